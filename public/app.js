@@ -1,0 +1,56 @@
+// Every page works without this file. It adds what HTML alone cannot do.
+
+const liveRegion = document.createElement('p')
+liveRegion.className = 'visually-hidden'
+liveRegion.setAttribute('role', 'status')
+document.body.append(liveRegion)
+
+for (const input of document.querySelectorAll('input[type="password"]')) addShowButton(input)
+if (navigator.clipboard) for (const code of document.querySelectorAll('.terminal code')) addCopyButton(code)
+document.querySelector('#error-summary')?.focus()
+
+function addShowButton(input) {
+  const label = input.labels[0].textContent.trim().toLowerCase()
+  const button = newButton('show')
+  button.setAttribute('aria-controls', input.id)
+  button.addEventListener('click', () => {
+    show(input.type === 'password')
+    liveRegion.textContent = input.type === 'text' ? `Your ${label} is visible` : `Your ${label} is hidden`
+  })
+  show(false)
+  input.after(button)
+
+  // A browser remembers the text of a plain field, and must not remember this one's.
+  input.form.addEventListener('submit', () => show(false))
+
+  function show(isVisible) {
+    input.type = isVisible ? 'text' : 'password'
+    button.textContent = isVisible ? 'Hide' : 'Show'
+    button.setAttribute('aria-label', `${button.textContent} ${label}`)
+    button.setAttribute('aria-pressed', String(isVisible))
+  }
+}
+
+function addCopyButton(code) {
+  const name = code.closest('.terminal').getAttribute('aria-label')
+  const button = newButton('copy')
+  button.textContent = 'Copy'
+  button.setAttribute('aria-label', `Copy: ${name}`)
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(`${code.textContent}\n`)
+    button.textContent = 'Copied'
+    liveRegion.textContent = `Copied: ${name}`
+    setTimeout(() => {
+      button.textContent = 'Copy'
+      liveRegion.textContent = ''
+    }, 2000)
+  })
+  code.closest('.terminal').append(button)
+}
+
+function newButton(kind) {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = kind
+  return button
+}

@@ -1,0 +1,69 @@
+import Router from '@koa/router'
+import type { MikroORM } from '@mikro-orm/core'
+import Koa from 'koa'
+import { auth, refuseCrossSite } from '#auth'
+import { JWTKeys } from '#auth/jwt'
+import { databases } from '#auth/mikro-orm'
+import type { Config } from './config.ts'
+import { describe, type Logger } from './log.ts'
+import { setBcryptCost } from './users/password.ts'
+import { User } from './users/user.ts'
+import { api } from './web/api.ts'
+import { errorBoundary } from './web/error-boundary.ts'
+import { health, type Lifecycle } from './web/health.ts'
+import { logIn } from './web/log-in.ts'
+import { logOut } from './web/log-out.ts'
+import { methodNotAllowed } from './web/method-not-allowed.ts'
+import { pageState } from './web/page-state.ts'
+import { pages } from './web/pages.ts'
+import { requestLog } from './web/request-log.ts'
+import { securityHeaders } from './web/security-headers.ts'
+import { SessionStore } from './web/session-store.ts'
+import { sessions } from './web/sessions.ts'
+import { signUp } from './web/sign-up.ts'
+import type { SiteContext } from './web/site-context.ts'
+import { staticFiles } from './web/static-files.ts'
+import { views } from './web/views.ts'
+
+/** What the application stands on: its database, its configuration, its log, and whether it is about to stop. */
+export interface Foundations {
+  readonly orm: MikroORM
+  readonly config: Config
+  readonly log: Logger
+  readonly lifecycle: Lifecycle
+}
+
+/** The whole application, top to bottom: the first middleware sees the request first and the response last. */
+export async function createApp({ orm, config, log, lifecycle }: Foundations): Promise<Koa> {
+  setBcryptCost(config.bcryptCost)
+  const isTls = config.secureCookies
+  const app = new Koa()
+  app.on('error', (error) => log.error(describe(error), 'error'))
+
+  app.use(requestLog(log))
+  app.use(securityHeaders({ isTls }))
+  app.use(views())
+  app.use(errorBoundary())
+  app.use(health(orm, lifecycle))
+  app.use(await staticFiles(`${import.meta.dirname}/../public`))
+  app.use(refuseCrossSite(config.publicUrl?.origin))
+  app.use(databases(orm))
+  app.use(auth())
+  app.use(sessions(app, new SessionStore(orm), { isTls }))
+  app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
+  app.use(pageState(config.publicUrl?.origin))
+  app.use(routes(config).routes())
+  return app
+}
+
+function routes(config: Config) {
+  const keys = new JWTKeys(config.jwtKeys, { issuer: 'koa-authenticators', audience: 'koa-authenticators' })
+  const router = new Router<object, SiteContext>()
+  router.use(methodNotAllowed)
+  pages(router)
+  signUp(router)
+  logIn(router, keys)
+  logOut(router)
+  api(router, keys)
+  return router
+}

@@ -1,0 +1,162 @@
+import type { ExtendableContext, Next } from 'koa'
+import type { RequestAuthenticator } from './authenticator.ts'
+import { Misuse, Unauthorized, Undecided } from './errors.ts'
+import { warnOfUnguarded } from './unguarded.ts'
+
+/** A user type: any class of yours, or a persisted model. The class itself, never its name, is its key. */
+export type Class<Value extends object = object> = abstract new (...args: never[]) => Value
+
+/** Koa's context with the store on it. Give it to the router, so that a misspelt `ctx.atuh` does not compile. */
+export interface AuthContext extends ExtendableContext {
+  readonly auth: Auth
+}
+
+/** A Koa middleware that finds the store on its context. */
+export type AuthMiddleware = (ctx: AuthContext, next: Next) => unknown
+
+/** The store of one request (specification, "Request-level authentication store"). */
+export class Auth {
+  /** The authenticators that stood before, in order: a 401 carries their challenges. */
+  readonly authenticators: RequestAuthenticator[] = []
+
+  readonly #ctx: AuthContext
+  readonly #users = new Map<Class, object>()
+  readonly #by = new Map<Class, RequestAuthenticator>()
+  readonly #loggedOut = new Set<Class>()
+  #trying: RequestAuthenticator | undefined
+  #failure: Undecided | undefined
+  #credentialsSent = false
+  #asked = false
+
+  constructor(ctx: AuthContext) {
+    this.#ctx = ctx
+    this.#credentialsSent = ctx.req.headers.authorization !== undefined
+  }
+
+  /** Marks `user` as authenticated for this request, in place of any other of its class. */
+  login<User extends object>(user: User, type: Class<User> = user.constructor as Class<User>): void {
+    this.#users.set(type, user)
+    this.#loggedOut.delete(type)
+    if (this.#trying) this.#by.set(type, this.#trying)
+    else this.#by.delete(type)
+    this.#asked ||= this.#trying === undefined
+  }
+
+  /** The authenticated user of that class, or `undefined`. Throws `Undecided` if nobody could tell, never for absence. */
+  get<User extends object>(type: Class<User>): User | undefined {
+    this.#asked = true
+    if (this.#failure) throw this.#failure
+    return this.peek(type)
+  }
+
+  /** The authenticated user of that class; throws `Unauthorized`, with the challenges, if there is none. */
+  require<User extends object>(type: Class<User>): User {
+    const user = this.get(type)
+    if (!user) throw new Unauthorized(this.#challenges())
+    return user
+  }
+
+  /** Whether a user of that class is authenticated. Throws `Undecided` if nobody could tell. */
+  has(type: Class): boolean {
+    return this.get(type) !== undefined
+  }
+
+  /** Removes the user of that class from this request, and from the session on the way out. */
+  logout(type: Class): void {
+    this.#asked = true
+    this.withdraw(type)
+    this.#loggedOut.add(type)
+  }
+
+  /** The authenticator that vouches for the user of that class; `undefined` if a handler logged it in, or nobody did. */
+  by(type: Class): RequestAuthenticator | undefined {
+    return this.#by.get(type)
+  }
+
+  /** Why nobody can tell who this is; a public page may look here, and render as for a visitor. */
+  get failure(): Undecided | undefined {
+    return this.#failure
+  }
+
+  /** Notes that nobody can tell who this is, where something before the authenticators found out. */
+  fail(cause: unknown): void {
+    this.#failure ??= new Undecided(cause)
+  }
+
+  /** Whether the request brought credentials of its own: they decide alone, and the session is not asked. */
+  get credentialsSent(): boolean {
+    return this.#credentialsSent
+  }
+
+  /** For authenticators: credentials were found in the body, so what a session restored no longer counts. */
+  present(type: Class): void {
+    this.#credentialsSent = true
+    this.withdraw(type)
+  }
+
+  /** For authenticators: what `get` returns, without being asked. */
+  peek<User extends object>(type: Class<User>): User | undefined {
+    // The map holds under each class only what `login` took as a value of that class.
+    return this.#users.get(type) as User | undefined
+  }
+
+  /** For authenticators: removes the user of that class from this request, and leaves the session alone. */
+  withdraw(type: Class): void {
+    this.#users.delete(type)
+    this.#by.delete(type)
+  }
+
+  /** For authenticators: whether `logout` was called for that class, and no `login` since. */
+  isLoggedOut(type: Class): boolean {
+    return this.#loggedOut.has(type)
+  }
+
+  /** Lets an authenticator try. What it throws is kept for whoever asks who this is, unless it is an answer (a status). */
+  async attempt(authenticator: RequestAuthenticator): Promise<void> {
+    this.authenticators.push(authenticator)
+    if (this.#failure || authenticator.isSpared(this.#ctx)) return
+    this.#trying = authenticator
+    try {
+      await authenticator.attempt(this.#ctx)
+    } catch (error) {
+      if (isAnswer(error)) throw error
+      this.fail(error)
+    } finally {
+      this.#trying = undefined
+    }
+  }
+
+  /** For `auth()`: the response is ready. Reports what nobody asked about. */
+  close(): void {
+    if (this.#asked) return
+    if (this.#failure) this.#ctx.app.emit('error', this.#failure, this.#ctx)
+    else if (this.authenticators.length > 0) warnOfUnguarded(this.#ctx)
+  }
+
+  #challenges(): string[] {
+    const challenges = this.authenticators.map((each) => each.challenge(this.#ctx))
+    return [...new Set(challenges.filter((each) => each !== undefined))]
+  }
+}
+
+/** Puts an empty store on the context of every request. Goes before every authenticator and guard. */
+export function auth(): (ctx: ExtendableContext & { auth?: Auth }, next: Next) => Promise<void> {
+  return async (ctx, next) => {
+    // Mounted twice, the first store stays.
+    if (ctx.auth) return next()
+    const store = new Auth(ctx as AuthContext)
+    ctx.auth = store
+    await next()
+    store.close()
+  }
+}
+
+/** The store of a request, or a sentence that names the missing line. */
+export function authOf(ctx: { auth?: Auth }): Auth {
+  if (!ctx.auth) throw new Misuse('Add `app.use(auth())` before the first authenticator, guard or redirect.')
+  return ctx.auth
+}
+
+function isAnswer(error: unknown): boolean {
+  return error instanceof Error && 'status' in error && typeof error.status === 'number'
+}

@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http'
+
+/** What `Authorization: Basic` says (specification, "BasicAuthorization"; RFC 7617 §2). */
+export interface BasicAuthorization {
+  readonly username: string
+  readonly password: string
+}
+
+/** What `Authorization: Bearer` says (specification, "BearerAuthorization"; RFC 6750 §2.1). */
+export interface BearerAuthorization {
+  readonly token: string
+}
+
+/** The Basic credentials of a request; `undefined` if it has none, or what does not decode. Never throws. */
+export function basicAuthorization(req: IncomingMessage): BasicAuthorization | undefined {
+  const token68 = credentialsOf(req, 'basic')
+  return token68 === undefined ? undefined : parseBasic(token68)
+}
+
+/** The bearer token of a request, from the header only (RFC 6750 §5.3); `undefined` if it has none. */
+export function bearerAuthorization(req: IncomingMessage): BearerAuthorization | undefined {
+  const token = credentialsOf(req, 'bearer')
+  return token === undefined ? undefined : { token }
+}
+
+// RFC 9110 §11.4: auth-scheme, one or more spaces, one token68.
+const credentials = /^([!#$%&'*+.^_`|~\w-]+) +([\w.~+/-]+=*)$/
+
+function credentialsOf(req: IncomingMessage, scheme: string): string | undefined {
+  const header = req.headers.authorization
+  if (header === undefined) return undefined
+  const [, name, token68] = credentials.exec(header) ?? []
+  if (name?.toLowerCase() !== scheme || isRepeated(req)) return undefined
+  return token68
+}
+
+// Node keeps the first of two `Authorization` headers and drops the other; a proxy may have read the other.
+function isRepeated({ rawHeaders }: IncomingMessage): boolean {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]
+    if (name?.length === 13 && name.toLowerCase() === 'authorization') count += 1
+  }
+  return count > 1
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function parseBasic(token68: string): BasicAuthorization | undefined {
+  const bytes = Buffer.from(token68, 'base64')
+  // Node decodes leniently; what is not the one encoding of its bytes is refused (RFC 4648 §3.5).
+  if (bytes.toString('base64') !== token68) return undefined
+  const text = decode(bytes)
+  const colon = text?.indexOf(':') ?? -1
+  if (text === undefined || colon < 0 || hasControl(text)) return undefined
+  return { username: text.slice(0, colon), password: text.slice(colon + 1) }
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function hasControl(text: string): boolean {
+  return /\p{Cc}/u.test(text)
+}

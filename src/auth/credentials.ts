@@ -1,0 +1,64 @@
+import type { AuthContext } from './auth.ts'
+import { RequestAuthenticator } from './authenticator.ts'
+import { Misuse } from './errors.ts'
+
+/** The credentials of a log-in form (specification, "POST /login (form login with session)"). */
+export interface PasswordCredentials {
+  readonly username: string
+  readonly password: string
+}
+
+/**
+ * Verifies credentials in the decoded body of the request. They decide alone: what a session restored gives way to
+ * them, whether they turn out right or wrong.
+ */
+export abstract class CredentialsAuthenticator<
+  User extends object = object,
+  Credentials = PasswordCredentials,
+> extends RequestAuthenticator<User> {
+  override readonly signsIn = true
+
+  /** Called when the body has credentials. Calls `ctx.auth.login` if they match, else does nothing. */
+  abstract authenticate(credentials: Credentials, ctx: AuthContext): void | Promise<void>
+
+  /**
+   * Proves the body to be credentials, or returns `undefined`: anything of the wrong shape is no credentials, not an
+   * error. Override it for fields other than `username` and `password`.
+   */
+  parse(body: unknown): Credentials | undefined {
+    // A subclass with credentials of its own overrides this; without one, `Credentials` is the default.
+    return parsePasswordCredentials(body) as Credentials | undefined
+  }
+
+  override attempt(ctx: AuthContext): void | Promise<void> {
+    const credentials = this.parse(bodyOf(ctx))
+    if (credentials === undefined) return
+    ctx.auth.present(this.user)
+    return this.authenticate(credentials, ctx)
+  }
+
+  override isSpared(ctx: AuthContext): boolean {
+    return super.isSpared(ctx) && ctx.auth.credentialsSent
+  }
+}
+
+export { CredentialsAuthenticator as AsyncCredentialsAuthenticator }
+
+function parsePasswordCredentials(body: unknown): PasswordCredentials | undefined {
+  if (typeof body !== 'object' || body === null) return undefined
+  const { username, password } = body as Record<string, unknown>
+  if (typeof username !== 'string' || typeof password !== 'string') return undefined
+  // No key is that long or has control characters in it, and a database driver may choke on a NUL.
+  if (username.length > 1024 || /\p{Cc}/u.test(username) || !username.isWellFormed()) return undefined
+  return { username, password }
+}
+
+function bodyOf(ctx: AuthContext): unknown {
+  // Whichever body parser is mounted puts it there.
+  const { body } = ctx.request as { body?: unknown }
+  const hasBody = Number(ctx.get('content-length')) > 0 || ctx.get('transfer-encoding') !== ''
+  if (body === undefined && hasBody) {
+    throw new Misuse('Add a body parser before the credentials authenticator, such as `app.use(bodyParser())`.')
+  }
+  return body
+}

@@ -1,0 +1,21 @@
+export { Auth, type AuthContext, type AuthMiddleware, auth, type Class } from './auth.ts'
+export { AsyncRequestAuthenticator, RequestAuthenticator } from './authenticator.ts'
+export type { BasicAuthorization, BearerAuthorization } from './authorization.ts'
+export { AsyncBasicAuthenticator, BasicAuthenticator } from './basic.ts'
+export { AsyncBearerAuthenticator, BearerAuthenticator } from './bearer.ts'
+export {
+  AsyncCredentialsAuthenticator,
+  CredentialsAuthenticator,
+  type PasswordCredentials,
+} from './credentials.ts'
+export { refuseCrossSite } from './cross-site.ts'
+export { AuthError, Forbidden, Misuse, Unauthorized, Undecided } from './errors.ts'
+export { guard } from './guard.ts'
+export { nextPath, withNext } from './next-path.ts'
+export { redirectUnless } from './redirect-unless.ts'
+export {
+  AsyncSessionAuthenticator,
+  type SessionAuthenticatable,
+  SessionAuthenticator,
+  type SessionOptions,
+} from './session.ts'

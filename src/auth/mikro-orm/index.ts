@@ -1,0 +1,17 @@
+export { type Databases, databases, entityManager } from './databases.ts'
+export type { ModelOptions } from './model.ts'
+export {
+  ModelAuthenticatable,
+  ModelCredentialsAuthenticatable,
+  type PasswordKeys,
+  PasswordModel,
+  type PasswordModelClass,
+} from './password-model.ts'
+export { ModelSessionAuthenticatable, SessionModel, type SessionModelClass } from './session-model.ts'
+export {
+  generateToken,
+  ModelTokenAuthenticatable,
+  type TokenKeys,
+  TokenModel,
+  type TokenModelClass,
+} from './token-model.ts'

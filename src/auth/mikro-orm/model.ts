@@ -1,0 +1,63 @@
+import type { EntityManager, EntityProperty } from '@mikro-orm/core'
+import type { Class } from '../auth.ts'
+import { Misuse } from '../errors.ts'
+
+/** The class that MikroORM makes of a schema, which a model extends: `UserSchema.class`. */
+// A mixin's base takes whatever arguments its subclass passes on; TypeScript wants `any[]` there (TS2545).
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type Base = abstract new (...args: any[]) => object
+
+/** The properties of an entity that hold a string, for the keys that a contract asks for. */
+export type StringKey<Entity> = {
+  [Key in keyof Entity & string]: Entity[Key] extends string ? Key : never
+}[keyof Entity & string]
+
+/** How a persisted model's authenticator is made. */
+export interface ModelOptions {
+  /** The name under which `databases()` mounted the database, if not the default one. */
+  readonly database?: string
+}
+
+/**
+ * Makes the mixin's class pass for the one that MikroORM made of the schema: it takes a parent of another name for an
+ * entity of its own, and goes round in circles.
+ */
+export function nameAfter(model: Base, base: Base): void {
+  Object.defineProperty(model, 'name', { value: base.name })
+}
+
+/** Plain JavaScript's share of what the compiler tells TypeScript, at the start rather than at the first log-in. */
+export function requireMember(model: Base, member: string, what: string): void {
+  if (!(member in model.prototype)) throw new Misuse(`${model.name} lacks \`${member}\`, ${what}.`)
+}
+
+/** One entity by its primary key, or nobody: a key of the wrong form is nobody, not an error of the database. */
+export async function findByKey<Model extends object>(
+  em: EntityManager,
+  model: Class<Model>,
+  key: string,
+): Promise<Model | undefined> {
+  const { primaryKeys, properties } = em.getMetadata().get<object>(model)
+  const [name, ...others]: string[] = primaryKeys
+  const property = name === undefined ? undefined : (Reflect.get(properties, name) as EntityProperty)
+  if (!property || others.length > 0) throw new Misuse(`${model.name} needs one primary key, to be found by it.`)
+  if (property.type === 'uuid' && !isUUID(key)) return undefined
+  return findOne(em, model, property.name, property.runtimeType === 'number' ? Number(key) : key)
+}
+
+/** One entity by the value of one property. The value is proven to be a string by then: an object would be a query. */
+export async function findOne<Model extends object>(
+  em: EntityManager,
+  model: Class<Model>,
+  property: string,
+  value: string | number,
+  populate: readonly string[] = [],
+): Promise<Model | undefined> {
+  // The contracts check the names of properties; MikroORM's types cannot follow a computed one.
+  const found = await em.findOne<object>(model, { [property]: value } as object, { populate: populate as never })
+  return (found as Model | null) ?? undefined
+}
+
+function isUUID(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+}

@@ -1,0 +1,54 @@
+import { type OptionalProps, wrap } from '@mikro-orm/core'
+import type { AuthContext, AuthMiddleware, Class } from '../auth.ts'
+import { type SessionAuthenticatable, SessionAuthenticator, type SessionOptions } from '../session.ts'
+import { entityManager } from './databases.ts'
+import { type Base, findByKey, type ModelOptions, nameAfter } from './model.ts'
+
+/** What a model that is restored from a session has: its primary key, as a string. */
+export abstract class SessionModel implements SessionAuthenticatable {
+  declare [OptionalProps]?: 'sessionID'
+  declare readonly sessionID: string
+}
+
+/** What the class of such a model has. */
+export interface SessionModelClass {
+  /** The middleware that restores this model from the session, and remembers it there. */
+  sessionAuthenticator(options?: ModelOptions & SessionOptions): AuthMiddleware
+}
+
+/**
+ * A persisted model that a session remembers by its primary key (specification, "ModelSessionAuthenticatable"; it
+ * requires nothing): `class User extends ModelSessionAuthenticatable(UserSchema.class) {}`.
+ */
+export function ModelSessionAuthenticatable<Entity extends Base>(base: Entity) {
+  abstract class Model extends base {
+    get sessionID(): string {
+      return String(wrap(this, true).getPrimaryKey())
+    }
+
+    static sessionAuthenticator({ database, ...options }: ModelOptions & SessionOptions = {}): AuthMiddleware {
+      return new ModelSessionAuthenticator(this as unknown as Class<SessionModel>, database, options).middleware()
+    }
+  }
+  nameAfter(Model, base)
+  // What the class expression above is; spelt out, because a mixin's own type cannot be exported as it is inferred.
+  return Model as unknown as (abstract new () => InstanceType<Entity> & SessionModel) &
+    SessionModelClass &
+    Omit<Entity, 'prototype'>
+}
+
+class ModelSessionAuthenticator extends SessionAuthenticator<SessionModel> {
+  readonly user: Class<SessionModel>
+  readonly #database: string | undefined
+
+  constructor(user: Class<SessionModel>, database: string | undefined, options: SessionOptions) {
+    super(options)
+    this.user = user
+    this.#database = database
+  }
+
+  override async authenticate(sessionID: string, ctx: AuthContext): Promise<void> {
+    const user = await findByKey(entityManager(ctx, this.#database), this.user, sessionID)
+    if (user) ctx.auth.login(user, this.user)
+  }
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import { type OptionalProps, wrap } from '@mikro-orm/core'
+import type { AuthContext, AuthMiddleware, Class } from '../auth.ts'
+import type { BearerAuthorization } from '../authorization.ts'
+import { BearerAuthenticator } from '../bearer.ts'
+import { Misuse } from '../errors.ts'
+import { entityManager } from './databases.ts'
+import { type Base, findOne, type ModelOptions, nameAfter, requireMember, type StringKey } from './model.ts'
+
+/** What a model that authenticates its user by bearer token has to have. */
+export abstract class TokenModel {
+  declare [OptionalProps]?: 'isValid'
+  /** Whether the token still counts. One that does not is deleted when it is used. */
+  abstract readonly isValid: boolean
+}
+
+/** The properties of such a model. */
+export interface TokenKeys<Entity> {
+  /** Where the token's value is, as `stored` makes it. */
+  readonly value: StringKey<Entity>
+  /** The relation to the user whose token it is. */
+  readonly user: keyof Entity & string
+}
+
+/** What the class of such a model has. */
+export interface TokenModelClass {
+  /** The middleware for `Authorization: Bearer`; it logs in the token and its user. */
+  authenticator(options?: ModelOptions): AuthMiddleware
+  /**
+   * What is looked up for a token as it was sent: the token itself, unless the model keeps a digest and says so here.
+   * `undefined` if it cannot be one of ours, and then the database is not asked.
+   */
+  stored(token: string): string | undefined
+}
+
+type TokenAuthenticatable = Class<TokenModel> & TokenModelClass
+
+/**
+ * A persisted token that authenticates its user (specification, "ModelTokenAuthenticatable"):
+ * `class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' })`.
+ */
+export function ModelTokenAuthenticatable<Entity extends Base>(base: Entity, keys: TokenKeys<InstanceType<Entity>>) {
+  // A generic base is known to be a class, but not to be one that can be extended.
+  abstract class Model extends (base as Base) {
+    static authenticator({ database }: ModelOptions = {}): AuthMiddleware {
+      return new ModelTokenAuthenticator(checked(this), keys, database).middleware()
+    }
+
+    static stored(token: string): string | undefined {
+      return token
+    }
+  }
+  nameAfter(Model, base)
+  return Model as unknown as (abstract new () => InstanceType<Entity> & TokenModel) &
+    TokenModelClass &
+    Omit<Entity, 'prototype'>
+}
+
+/** A new token value: random bytes in base64 (specification, "Bearer", 5). */
+export function generateToken(bytes = 16): string {
+  return randomBytes(bytes).toString('base64')
+}
+
+function checked(model: Base): TokenAuthenticatable {
+  requireMember(model, 'isValid', 'the property that tells whether the token still counts')
+  return model as unknown as TokenAuthenticatable
+}
+
+class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
+  readonly user: TokenAuthenticatable
+  readonly #keys: { readonly value: string; readonly user: string }
+  readonly #database: string | undefined
+
+  constructor(user: TokenAuthenticatable, keys: { value: string; user: string }, database: string | undefined) {
+    super()
+    this.user = user
+    this.#keys = keys
+    this.#database = database
+  }
+
+  override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
+    const value = this.user.stored(token)
+    if (value === undefined) return
+    const em = entityManager(ctx, this.#database)
+    const found = await findOne(em, this.user, this.#keys.value, value, [this.#keys.user])
+    if (!found) return
+    if (!found.isValid) {
+      await em.nativeDelete(this.user, wrap(found, true).getPrimaryKey() as never)
+      return
+    }
+    // The relation is populated; its property was proven to be one of the entity.
+    const user = Reflect.get(found, this.#keys.user) as object | null
+    if (!user) return
+    ctx.auth.login(found, this.user)
+    ctx.auth.login(user, this.#ownerOf(ctx))
+  }
+
+  /** Nothing is left to do where the token's user is authenticated, by password, say. */
+  override isSpared(ctx: AuthContext): boolean {
+    return ctx.auth.peek(this.#ownerOf(ctx)) !== undefined
+  }
+
+  #ownerOf(ctx: AuthContext): Class {
+    const { properties } = entityManager(ctx, this.#database).getMetadata().get<object>(this.user)
+    const owner = Reflect.get(properties, this.#keys.user)?.targetMeta?.class
+    if (!owner) throw new Misuse(`${this.user.name} has no relation \`${this.#keys.user}\` to its user.`)
+    return owner
+  }
+}

@@ -1,0 +1,36 @@
+const longest = 2048
+// Any host serves: what matters is that the path does not lead away from it.
+const here = 'https://here.invalid'
+
+/**
+ * Where to go after signing in: `next` byte for byte if it and its percent-decoded form are paths on this site (HTTP
+ * contract, "`next`"), else the fallback. Take `next` from the query or the form as it comes: it may be anything.
+ */
+export function nextPath(next: unknown, fallback: string): string {
+  return isPathHere(next) ? next : fallback
+}
+
+/** The page to sign in at, with the path and query asked for as one encoded parameter; a form post is not kept. */
+export function withNext(loginPath: string, { method, url }: { method: string; url: string }): string {
+  const isKept = (method === 'GET' || method === 'HEAD') && isPathHere(url)
+  return isKept ? `${loginPath}?next=${encodeURIComponent(url)}` : loginPath
+}
+
+function isPathHere(value: unknown): value is string {
+  if (typeof value !== 'string' || Buffer.byteLength(value) > longest) return false
+  const decoded = decode(value)
+  return decoded !== undefined && leadsHere(value) && leadsHere(decoded)
+}
+
+function leadsHere(path: string): boolean {
+  if (!/^\/(?![/\\])/.test(path) || /\p{Cc}/u.test(path)) return false
+  return URL.parse(path, here)?.origin === here
+}
+
+function decode(value: string): string | undefined {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return undefined
+  }
+}

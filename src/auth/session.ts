@@ -1,0 +1,139 @@
+import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
+import { RequestAuthenticator } from './authenticator.ts'
+import { Misuse } from './errors.ts'
+
+/** A user that a session can remember (specification, "SessionAuthenticatable"). */
+export interface SessionAuthenticatable {
+  /** Identifies the user uniquely; it is all that the session keeps. */
+  readonly sessionID: string
+}
+
+/** How a session authenticator remembers. */
+export interface SessionOptions {
+  /**
+   * Whom to remember on the way out: `authenticated`, whoever is authenticated then, by a bearer token too (the
+   * default, as the specification says); or `signed-in`, only who sent a log-in form or was logged in by a handler.
+   */
+  readonly remember?: 'authenticated' | 'signed-in'
+  /** The name in the session under which the identifier is kept; the name of the user's class by default. */
+  readonly key?: string
+}
+
+/**
+ * Restores a user from the session before the handler, and remembers or forgets on the way out, wherever it stands in
+ * the chain (specification, "Session"). Needs a session middleware such as koa-session before it. A request that brings
+ * credentials of its own is judged by them: the session is not read then.
+ */
+export abstract class SessionAuthenticator<
+  User extends SessionAuthenticatable & object,
+> extends RequestAuthenticator<User> {
+  readonly #options: SessionOptions
+
+  constructor(options: SessionOptions = {}) {
+    super()
+    this.#options = options
+  }
+
+  /** Called with the identifier that the session holds. Calls `ctx.auth.login` if there still is such a user. */
+  abstract authenticate(sessionID: string, ctx: AuthContext): void | Promise<void>
+
+  /** The name in the session under which the identifier is kept. */
+  get key(): string {
+    return this.#options.key ?? this.user.name
+  }
+
+  override attempt(ctx: AuthContext): void | Promise<void> {
+    const sessionID = sessionOf(ctx)[this.key]
+    if (typeof sessionID === 'string') return this.authenticate(sessionID, ctx)
+  }
+
+  override isSpared(ctx: AuthContext): boolean {
+    return super.isSpared(ctx) || ctx.auth.credentialsSent
+  }
+
+  override middleware(): AuthMiddleware {
+    return async (ctx, next) => {
+      const store = authOf(ctx)
+      const before = dataOf(sessionOf(ctx))
+      this.#refuseSharedKey(ctx)
+      await store.attempt(this)
+      try {
+        await next()
+      } catch (error) {
+        // What the handler wrote is not ours to keep now, but a logout counts.
+        if (store.isLoggedOut(this.user)) this.#forget(ctx)
+        throw error
+      }
+      if (store.isLoggedOut(this.user)) this.#forget(ctx)
+      else await this.#remember(ctx, before)
+    }
+  }
+
+  async #remember(ctx: AuthContext, before: SessionData): Promise<void> {
+    const user = ctx.auth.peek(this.user)
+    if (!user || !this.#isNew(ctx, user, before)) return
+    const session = sessionOf(ctx)
+    // Whatever was in the session before this log-in may be somebody else's, so a new one starts without it.
+    for (const [name, value] of Object.entries(dataOf(session))) {
+      if (value === before[name] && !isSomebodyElse(ctx, name)) delete session[name]
+    }
+    session[this.key] = user.sessionID
+    if (typeof session.regenerate !== 'function') {
+      throw new Misuse('This session cannot change its identifier: mount koa-session, which has `regenerate()`.')
+    }
+    await session.regenerate()
+  }
+
+  #isNew(ctx: AuthContext, user: User, before: SessionData): boolean {
+    const by = ctx.auth.by(this.user)
+    if (by instanceof SessionAuthenticator) return false
+    if (!by || by.signsIn) return true
+    return this.#options.remember !== 'signed-in' && before[this.key] !== user.sessionID
+  }
+
+  #forget(ctx: SessionContext): void {
+    const session = ctx.session
+    if (!session) return
+    delete session[this.key]
+    // Without anybody in it the session ends, whatever else it holds.
+    if (!Object.keys(dataOf(session)).some((name) => isSomebodyElse(ctx, name))) ctx.session = null
+  }
+
+  #refuseSharedKey(ctx: AuthContext): void {
+    const other = sessionAuthenticators(ctx).find((each) => each.key === this.key)
+    if (other && other.user !== this.user) {
+      throw new Misuse(`Two user types are kept in the session as "${this.key}". Give one of them another \`key\`.`)
+    }
+  }
+}
+
+export { SessionAuthenticator as AsyncSessionAuthenticator }
+
+type SessionData = Record<string, unknown>
+type Session = SessionData & { regenerate?: unknown; toJSON?: unknown }
+type SessionContext = AuthContext & { session?: Session | null }
+
+function sessionOf(ctx: SessionContext): Session {
+  if (ctx.session) return ctx.session
+  if (ctx.session === undefined) {
+    throw new Misuse('Add a session middleware before the session authenticator, such as `app.use(session(app))`.')
+  }
+  // A handler ended the session in this request, and somebody logged in all the same: a new one.
+  ctx.session = {}
+  return ctx.session
+}
+
+/** What the application keeps in the session, without koa-session's own fields. */
+function dataOf(session: Session): SessionData {
+  const data = typeof session.toJSON === 'function' ? session.toJSON() : { ...session }
+  return data ?? {}
+}
+
+function sessionAuthenticators(ctx: AuthContext): SessionAuthenticator<SessionAuthenticatable & object>[] {
+  return ctx.auth.authenticators.filter((each) => each instanceof SessionAuthenticator)
+}
+
+/** Whether that entry of the session is another user type's, who is authenticated on this request too. */
+function isSomebodyElse(ctx: AuthContext, name: string): boolean {
+  return sessionAuthenticators(ctx).some((each) => each.key === name && ctx.auth.peek(each.user) !== undefined)
+}

@@ -1,0 +1,40 @@
+import { Migration } from '@mikro-orm/migrations'
+
+const person = `
+  id text not null primary key,
+  name text not null,
+  email text not null,
+  email_key text not null,
+  password_hash text not null,
+  disabled_at datetime null,
+  created_at datetime not null`
+
+/** Users and their tokens, admins, sessions. */
+export class Accounts20261121 extends Migration {
+  override up(): void {
+    for (const table of ['users', 'admins']) {
+      this.addSql(`create table ${table} (${person})`)
+      this.addSql(`create unique index ${table}_email_unique on ${table} (email)`)
+      this.addSql(`create unique index ${table}_email_key_unique on ${table} (email_key)`)
+    }
+    this.addSql(`create table user_tokens (
+      id text not null primary key,
+      value text not null,
+      user_id text not null,
+      expires_at datetime not null,
+      created_at datetime not null,
+      constraint user_tokens_user_id_foreign foreign key (user_id) references users (id) on delete cascade)`)
+    this.addSql('create unique index user_tokens_value_unique on user_tokens (value)')
+    this.addSql('create index user_tokens_user_id_index on user_tokens (user_id)')
+    this.addSql(`create table sessions (
+      digest text not null primary key,
+      user_id text not null,
+      data json not null,
+      kept integer not null,
+      created_at datetime not null,
+      seen_at datetime not null,
+      constraint sessions_user_id_foreign foreign key (user_id) references users (id) on delete cascade)`)
+    this.addSql('create index sessions_user_id_index on sessions (user_id)')
+    this.addSql('create index sessions_seen_at_index on sessions (seen_at)')
+  }
+}

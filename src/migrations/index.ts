@@ -1,0 +1,4 @@
+import { Accounts20261121 } from './20261121-accounts.ts'
+
+/** Every change of the schema, oldest first. What has been released is never edited. */
+export const migrations = [{ name: '20261121-accounts', class: Accounts20261121 }]

@@ -1,0 +1,72 @@
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createApp } from './app.ts'
+import { ConfigError, readConfig } from './config.ts'
+import { DatabaseError, openDatabase } from './database/open-database.ts'
+import { createLog, describe } from './log.ts'
+
+// The time that what was accepted has to finish in, once no more is accepted.
+const finishing = 10_000
+
+try {
+  await serve()
+} catch (error) {
+  console.error(isForOperator(error) ? error.message : error)
+  process.exit(1)
+}
+
+async function serve(): Promise<void> {
+  const config = readConfig()
+  const log = createLog(config.logLevel)
+  for (const warning of config.warnings) log.warn(warning)
+  process.on('warning', (warning) => log.warn({ code: 'code' in warning ? warning.code : undefined }, warning.message))
+  process.on('uncaughtException', (error) => {
+    log.fatal(describe(error), 'a bug: this process ends')
+    process.exit(1)
+  })
+
+  const orm = await openDatabase(config.databaseUrl)
+  const lifecycle = { isDraining: false }
+  const app = await createApp({ orm, config, log, lifecycle })
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 })
+  server.on('request', (_request, response) => {
+    if (lifecycle.isDraining) response.setHeader('Connection', 'close')
+  })
+  server.on('request', app.callback())
+  server.listen(config.port, config.host)
+  await once(server, 'listening')
+  log.info({ url: urlOf(server, config.host) }, 'listening')
+
+  const stop = async (signal: string) => {
+    if (lifecycle.isDraining) process.exit(1)
+    lifecycle.isDraining = true
+    log.info({ signal }, 'stopping')
+    await sleep(config.drainSeconds * 1000)
+    await close(server)
+    await orm.close()
+    log.info('stopped')
+    process.exit(0)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  await Promise.race([closed, sleep(finishing)])
+  server.closeAllConnections()
+}
+
+function urlOf(server: Server, host: string): string {
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : undefined
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Whether the message says all that the operator needs: what is wrong is outside this program. */
+function isForOperator(error: unknown): error is Error {
+  if (error instanceof ConfigError || error instanceof DatabaseError) return true
+  return error instanceof Error && 'syscall' in error && error.syscall === 'listen'
+}

@@ -1,0 +1,22 @@
+import { defineEntity } from '@mikro-orm/core'
+import { ModelAuthenticatable } from '#auth/mikro-orm'
+import { burnOneHash, verifyPassword } from './password.ts'
+import { enabled, person } from './person.ts'
+
+const AdminSchema = defineEntity({ name: 'Admin', tableName: 'admins', properties: person, filters: enabled })
+
+/** Somebody who runs the site; no user, and with a password of their own. */
+export class Admin extends ModelAuthenticatable(AdminSchema.class, {
+  username: 'email',
+  passwordHash: 'passwordHash',
+}) {
+  static override verifyNobody(password: string): Promise<void> {
+    return burnOneHash(password)
+  }
+
+  verify(password: string): Promise<boolean> {
+    return verifyPassword(password, this.passwordHash)
+  }
+}
+
+AdminSchema.setClass(Admin)

@@ -1,0 +1,35 @@
+const MAXIMUM_LENGTH = 254
+const FORMAT = 'Enter an e-mail address like name@example.com.'
+
+// RFC 5321, section 4.1.2, without quoted names and addresses of machines: no mailbox of a person looks like that.
+const LOCAL_PART = /^[a-z\d!#$%&'*+/=?^_`{|}~-]+$/i
+const LABEL = /^[a-z\d-]{1,63}$/i
+
+/** What is wrong with an e-mail address, as a sentence for the person who typed it; `undefined` if nothing is. */
+export function emailProblem(email: string): string | undefined {
+  if (email === '') return 'Enter an e-mail address.'
+  if (email.length > MAXIMUM_LENGTH)
+    return `The e-mail address must have ${MAXIMUM_LENGTH} characters or fewer.`
+
+  const [name = '', domain = '', ...more] = email.split('@')
+  return more.length === 0 && isMailbox(name) && isDomain(domain) ? undefined : FORMAT
+}
+
+/** By which two addresses that differ in case only are the same one. */
+export function emailKey(email: string): string {
+  return email.toLowerCase()
+}
+
+function isMailbox(name: string): boolean {
+  return name.length <= 64 && name.split('.').every((atom) => LOCAL_PART.test(atom))
+}
+
+function isDomain(domain: string): boolean {
+  const labels = domain.split('.')
+  const top = labels.at(-1) ?? ''
+  return labels.length > 1 && labels.every(isLabel) && /[a-z]/i.test(top)
+}
+
+function isLabel(label: string): boolean {
+  return LABEL.test(label) && !label.startsWith('-') && !label.endsWith('-')
+}

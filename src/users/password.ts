@@ -1,0 +1,77 @@
+import { createHmac } from 'node:crypto'
+import bcrypt from 'bcrypt'
+
+// The libraries of bcrypt ignore what comes after this byte.
+const BCRYPT_BYTES = 72
+export const MAXIMUM_PASSWORD_BYTES = 1024
+const USABLE_HASH = /^\$2[ab]\$(?:0[4-9]|1[0-5])\$[./A-Za-z\d]{53}$/
+
+// One for the process, like its pool of threads: of new hashes, and of the one that is burnt for nobody.
+let currentCost = 12
+
+/** Sets the cost (the binary logarithm of the rounds) at which passwords are hashed from now on. */
+export function setBcryptCost(cost: number): void {
+  currentCost = cost
+}
+
+/**
+ * Hashes a password that `passwordProblem` found nothing wrong with.
+ * @throws {RangeError} if it cannot be hashed whole: ill-formed, or too long
+ */
+export async function hashPassword(password: string): Promise<string> {
+  const bytes = passwordBytes(password)
+  if (bytes === undefined)
+    throw new RangeError('This password cannot be hashed: check it with passwordProblem.')
+  return withHashingSlot(() => bcrypt.hash(bcryptInput(bytes), currentCost))
+}
+
+/**
+ * Whether the password belongs to the hash. One hash is computed whatever is stored, so that time tells nothing; a
+ * stored hash that is damaged, or costs more than we would ever ask, belongs to no password. A password that nobody can
+ * have (ill-formed, too long) is not hashed for anybody.
+ */
+export async function verifyPassword(password: string, hash: string): Promise<boolean> {
+  const bytes = passwordBytes(password)
+  if (bytes === undefined) return false
+
+  const usable = isUsableHash(hash)
+  const matches = await withHashingSlot(() =>
+    bcrypt.compare(bcryptInput(bytes), usable ? hash : nobodysHash()),
+  )
+  return usable && matches
+}
+
+/** Does the work of `verifyPassword` for a user who does not exist. */
+export async function burnOneHash(password: string): Promise<void> {
+  await verifyPassword(password, nobodysHash())
+}
+
+/** Whether a stored hash is one that bcrypt made, at a cost that ends within seconds. */
+export function isUsableHash(hash: string): boolean {
+  return USABLE_HASH.test(hash)
+}
+
+/** A password as it is hashed and measured: NFC, UTF-8. `undefined` if it is ill-formed or too long for anybody's. */
+export function passwordBytes(password: string): Buffer | undefined {
+  // Composing shortens a text by less than four times: what is longer than this cannot come down to the limit.
+  if (password.length > 4 * MAXIMUM_PASSWORD_BYTES || !password.isWellFormed()) return undefined
+
+  const bytes = Buffer.from(password.normalize('NFC'))
+  return bytes.length <= MAXIMUM_PASSWORD_BYTES ? bytes : undefined
+}
+
+function bcryptInput(bytes: Buffer): Buffer | string {
+  // bcrypt repeats its key, with a NUL after it, up to 72 bytes: `abc` and `abc\0abc` would be the same password.
+  const isWhole = bytes.length <= BCRYPT_BYTES && !bytes.includes(0)
+  return isWhole ? bytes : createHmac('sha384', 'koa-authenticators/bcrypt/v1').update(bytes).digest('base64')
+}
+
+/** A hash of the current cost that no password has: its result is all zeros. */
+function nobodysHash(): string {
+  return `$2b$${String(currentCost).padStart(2, '0')}$${'.'.repeat(53)}`
+}
+
+/** Every evaluation of bcrypt passes here: the place for a limit on how many run and wait at a time. */
+function withHashingSlot<Result>(evaluate: () => Promise<Result>): Promise<Result> {
+  return evaluate()
+}

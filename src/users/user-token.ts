@@ -1,0 +1,49 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { v7 as uuidv7 } from 'uuid'
+import { ModelTokenAuthenticatable } from '#auth/mikro-orm'
+import { newTokenValue, storedToken } from './token-value.ts'
+import { User } from './user.ts'
+
+const lifetime = 30 * 24 * 60 * 60 * 1000
+
+const UserTokenSchema = defineEntity({
+  name: 'UserToken',
+  tableName: 'user_tokens',
+  properties: {
+    id: p
+      .uuid()
+      .primary()
+      .onCreate(() => uuidv7()),
+    value: p.string().length(43).unique().hidden(),
+    user: () => p.manyToOne(User).deleteRule('cascade').index(),
+    expiresAt: p.datetime(),
+    createdAt: p
+      .datetime()
+      .hidden()
+      .onCreate(() => new Date()),
+  },
+})
+
+/** A bearer token of a user. The column keeps a digest, so a stolen database opens nothing. */
+export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, {
+  value: 'value',
+  user: 'user',
+}) {
+  static override stored(token: string): string | undefined {
+    return storedToken(token)
+  }
+
+  get isValid(): boolean {
+    return this.expiresAt.getTime() > Date.now()
+  }
+}
+
+UserTokenSchema.setClass(UserToken)
+
+/** What a new token row is made of, and the token itself, which only its owner ever sees. */
+export function issueToken(now = Date.now()): { token: string; value: string; expiresAt: Date } {
+  const token = newTokenValue()
+  const value = storedToken(token)
+  if (value === undefined) throw new Error('A new token does not pass its own check.')
+  return { token, value, expiresAt: new Date(now + lifetime) }
+}

@@ -1,0 +1,22 @@
+import { defineEntity } from '@mikro-orm/core'
+import { ModelAuthenticatable } from '#auth/mikro-orm'
+import { burnOneHash, verifyPassword } from './password.ts'
+import { enabled, person } from './person.ts'
+
+const UserSchema = defineEntity({ name: 'User', tableName: 'users', properties: person, filters: enabled })
+
+/** Somebody with an account on the site. */
+export class User extends ModelAuthenticatable(UserSchema.class, {
+  username: 'email',
+  passwordHash: 'passwordHash',
+}) {
+  static override verifyNobody(password: string): Promise<void> {
+    return burnOneHash(password)
+  }
+
+  verify(password: string): Promise<boolean> {
+    return verifyPassword(password, this.passwordHash)
+  }
+}
+
+UserSchema.setClass(User)

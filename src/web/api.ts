@@ -1,0 +1,30 @@
+import type Router from '@koa/router'
+import { guard } from '#auth'
+import { type JWTKeys, SessionToken } from '#auth/jwt'
+import { Admin } from '../users/admin.ts'
+import { User } from '../users/user.ts'
+import { UserToken } from '../users/user-token.ts'
+import { userRecord } from './records.ts'
+import type { SiteContext } from './site-context.ts'
+import { TokenUser } from './token-user.ts'
+
+/** The routes that have a JSON face only. Whoever has a session passes as well as whoever sends a token. */
+export function api(router: Router<object, SiteContext>, keys: JWTKeys): void {
+  const opaqueToken = UserToken.authenticator()
+  const signedToken = SessionToken.authenticator(keys)
+  const tokenUser = new TokenUser().middleware()
+
+  router.get('/me', opaqueToken, signedToken, tokenUser, guard(User), (ctx) => {
+    ctx.body = userRecord(ctx.auth.require(User))
+  })
+
+  router.post('/validateLoggedInUser', signedToken, guard(SessionToken), (ctx) => {
+    ctx.body = ''
+  })
+
+  router.get('/secure', Admin.authenticator(), opaqueToken, signedToken, tokenUser, (ctx) => {
+    const admin = ctx.auth.get(Admin)
+    const { id, name } = admin ?? ctx.auth.require(User)
+    ctx.body = { as: admin ? 'Admin' : 'User', id, name }
+  })
+}

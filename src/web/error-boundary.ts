@@ -1,0 +1,34 @@
+import type { Context, Middleware } from 'koa'
+import { wantsPage } from './face.ts'
+import { headersOf, type Problem, problem, problemOf } from './problem.ts'
+import { page } from './views.ts'
+
+/**
+ * Turns whatever is thrown, and a status without a body, into a problem (RFC 9457) or a page that says the same. The
+ * headers that were set before stay, the session's cookie among them: Koa's own handling would drop them.
+ */
+export function errorBoundary(): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next()
+    } catch (error) {
+      ctx.set(headersOf(error))
+      await answer(ctx, problemOf(error))
+      if (ctx.status >= 500) ctx.app.emit('error', error, ctx)
+      return
+    }
+    if (ctx.status >= 400 && ctx.body == null) await answer(ctx, problem(ctx.status))
+  }
+}
+
+async function answer(ctx: Context, { ...found }: Problem): Promise<void> {
+  if (wantsPage(ctx)) {
+    await page(ctx, 'error', found)
+    // The login page stands in for the browser's own password box, which this header would open.
+    ctx.remove('WWW-Authenticate')
+  } else {
+    ctx.body = found
+    ctx.type = 'application/problem+json'
+  }
+  ctx.status = found.status
+}

@@ -1,0 +1,78 @@
+import type Router from '@koa/router'
+import type { Next } from 'koa'
+import { guard, nextPath } from '#auth'
+import { type JWTKeys, SessionToken } from '#auth/jwt'
+import { entityManager } from '#auth/mikro-orm'
+import { User } from '../users/user.ts'
+import { issueToken, UserToken } from '../users/user-token.ts'
+import { body, fieldsOf } from './body.ts'
+import { wantsPage } from './face.ts'
+import { Refusal } from './problem.ts'
+import { userRecord } from './records.ts'
+import { seeOther } from './see-other.ts'
+import { lifetime } from './session-store.ts'
+import type { SiteContext } from './site-context.ts'
+import { page } from './views.ts'
+
+/**
+ * `POST /login`: a password for a token (Basic), or for a session (form and JSON). Only what is sent here decides,
+ * whoever the session belongs to.
+ */
+export function logIn(router: Router<object, SiteContext>, keys: JWTKeys): void {
+  router.post(
+    '/login',
+    onlyWhatIsSent,
+    body({ unless: hasHeader }),
+    User.authenticator(),
+    User.credentialsAuthenticator(),
+    formAgain,
+    guard(User),
+    (ctx) => (hasHeader(ctx) ? giveToken(ctx, keys) : startSession(ctx)),
+  )
+}
+
+function onlyWhatIsSent(ctx: SiteContext, next: Next) {
+  ctx.auth.present(User)
+  return next()
+}
+
+function hasHeader(ctx: SiteContext): boolean {
+  return ctx.req.headers.authorization !== undefined
+}
+
+/** The form again, with one sentence that does not say which of the two was wrong. */
+function formAgain(ctx: SiteContext, next: Next) {
+  if (!wantsPage(ctx) || ctx.auth.has(User)) return next()
+  const { username, remember, next: target } = fieldsOf(ctx)
+  ctx.status = 401
+  return page(ctx, 'login', {
+    values: { username: typeof username === 'string' ? username : '', remember: remember !== undefined },
+    errors: [{ detail: 'The e-mail address or password is wrong.' }],
+    next: nextPath(target, '/account'),
+  })
+}
+
+// The session authenticator remembers whoever is signed in now; what is left to say is for how long.
+function startSession(ctx: SiteContext): void {
+  const { remember, next } = fieldsOf(ctx)
+  ctx.session.maxAge = lifetime(remember === 'on' || remember === true)
+  if (wantsPage(ctx)) seeOther(ctx, nextPath(next, '/account'))
+  else ctx.body = userRecord(ctx.auth.require(User))
+}
+
+async function giveToken(ctx: SiteContext, keys: JWTKeys): Promise<void> {
+  const user = ctx.auth.require(User)
+  const { as } = ctx.query
+  if (as === undefined) ctx.body = await newToken(ctx, user)
+  else if (as === 'jwt') ctx.body = { token: keys.sign(new SessionToken(user.id)) }
+  else if (as === 'user') ctx.body = userRecord(user)
+  else throw new Refusal(400, 'Ask for `as=jwt` or `as=user`, or for neither to get a bearer token.')
+}
+
+async function newToken(ctx: SiteContext, user: User) {
+  const { token, value, expiresAt } = issueToken()
+  const em = entityManager(ctx)
+  const { id } = em.create(UserToken, { value, user, expiresAt })
+  await em.flush()
+  return { id, value: token, user: { id: user.id }, expiresAt }
+}

@@ -1,0 +1,29 @@
+import type Router from '@koa/router'
+import { nextPath, redirectUnless, withNext } from '#auth'
+import { User } from '../users/user.ts'
+import { seeOther } from './see-other.ts'
+import type { SiteContext } from './site-context.ts'
+import { page } from './views.ts'
+
+/** The pages that are only looked at. Their forms are posted to `/users`, `/login` and `/logout`. */
+export function pages(router: Router<object, SiteContext>): void {
+  router.get('/', (ctx) => page(ctx, 'home', {}))
+
+  router.get('/signup', (ctx) => {
+    if (ctx.auth.has(User)) return seeOther(ctx, '/account')
+    return page(ctx, 'signup', {})
+  })
+
+  router.get('/login', (ctx) => {
+    const next = nextPath(ctx.query.next, '/account')
+    if (ctx.auth.has(User)) return seeOther(ctx, next)
+    const isSentHere = ctx.query.next !== undefined
+    return page(ctx, 'login', isSentHere ? { next, notice: 'Sign in to see that page.' } : {})
+  })
+
+  router.get('/account', redirectUnless(User, (ctx) => withNext('/login', ctx)), (ctx) => {
+    const { name, email } = ctx.auth.require(User)
+    return page(ctx, 'account', { user: { name, email } })
+  })
+}
+

@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto'
+import type { MikroORM } from '@mikro-orm/core'
+import { StoredSession } from './stored-session.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+/** How long a session lives: unused, and at all. */
+export interface SessionLimits {
+  readonly idle: number
+  readonly absolute: number
+}
+
+/** The usual limits, and those of "Keep me signed in on this device" (HTTP contract, "Sessions"). In milliseconds. */
+export const limits = {
+  usual: { idle: 2 * hour, absolute: day },
+  kept: { idle: 14 * day, absolute: 30 * day },
+} satisfies Record<string, SessionLimits>
+
+type SessionData = Record<string, unknown>
+
+/**
+ * koa-session's store in the application's database. A row is inserted when somebody signs in and deleted when they
+ * sign out; in between it is only ever updated, so that a request that is still running brings no ended session back.
+ */
+export class SessionStore {
+  readonly #orm: MikroORM
+  readonly #now: () => number
+
+  constructor(orm: MikroORM, now = Date.now) {
+    this.#orm = orm
+    this.#now = now
+  }
+
+  /** The data of a live session, or `undefined`. At most once a minute it is noted that the session was used. */
+  async get(id: string): Promise<SessionData | undefined> {
+    const digest = digestOf(id)
+    if (digest === undefined) return undefined
+    const em = this.#orm.em.fork()
+    const found = await em.findOne(StoredSession, digest)
+    if (!found) return undefined
+    const now = this.#now()
+    if (isOver(found, now)) {
+      await em.nativeDelete(StoredSession, digest)
+      return undefined
+    }
+    if (now - found.seenAt.getTime() >= minute) {
+      await em.nativeUpdate(StoredSession, digest, { seenAt: new Date(now) })
+    }
+    return { ...found.data, _maxAge: lifetime(found.kept) }
+  }
+
+  /** Saves what changed in a session that still exists, or starts one. */
+  async set(id: string, saved: SessionData, maxAge: number, { isLoaded }: { isLoaded: boolean }): Promise<void> {
+    const digest = digestOf(id)
+    const { _expire, _maxAge, ...data } = saved
+    if (digest === undefined || typeof data.user !== 'string') throw new Error('Only a signed-in user has a session.')
+    const em = this.#orm.em.fork()
+    if (isLoaded) {
+      await em.nativeUpdate(StoredSession, digest, { data })
+      return
+    }
+    const now = new Date(this.#now())
+    const kept = maxAge > limits.usual.absolute + minute
+    await em.insert(StoredSession, { digest, user: data.user, data, kept, createdAt: now, seenAt: now })
+  }
+
+  /** Ends a session. */
+  async destroy(id: string): Promise<void> {
+    const digest = digestOf(id)
+    if (digest !== undefined) await this.#orm.em.fork().nativeDelete(StoredSession, digest)
+  }
+}
+
+/** How long the cookie of a session lives, in milliseconds: as long as the session can. */
+export function lifetime(isKept: boolean): number {
+  return (isKept ? limits.kept : limits.usual).absolute
+}
+
+function isOver({ kept, createdAt, seenAt }: StoredSession, now: number): boolean {
+  const { idle, absolute } = kept ? limits.kept : limits.usual
+  return now - seenAt.getTime() >= idle || now - createdAt.getTime() >= absolute
+}
+
+// 256 random bits in base64url. What is not of that form is not looked up.
+function digestOf(id: string): string | undefined {
+  return /^[\w-]{43}$/.test(id) ? hash('sha256', id, 'base64url') : undefined
+}

@@ -1,0 +1,61 @@
+import type Router from '@koa/router'
+import { UniqueConstraintViolationException } from '@mikro-orm/core'
+import { entityManager } from '#auth/mikro-orm'
+import { hashPassword } from '../users/password.ts'
+import { parseRegistration, type Registration, type RegistrationError } from '../users/registration.ts'
+import { User } from '../users/user.ts'
+import { body, fieldsOf } from './body.ts'
+import { wantsPage } from './face.ts'
+import { Refusal } from './problem.ts'
+import { userRecord } from './records.ts'
+import { seeOther } from './see-other.ts'
+import { lifetime } from './session-store.ts'
+import type { SiteContext } from './site-context.ts'
+import { page } from './views.ts'
+
+const taken: RegistrationError = { field: 'email', detail: 'There is already an account with this e-mail address.' }
+
+/** `POST /users`: a new account. The form signs its owner in; the API answers with the record. */
+export function signUp(router: Router<object, SiteContext>): void {
+  router.post('/users', body(), async (ctx) => {
+    const parsed = parseRegistration(fieldsOf(ctx))
+    if ('errors' in parsed) return refuse(ctx, 400, parsed.errors)
+    const user = await createUser(ctx, parsed.registration)
+    if (!user) return refuse(ctx, 409, [taken])
+    if (!wantsPage(ctx)) {
+      ctx.status = 201
+      ctx.body = userRecord(user)
+      return
+    }
+    ctx.session.maxAge = lifetime(false)
+    ctx.auth.login(user)
+    seeOther(ctx, '/account')
+  })
+}
+
+/** The new user, or nobody if the address is taken. It is looked up before the password is hashed, which is dear. */
+async function createUser(ctx: SiteContext, registration: Registration): Promise<User | undefined> {
+  const { name, email, emailKey, password } = registration
+  const em = entityManager(ctx)
+  if (await em.count(User, { emailKey }, { filters: false })) return undefined
+  const user = em.create(User, { name, email, emailKey, passwordHash: await hashPassword(password) })
+  try {
+    await em.flush()
+    return user
+  } catch (error) {
+    // Somebody else took it meanwhile.
+    if (error instanceof UniqueConstraintViolationException) return undefined
+    throw error
+  }
+}
+
+async function refuse(ctx: SiteContext, status: number, errors: readonly RegistrationError[]): Promise<void> {
+  if (!wantsPage(ctx)) throw new Refusal(status, errors.map(({ detail }) => detail).join(' '), errors)
+  const { name, email } = fieldsOf(ctx)
+  ctx.status = status
+  await page(ctx, 'signup', { values: { name: textOf(name), email: textOf(email) }, errors: [...errors] })
+}
+
+function textOf(field: unknown): string {
+  return typeof field === 'string' ? field : ''
+}

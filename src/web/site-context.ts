@@ -1,0 +1,9 @@
+import type { AuthContext } from '#auth'
+
+/** The context of the site's routes. */
+export interface SiteContext extends AuthContext {
+  session: { maxAge: number }
+  // What every page is told, and what koa-views adds.
+  state: Record<string, unknown>
+  render(view: string, locals: object): Promise<void>
+}

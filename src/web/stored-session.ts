@@ -1,0 +1,22 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { User } from '../users/user.ts'
+
+const StoredSessionSchema = defineEntity({
+  name: 'StoredSession',
+  tableName: 'sessions',
+  properties: {
+    // SHA-256 of the identifier in the cookie: a stolen database opens no session.
+    digest: p.string().length(43).primary(),
+    user: () => p.manyToOne(User).deleteRule('cascade').index(),
+    data: p.json<Record<string, unknown>>(),
+    // Whether it was to be kept on this device: its limits are longer.
+    kept: p.boolean(),
+    createdAt: p.datetime(),
+    seenAt: p.datetime().index(),
+  },
+})
+
+/** A session of a signed-in user; nobody else has one. */
+export class StoredSession extends StoredSessionSchema.class {}
+
+StoredSessionSchema.setClass(StoredSession)

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { describe, test } from 'node:test'
+import Koa from 'koa'
+import { type Common, page, type Views, views } from './views.ts'
+
+const ada = { name: 'Ada', email: 'ada@example.com' }
+const payload = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
+
+/** Every page in every state, with a hostile value wherever a visitor's own value can come. */
+const states: { [Name in keyof Views]: Views[Name][] } = {
+  home: [{}],
+  signup: [
+    {},
+    {
+      values: { name: payload, email: payload },
+      errors: [{ field: 'email', detail: payload }, { detail: payload }],
+    },
+  ],
+  login: [
+    { next: payload, notice: payload },
+    {
+      values: { username: payload, remember: true },
+      next: payload,
+      errors: [{ field: 'username', detail: payload }],
+    },
+  ],
+  account: [{ user: { name: payload, email: payload }, since: new Date(0) }],
+  error: [401, 404, 503].map((status) => ({ status, title: payload, detail: payload })),
+}
+const visitors: Common[] = [
+  {},
+  { unsure: true },
+  { user: { name: payload, email: payload }, origin: `http://${payload}` },
+]
+
+describe('views and page', () => {
+  test('every page in every state is a whole document without inline code, foreign origins or unescaped values', async () => {
+    for (const name of Object.keys(states) as (keyof Views)[]) {
+      for (const data of states[name]) {
+        for (const common of visitors) {
+          const { html, type } = await render(name, data, { page: common })
+          assert.equal(type, 'text/html; charset=utf-8')
+          assert.match(html, /^<!doctype html>\n<html lang="en">/)
+          assert.equal(html.match(/<main /g)?.length, 1)
+          assert.equal(html.match(/<h1>/g)?.length, 1)
+          assert.equal(html.match(/<script/g)?.length, 1, 'only the one with a src')
+          assert.doesNotMatch(html, /<script>|<style|<img|\sstyle=|undefined<|="undefined|\[object/)
+          const addresses = [...html.matchAll(/\s(?:href|src|action)="([^"]*)"/g)].map(
+            ([, address]) => address,
+          )
+          assert.deepEqual(
+            addresses.filter((address) => !/^(\/[\w./-]*|#[\w-]+)$/.test(address ?? '')),
+            [],
+          )
+          const ids = [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id)
+          assert.equal(new Set(ids).size, ids.length, 'ids are unique')
+        }
+      }
+    }
+  })
+
+  test('sign-up names each problem in the title, in the summary and at its field, and keeps all but the passwords', async () => {
+    const errors = [
+      { field: 'email', detail: 'Enter an e-mail address.' },
+      { field: 'confirmPassword', detail: 'The passwords do not match.' },
+    ]
+    const { html } = await render('signup', { values: { name: 'Ada', email: 'ada@' }, errors })
+    assert.match(html, /<title>Error: Create an account/)
+    assert.match(html, /role="alert" tabindex="-1"/)
+    assert.match(html, /<a href="#email">Enter an e-mail address\.<\/a>/)
+    assert.match(html, /<a href="#confirmPassword">The passwords do not match\.<\/a>/)
+    const email = tag(html, 'id="email"')
+    assert.match(email, /value="ada@"/)
+    assert.match(email, /aria-describedby="email-hint email-error"/)
+    assert.match(email, /aria-invalid="true"/)
+    assert.match(tag(html, 'id="name"'), /value="Ada"[^>]*aria-invalid="false"/)
+    for (const id of ['password', 'confirmPassword']) {
+      const input = tag(html, `id="${id}"`)
+      assert.match(input, /type="password" autocomplete="new-password" required/)
+      assert.match(input, /minlength="8" passwordrules="minlength: 8;"/)
+      assert.match(input, /password-hint/)
+      assert.doesNotMatch(input, /\svalue=|maxlength/)
+    }
+  })
+
+  test('the login page says one thing of both fields, and keeps the name, the target and the choice', async () => {
+    const errors = [{ field: 'username', detail: 'The e-mail address or password is wrong.' }]
+    const values = { username: 'ada@example.com', remember: true }
+    const { html } = await render('login', { values, errors, next: '/account?a=1&b=2' })
+    assert.match(html, /<title>Error: Sign in/)
+    for (const id of ['username', 'password']) {
+      assert.match(tag(html, `id="${id}"`), /aria-describedby="login-error"[^>]*aria-invalid="true"/)
+    }
+    assert.match(tag(html, 'id="username"'), /value="ada@example\.com"/)
+    assert.doesNotMatch(tag(html, 'id="password"'), /\svalue=|maxlength/)
+    assert.match(html, /<input type="hidden" name="next" value="\/account\?a=1&amp;b=2">/)
+    assert.match(tag(html, 'id="remember"'), /value="on"[^>]*checked/)
+  })
+
+  test('the login page takes the keyboard only where there is nothing to read first', async () => {
+    assert.match((await render('login', {})).html, /\sautofocus/)
+    assert.doesNotMatch((await render('login', { notice: 'Sign in to see that page.' })).html, /\sautofocus/)
+    assert.doesNotMatch((await render('login', { errors: [{ detail: 'Wrong.' }] })).html, /\sautofocus/)
+    assert.doesNotMatch((await render('login', {})).html, /name="next"/)
+  })
+
+  test('a signed-in visitor can sign out on every page; one of whom we are unsure is told so', async () => {
+    const signOut = /<form method="post" action="\/logout">/
+    const notice = /We cannot tell who is signed in at the moment/
+    for (const name of Object.keys(states) as (keyof Views)[]) {
+      const data = states[name][0] as Views[typeof name]
+      const signedIn = await render(name, data, { page: { user: ada } })
+      assert.match(signedIn.html, signOut)
+      assert.doesNotMatch(signedIn.html, notice)
+      if (name === 'account') continue
+      const unsure = await render(name, data, { page: { unsure: true } })
+      assert.doesNotMatch(unsure.html, signOut)
+      assert.match(unsure.html, notice)
+    }
+  })
+
+  test('an error page leads to sign-in for 401, and home otherwise', async () => {
+    const detail = 'You need to sign in.'
+    const refused = await render('error', { status: 401, title: 'Sign in first', detail })
+    assert.match(refused.html, /<a class="button" href="\/login">/)
+    const missing = await render('error', { status: 404, title: 'Page not found', detail })
+    assert.match(missing.html, /<title>Error: Page not found/)
+    assert.match(missing.html, /<a class="button" href="\/">/)
+  })
+
+  test('the lines for the terminal survive an apostrophe, and a question mark that a shell would expand', async () => {
+    const user = { name: "O'Brien", email: "o'brien@example.com" }
+    const account = await render('account', { user }, { page: { user, origin: 'http://localhost:3000' } })
+    assert.ok(account.html.includes(String.raw`-u &#39;o&#39;\&#39;&#39;brien@example.com&#39; \ `.trimEnd()))
+    const home = await render('home', {}, { page: { origin: 'http://localhost:3000' } })
+    assert.match(home.html, /POST &#39;http:\/\/localhost:3000\/login\?as=jwt&#39; /)
+    assert.match(home.html, /curl -i http:\/\/localhost:3000\/me\n?/)
+  })
+
+  test('a template sees the common data and its own, and nothing else of ctx.state', async () => {
+    const { html } = await render('home', {}, { user: ada, page: { user: undefined } })
+    assert.doesNotMatch(html, /ada@example\.com, recognised|>Ada</)
+    assert.match(html, /Nobody yet/)
+  })
+
+  test('a template leaves text unescaped only where it puts another template in', () => {
+    const root = `${import.meta.dirname}/../../views`
+    for (const file of readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.eta'),
+    )) {
+      for (const [, raw] of readFileSync(`${root}/${file}`, 'utf8').matchAll(/<%[-_]?\s*~\s*(.{0,12})/g)) {
+        assert.match(raw ?? '', /^(include\(|it\.body )/, file)
+      }
+    }
+  })
+})
+
+async function render<Name extends keyof Views>(name: Name, data: Views[Name], state: object = {}) {
+  const app = new Koa()
+  app.use(views())
+  app.use((ctx) => {
+    Object.assign(ctx.state, state)
+    return page(ctx, name, data)
+  })
+  const server = app.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  const html = await response.text()
+  server.close()
+  assert.equal(response.status, 200, html)
+  return { html, type: response.headers.get('content-type') }
+}
+
+/** The tag that holds an attribute. */
+function tag(html: string, attribute: string): string {
+  return html.match(new RegExp(`<[^>]*\\s${attribute}[^>]*>`))?.[0].replaceAll(/\s+/g, ' ') ?? ''
+}

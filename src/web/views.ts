@@ -1,0 +1,63 @@
+import { relative } from 'node:path'
+import { Eta } from 'eta'
+import type { Context, Middleware } from 'koa'
+import koaViews from 'koa-views'
+
+/** What every page is told. The site's middleware puts it into `ctx.state.page`; what it leaves out is as for a visitor. */
+export type Common = {
+  /** Who is signed in by session. */
+  user?: { name: string; email: string } | undefined
+  /** The database is away: nobody can tell who is signed in. */
+  unsure?: boolean
+  /** `http://localhost:3000`, for the lines to paste into a terminal. */
+  origin?: string
+}
+
+/** A message for a field of a form. One without a field, or with a field that is not on the page, stands in the summary alone. */
+export type FieldError = { field?: string | undefined; detail: string }
+
+/** What each view is given beside the common data: plain values, never an entity. */
+export type Views = {
+  home: object
+  signup: { values?: { name?: string; email?: string }; errors?: FieldError[] }
+  login: {
+    values?: { username?: string; remember?: boolean }
+    errors?: FieldError[]
+    next?: string | undefined
+    notice?: string | undefined
+  }
+  account: { user: { name: string; email: string }; since?: Date | undefined }
+  error: { status: number; title: string; detail: string }
+}
+
+const root = `${import.meta.dirname}/../../views`
+
+/** Adds what `page` needs. Stands before the error boundary, so that the error page can be rendered too. */
+export function views(): Middleware {
+  const eta = new Eta({ views: root, cache: true, autoEscape: true })
+  // koa-views merges the whole of `ctx.state` into what it hands over: templates get `view` and nothing else of it.
+  const render = async (path: string, { view }: { view: object }) => eta.render(relative(root, path), view)
+  return koaViews(root, { extension: 'eta', engineSource: { eta: render } })
+}
+
+/** Answers with a view, and leaves the status to the caller. */
+export function page<Name extends keyof Views>(
+  ctx: Pick<Context, 'state' | 'render'>,
+  name: Name,
+  data: Views[Name],
+): Promise<void> {
+  const view = { site: 'koa-authenticators', origin: '', ...ctx.state.page, ...data, quoted, full }
+  return ctx.render(`${name}.eta`, { view })
+}
+
+/** One word of a POSIX shell command, whatever is in it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+
+/** A moment in words: `21 November 2026 at 09:02 UTC`. */
+function full(moment: Date): string {
+  return `${format.format(moment)} UTC`
+}
