@@ -1,5 +1,5 @@
-import { databaseOptions } from './src/database/options.ts'
 import { readStorageConfig } from './src/config.ts'
+import { databaseOptions } from './src/database/options.ts'
 
 /** For MikroORM's command line: `npx mikro-orm debug`, `npx mikro-orm migration:create`. */
 export default databaseOptions(readStorageConfig().databaseUrl)

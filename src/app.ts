@@ -5,7 +5,7 @@ import { auth, refuseCrossSite } from '#auth'
 import { JWTKeys } from '#auth/jwt'
 import { databases } from '#auth/mikro-orm'
 import type { Config } from './config.ts'
-import { describe, type Logger } from './log.ts'
+import { type Logger, loggable } from './log.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 import { api } from './web/api.ts'
@@ -38,7 +38,7 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   setBcryptCost(config.bcryptCost)
   const isTls = config.secureCookies
   const app = new Koa()
-  app.on('error', (error) => log.error(describe(error), 'error'))
+  app.on('error', (error) => log.error(loggable(error), 'error'))
 
   app.use(requestLog(log))
   app.use(securityHeaders({ isTls }))
@@ -52,14 +52,18 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   app.use(sessions(app, new SessionStore(orm), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
   app.use(pageState(config.publicUrl?.origin))
+  app.use(methodNotAllowed)
   app.use(routes(config).routes())
   return app
 }
 
 function routes(config: Config) {
-  const keys = new JWTKeys(config.jwtKeys, { issuer: 'koa-authenticators', audience: 'koa-authenticators' })
+  const keys = new JWTKeys({
+    ...config.jwtKeys,
+    issuer: 'koa-authenticators',
+    audience: 'koa-authenticators',
+  })
   const router = new Router<object, SiteContext>()
-  router.use(methodNotAllowed)
   pages(router)
   signUp(router)
   logIn(router, keys)

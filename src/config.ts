@@ -1,8 +1,7 @@
-import type { KeyObject } from 'node:crypto'
 import { host, origin, proxies, type TrustProxy } from './config/addresses.ts'
-import { readDevelopmentKey } from './config/development-key.ts'
+import { readDevelopmentKeys } from './config/development-keys.ts'
 import { Environment, oneOf, type Variables, wholeNumber } from './config/environment.ts'
-import { readJwtKeys } from './config/jwt-keys.ts'
+import { type JwtKeys, readJwtKeys } from './config/jwt-keys.ts'
 import { readStorage, type StorageConfig } from './config/storage.ts'
 
 export type { TrustProxy } from './config/addresses.ts'
@@ -16,8 +15,8 @@ export interface Config extends StorageConfig {
   /** The origin that visitors use. Without one, the host of each request is taken for ours. */
   readonly publicUrl: URL | undefined
   readonly secureCookies: boolean
-  /** Newest first: the first signs, all verify. Secrets or private keys; the type of each decides the algorithm. */
-  readonly jwtKeys: readonly KeyObject[]
+  /** Newest first: the first signs, all verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
+  readonly jwtKeys: JwtKeys
   readonly trustProxy: TrustProxy
   readonly throttle: boolean
   readonly drainSeconds: number
@@ -54,7 +53,7 @@ export function readConfig(variables: Variables = process.env): Config {
   return Object.freeze({
     ...settings,
     secureCookies: settings.publicUrl?.protocol === 'https:',
-    jwtKeys: Object.freeze(jwtKeys.length > 0 ? jwtKeys : [readDevelopmentKey(dataDir)]),
+    jwtKeys: Object.freeze(jwtKeys ?? readDevelopmentKeys(dataDir)),
     warnings: Object.freeze(warnAbout(settings)),
   })
 }

@@ -1,10 +1,10 @@
-import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { DatabaseError, openDatabase } from './database/open-database.ts'
-import { createLog, describe } from './log.ts'
+import { createLog, loggable } from './log.ts'
 
 // The time that what was accepted has to finish in, once no more is accepted.
 const finishing = 10_000
@@ -20,9 +20,11 @@ async function serve(): Promise<void> {
   const config = readConfig()
   const log = createLog(config.logLevel)
   for (const warning of config.warnings) log.warn(warning)
-  process.on('warning', (warning) => log.warn({ code: 'code' in warning ? warning.code : undefined }, warning.message))
+  process.on('warning', (warning) =>
+    log.warn({ code: 'code' in warning ? warning.code : undefined }, warning.message),
+  )
   process.on('uncaughtException', (error) => {
-    log.fatal(describe(error), 'a bug: this process ends')
+    log.fatal(loggable(error), 'a bug: this process ends')
     process.exit(1)
   })
 

@@ -58,7 +58,9 @@ function bodyOf(ctx: AuthContext): unknown {
   const { body } = ctx.request as { body?: unknown }
   const hasBody = Number(ctx.get('content-length')) > 0 || ctx.get('transfer-encoding') !== ''
   if (body === undefined && hasBody) {
-    throw new Misuse('Add a body parser before the credentials authenticator, such as `app.use(bodyParser())`.')
+    throw new Misuse(
+      'Add a body parser before the credentials authenticator, such as `app.use(bodyParser())`.',
+    )
   }
   return body
 }

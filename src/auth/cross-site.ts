@@ -26,5 +26,6 @@ function isOurs(ctx: ExtendableContext, origin: string | undefined): boolean {
   const site = ctx.req.headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin' || site === 'none'
   const from = ctx.req.headers.origin
-  return from === undefined || from === (origin ?? ctx.origin)
+  // Not Koa's `ctx.origin`, which since version 3 is what the request claims.
+  return from === undefined || from === (origin ?? `${ctx.protocol}://${ctx.host}`)
 }

@@ -9,7 +9,10 @@ export interface LegacyToken<User extends object> {
 
 /** The older variant's token model: finds the stored token that was sent, and its user; `undefined` if there is none. */
 export interface LegacyTokenType<User extends object> {
-  find(token: string, ctx: AuthContext): LegacyToken<User> | undefined | Promise<LegacyToken<User> | undefined>
+  find(
+    token: string,
+    ctx: AuthContext,
+  ): LegacyToken<User> | undefined | Promise<LegacyToken<User> | undefined>
 }
 
 /** The older variant's user type: a class that names its token model (specification, "Older variant"). */

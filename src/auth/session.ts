@@ -79,7 +79,9 @@ export abstract class SessionAuthenticator<
     }
     session[this.key] = user.sessionID
     if (typeof session.regenerate !== 'function') {
-      throw new Misuse('This session cannot change its identifier: mount koa-session, which has `regenerate()`.')
+      throw new Misuse(
+        'This session cannot change its identifier: mount koa-session, which has `regenerate()`.',
+      )
     }
     await session.regenerate()
   }
@@ -102,7 +104,9 @@ export abstract class SessionAuthenticator<
   #refuseSharedKey(ctx: AuthContext): void {
     const other = sessionAuthenticators(ctx).find((each) => each.key === this.key)
     if (other && other.user !== this.user) {
-      throw new Misuse(`Two user types are kept in the session as "${this.key}". Give one of them another \`key\`.`)
+      throw new Misuse(
+        `Two user types are kept in the session as "${this.key}". Give one of them another \`key\`.`,
+      )
     }
   }
 }
@@ -116,7 +120,9 @@ type SessionContext = AuthContext & { session?: Session | null }
 function sessionOf(ctx: SessionContext): Session {
   if (ctx.session) return ctx.session
   if (ctx.session === undefined) {
-    throw new Misuse('Add a session middleware before the session authenticator, such as `app.use(session(app))`.')
+    throw new Misuse(
+      'Add a session middleware before the session authenticator, such as `app.use(session(app))`.',
+    )
   }
   // A handler ended the session in this request, and somebody logged in all the same: a new one.
   ctx.session = {}
@@ -135,5 +141,7 @@ function sessionAuthenticators(ctx: AuthContext): SessionAuthenticator<SessionAu
 
 /** Whether that entry of the session is another user type's, who is authenticated on this request too. */
 function isSomebodyElse(ctx: AuthContext, name: string): boolean {
-  return sessionAuthenticators(ctx).some((each) => each.key === name && ctx.auth.peek(each.user) !== undefined)
+  return sessionAuthenticators(ctx).some(
+    (each) => each.key === name && ctx.auth.peek(each.user) !== undefined,
+  )
 }

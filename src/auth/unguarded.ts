@@ -7,7 +7,7 @@ const warned = new Set<string>()
  * forgotten guard is the commonest hole there is.
  */
 export function warnOfUnguarded(ctx: AuthContext): void {
-  if (ctx.status === 404) return
+  if (ctx.status >= 400) return
   warnOnce(
     `${ctx.method} ${routeOf(ctx)}`,
     'ran an authenticator, and nothing asked who the user is. Add `guard(User)`, or ask `ctx.auth`.',

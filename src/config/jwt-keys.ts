@@ -1,62 +1,74 @@
-import { createPrivateKey, createSecretKey, type KeyObject } from 'node:crypto'
+import type { JsonWebKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { JWTKeyError, JWTKeys, type JWTKeysOptions } from '#auth/jwt'
 import type { Environment } from './environment.ts'
 
-export const MINIMUM_SECRET_BYTES = 32
+/** What signs and verifies tokens, newest first, ready for `JWTKeys`: secrets, or private keys. */
+export type JwtKeys = Pick<JWTKeysOptions, 'secrets' | 'keys'>
+
+type PrivateKey = string | JsonWebKey
 
 /**
- * The keys of `JWT_SECRET` or `JWT_KEYS`, newest first. None when neither is set, which production does not allow.
- * A weak, unreadable or public key is a mistake; no key is ever quoted.
+ * Reads `JWT_SECRET` or the files of `JWT_KEYS`; `undefined` when neither is set, which production does not allow.
+ * What `JWTKeys` would not take is a mistake. No key is ever quoted.
  */
-export function readJwtKeys(environment: Environment, production: boolean): KeyObject[] {
+export function readJwtKeys(environment: Environment, production: boolean): JwtKeys | undefined {
   const secrets = environment.list('JWT_SECRET')
   const files = environment.list('JWT_KEYS')
-
+  if (secrets.length > 0 && files.length > 0) {
+    environment.mistake('JWT_SECRET', 'and JWT_KEYS are both set: keep one of them')
+  }
   if (production && secrets.length === 0 && files.length === 0) {
     environment.mistake(
       'JWT_SECRET',
       'must be set in production to 32 random bytes or more (or set JWT_KEYS)',
     )
   }
-  if (secrets.length > 0 && files.length > 0) {
-    environment.mistake('JWT_SECRET', 'and JWT_KEYS are both set: keep one of them')
-  }
-  if (secrets.some((secret) => Buffer.byteLength(secret) < MINIMUM_SECRET_BYTES)) {
-    environment.mistake(
-      'JWT_SECRET',
-      `must be at least ${MINIMUM_SECRET_BYTES} bytes long, each of them if there are several`,
-    )
-  }
-  return [
-    ...secrets.map((secret) => createSecretKey(Buffer.from(secret))),
-    ...files.flatMap((file) => privateKey(environment, file)),
-  ]
+
+  if (files.length > 0) return { keys: readPrivateKeys(environment, files) }
+  return secrets.length > 0 ? { secrets: proveSecrets(environment, secrets) } : undefined
 }
 
-function privateKey(environment: Environment, file: string): KeyObject[] {
+function proveSecrets(environment: Environment, secrets: string[]): string[] {
+  const isShort = secrets.some((secret) => Buffer.byteLength(secret) < 32)
+  const problem = isShort
+    ? 'must be 32 random bytes or more, each of them if there are several'
+    : problemWith({ secrets })
+  if (problem) environment.mistake('JWT_SECRET', problem)
+  return secrets
+}
+
+function readPrivateKeys(environment: Environment, files: string[]): PrivateKey[] {
+  const keys: PrivateKey[] = []
+  for (const file of files) {
+    const key = readPrivateKey(file)
+    const problem = key
+      ? problemWith({ keys: [...keys, key] })
+      : 'no private key in PEM or JWK can be read from it'
+    if (problem) environment.mistake('JWT_KEYS', `names ${file}: ${problem}`)
+    else if (key) keys.push(key)
+  }
+  return keys
+}
+
+function readPrivateKey(file: string): PrivateKey | undefined {
   try {
     const text = readFileSync(file, 'utf8')
-    const key = text.trimStart().startsWith('{')
-      ? createPrivateKey({ key: JSON.parse(text), format: 'jwk' })
-      : createPrivateKey(text)
-    if (isStrongEnough(key)) return [key]
-    environment.mistake(
-      'JWT_KEYS',
-      `names ${file}, which is neither Ed25519, ECDSA P-256 nor RSA of 2048 bits or more`,
-    )
-  } catch (error) {
-    const unreadable = error instanceof Error && 'syscall' in error
-    environment.mistake(
-      'JWT_KEYS',
-      `names ${file}, which ${unreadable ? 'cannot be read' : 'holds no private key (PEM or JWK)'}`,
-    )
+    if (text.includes('PRIVATE KEY-----')) return text
+    const jwk: JsonWebKey = JSON.parse(text)
+    return jwk.kty !== 'oct' && jwk.d !== undefined ? jwk : undefined
+  } catch {
+    return undefined
   }
-  return []
 }
 
-function isStrongEnough(key: KeyObject): boolean {
-  const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {}
-  if (key.asymmetricKeyType === 'rsa') return modulusLength >= 2048
-  if (key.asymmetricKeyType === 'ec') return namedCurve === 'prime256v1'
-  return key.asymmetricKeyType === 'ed25519'
+/** What `JWTKeys` has against these, in its own words. */
+function problemWith(keys: JwtKeys): string | undefined {
+  try {
+    new JWTKeys({ ...keys, issuer: 'proof', audience: 'proof' })
+    return undefined
+  } catch (error) {
+    if (error instanceof JWTKeyError) return error.message.replace(/\.$/, '')
+    throw error
+  }
 }

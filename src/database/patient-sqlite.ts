@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Configuration } from '@mikro-orm/core'
+import type { Configuration } from '@mikro-orm/core'
 import { AbstractSqlDriver, SqliteConnection, SqlitePlatform } from '@mikro-orm/sqlite'
 
 // The driver is synchronous: while SQLite waits for a lock, every other request waits too.

@@ -12,6 +12,9 @@ export function errorBoundary(): Middleware {
     try {
       await next()
     } catch (error) {
+      // What was to be answered is not what is: a session's cookie counts, these do not.
+      ctx.remove('Location')
+      ctx.remove('Clear-Site-Data')
       ctx.set(headersOf(error))
       await answer(ctx, problemOf(error))
       if (ctx.status >= 500) ctx.app.emit('error', error, ctx)

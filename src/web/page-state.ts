@@ -14,7 +14,7 @@ export function pageState(origin: string | undefined) {
       get unsure() {
         return ctx.auth.failure !== undefined
       },
-      origin: origin ?? ctx.origin,
+      origin: origin ?? `${ctx.protocol}://${ctx.host}`,
     }
     return next()
   }

@@ -21,9 +21,12 @@ export function pages(router: Router<object, SiteContext>): void {
     return page(ctx, 'login', isSentHere ? { next, notice: 'Sign in to see that page.' } : {})
   })
 
-  router.get('/account', redirectUnless(User, (ctx) => withNext('/login', ctx)), (ctx) => {
-    const { name, email } = ctx.auth.require(User)
-    return page(ctx, 'account', { user: { name, email } })
-  })
+  router.get(
+    '/account',
+    redirectUnless(User, (ctx) => withNext('/login', ctx)),
+    (ctx) => {
+      const { name, email } = ctx.auth.require(User)
+      return page(ctx, 'account', { user: { name, email } })
+    },
+  )
 }
-

@@ -39,7 +39,11 @@ const details: Record<number, string> = {
 }
 
 /** The problem of a status, with the usual sentence for it unless there is a better one. */
-export function problem(status: number, detail = details[status] ?? '', errors?: readonly RegistrationError[]): Problem {
+export function problem(
+  status: number,
+  detail = details[status] ?? '',
+  errors?: readonly RegistrationError[],
+): Problem {
   const title = STATUS_CODES[status] ?? 'Error'
   return { type: 'about:blank', title, status, detail, ...(errors && { errors }) }
 }

@@ -26,7 +26,9 @@ const headers = {
  * and nothing is kept on disk. Behind TLS, browsers are told to stay there (RFC 6797).
  */
 export function securityHeaders({ isTls }: { isTls: boolean }): Middleware {
-  const all = isTls ? { ...headers, 'Strict-Transport-Security': 'max-age=63072000; includeSubDomains' } : headers
+  const all = isTls
+    ? { ...headers, 'Strict-Transport-Security': 'max-age=63072000; includeSubDomains' }
+    : headers
   return (ctx, next) => {
     ctx.set(all)
     return next()

@@ -51,19 +51,24 @@ export class SessionStore {
     return { ...found.data, _maxAge: lifetime(found.kept) }
   }
 
-  /** Saves what changed in a session that still exists, or starts one. */
-  async set(id: string, saved: SessionData, maxAge: number, { isLoaded }: { isLoaded: boolean }): Promise<void> {
-    const digest = digestOf(id)
-    const { _expire, _maxAge, ...data } = saved
-    if (digest === undefined || typeof data.user !== 'string') throw new Error('Only a signed-in user has a session.')
-    const em = this.#orm.em.fork()
-    if (isLoaded) {
-      await em.nativeUpdate(StoredSession, digest, { data })
-      return
-    }
+  /** Starts a session. Only somebody who is signed in has one. */
+  async start(id: string, saved: SessionData, { isKept }: { isKept: boolean }): Promise<void> {
+    const data = ownData(saved)
+    if (typeof data.user !== 'string') throw new Error('Only a signed-in user has a session.')
     const now = new Date(this.#now())
-    const kept = maxAge > limits.usual.absolute + minute
-    await em.insert(StoredSession, { digest, user: data.user, data, kept, createdAt: now, seenAt: now })
+    await this.#orm.em.fork().insert(StoredSession, {
+      digest: digestOf(id) ?? '',
+      user: data.user,
+      data,
+      kept: isKept,
+      createdAt: now,
+      seenAt: now,
+    })
+  }
+
+  /** Saves what changed in a session, if it still exists. */
+  async update(id: string, saved: SessionData): Promise<void> {
+    await this.#orm.em.fork().nativeUpdate(StoredSession, digestOf(id) ?? '', { data: ownData(saved) })
   }
 
   /** Ends a session. */
@@ -76,6 +81,11 @@ export class SessionStore {
 /** How long the cookie of a session lives, in milliseconds: as long as the session can. */
 export function lifetime(isKept: boolean): number {
   return (isKept ? limits.kept : limits.usual).absolute
+}
+
+// Without the limits that koa-session writes beside it: they are kept here.
+function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData {
+  return data
 }
 
 function isOver({ kept, createdAt, seenAt }: StoredSession, now: number): boolean {

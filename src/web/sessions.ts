@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type Koa from 'koa'
-import type { Middleware } from 'koa'
+import type { Context, Middleware } from 'koa'
 import session from 'koa-session'
-import type { AuthContext } from '#auth'
+import { SessionCookie } from './session-cookie.ts'
 import { lifetime, type SessionStore } from './session-store.ts'
 
 /**
@@ -10,47 +10,68 @@ import { lifetime, type SessionStore } from './session-store.ts'
  * cannot be read, nobody can tell who is signed in, and the request goes on.
  */
 export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: boolean }): Middleware {
-  const loaded = new WeakMap<AuthContext, string>()
+  const cookie = new SessionCookie({ isTls })
   const koaSession = session(
     {
-      key: isTls ? '__Host-session' : 'session',
+      key: cookie.name,
       maxAge: lifetime(false),
       // 256 bits that are looked up need no signature.
       signed: false,
-      httpOnly: true,
-      sameSite: 'lax',
-      secure: isTls,
       autoCommit: false,
       genid: () => randomBytes(32).toString('base64url'),
-      store: {
-        async get(id, _maxAge, { ctx }) {
-          try {
-            const data = await store.get(id)
-            if (data) loaded.set(ctx, id)
-            return data
-          } catch (error) {
-            ctx.auth.fail(error)
-            return undefined
-          }
-        },
-        async set(id, data, maxAge, { ctx }) {
-          await store.set(id, data, maxAge, { isLoaded: loaded.get(ctx) === id })
-          loaded.set(ctx, id)
-        },
-        destroy: (id) => store.destroy(id),
+      externalKey: {
+        get: (ctx: Context) => cookie.read(ctx) ?? '',
+        set: (ctx: Context, id: string) => cookie.write(ctx, id, ctx.session.maxAge),
       },
+      store: storeFor(store),
     },
     app,
   )
-  return (ctx, next) => {
+  return async (ctx, next) => {
     // Behind a proxy that ends TLS, the connection to us looks plain, and the cookie library would refuse.
-    if (isTls) ctx.cookies.secure = true
-    return koaSession(ctx, () => commit(ctx, next))
+    ctx.cookies.secure = isTls
+    await koaSession(ctx, () => commit(ctx, next))
+    if (ctx.session === null) cookie.clear(ctx)
   }
 }
 
+/** The store as koa-session calls it. What was loaded or started on a request is updated from then on, never inserted. */
+function storeFor(store: SessionStore) {
+  const existing = new WeakMap<Context, string>()
+  return {
+    async get(id: string, _maxAge: number, options: StoreOptions) {
+      const ctx = contextOf(options)
+      try {
+        const data = await store.get(id)
+        if (data) existing.set(ctx, id)
+        return data
+      } catch (error) {
+        ctx.auth.fail(error)
+        return undefined
+      }
+    },
+    async set(id: string, data: Record<string, unknown>, maxAge: number, options: StoreOptions) {
+      const ctx = contextOf(options)
+      if (existing.get(ctx) === id) return store.update(id, data)
+      await store.start(id, data, { isKept: maxAge > lifetime(false) + slack })
+      existing.set(ctx, id)
+    },
+    destroy: (id: string) => store.destroy(id),
+  }
+}
+
+type StoreOptions = { ctx?: unknown }
+
+function contextOf({ ctx }: StoreOptions): Context {
+  // koa-session always passes it; only its types do not say so.
+  return ctx as Context
+}
+
+// koa-session tells its stores to keep a session for ten seconds more than its cookie.
+const slack = 10_000
+
 // koa-session would save after an error too. What a handler wrote that threw is not saved; a logout counts.
-const commit: Middleware = async (ctx, next) => {
+async function commit(ctx: Context, next: () => Promise<unknown>): Promise<void> {
   const { session } = ctx
   try {
     await next()

@@ -13,7 +13,10 @@ import { lifetime } from './session-store.ts'
 import type { SiteContext } from './site-context.ts'
 import { page } from './views.ts'
 
-const taken: RegistrationError = { field: 'email', detail: 'There is already an account with this e-mail address.' }
+const taken: RegistrationError = {
+  field: 'email',
+  detail: 'There is already an account with this e-mail address.',
+}
 
 /** `POST /users`: a new account. The form signs its owner in; the API answers with the record. */
 export function signUp(router: Router<object, SiteContext>): void {

@@ -87,10 +87,11 @@ describe('views and page', () => {
   })
 
   test('the login page says one thing of both fields, and keeps the name, the target and the choice', async () => {
-    const errors = [{ field: 'username', detail: 'The e-mail address or password is wrong.' }]
+    const errors = [{ detail: 'The e-mail address or password is wrong.' }]
     const values = { username: 'ada@example.com', remember: true }
     const { html } = await render('login', { values, errors, next: '/account?a=1&b=2' })
     assert.match(html, /<title>Error: Sign in/)
+    assert.match(html, /<a href="#username">The e-mail address or password is wrong\.<\/a>/)
     for (const id of ['username', 'password']) {
       assert.match(tag(html, `id="${id}"`), /aria-describedby="login-error"[^>]*aria-invalid="true"/)
     }
@@ -134,7 +135,7 @@ describe('views and page', () => {
   test('the lines for the terminal survive an apostrophe, and a question mark that a shell would expand', async () => {
     const user = { name: "O'Brien", email: "o'brien@example.com" }
     const account = await render('account', { user }, { page: { user, origin: 'http://localhost:3000' } })
-    assert.ok(account.html.includes(String.raw`-u &#39;o&#39;\&#39;&#39;brien@example.com&#39; \ `.trimEnd()))
+    assert.ok(account.html.includes(String.raw`-u &#39;o&#39;\&#39;&#39;brien@example.com&#39;`))
     const home = await render('home', {}, { page: { origin: 'http://localhost:3000' } })
     assert.match(home.html, /POST &#39;http:\/\/localhost:3000\/login\?as=jwt&#39; /)
     assert.match(home.html, /curl -i http:\/\/localhost:3000\/me\n?/)

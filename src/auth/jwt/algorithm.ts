@@ -1,5 +1,6 @@
 import { createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
 import { JWTKeyError } from './key-error.ts'
+import { isRoca } from './roca.ts'
 
 /** A signature algorithm (RFC 7518 §3.1, RFC 8037 §3.1): works at once, in the same turn of the event loop. */
 export interface Algorithm {
@@ -8,25 +9,31 @@ export interface Algorithm {
   verify(input: string, signature: Uint8Array, key: KeyObject): boolean
 }
 
-/** The algorithm that this kind of key is for, the only one ever used with it; throws `JWTKeyError` if it is weak. */
+/** The algorithm that this kind of key is for, the only one ever used with it. Throws `JWTKeyError` for a weak key. */
 export function algorithmOf(key: KeyObject): Algorithm {
   const { symmetricKeySize = 0, asymmetricKeyType, asymmetricKeyDetails = {} } = key
   const { namedCurve, modulusLength = 0, publicExponent = 0n } = asymmetricKeyDetails
   if (key.type === 'secret') {
-    if (symmetricKeySize >= 32) return hs256
-    throw new JWTKeyError(`A secret needs at least 32 bytes; this one has ${symmetricKeySize}.`)
+    demand(symmetricKeySize >= 32, `A secret needs 32 bytes or more; this one has ${symmetricKeySize}.`)
+    return hs256
   }
   if (asymmetricKeyType === 'ed25519') return edDSA
   if (asymmetricKeyType === 'ec') {
-    if (namedCurve === 'prime256v1') return es256
-    throw new JWTKeyError(`An EC key needs the curve P-256; this one has ${namedCurve}.`)
+    demand(namedCurve === 'prime256v1', `An EC key needs the curve P-256; this one has ${namedCurve}.`)
+    return es256
   }
-  if (asymmetricKeyType === 'rsa') {
-    if (modulusLength < 2048) throw new JWTKeyError(`An RSA key needs 2048 bits; this one has ${modulusLength}.`)
-    if (publicExponent >= 65537n) return rs256
-    throw new JWTKeyError(`An RSA key needs the exponent 65537 or more; this one has ${publicExponent}.`)
-  }
-  throw new JWTKeyError(`A key is Ed25519, EC (P-256) or RSA, or a secret; this one is ${asymmetricKeyType}.`)
+  demand(asymmetricKeyType === 'rsa', `No algorithm here is for a key of the type "${asymmetricKeyType}".`)
+  demand(modulusLength >= 2048, `An RSA key needs 2048 bits or more; this one has ${modulusLength}.`)
+  demand(
+    publicExponent >= 65537n,
+    `An RSA key needs an exponent from 65537 up; this one has ${publicExponent}.`,
+  )
+  demand(!isRoca(key), 'This RSA key comes from a broken key generator (CVE-2017-15361).')
+  return rs256
+}
+
+function demand(condition: boolean, otherwise: string): void {
+  if (!condition) throw new JWTKeyError(otherwise)
 }
 
 const hs256: Algorithm = {

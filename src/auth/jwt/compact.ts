@@ -1,7 +1,8 @@
 import type { JsonWebKey } from 'node:crypto'
 import { decodeBase64url } from './base64url.ts'
-import { type Header, parseHeader } from './header.ts'
-import { allows, JWTKey } from './key.ts'
+import { encodeHeader, parseHeader } from './header.ts'
+import type { JWTKey } from './key.ts'
+import { readKey } from './read-key.ts'
 
 const longest = 8192
 
@@ -17,17 +18,21 @@ export function verifyCompact(
 ): Uint8Array | undefined {
   return openCompact(token, (encoded) => {
     const header = parseHeader(encoded)
-    return header && algorithms.includes(header.alg) ? verifyingKeys(jwk, header) : []
+    const key = header && algorithms.includes(header.alg) && readPublicKey(jwk)
+    return key && key.alg === header.alg ? [key] : []
   })
 }
 
-/** The same for any of the keys that `keysFor` finds for the header, which it gets as it was sent. */
-export function openCompact(token: string, keysFor: (header: string) => readonly JWTKey[]): Buffer | undefined {
+/** The same for whichever keys fit a header, which `keysFor` gets as it was sent. */
+export function openCompact(
+  token: string,
+  keysFor: (header: string) => readonly JWTKey[],
+): Buffer | undefined {
   if (typeof token !== 'string' || token.length > longest) return undefined
   const first = token.indexOf('.')
   const last = token.lastIndexOf('.')
-  // Exactly three parts: a token of five is encrypted, and is not even looked into.
-  if (first < 0 || token.indexOf('.', first + 1) !== last) return undefined
+  // Exactly three parts: one of five is encrypted, and nothing of it is decoded.
+  if (first === last || token.indexOf('.', first + 1) !== last) return undefined
   const keys = keysFor(token.slice(0, first))
   const payload = decodeBase64url(token.slice(first + 1, last))
   const signature = decodeBase64url(token.slice(last + 1))
@@ -36,11 +41,19 @@ export function openCompact(token: string, keysFor: (header: string) => readonly
   return keys.some((key) => key.verify(input, signature)) ? payload : undefined
 }
 
-function verifyingKeys(jwk: JsonWebKey, header: Header): JWTKey[] {
+/** The token in compact form with these claims, signed by this key (RFC 7515 §5.1). */
+export function signCompact(claims: object, typ: string, key: JWTKey): string {
+  const payload = Buffer.from(JSON.stringify(claims)).toString('base64url')
+  const input = `${encodeHeader({ alg: key.alg, typ, kid: key.kid })}.${payload}`
+  return `${input}.${key.sign(input).toString('base64url')}`
+}
+
+// Only what is public of the key counts here.
+function readPublicKey(jwk: JsonWebKey): JWTKey | undefined {
   try {
-    const key = JWTKey.from(jwk)
-    return key.alg === header.alg && allows(jwk, 'verify') ? [key] : []
+    const { d: _, ...publicHalf } = jwk
+    return readKey(publicHalf)
   } catch {
-    return []
+    return undefined
   }
 }

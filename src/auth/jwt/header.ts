@@ -17,12 +17,20 @@ export function parseHeader(encoded: string): Header | undefined {
   const header = bytes && parseJsonObject(bytes)
   if (!header || refused.some((name) => Object.hasOwn(header, name))) return undefined
   const { alg, typ, kid } = header
-  return typeof alg === 'string' && isOptionalString(typ) && isOptionalString(kid) ? { alg, typ, kid } : undefined
+  return typeof alg === 'string' && isOptionalString(typ) && isOptionalString(kid)
+    ? { alg, typ, kid }
+    : undefined
 }
 
 /** The first part of a token with this header. */
 export function encodeHeader({ alg, typ, kid }: Header): string {
   return Buffer.from(JSON.stringify({ alg, typ, kid })).toString('base64url')
+}
+
+/** What a `typ` stands for, in whatever case it is written, with or without `application/` (RFC 7515 §4.1.9). */
+export function mediaType(typ: string): string {
+  const name = typ.toLowerCase()
+  return name.includes('/') ? name : `application/${name}`
 }
 
 function isOptionalString(value: unknown): value is string | undefined {

@@ -34,7 +34,10 @@ export function entityManager(ctx: object, database = 'default'): EntityManager 
   const known = managers.get(database)
   if (known) return known
   const orm = Object.hasOwn(databases, database) ? databases[database] : undefined
-  if (!orm) throw new Misuse(`There is no database "${database}": name it in \`app.use(databases({ ${database}: orm }))\`.`)
+  if (!orm)
+    throw new Misuse(
+      `There is no database "${database}": name it in \`app.use(databases({ ${database}: orm }))\`.`,
+    )
   const em = orm.em.fork()
   managers.set(database, em)
   return em
@@ -42,7 +45,8 @@ export function entityManager(ctx: object, database = 'default'): EntityManager 
 
 function mountedOn(ctx: object): Mounted {
   const found = mounted.get(ctx)
-  if (!found) throw new Misuse('Add `app.use(databases(orm))` before the first authenticator of a persisted model.')
+  if (!found)
+    throw new Misuse('Add `app.use(databases(orm))` before the first authenticator of a persisted model.')
   return found
 }
 

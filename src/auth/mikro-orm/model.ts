@@ -40,7 +40,8 @@ export async function findByKey<Model extends object>(
   const { primaryKeys, properties } = em.getMetadata().get<object>(model)
   const [name, ...others]: string[] = primaryKeys
   const property = name === undefined ? undefined : (Reflect.get(properties, name) as EntityProperty)
-  if (!property || others.length > 0) throw new Misuse(`${model.name} needs one primary key, to be found by it.`)
+  if (!property || others.length > 0)
+    throw new Misuse(`${model.name} needs one primary key, to be found by it.`)
   if (property.type === 'uuid' && !isUUID(key)) return undefined
   return findOne(em, model, property.name, property.runtimeType === 'number' ? Number(key) : key)
 }
@@ -54,7 +55,9 @@ export async function findOne<Model extends object>(
   populate: readonly string[] = [],
 ): Promise<Model | undefined> {
   // The contracts check the names of properties; MikroORM's types cannot follow a computed one.
-  const found = await em.findOne<object>(model, { [property]: value } as object, { populate: populate as never })
+  const found = await em.findOne<object>(model, { [property]: value } as object, {
+    populate: populate as never,
+  })
   return (found as Model | null) ?? undefined
 }
 

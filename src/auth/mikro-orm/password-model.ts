@@ -26,7 +26,11 @@ export interface PasswordModelClass<User = PasswordModel> extends SessionModelCl
   /** The middleware for `username` and `password` in the body. */
   credentialsAuthenticator(options?: ModelOptions): AuthMiddleware
   /** The one check behind both: the user if the credentials are right. A model may put its own around it. */
-  findByCredentials(credentials: PasswordCredentials, ctx: AuthContext, options?: ModelOptions): Promise<User | undefined>
+  findByCredentials(
+    credentials: PasswordCredentials,
+    ctx: AuthContext,
+    options?: ModelOptions,
+  ): Promise<User | undefined>
   /** What to do for an unknown user: one hash of the usual cost, so that the time taken tells nothing. */
   verifyNobody?(password: string): void | Promise<void>
 }
@@ -38,7 +42,10 @@ type PasswordAuthenticatable = Class<PasswordModel> & PasswordModelClass
  * "ModelCredentialsAuthenticatable"), and can be remembered in a session:
  * `class User extends ModelAuthenticatable(UserSchema.class, { username: 'email', passwordHash: 'passwordHash' })`.
  */
-export function ModelAuthenticatable<Entity extends Base>(base: Entity, keys: PasswordKeys<InstanceType<Entity>>) {
+export function ModelAuthenticatable<Entity extends Base>(
+  base: Entity,
+  keys: PasswordKeys<InstanceType<Entity>>,
+) {
   // A generic base is known to be a class, but not to be one that can be extended.
   abstract class Model extends (ModelSessionAuthenticatable(base) as Base) {
     static verifyNobody?(password: string): void | Promise<void>

@@ -26,8 +26,15 @@ export function ModelSessionAuthenticatable<Entity extends Base>(base: Entity) {
       return String(wrap(this, true).getPrimaryKey())
     }
 
-    static sessionAuthenticator({ database, ...options }: ModelOptions & SessionOptions = {}): AuthMiddleware {
-      return new ModelSessionAuthenticator(this as unknown as Class<SessionModel>, database, options).middleware()
+    static sessionAuthenticator({
+      database,
+      ...options
+    }: ModelOptions & SessionOptions = {}): AuthMiddleware {
+      return new ModelSessionAuthenticator(
+        this as unknown as Class<SessionModel>,
+        database,
+        options,
+      ).middleware()
     }
   }
   nameAfter(Model, base)

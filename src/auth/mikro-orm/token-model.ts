@@ -39,7 +39,10 @@ type TokenAuthenticatable = Class<TokenModel> & TokenModelClass
  * A persisted token that authenticates its user (specification, "ModelTokenAuthenticatable"):
  * `class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' })`.
  */
-export function ModelTokenAuthenticatable<Entity extends Base>(base: Entity, keys: TokenKeys<InstanceType<Entity>>) {
+export function ModelTokenAuthenticatable<Entity extends Base>(
+  base: Entity,
+  keys: TokenKeys<InstanceType<Entity>>,
+) {
   // A generic base is known to be a class, but not to be one that can be extended.
   abstract class Model extends (base as Base) {
     static authenticator({ database }: ModelOptions = {}): AuthMiddleware {
@@ -71,7 +74,11 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   readonly #keys: { readonly value: string; readonly user: string }
   readonly #database: string | undefined
 
-  constructor(user: TokenAuthenticatable, keys: { value: string; user: string }, database: string | undefined) {
+  constructor(
+    user: TokenAuthenticatable,
+    keys: { value: string; user: string },
+    database: string | undefined,
+  ) {
     super()
     this.user = user
     this.#keys = keys

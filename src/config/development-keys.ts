@@ -1,17 +1,17 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from './environment.ts'
-import { MINIMUM_SECRET_BYTES } from './jwt-keys.ts'
+import type { JwtKeys } from './jwt-keys.ts'
 
 /**
  * The secret of a developer's machine: made at the first start, kept in `directory`, readable by the owner alone.
  * @throws {ConfigError} if the directory cannot be used or what it keeps is damaged
  */
-export function readDevelopmentKey(directory: string): KeyObject {
+export function readDevelopmentKeys(directory: string): JwtKeys {
   const file = join(directory, 'jwt-secret')
   const secret = keepSecret(directory, file)
-  if (secret.length >= MINIMUM_SECRET_BYTES) return createSecretKey(secret)
+  if (secret.length >= 32) return { secrets: [secret] }
 
   throw new ConfigError([
     `DATA_DIR holds a damaged secret: delete ${file}, and the next start makes a new one.`,

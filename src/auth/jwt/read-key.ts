@@ -1,0 +1,62 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  type JsonWebKey,
+  type KeyObject,
+} from 'node:crypto'
+import { JWTKey } from './key.ts'
+import { JWTKeyError } from './key-error.ts'
+
+/** A secret for HMAC: bytes, or text that stands for its UTF-8 bytes. Throws `JWTKeyError` if it is not fit. */
+export function readSecret(secret: string | Uint8Array): JWTKey {
+  // A public key must never become a secret that everybody knows (RFC 8725 §2.1).
+  if (typeof secret === 'string' && secret.includes('-----BEGIN')) {
+    throw new JWTKeyError('This secret is a key in PEM: list it under `keys`, not under `secrets`.')
+  }
+  return new JWTKey(createSecretKey(Buffer.from(secret)))
+}
+
+/**
+ * A private or public key in PEM, or any JWK (RFC 7517 §4), whose `use`, `key_ops` and `alg` are honoured. Throws
+ * `JWTKeyError` if it is not fit.
+ */
+export function readKey(source: string | JsonWebKey): JWTKey {
+  return typeof source === 'string' ? readPem(source) : readJwk(source)
+}
+
+function readPem(pem: string): JWTKey {
+  const isPrivate = pem.includes(' PRIVATE KEY-----')
+  return new JWTKey(load(() => (isPrivate ? createPrivateKey(pem) : createPublicKey(pem))))
+}
+
+function readJwk(jwk: JsonWebKey): JWTKey {
+  const isPrivate = jwk.kty !== 'oct' && jwk.d !== undefined
+  const use = isPrivate ? 'sign' : 'verify'
+  if (jwk.use !== undefined && jwk.use !== 'sig') throw new JWTKeyError('The `use` of this JWK is not "sig".')
+  if (!allows(jwk, use)) throw new JWTKeyError(`The \`key_ops\` of this JWK do not allow "${use}".`)
+  const object = load(() => keyObject(jwk, isPrivate))
+  const key = new JWTKey(object, allows(jwk, 'sign'))
+  if (jwk.alg !== undefined && jwk.alg !== key.alg) {
+    throw new JWTKeyError(`The \`alg\` of this JWK is not "${key.alg}", which is what such a key is for.`)
+  }
+  return key
+}
+
+function allows({ key_ops: operations }: JsonWebKey, operation: 'sign' | 'verify'): boolean {
+  return operations === undefined || (Array.isArray(operations) && operations.includes(operation))
+}
+
+function keyObject(jwk: JsonWebKey, isPrivate: boolean): KeyObject {
+  if (jwk.kty === 'oct') return createSecretKey(jwk.k ?? '', 'base64url')
+  const input = { key: jwk, format: 'jwk' } as const
+  return isPrivate ? createPrivateKey(input) : createPublicKey(input)
+}
+
+function load(create: () => KeyObject): KeyObject {
+  try {
+    return create()
+  } catch (cause) {
+    throw new JWTKeyError('This key cannot be read: it is no unencrypted PEM or JWK of a key.', { cause })
+  }
+}

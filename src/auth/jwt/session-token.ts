@@ -1,0 +1,24 @@
+import type { Claims } from './claims.ts'
+import { JWTPayload } from './payload.ts'
+
+/** A signed session token (specification, "SessionToken (JWT payload)"): good for 15 minutes. */
+export class SessionToken extends JWTPayload {
+  static readonly lifetime = 900
+
+  /** The identifier of the user, a UUID. */
+  readonly userId: string
+
+  constructor(userId: string, expiration = new Date(Date.now() + SessionToken.lifetime * 1000)) {
+    super(expiration)
+    this.userId = userId
+  }
+
+  static parse({ userId }: Claims, expiration: Date): SessionToken | undefined {
+    return isUUID(userId) ? new SessionToken(userId.toLowerCase(), expiration) : undefined
+  }
+}
+
+// Hexadecimal digits in any case are accepted, and lower-case ones produced (RFC 9562 §4).
+function isUUID(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)
+}

@@ -1,0 +1,357 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { BlockList } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { JWTKeys } from '#auth/jwt'
+import { ConfigError, readConfig, readStorageConfig } from './config.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'config-'))
+after(() => rmSync(directory, { recursive: true }))
+
+const secret = 'a secret of more than thirty-two bytes'
+const development = { DATA_DIR: join(directory, 'data'), JWT_SECRET: secret }
+const production = {
+  ...development,
+  NODE_ENV: 'production',
+  PUBLIC_URL: 'https://example.com',
+  TRUST_PROXY: '1',
+}
+
+function mistakesOf(variables: Record<string, string | undefined>): readonly string[] {
+  try {
+    readConfig(variables)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.mistakes
+    throw error
+  }
+}
+
+function keyFile(name: string, content: string | object): string {
+  const file = join(directory, name)
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+  return file
+}
+
+describe('readConfig', () => {
+  test('needs nothing in development', () => {
+    const DATA_DIR = join(directory, 'fresh')
+    const config = readConfig({ DATA_DIR })
+
+    assert.deepEqual(
+      { ...config, jwtKeys: undefined },
+      {
+        production: false,
+        dataDir: DATA_DIR,
+        databaseUrl: `sqlite:${DATA_DIR}/site.sqlite`,
+        bcryptCost: 12,
+        host: '127.0.0.1',
+        port: 3000,
+        publicUrl: undefined,
+        trustProxy: 0,
+        throttle: true,
+        drainSeconds: 0,
+        logLevel: 'info',
+        secureCookies: false,
+        jwtKeys: undefined,
+        warnings: [],
+      },
+    )
+    assert.equal(readConfig({ ...development, DATA_DIR: undefined }).dataDir, join(process.cwd(), 'data'))
+  })
+
+  test('needs an origin and a secret in production, and listens to the network', () => {
+    const config = readConfig(production)
+
+    assert.equal(config.host, '0.0.0.0')
+    assert.equal(config.drainSeconds, 5)
+    assert.equal(config.secureCookies, true)
+    assert.deepEqual(config.warnings, [])
+  })
+
+  test('reads every variable', () => {
+    const config = readConfig({
+      ...development,
+      NODE_ENV: 'test',
+      HOST: '::1',
+      PORT: '0',
+      DATABASE_URL: 'sqlite:some/site.sqlite',
+      PUBLIC_URL: 'http://localhost:8080/',
+      BCRYPT_COST: '4',
+      TRUST_PROXY: '2',
+      THROTTLE: 'off',
+      DRAIN_SECONDS: '7',
+      LOG_LEVEL: 'silent',
+    })
+
+    assert.equal(config.host, '::1')
+    assert.equal(config.port, 0)
+    assert.equal(config.databaseUrl, `sqlite:${process.cwd()}/some/site.sqlite`)
+    assert.equal(config.publicUrl?.origin, 'http://localhost:8080')
+    assert.equal(config.bcryptCost, 4)
+    assert.equal(config.trustProxy, 2)
+    assert.equal(config.throttle, false)
+    assert.equal(config.drainSeconds, 7)
+    assert.equal(config.logLevel, 'silent')
+    assert.deepEqual(config.jwtKeys, { secrets: [secret] })
+  })
+
+  test('takes a variable that is set but empty for one that is not set', () => {
+    assert.deepEqual(
+      mistakesOf({ ...development, PORT: '', BCRYPT_COST: ' ', PUBLIC_URL: '', JWT_KEYS: '' }),
+      [],
+    )
+    assert.equal(mistakesOf({ ...production, JWT_SECRET: '' }).length, 1)
+    assert.equal(mistakesOf({ ...production, JWT_SECRET: ' , ' }).length, 1)
+  })
+
+  test('is frozen', () => {
+    const config = readConfig(development)
+
+    assert.ok(Object.isFrozen(config) && Object.isFrozen(config.jwtKeys) && Object.isFrozen(config.warnings))
+  })
+
+  test('reports every mistake at once, in a line each that names the variable and what it takes', () => {
+    const mistakes = mistakesOf({
+      NODE_ENV: 'production',
+      HOST: 'http://example.com',
+      PORT: '65536',
+      DATABASE_URL: 'mysql://root@localhost/site',
+      PUBLIC_URL: 'https://example.com/path',
+      JWT_SECRET: 'short and secret',
+      BCRYPT_COST: '9',
+      TRUST_PROXY: 'yes',
+      THROTTLE: 'off',
+      DRAIN_SECONDS: '1.5',
+      LOG_LEVEL: 'loud',
+    })
+
+    assert.deepEqual(mistakes.toSorted(), [
+      'BCRYPT_COST must be a whole number from 10 to 15.',
+      'DATABASE_URL must be sqlite:PATH.',
+      'DRAIN_SECONDS must be a whole number from 0 to 600.',
+      'HOST must be a host name or an address.',
+      'JWT_SECRET must be 32 random bytes or more, each of them if there are several.',
+      'LOG_LEVEL must be silent, fatal, error, warn, info, debug or trace.',
+      'PORT must be a whole number from 0 to 65535.',
+      'PUBLIC_URL must be an origin, such as https://example.com.',
+      'THROTTLE must be on in production.',
+      'TRUST_PROXY must be a number of proxies (0 to 9) or their addresses (such as 10.0.0.0/8, ::1).',
+    ])
+  })
+
+  test('names the profile that it does not know, and what production lacks', () => {
+    assert.deepEqual(mistakesOf({ ...development, NODE_ENV: 'prod' }), [
+      'NODE_ENV must be development, production or test.',
+    ])
+    assert.deepEqual(mistakesOf({ NODE_ENV: 'production' }), [
+      'JWT_SECRET must be set in production to 32 random bytes or more (or set JWT_KEYS).',
+      'PUBLIC_URL must be set in production: an origin, such as https://example.com.',
+    ])
+  })
+
+  test('says that PostgreSQL is not supported yet, and keeps its password to itself', () => {
+    const [mistake = '', ...others] = mistakesOf({
+      ...development,
+      DATABASE_URL: 'postgres://me:hunter2@db/site',
+    })
+
+    assert.match(mistake, /^DATABASE_URL names a PostgreSQL database, which is not supported yet/)
+    assert.doesNotMatch(mistake, /hunter2/)
+    assert.deepEqual(others, [])
+  })
+
+  test('takes no number for a number that is not whole, in decimal digits and in bounds', () => {
+    for (const PORT of ['-1', '1e3', '0x50', '80.0', '٣٠٠٠', '99999999999999999999', 'NaN', '80 81']) {
+      assert.equal(mistakesOf({ ...development, PORT }).length, 1, PORT)
+    }
+    for (const BCRYPT_COST of ['3', '16', '31'])
+      assert.equal(mistakesOf({ ...development, BCRYPT_COST }).length, 1)
+  })
+
+  test('takes an origin for PUBLIC_URL and nothing more', () => {
+    for (const PUBLIC_URL of [
+      'example.com',
+      'ftp://example.com',
+      'https://a:b@example.com',
+      'https://example.com/?x',
+      '//x.de',
+    ]) {
+      assert.equal(mistakesOf({ ...development, PUBLIC_URL }).length, 1, PUBLIC_URL)
+    }
+    assert.equal(
+      readConfig({ ...development, PUBLIC_URL: 'https://EXAMPLE.com:443/' }).publicUrl?.origin,
+      'https://example.com',
+    )
+  })
+
+  test('warns of what production allows but hardly means', () => {
+    const plain = readConfig({ ...production, PUBLIC_URL: 'http://intranet.example' })
+    const direct = readConfig({ ...production, TRUST_PROXY: undefined })
+
+    assert.equal(plain.secureCookies, false)
+    assert.match(plain.warnings.join(), /^PUBLIC_URL is not https/)
+    assert.match(direct.warnings.join(), /TRUST_PROXY is not set/)
+  })
+
+  test('takes the addresses of proxies, and never everybody', () => {
+    const { trustProxy } = readConfig({ ...development, TRUST_PROXY: '10.0.0.0/8, 192.168.1.1,fd00::/8' })
+
+    assert.ok(trustProxy instanceof BlockList)
+    assert.ok(trustProxy.check('10.1.2.3') && trustProxy.check('fd00::1', 'ipv6'))
+    assert.ok(trustProxy.check('::ffff:10.1.2.3', 'ipv6'))
+    assert.ok(!trustProxy.check('192.168.1.2') && !trustProxy.check('::1', 'ipv6'))
+    for (const TRUST_PROXY of [
+      'true',
+      '10',
+      '-1',
+      '10.0.0.0/0',
+      '10.0.0.0/33',
+      '10.0.0.0/8/8',
+      '::/0',
+      'fe80::1%eth0',
+      '10.0.0.0/',
+      ',',
+    ]) {
+      assert.equal(mistakesOf({ ...development, TRUST_PROXY }).length, 1, TRUST_PROXY)
+    }
+  })
+})
+
+describe('keys for tokens', () => {
+  const pem = { type: 'pkcs8', format: 'pem' } as const
+  const ed25519 = generateKeyPairSync('ed25519')
+  const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+
+  test('are several secrets, newest first', () => {
+    const { jwtKeys } = readConfig({ ...development, JWT_SECRET: `new ${secret}, ${secret}` })
+
+    assert.deepEqual(jwtKeys, { secrets: [`new ${secret}`, secret] })
+    assert.equal(mistakesOf({ ...development, JWT_SECRET: `${secret},short` }).length, 1)
+    assert.match(
+      mistakesOf({ ...development, JWT_SECRET: `${secret},${secret}` }).join(),
+      /^JWT_SECRET .*twice/,
+    )
+  })
+
+  test('are several files with private keys, in PEM or as JWK', () => {
+    const files = [
+      keyFile('new.pem', ed25519.privateKey.export(pem)),
+      keyFile('old.json', p256.privateKey.export({ format: 'jwk' })),
+    ]
+    const { jwtKeys } = readConfig({ ...development, JWT_SECRET: undefined, JWT_KEYS: files.join(', ') })
+
+    assert.equal(jwtKeys.keys?.length, 2)
+    new JWTKeys({ ...jwtKeys, issuer: 'test', audience: 'test' })
+  })
+
+  test('are not secrets and files at the same time', () => {
+    const JWT_KEYS = keyFile('one.pem', ed25519.privateKey.export(pem))
+
+    assert.deepEqual(mistakesOf({ ...development, JWT_KEYS }), [
+      'JWT_SECRET and JWT_KEYS are both set: keep one of them.',
+    ])
+  })
+
+  test('are refused in a line for each file that is weak, public, no key, or not there', () => {
+    const files = [
+      keyFile('weak.pem', generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export(pem)),
+      keyFile('curve.pem', generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey.export(pem)),
+      keyFile('public.pem', ed25519.publicKey.export({ type: 'spki', format: 'pem' })),
+      keyFile('public.json', ed25519.publicKey.export({ format: 'jwk' })),
+      keyFile('secret.json', { kty: 'oct', k: Buffer.from(secret).toString('base64url') }),
+      keyFile(
+        'locked.pem',
+        ed25519.privateKey.export({ ...pem, cipher: 'aes-256-cbc', passphrase: 'hunter2' }),
+      ),
+      keyFile('text.pem', 'no key at all'),
+      keyFile('null.json', 'null'),
+      join(directory, 'missing.pem'),
+      directory,
+    ]
+    const mistakes = mistakesOf({ ...development, JWT_SECRET: undefined, JWT_KEYS: files.join() })
+
+    assert.equal(mistakes.length, files.length)
+    mistakes.forEach((line, index) => {
+      assert.ok(line.startsWith(`JWT_KEYS names ${files[index]}: `), line)
+      assert.ok(line.endsWith('.') && !line.endsWith('..') && !line.includes('\n'), line)
+    })
+  })
+})
+
+describe('the secret of a developer', () => {
+  test('is made once and kept, readable by the owner alone', () => {
+    const DATA_DIR = join(directory, 'a', 'b')
+    const { jwtKeys } = readConfig({ DATA_DIR })
+    const file = join(DATA_DIR, 'jwt-secret')
+
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.ok(readFileSync(file, 'utf8').length >= 43)
+    assert.deepEqual(readConfig({ DATA_DIR }).jwtKeys, jwtKeys)
+    assert.deepEqual(readdirSync(DATA_DIR), ['jwt-secret'])
+  })
+
+  test('is one, though several processes start at the same time', async () => {
+    const DATA_DIR = join(directory, 'together')
+    const print = `import { readConfig } from ${JSON.stringify(import.meta.resolve('./config.ts'))}
+      console.log(String(readConfig().jwtKeys.secrets))`
+    const start = () =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '-e', print], { env: { DATA_DIR } })
+    const printed = await Promise.all([start(), start(), start(), start()])
+
+    assert.equal(new Set(printed.map(({ stdout }) => stdout)).size, 1)
+    assert.deepEqual(readdirSync(DATA_DIR), ['jwt-secret'])
+  })
+
+  test('is not made where a mistake stops the start', () => {
+    const DATA_DIR = join(directory, 'mistaken')
+
+    assert.equal(mistakesOf({ DATA_DIR, PORT: 'x' }).length, 1)
+    assert.throws(() => statSync(DATA_DIR))
+  })
+
+  test('is refused in one line when it is damaged or its directory is no directory', () => {
+    const DATA_DIR = join(directory, 'damaged')
+    readConfig({ DATA_DIR })
+    chmodSync(join(DATA_DIR, 'jwt-secret'), 0o600)
+    writeFileSync(join(DATA_DIR, 'jwt-secret'), 'cut off')
+
+    assert.match(
+      mistakesOf({ DATA_DIR }).join('\n'),
+      /^DATA_DIR holds a damaged secret: delete .*jwt-secret, .*$/,
+    )
+    assert.match(
+      mistakesOf({ DATA_DIR: keyFile('a-file', '') }).join('\n'),
+      /^DATA_DIR must be a directory .*ENOTDIR.*$/,
+    )
+  })
+})
+
+describe('readStorageConfig', () => {
+  test('needs no secret and makes nothing', () => {
+    const DATA_DIR = join(directory, 'storage')
+    const storage = readStorageConfig({ NODE_ENV: 'production', DATA_DIR, PORT: 'x' })
+
+    assert.deepEqual(storage, {
+      production: true,
+      dataDir: DATA_DIR,
+      databaseUrl: `sqlite:${DATA_DIR}/site.sqlite`,
+      bcryptCost: 12,
+    })
+    assert.throws(() => statSync(DATA_DIR))
+  })
+
+  test('reports every mistake at once', () => {
+    const wrong = { NODE_ENV: 'production', BCRYPT_COST: '4', DATABASE_URL: 'sqlite:' }
+
+    assert.throws(() => readStorageConfig(wrong), {
+      name: 'ConfigError',
+      message: 'DATABASE_URL must be sqlite:PATH.\nBCRYPT_COST must be a whole number from 10 to 15.',
+    })
+  })
+})

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { dictionary } from '@zxcvbn-ts/language-common'
+import { isCommonPassword } from './common-password.ts'
+
+describe('isCommonPassword', () => {
+  test('knows every one of the list that is long enough for a password, in any case', () => {
+    const list = dictionary['passwords-common'].filter((password) => password.length >= 8)
+
+    assert.ok(list.length >= 3000)
+    assert.deepEqual(
+      list.filter((password) => !isCommonPassword(password)),
+      [],
+    )
+    assert.deepEqual(
+      list.filter((password) => !isCommonPassword(password.toUpperCase())),
+      [],
+    )
+  })
+
+  test('knows nothing else', () => {
+    for (const password of [
+      'correct horse battery',
+      'password and then some',
+      'constructor of houses',
+      '__proto__',
+    ]) {
+      assert.equal(isCommonPassword(password), false, password)
+    }
+  })
+})

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { passwordProblem } from './password-problem.ts'
+
+const ada = { name: 'Ada Lovelace', email: 'ada.lovelace@example.com' }
+
+function accepts(password: string, owner = ada): void {
+  assert.equal(passwordProblem(password, owner), undefined, password)
+}
+
+function refuses(why: RegExp, ...passwords: string[]): void {
+  for (const password of passwords) assert.match(passwordProblem(password, ada) ?? 'nothing', why, password)
+}
+
+describe('passwordProblem', () => {
+  test('asks for a password, and for 8 code points of it', () => {
+    refuses(/^Enter a password\.$/, '')
+    refuses(/at least 8 characters/, 'x', 'seven77', '🙂'.repeat(7), 'é'.normalize('NFD').repeat(7))
+    accepts('eight ok')
+    accepts('🙂🙃🙂🙃🙂🙃🙂🙃')
+  })
+
+  test('takes up to 1,024 bytes, however they are written', () => {
+    accepts('x y '.repeat(256))
+    accepts('é'.repeat(512))
+    accepts('é'.repeat(512).normalize('NFD'))
+    refuses(/at most 1024 bytes/, 'x'.repeat(1025), '🙂'.repeat(257), 'x'.repeat(1_000_000))
+  })
+
+  test('refuses broken characters', () => {
+    refuses(/broken character/, 'lone \ud800 surrogate', 'the other \udc00 half')
+  })
+
+  test('has no rules for what a password is composed of', () => {
+    const odd = [
+      'aaaaaaaaaaaaaaaaaaaaaaaa',
+      '                 ',
+      'ONLY CAPITALS HERE',
+      '8675309867530986',
+      '\t\n\t\n\t\n\t\n',
+    ]
+    const foreign = [
+      'пароль для входа',
+      '正確な馬の電池ホチキス',
+      'كلمة مرور طويلة',
+      'nul\0nul\0nul',
+      "'; drop table users; --",
+    ]
+    for (const password of [...odd, ...foreign]) accepts(password)
+  })
+
+  test('refuses common ones and says so', () => {
+    refuses(/one of the most common ones/, 'password', 'PassWord1', '12345678', 'qwertyuiop', 'iloveyou')
+  })
+
+  test('refuses what is made of nothing but the e-mail address', () => {
+    const made = [
+      'ada.lovelace@example.com',
+      'ADA.LOVELACE',
+      'ada-lovelace',
+      'adalovelace2024!',
+      '1lovelace1',
+      'example.com',
+    ]
+    refuses(/made of your e-mail address/, ...made)
+  })
+
+  test('refuses what is made of nothing but the name, or the name of the site', () => {
+    const grace = { name: 'Grace Brewster Hopper', email: 'admiral@navy.example' }
+
+    assert.match(passwordProblem('GraceHopper1906', grace) ?? '', /made of your name/)
+    assert.match(passwordProblem('ａｄａｌｏｖｅｌａｃｅ', ada) ?? '', /made of/)
+    refuses(/the name of this site/, 'koa-authenticators', 'KoaAuthenticators1', 'koakoakoa')
+    assert.match(
+      passwordProblem('hopper@koa.navy', grace) ?? '',
+      /your name, your e-mail address and the name/,
+    )
+  })
+
+  test('lets a name occur in a password, and numbers too', () => {
+    accepts('lovelace likes lace')
+    accepts('my koa is green')
+    accepts('4242424242424242', { name: 'Agent 42', email: '42@example.com' })
+    accepts('jjjjjjjjjjjj', { name: 'J', email: 'j@example.com' })
+    accepts('9876543298765432', { name: '', email: '' })
+  })
+
+  test('accepts what is random', () => {
+    for (let count = 0; count < 10_000; count++) accepts(randomBytes(12).toString('base64url'))
+  })
+})

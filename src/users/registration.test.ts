@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { parseRegistration } from './registration.ts'
+
+const password = 'correct horse battery'
+const good = { name: 'Ada', email: 'Ada@example.com', password, confirmPassword: password }
+
+function failingFields(body: unknown): string[] {
+  const parsed = parseRegistration(body)
+  return 'errors' in parsed ? parsed.errors.map(({ field }) => field) : []
+}
+
+describe('parseRegistration', () => {
+  test('gives name, e-mail, its key and the password', () => {
+    assert.deepEqual(parseRegistration(good), {
+      registration: { name: 'Ada', email: 'Ada@example.com', emailKey: 'ada@example.com', password },
+    })
+  })
+
+  test('trims the name, and neither the password nor the e-mail', () => {
+    const parsed = parseRegistration({
+      ...good,
+      name: ' Ada  L. ',
+      password: ` ${password} `,
+      confirmPassword: ` ${password} `,
+    })
+
+    assert.deepEqual('registration' in parsed && [parsed.registration.name, parsed.registration.password], [
+      'Ada  L.',
+      ` ${password} `,
+    ])
+    assert.deepEqual(failingFields({ ...good, email: ' ada@example.com' }), ['email'])
+  })
+
+  test('says when the passwords did not match', () => {
+    const parsed = parseRegistration({ ...good, confirmPassword: 'correct horse cavalry' })
+
+    assert.deepEqual(parsed, {
+      errors: [{ field: 'confirmPassword', detail: 'The passwords did not match.' }],
+    })
+    assert.deepEqual(failingFields({ ...good, confirmPassword: undefined }), ['confirmPassword'])
+  })
+
+  test('tells every failing field at once, each once', () => {
+    const body = { name: '  ', email: 'ada', password: 'short', confirmPassword: 'other' }
+
+    assert.deepEqual(failingFields(body), ['name', 'email', 'password', 'confirmPassword'])
+  })
+
+  test('takes a field that is not one string for empty', () => {
+    const values = [
+      undefined,
+      null,
+      0,
+      1,
+      true,
+      [],
+      ['Ada'],
+      [password],
+      {},
+      { $ne: '' },
+      new Date(),
+      () => '',
+      Symbol('x'),
+    ]
+    for (const value of values) {
+      assert.deepEqual(failingFields({ ...good, name: value }), ['name'])
+      assert.deepEqual(failingFields({ ...good, email: value }), ['email'])
+      assert.deepEqual(failingFields({ ...good, password: value, confirmPassword: value }), ['password'])
+    }
+  })
+
+  test('takes a body that is no object for empty', () => {
+    for (const body of [undefined, null, '', 'name=Ada', 1, true, [], [good], () => good]) {
+      assert.deepEqual(failingFields(body), ['name', 'email', 'password'])
+    }
+  })
+
+  test('reads the four fields and nothing that the body inherits or adds', () => {
+    const more = { id: '1', emailKey: 'eve@example.com', passwordHash: 'x', disabledAt: null, isAdmin: true }
+
+    assert.deepEqual(parseRegistration({ ...more, ...good }), parseRegistration(good))
+    assert.deepEqual(parseRegistration(Object.assign(Object.create(null), good)), parseRegistration(good))
+    assert.deepEqual(failingFields(Object.create(good)), ['name', 'email', 'password'])
+    assert.deepEqual(failingFields(JSON.parse(`{ "__proto__": ${JSON.stringify(good)} }`)), [
+      'name',
+      'email',
+      'password',
+    ])
+  })
+
+  test('never throws, and never lets through what is out of bounds', () => {
+    const field = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(password, 'ada@example.com'),
+      fc.anything(),
+    )
+    const body = fc.record(
+      { name: field, email: field, password: field, confirmPassword: field },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fc.oneof(body, fc.anything()), (input) => {
+        const parsed = parseRegistration(input)
+        if ('errors' in parsed) return parsed.errors.length > 0
+        const { name, email, password: accepted } = parsed.registration
+        return name.length <= 200 && email.length <= 254 && accepted.length >= 8
+      }),
+      { numRuns: 5000 },
+    )
+  })
+})
