@@ -9,6 +9,7 @@ import { type Logger, loggable } from './log.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 import { api } from './web/api.ts'
+import { clientAddress } from './web/client-address.ts'
 import { errorBoundary } from './web/error-boundary.ts'
 import { health, type Lifecycle } from './web/health.ts'
 import { logIn } from './web/log-in.ts'
@@ -40,6 +41,7 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   const app = new Koa()
   app.on('error', (error) => log.error(loggable(error), 'error'))
 
+  app.use(clientAddress(config.trustProxy))
   app.use(requestLog(log))
   app.use(securityHeaders({ isTls }))
   app.use(views())

@@ -50,7 +50,7 @@ const sqliteUrl: Kind<string> = {
   takes: 'sqlite:PATH',
   parse(text) {
     const path = text.startsWith('sqlite:') ? text.slice('sqlite:'.length) : ''
-    if (path === '' || path === ':memory:') return path && text
-    return `sqlite:${resolve(path)}`
+    if (path === ':memory:') return text
+    return path === '' ? undefined : `sqlite:${resolve(path)}`
   },
 }

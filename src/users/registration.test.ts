@@ -107,7 +107,7 @@ describe('parseRegistration', () => {
         const { name, email, password: accepted } = parsed.registration
         return name.length <= 200 && email.length <= 254 && accepted.length >= 8
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     )
   })
 })

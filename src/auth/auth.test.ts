@@ -1,0 +1,441 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import Koa from 'koa'
+import { type AuthContext, auth } from './auth.ts'
+import { RequestAuthenticator } from './authenticator.ts'
+import { BasicAuthenticator } from './basic.ts'
+import { BearerAuthenticator } from './bearer.ts'
+import { Undecided } from './errors.ts'
+import { guard } from './guard.ts'
+import { serve } from './testing/serve.ts'
+
+describe('ctx.auth', () => {
+  test('is empty at first, and get and has never throw for absence', async (t) => {
+    class User {}
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use((ctx) => {
+      ctx.body = [ctx.auth.get(User) === undefined, ctx.auth.has(User), ctx.auth.failure === undefined]
+    })
+    const { url } = await serve(t, app)
+
+    const response = await fetch(url)
+
+    assert.equal(response.status, 200)
+    assert.deepEqual(await response.json(), [true, false, true])
+  })
+
+  test('gives back the very user that was logged in', async (t) => {
+    class User {}
+    const ada = new User()
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use((ctx) => {
+      ctx.auth.login(ada)
+      ctx.body = [ctx.auth.get(User) === ada, ctx.auth.require(User) === ada, ctx.auth.has(User)]
+    })
+    const { url } = await serve(t, app)
+
+    assert.deepEqual(await (await fetch(url)).json(), [true, true, true])
+  })
+
+  test('keeps the last of two users of one class', async (t) => {
+    class User {
+      readonly name: string
+      constructor(name: string) {
+        this.name = name
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use((ctx) => {
+      ctx.auth.login(new User('ada'))
+      ctx.auth.login(new User('bob'))
+      ctx.body = ctx.auth.require(User).name
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal(await (await fetch(url)).text(), 'bob')
+  })
+
+  test('keeps users of several classes apart, and logs them out apart', async (t) => {
+    class User {}
+    class Admin {}
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use((ctx) => {
+      ctx.auth.login(new User())
+      const first = [ctx.auth.has(User), ctx.auth.has(Admin)]
+      ctx.auth.login(new Admin())
+      const both = [ctx.auth.has(User), ctx.auth.has(Admin)]
+      ctx.auth.logout(User)
+      ctx.body = [first, both, [ctx.auth.has(User), ctx.auth.has(Admin)]]
+    })
+    const { url } = await serve(t, app)
+
+    assert.deepEqual(await (await fetch(url)).json(), [
+      [true, false],
+      [true, true],
+      [false, true],
+    ])
+  })
+
+  test('takes the class for the key, never its name', async (t) => {
+    const ours = class User {}
+    const theirs = class User {}
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use((ctx) => {
+      ctx.auth.login(new theirs())
+      ctx.body = [ours.name === theirs.name, ctx.auth.has(ours), ctx.auth.has(theirs)]
+    })
+    const { url } = await serve(t, app)
+
+    assert.deepEqual(await (await fetch(url)).json(), [true, false, true])
+  })
+
+  test('takes the exact class of the user, unless it is told which one is meant', async (t) => {
+    class Person {}
+    class Employee extends Person {}
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use((ctx) => {
+      ctx.auth.login(new Employee())
+      const untold = [ctx.auth.has(Person), ctx.auth.has(Employee)]
+      ctx.auth.logout(Employee)
+      ctx.auth.login(new Employee(), Person)
+      ctx.body = [untold, [ctx.auth.has(Person), ctx.auth.has(Employee)]]
+    })
+    const { url } = await serve(t, app)
+
+    assert.deepEqual(await (await fetch(url)).json(), [
+      [false, true],
+      [true, false],
+    ])
+  })
+
+  test('can log in again who was logged out, and log out who is not there', async (t) => {
+    class User {}
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use((ctx) => {
+      ctx.auth.logout(User)
+      ctx.auth.login(new User())
+      ctx.auth.logout(User)
+      const after = ctx.auth.has(User)
+      ctx.auth.login(new User())
+      ctx.body = [after, ctx.auth.has(User)]
+    })
+    const { url } = await serve(t, app)
+
+    assert.deepEqual(await (await fetch(url)).json(), [false, true])
+  })
+
+  test('refuses with 401 what requires a user who is not there, and names no class of ours', async (t) => {
+    class SecretAgent {}
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use((ctx) => {
+      ctx.auth.require(SecretAgent)
+      ctx.body = 'reached'
+    })
+    const { url } = await serve(t, app)
+
+    const response = await fetch(url)
+
+    assert.equal(response.status, 401)
+    assert.equal(await response.text(), 'You need to sign in, or to send valid credentials.')
+    assert.equal(response.headers.has('www-authenticate'), false)
+  })
+
+  test('has one challenge in its 401 for each kind of header that could have been sent', async (t) => {
+    class User {}
+    class ByPassword extends BasicAuthenticator {
+      readonly user = User
+      override authenticate() {}
+    }
+    class ByToken extends BearerAuthenticator {
+      readonly user = User
+      override authenticate() {}
+    }
+    class ByGuess extends RequestAuthenticator {
+      readonly user = User
+      override attempt() {}
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    for (const kind of [ByPassword, ByToken, ByGuess, ByToken, ByPassword]) app.use(new kind().middleware())
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+
+    const response = await fetch(url)
+
+    assert.equal(response.status, 401)
+    assert.equal(
+      response.headers.get('www-authenticate'),
+      'Basic realm="restricted", charset="UTF-8", Bearer realm="restricted"',
+    )
+  })
+
+  test('belongs to one request: 200 at once each see their own user', async (t) => {
+    class User {
+      readonly name: string
+      constructor(name: string) {
+        this.name = name
+      }
+    }
+    class Admin {}
+    const everybodyIsHere = Promise.withResolvers<void>()
+    let here = 0
+    class ByName extends BasicAuthenticator<User> {
+      readonly user = User
+      override async authenticate({ username }: { username: string }, ctx: AuthContext) {
+        here += 1
+        if (here === 200) everybodyIsHere.resolve()
+        await everybodyIsHere.promise
+        if (username.startsWith('admin')) ctx.auth.login(new Admin())
+        else ctx.auth.login(new User(username))
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new ByName().middleware())
+    app.use((ctx) => {
+      ctx.body = { user: ctx.auth.get(User)?.name, isAdmin: ctx.auth.has(Admin) }
+    })
+    const { url } = await serve(t, app)
+    const names = Array.from({ length: 200 }, (_, i) => (i % 10 === 0 ? `admin${i}` : `user${i}`))
+
+    const answers = await Promise.all(
+      names.map(async (name) => {
+        const response = await fetch(url, { headers: { authorization: `Basic ${btoa(`${name}:`)}` } })
+        return response.json()
+      }),
+    )
+
+    assert.deepEqual(
+      answers,
+      names.map((name) => (name.startsWith('admin') ? { isAdmin: true } : { user: name, isAdmin: false })),
+    )
+  })
+
+  test('belongs to one application', async (t) => {
+    class User {}
+    const inside = new Koa<object, AuthContext>()
+    inside.use(auth())
+    inside.use((ctx) => {
+      ctx.auth.login(new User())
+      ctx.body = ctx.auth.has(User)
+    })
+    const outside = new Koa<object, AuthContext>()
+    outside.use(auth())
+    outside.use((ctx) => {
+      ctx.body = ctx.auth.has(User)
+    })
+
+    assert.equal(await (await fetch((await serve(t, inside)).url)).text(), 'true')
+    assert.equal(await (await fetch((await serve(t, outside)).url)).text(), 'false')
+  })
+})
+
+describe('auth', () => {
+  test('keeps the first store where it is mounted twice', async (t) => {
+    class User {}
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use((ctx, next) => {
+      ctx.auth.login(new User())
+      return next()
+    })
+    app.use(auth())
+    app.use((ctx) => {
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal(await (await fetch(url)).text(), 'true')
+  })
+})
+
+describe('ctx.auth, where an authenticator cannot decide', () => {
+  const outages = {
+    'throws at once': () => {
+      throw new Error('connect ECONNREFUSED 10.0.0.5')
+    },
+    'throws later': async () => {
+      throw new Error('connect ECONNREFUSED 10.0.0.5')
+    },
+    'throws what is no error': () => {
+      throw 'connect ECONNREFUSED 10.0.0.5'
+    },
+    'throws an error whose status is no number': () => {
+      throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.5'), { status: 'down' })
+    },
+  }
+
+  for (const [how, fail] of Object.entries(outages)) {
+    test(`answers 503 on a guarded route, and asks nobody else: it ${how}`, async (t) => {
+      class User {}
+      const reached: string[] = []
+      class Broken extends RequestAuthenticator {
+        readonly user = User
+        override attempt(): void | Promise<void> {
+          return fail()
+        }
+      }
+      class Later extends RequestAuthenticator {
+        readonly user = User
+        override attempt(ctx: AuthContext) {
+          reached.push('authenticator')
+          ctx.auth.login(new User())
+        }
+      }
+      const app = new Koa<object, AuthContext>()
+      app.use(auth())
+      app.use(new Broken().middleware())
+      app.use(new Later().middleware())
+      app.use(guard(User))
+      app.use((ctx) => {
+        reached.push('handler')
+        ctx.body = 'secret'
+      })
+      const { url } = await serve(t, app)
+
+      const response = await fetch(url)
+
+      assert.equal(response.status, 503)
+      assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
+      assert.equal(response.headers.has('www-authenticate'), false)
+      assert.doesNotMatch(await response.text(), /ECONNREFUSED/)
+      assert.deepEqual(reached, [])
+    })
+  }
+
+  test('throws 503 for get, has and require, of any class', async (t) => {
+    class User {}
+    class Admin {}
+    class Broken extends RequestAuthenticator {
+      readonly user = User
+      override attempt() {
+        throw new Error('the database is gone')
+      }
+    }
+    const thrown: unknown[] = []
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Broken().middleware())
+    app.use((ctx) => {
+      const questions = [() => ctx.auth.get(User), () => ctx.auth.has(User), () => ctx.auth.require(User)]
+      for (const ask of [...questions, () => ctx.auth.has(Admin)]) {
+        try {
+          ask()
+        } catch (error) {
+          thrown.push(error)
+        }
+      }
+      ctx.body = ''
+    })
+    const { url } = await serve(t, app)
+
+    await fetch(url)
+
+    assert.equal(thrown.length, 4)
+    for (const error of thrown) {
+      assert.ok(error instanceof Undecided)
+      assert.equal(error.status, 503)
+      assert.equal((error.cause as Error).message, 'the database is gone')
+    }
+  })
+
+  test('trusts nobody who was authenticated before it went wrong', async (t) => {
+    class User {}
+    class Working extends RequestAuthenticator {
+      readonly user = User
+      override attempt(ctx: AuthContext) {
+        ctx.auth.login(new User())
+      }
+    }
+    class Broken extends RequestAuthenticator {
+      readonly user = class Admin {}
+      override attempt() {
+        throw new Error('the database is gone')
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Working().middleware())
+    app.use(new Broken().middleware())
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+
+    assert.equal((await fetch(url)).status, 503)
+  })
+
+  test('lets a public page render as for a visitor, and reports the cause once', async (t) => {
+    class User {}
+    const cause = new Error('the database is gone')
+    class Broken extends RequestAuthenticator {
+      readonly user = User
+      override attempt() {
+        throw cause
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Broken().middleware())
+    app.use((ctx) => {
+      ctx.body = ctx.auth.failure ? 'We cannot tell who you are.' : 'Hello.'
+    })
+    const { url, errors } = await serve(t, app)
+
+    const response = await fetch(url)
+
+    assert.equal(response.status, 200)
+    assert.equal(await response.text(), 'We cannot tell who you are.')
+    assert.equal(errors.length, 1)
+    assert.equal(errors[0]?.cause, cause)
+  })
+
+  test('answers 503 where something before the authenticators found out', async (t) => {
+    class User {}
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use((ctx, next) => {
+      ctx.auth.fail(new Error('the session store is gone'))
+      return next()
+    })
+    class Working extends RequestAuthenticator {
+      readonly user = User
+      override attempt(ctx: AuthContext) {
+        ctx.auth.login(new User())
+      }
+    }
+    app.use(new Working().middleware())
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+
+    assert.equal((await fetch(url)).status, 503)
+  })
+
+  test('passes on an answer of the authenticator, as it is, on a public page too', async (t) => {
+    class Busy extends RequestAuthenticator {
+      readonly user = class User {}
+      override attempt(ctx: AuthContext) {
+        ctx.throw(429, 'Try again in a minute.', { headers: { 'retry-after': '60' } })
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Busy().middleware())
+    app.use((ctx) => {
+      ctx.body = 'reached'
+    })
+    const { url } = await serve(t, app)
+
+    const response = await fetch(url)
+
+    assert.equal(response.status, 429)
+    assert.equal(await response.text(), 'Try again in a minute.')
+    assert.equal(response.headers.get('retry-after'), '60')
+  })
+})

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { goodUntil } from './claims.ts'
+
+const made = 1_800_000_000
+const good = { iat: made, exp: made + 900, iss: 'https://site', aud: 'https://api' }
+
+/** Whether claims are good, so many seconds after they were made. */
+function isGood(claims: Record<string, unknown>, seconds = 0, leeway = 0): boolean {
+  const rules = {
+    issuer: 'https://site',
+    audience: 'https://api',
+    leeway,
+    now: () => (made + seconds) * 1000,
+  }
+  return goodUntil({ ...good, ...claims }, rules, 900) !== undefined
+}
+
+describe('goodUntil', () => {
+  test('says when the token expires', () => {
+    const rules = { issuer: 'https://site', audience: 'https://api', leeway: 0, now: () => made * 1000 }
+    assert.equal(goodUntil(good, rules, 900), made + 900)
+  })
+
+  test('is good from its making until 899 seconds later, and not at 900', () => {
+    for (const seconds of [0, 0.001, 1, 899, 899.999])
+      assert.equal(isGood({}, seconds), true, String(seconds))
+    for (const seconds of [-1, -0.001, 900, 900.001, 901, 1e9])
+      assert.equal(isGood({}, seconds), false, String(seconds))
+  })
+
+  test('allows for clocks that are apart only as far as it was told', () => {
+    for (const seconds of [-60, 959]) assert.equal(isGood({}, seconds, 60), true, String(seconds))
+    for (const seconds of [-61, 960]) assert.equal(isGood({}, seconds, 60), false, String(seconds))
+    assert.equal(isGood({ nbf: made + 60 }, 0, 60), true)
+    assert.equal(isGood({ nbf: made + 61 }, 0, 60), false)
+    assert.equal(isGood({ exp: made + 901 }, 0, 60), false, 'the lifetime gets none')
+  })
+
+  test('needs `exp` and `iat`, and takes finite numbers only for a date', () => {
+    const wrong = [
+      undefined,
+      null,
+      String(made),
+      '',
+      true,
+      [made],
+      [],
+      {},
+      Number.NaN,
+      Infinity,
+      -Infinity,
+      1e300,
+      -1e300,
+    ]
+    for (const value of wrong) {
+      assert.equal(isGood({ exp: value }), false, `exp ${value}`)
+      assert.equal(isGood({ iat: value }), false, `iat ${value}`)
+      if (value !== undefined && value !== -1e300) assert.equal(isGood({ nbf: value }), false, `nbf ${value}`)
+    }
+    assert.equal(isGood({ exp: 1e300, iat: 1e300 }), false)
+    assert.equal(isGood({ exp: made + 0.5, iat: made - 0.5 }), true, 'a fraction is a date (RFC 7519 §2)')
+    assert.equal(isGood({ exp: made + 0.5 }, 0.5), false)
+  })
+
+  test('refuses a life longer than the payload class allows, and a future one', () => {
+    assert.equal(isGood({ exp: made + 901 }), false)
+    assert.equal(isGood({ iat: made - 1 }), false)
+    assert.equal(isGood({ iat: made + 1 }), false)
+    assert.equal(isGood({ iat: made + 1, exp: made + 901 }), false)
+    assert.equal(isGood({ iat: made - 1, exp: made + 899 }), true)
+  })
+
+  test('honours `nbf` where there is one', () => {
+    for (const nbf of [made, made - 1, 0, -1, -1e300]) assert.equal(isGood({ nbf }), true, String(nbf))
+    for (const nbf of [made + 1, made + 0.5]) assert.equal(isGood({ nbf }), false, String(nbf))
+    assert.equal(isGood({ nbf: made + 10 }, 10), true)
+  })
+
+  test('needs our issuer', () => {
+    const wrong = [
+      undefined,
+      null,
+      '',
+      'https://site/',
+      'HTTPS://SITE',
+      ['https://site'],
+      { 0: 'https://site' },
+      0,
+    ]
+    for (const iss of wrong) assert.equal(isGood({ iss }), false, JSON.stringify(iss))
+  })
+
+  test('needs our audience, alone or among others', () => {
+    for (const aud of ['https://api', ['https://api'], ['a', 'https://api', 'b']])
+      assert.equal(isGood({ aud }), true)
+    const wrong = [
+      undefined,
+      null,
+      '',
+      'https://api/',
+      'https://ap',
+      [],
+      ['a'],
+      [['https://api']],
+      ['https://api', 1],
+      [null],
+      {},
+      0,
+    ]
+    for (const aud of wrong) assert.equal(isGood({ aud }), false, JSON.stringify(aud))
+  })
+
+  test('refuses everything while the clock tells no time', () => {
+    const rules = { issuer: 'https://site', audience: 'https://api', leeway: 0, now: () => Number.NaN }
+    assert.equal(goodUntil(good, rules, 900), undefined)
+  })
+})

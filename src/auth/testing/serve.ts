@@ -1,0 +1,33 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+
+/** A Koa application, whatever its context. */
+interface Application {
+  callback(): RequestListener
+  on(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** An application that listens for the length of one test. */
+export interface Served {
+  readonly url: string
+  readonly port: number
+  /** What the application reported, which a client does not see. */
+  readonly errors: Error[]
+}
+
+/** Lets an application listen on a free port until the test is over. */
+export async function serve(t: TestContext, app: Application): Promise<Served> {
+  const errors: Error[] = []
+  app.on('error', (error) => errors.push(error))
+  const server = createServer(app.callback())
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, port, errors }
+}
