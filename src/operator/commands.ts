@@ -1,0 +1,17 @@
+import { add } from './add.ts'
+import type { Command } from './command.ts'
+import { deleteAccount } from './delete-account.ts'
+import { disable } from './disable.ts'
+import { enable } from './enable.ts'
+import { list } from './list.ts'
+import { setPassword } from './set-password.ts'
+
+/** By the name that the operator types. */
+export const commands: ReadonlyMap<string, Command> = new Map([
+  ['add', add],
+  ['list', list],
+  ['set-password', setPassword],
+  ['disable', disable],
+  ['enable', enable],
+  ['delete', deleteAccount],
+])

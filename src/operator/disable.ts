@@ -1,0 +1,21 @@
+import type { Command } from './command.ts'
+import { endAccess } from './end-access.ts'
+import { findAccount } from './find-account.ts'
+
+export const disable: Command = {
+  usage: 'EMAIL [--admin]',
+  summary: 'let somebody in no more, and end their sessions and tokens',
+  details: 'A signed token (JWT) goes on for its 15 minutes where no database is asked: POST /validateLoggedInUser.',
+  takesEmail: true,
+  options: ['admin'],
+
+  async run(call) {
+    const { em, entity, noun } = call
+    const { id, email, disabledAt } = await findAccount(call)
+    await em.transactional(async (em) => {
+      await em.nativeUpdate(entity, { id }, { disabledAt: disabledAt ?? new Date() }, { filters: false })
+      await endAccess(em, id)
+    })
+    return `The ${noun} ${email} is disabled. Sessions and tokens have ended.`
+  },
+}

@@ -1,0 +1,30 @@
+import type { User } from '../users/user.ts'
+import type { Command } from './command.ts'
+
+export const list: Command = {
+  usage: '[--admin] [--json]',
+  summary: 'show all accounts',
+  details: 'For a program that reads the JSON: npm run --silent user -- list --json',
+  takesEmail: false,
+  options: ['admin', 'json'],
+
+  async run({ em, entity, noun, database, options }) {
+    const accounts = await em.findAll(entity, { filters: false, orderBy: { emailKey: 'asc' } })
+    if (options.json) return JSON.stringify(accounts.map(record), undefined, 2)
+    return accounts.length > 0 ? table(accounts) : `There are no ${noun}s in ${database} yet.`
+  },
+}
+
+function record({ id, name, email, createdAt, disabledAt }: User) {
+  return { id, name, email, createdAt, disabledAt: disabledAt ?? null }
+}
+
+function table(accounts: User[]): string {
+  const rows = accounts.map(({ email, name, createdAt, disabledAt }) => {
+    return { email, state: disabledAt ? 'disabled' : 'active', created: createdAt.toISOString().slice(0, 10), name }
+  })
+  const width = Math.max(...rows.map(({ email }) => email.length))
+  return [{ email: 'E-MAIL', state: 'STATE', created: 'CREATED', name: 'NAME' }, ...rows]
+    .map(({ email, state, created, name }) => [email.padEnd(width), state.padEnd(8), created.padEnd(10), name].join('  '))
+    .join('\n')
+}
