@@ -6,11 +6,13 @@ import { JWTKeys } from '#auth/jwt'
 import { databases } from '#auth/mikro-orm'
 import type { Config } from './config.ts'
 import { type Logger, loggable } from './log.ts'
+import { Throttle } from './throttle/throttle.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 import { api } from './web/api.ts'
 import { clientAddress } from './web/client-address.ts'
 import { errorBoundary } from './web/error-boundary.ts'
+import { guessing, unlimitedGuessing } from './web/guessing.ts'
 import { health, type Lifecycle } from './web/health.ts'
 import { logIn } from './web/log-in.ts'
 import { logOut } from './web/log-out.ts'
@@ -51,6 +53,7 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(databases(orm))
   app.use(auth())
+  app.use(config.throttle ? guessing(new Throttle(orm), orm, { isTls }) : unlimitedGuessing)
   app.use(sessions(app, new SessionStore(orm), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
   app.use(pageState(config.publicUrl?.origin))

@@ -5,6 +5,9 @@ import { createApp } from './app.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { DatabaseError, openDatabase } from './database/open-database.ts'
 import { createLog, loggable } from './log.ts'
+import { startPurging } from './purge.ts'
+import { Throttle } from './throttle/throttle.ts'
+import { SessionStore } from './web/session-store.ts'
 
 // The time that what was accepted has to finish in, once no more is accepted.
 const finishing = 10_000
@@ -40,12 +43,14 @@ async function serve(): Promise<void> {
   await once(server, 'listening')
   log.info({ url: urlOf(server, config.host) }, 'listening')
 
+  const stopPurging = startPurging([new Throttle(orm), new SessionStore(orm)], log)
   const stop = async (signal: string) => {
     if (lifecycle.isDraining) process.exit(1)
     lifecycle.isDraining = true
     log.info({ signal }, 'stopping')
     await sleep(config.drainSeconds * 1000)
     await close(server)
+    await stopPurging()
     await orm.close()
     log.info('stopped')
     process.exit(0)

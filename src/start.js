@@ -1,7 +1,9 @@
 // Plain JavaScript, so that a Node that is too old to read the rest can still say so: `node src/start.js server`.
 const oldest = 24
 if (Number.parseInt(process.versions.node, 10) < oldest) {
-  console.error(`This needs Node ${oldest} or newer, and this is ${process.version}. \`npm ci\` brings one for \`npm start\`.`)
+  console.error(
+    `This needs Node ${oldest} or newer, and this is ${process.version}. \`npm ci\` brings one for \`npm start\`.`,
+  )
   process.exit(1)
 }
 const [program] = process.argv.splice(2, 1)

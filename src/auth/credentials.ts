@@ -31,6 +31,8 @@ export abstract class CredentialsAuthenticator<
   }
 
   override attempt(ctx: AuthContext): void | Promise<void> {
+    // An `Authorization` header that was sent beside them decides alone.
+    if (ctx.req.headers.authorization !== undefined) return
     const credentials = this.parse(bodyOf(ctx))
     if (credentials === undefined) return
     ctx.auth.present(this.user)

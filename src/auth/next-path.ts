@@ -13,7 +13,9 @@ export function nextPath(next: unknown, fallback: string): string {
 /** The page to sign in at, with the path and query asked for as one encoded parameter; a form post is not kept. */
 export function withNext(loginPath: string, { method, url }: { method: string; url: string }): string {
   const isKept = (method === 'GET' || method === 'HEAD') && isPathHere(url)
-  return isKept ? `${loginPath}?next=${encodeURIComponent(url)}` : loginPath
+  return isKept
+    ? `${loginPath}${loginPath.includes('?') ? '&' : '?'}next=${encodeURIComponent(url)}`
+    : loginPath
 }
 
 function isPathHere(value: unknown): value is string {
@@ -22,7 +24,8 @@ function isPathHere(value: unknown): value is string {
   return decoded !== undefined && leadsHere(value) && leadsHere(decoded)
 }
 
-function leadsHere(path: string): boolean {
+/** Whether a browser that is sent to that path stays on this site. */
+export function leadsHere(path: string): boolean {
   if (!/^\/(?![/\\])/.test(path) || /\p{Cc}/u.test(path)) return false
   return URL.parse(path, here)?.origin === here
 }

@@ -1,16 +1,20 @@
 import { type AuthContext, type AuthMiddleware, authOf, type Class } from './auth.ts'
+import { leadsHere } from './next-path.ts'
 import { warnOfNoAuthenticator } from './unguarded.ts'
 
 /**
  * Sends a request with no authenticated user of that class to another page with 303, in place of a 401
  * (specification, "Redirect protection"). `to` is a path, or a function of the request that gives one, so that it can
- * carry the page asked for. A session authenticator stands before it.
+ * carry the page asked for; a 401 it stays where that would lead to another site. A session authenticator stands before it.
  */
 export function redirectUnless(type: Class, to: string | ((ctx: AuthContext) => string)): AuthMiddleware {
   return (ctx, next) => {
     if (authOf(ctx).has(type)) return next()
     warnOfNoAuthenticator(ctx)
+    const target = typeof to === 'string' ? to : to(ctx)
+    // What a function makes of a request may be what somebody else put there.
+    if (target !== to && !leadsHere(target)) ctx.auth.require(type)
     ctx.status = 303
-    ctx.redirect(typeof to === 'string' ? to : to(ctx))
+    ctx.redirect(target)
   }
 }

@@ -4,6 +4,7 @@ import { migrations } from '../migrations/index.ts'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
 import { UserToken } from '../users/user-token.ts'
+import { Device } from '../web/device.ts'
 import { StoredSession } from '../web/stored-session.ts'
 import { PatientSqliteDriver } from './patient-sqlite.ts'
 
@@ -12,7 +13,7 @@ export function databaseOptions(databaseUrl: string): Partial<Options> {
   return defineConfig({
     driver: PatientSqliteDriver,
     dbName: databaseUrl.replace(/^sqlite:/, ''),
-    entities: [User, UserToken, Admin, StoredSession],
+    entities: [User, UserToken, Admin, StoredSession, Device],
     extensions: [Migrator],
     migrations: {
       path: `${import.meta.dirname}/../migrations`,

@@ -1,11 +1,12 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { emailKey, emailProblem } from '../users/email.ts'
 import { nameProblem } from '../users/person-name.ts'
+import { choosePassword } from './choose-password.ts'
 import { type Call, type Command, Failure, UsageError } from './command.ts'
 
 export const add: Command = {
   usage: 'EMAIL --name NAME [--admin] [--generate]',
-  summary: 'make an account',
+  summary: 'Make an account',
   takesEmail: true,
   options: ['name', 'admin', 'generate'],
 
@@ -16,7 +17,7 @@ export const add: Command = {
     refuseIf(nameProblem(name) ?? emailProblem(email))
     if (await em.count(entity, { emailKey: emailKey(email) }, { filters: false })) throw taken(call)
 
-    const { hash, notice } = await call.choosePassword({ name, email })
+    const { hash, notice } = await choosePassword({ name, email }, call.options)
     em.create(entity, { name, email, emailKey: emailKey(email), passwordHash: hash })
     try {
       await em.flush()
@@ -32,5 +33,7 @@ function refuseIf(problem: string | undefined): void {
 }
 
 function taken({ noun, email, database }: Call): Failure {
-  return new Failure(`There is already the ${noun} ${email} in ${database}, perhaps in other upper and lower case.`)
+  return new Failure(
+    `There is already the ${noun} ${email} in ${database}, perhaps in other upper and lower case.`,
+  )
 }

@@ -1,30 +1,55 @@
 import { parseArgs } from 'node:util'
-import { type Command, type Options, optionTypes, UsageError } from './command.ts'
+import { type Command, type Options, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { help } from './help.ts'
 
-/** What the operator typed: a command to run, or a wish to read. */
-export type CommandLine = { help: string } | { command: Command; email: string; options: Options }
+/** A command to run. */
+export interface Request {
+  readonly command: Command
+  readonly email: string
+  readonly options: Options
+}
 
-/** Parses the words after `npm run user --`. Throws `UsageError` if they make no sense. */
-export function parseCommandLine(words: readonly string[]): CommandLine {
+/** Parses the words after `npm run user --`: a command to run, or a wish to read. Throws `UsageError` for anything else. */
+export function parseCommandLine(
+  words: readonly string[],
+  variables = process.env,
+): Request | { help: string } {
+  refuseWhatNpmSwallowed(variables)
   const [name, ...rest] = words
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') return { help: help(rest[0]) }
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help')
+    return { help: help(rest[0]) }
   const command = commands.get(name)
-  if (!command) throw new UsageError(`There is no command ${name}. There are ${[...commands.keys()].join(', ')}.`)
+  if (!command)
+    throw new UsageError(`There is no command ${name}. There are ${[...commands.keys()].join(', ')}.`)
 
   const { values, positionals } = parse(command, rest)
   if (values.help) return { help: help(name) }
   const [email = '', ...more] = positionals
-  if (command.takesEmail !== (email !== '') || more.length > 0) throw new UsageError(`${name} takes ${command.usage}.`)
+  if (command.takesEmail !== (email !== '') || more.length > 0)
+    throw new UsageError(`${name} takes ${command.usage}.`)
   return { command, email, options: values }
 }
 
-function parse({ options }: Command, args: string[]): { values: Options; positionals: string[] } {
-  const known = [...options, 'help' as const].map((name) => [name, { type: optionTypes[name] }])
+// Without the `--`, npm takes the options for its own: `npm run user delete EMAIL --admin` would delete the user.
+function refuseWhatNpmSwallowed(variables: NodeJS.ProcessEnv): void {
+  if (variables.npm_config_admin === undefined && variables.npm_config_generate === undefined) return
+  throw new UsageError(
+    'npm kept an option for itself. Write -- before the command: npm run user -- COMMAND …',
+  )
+}
+
+const types = { admin: 'boolean', generate: 'boolean', json: 'boolean', name: 'string' } as const
+
+function parse(
+  { options }: Command,
+  args: string[],
+): { values: Options & { help?: boolean }; positionals: string[] } {
+  const allowed = Object.fromEntries(options.map((name) => [name, { type: types[name] }]))
   try {
-    return parseArgs({ args, options: Object.fromEntries(known), allowPositionals: true })
+    return parseArgs({ args, options: { ...allowed, help: { type: 'boolean' } }, allowPositionals: true })
   } catch (error) {
+    // Node goes on about arguments that start with a dash.
     throw new UsageError(error instanceof Error ? error.message.replace(/\. .*/s, '.') : String(error))
   }
 }

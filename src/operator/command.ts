@@ -24,35 +24,27 @@ export interface Call {
   readonly entity: EntityClass<User>
   readonly email: string
   readonly options: Options
-  /** A new password, typed or made; `owner` is what it must not be made of. */
-  choosePassword(owner: { name: string; email: string }): Promise<ChosenPassword>
 }
 
-export interface ChosenPassword {
-  readonly hash: string
-  /** A line that shows a password that was made, or nothing. */
-  readonly notice: string
+export interface Options {
+  readonly admin?: boolean
+  readonly generate?: boolean
+  readonly json?: boolean
+  readonly name?: string
 }
 
-export type OptionName = keyof typeof optionTypes
-export type Options = { [Name in OptionName]?: { string: string; boolean: boolean }[(typeof optionTypes)[Name]] }
-
-export const optionTypes = {
-  admin: 'boolean',
-  generate: 'boolean',
-  json: 'boolean',
-  name: 'string',
-  help: 'boolean',
-} as const
+export type OptionName = keyof Options
 
 /** What was asked for cannot be done. The message is for the operator. */
 export class Failure extends Error {
   override readonly name: string = 'Failure'
-  readonly exitCode: number = 1
 }
 
 /** What was asked for cannot be understood. */
 export class UsageError extends Failure {
   override readonly name = 'UsageError'
-  override readonly exitCode = 2
+
+  constructor(what: string) {
+    super(`${what}\nHelp: npm run user -- --help`)
+  }
 }

@@ -3,7 +3,7 @@ import { findAccount } from './find-account.ts'
 
 export const deleteAccount: Command = {
   usage: 'EMAIL [--admin]',
-  summary: 'remove an account for good, with its sessions and tokens',
+  summary: 'Remove an account for good, with its sessions and tokens',
   takesEmail: true,
   options: ['admin'],
 

@@ -4,8 +4,9 @@ import { findAccount } from './find-account.ts'
 
 export const disable: Command = {
   usage: 'EMAIL [--admin]',
-  summary: 'let somebody in no more, and end their sessions and tokens',
-  details: 'A signed token (JWT) goes on for its 15 minutes where no database is asked: POST /validateLoggedInUser.',
+  summary: 'Let somebody in no more, and end their sessions and tokens',
+  details:
+    'A signed token (JWT) goes on for its 15 minutes where no database is asked: POST /validateLoggedInUser.',
   takesEmail: true,
   options: ['admin'],
 

@@ -3,7 +3,7 @@ import { findAccount } from './find-account.ts'
 
 export const enable: Command = {
   usage: 'EMAIL [--admin]',
-  summary: 'let somebody in again',
+  summary: 'Let somebody in again',
   takesEmail: true,
   options: ['admin'],
 

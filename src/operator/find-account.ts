@@ -5,5 +5,7 @@ import { type Call, Failure } from './command.ts'
 export async function findAccount({ em, entity, email, noun, database }: Call): Promise<User> {
   const account = await em.findOne(entity, { email }, { filters: false })
   if (account) return account
-  throw new Failure(`There is no ${noun} ${email} in ${database}. The address must be written as it was at sign-up.`)
+  throw new Failure(
+    `There is no ${noun} ${email} in ${database}. The address must be written as it was at sign-up.`,
+  )
 }

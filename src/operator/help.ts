@@ -1,3 +1,4 @@
+import type { Command } from './command.ts'
 import { commands } from './commands.ts'
 
 const start = 'npm run user --'
@@ -13,15 +14,15 @@ being shown, or is the first line of standard input if that is no terminal.`
 
 /** What `--help` prints: about one command, or about all. */
 export function help(name?: string): string {
-  const command = commands.get(name ?? '')
-  return command ? helpAbout(`${name}`, command.usage, command.summary, command.details) : helpAboutAll()
+  const command = name === undefined ? undefined : commands.get(name)
+  return name && command ? helpAbout(name, command) : helpAboutAll()
 }
 
-function helpAbout(name: string, usage: string, summary: string, details?: string): string {
+function helpAbout(name: string, { usage, summary, details }: Command): string {
   const words = Object.entries(explanations).filter(([word]) => usage.includes(word))
   const lines = words.map(([word, explanation]) => `  ${word.padEnd(12)}  ${explanation}`)
   const notes = [usage.includes('--generate') ? passwords : undefined, details]
-  return [`${start} ${name} ${usage}`, `Will ${summary}.`, lines.join('\n'), ...notes].filter(Boolean).join('\n\n')
+  return [`${start} ${name} ${usage}`, `${summary}.`, lines.join('\n'), ...notes].filter(Boolean).join('\n\n')
 }
 
 function helpAboutAll(): string {

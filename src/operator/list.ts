@@ -3,7 +3,7 @@ import type { Command } from './command.ts'
 
 export const list: Command = {
   usage: '[--admin] [--json]',
-  summary: 'show all accounts',
+  summary: 'Show all accounts',
   details: 'For a program that reads the JSON: npm run --silent user -- list --json',
   takesEmail: false,
   options: ['admin', 'json'],
@@ -21,10 +21,17 @@ function record({ id, name, email, createdAt, disabledAt }: User) {
 
 function table(accounts: User[]): string {
   const rows = accounts.map(({ email, name, createdAt, disabledAt }) => {
-    return { email, state: disabledAt ? 'disabled' : 'active', created: createdAt.toISOString().slice(0, 10), name }
+    return {
+      email,
+      state: disabledAt ? 'disabled' : 'active',
+      created: createdAt.toISOString().slice(0, 10),
+      name,
+    }
   })
   const width = Math.max(...rows.map(({ email }) => email.length))
   return [{ email: 'E-MAIL', state: 'STATE', created: 'CREATED', name: 'NAME' }, ...rows]
-    .map(({ email, state, created, name }) => [email.padEnd(width), state.padEnd(8), created.padEnd(10), name].join('  '))
+    .map(({ email, state, created, name }) =>
+      [email.padEnd(width), state.padEnd(8), created.padEnd(10), name].join('  '),
+    )
     .join('\n')
 }

@@ -2,35 +2,51 @@ import { createInterface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
 import { Failure } from './command.ts'
 
-const MAXIMUM_INPUT = 16_384
+const MORE_THAN_ENOUGH = 16_384
 
 /** Asks twice on the terminal without showing what is typed, or takes the first line of any other input. */
-export async function readPassword(input: Readable & { isTTY?: boolean }, prompts: Writable): Promise<string> {
-  if (!input.isTTY) return readFirstLine(input)
-
-  const password = await askHidden('New password: ', input, prompts)
-  const again = await askHidden('The same again: ', input, prompts)
-  if (again !== password) throw new Failure('The passwords did not match.')
-  return password
+export async function readPassword(
+  input: Readable & { isTTY?: boolean },
+  prompts: Writable,
+): Promise<string> {
+  return input.isTTY ? askTwice(input, prompts) : readFirstLine(input)
 }
 
-function askHidden(question: string, input: Readable, prompts: Writable): Promise<string> {
-  prompts.write(question)
+async function askTwice(input: Readable, prompts: Writable): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input, output: nowhere, terminal: true, historySize: 0 })
-  return new Promise((resolve, reject) => {
-    terminal.once('line', resolve)
-    // Ctrl-C and Ctrl-D end the line editor; after a line this comes too late to matter.
-    terminal.once('close', () => reject(new Failure('No password was given.')))
-  }).finally(() => {
-    terminal.close()
+  const lines = terminal[Symbol.asyncIterator]()
+  const ask = async (question: string) => {
+    prompts.write(question)
+    const line = await lines.next()
     prompts.write('\n')
-  })
+    if (line.done) throw new Failure('No password was given.')
+    return line.value
+  }
+  try {
+    const password = await ask('New password: ')
+    if (password !== (await ask('The same again: '))) throw new Failure('The passwords did not match.')
+    return password
+  } finally {
+    terminal.close()
+  }
 }
 
 async function readFirstLine(input: Readable): Promise<string> {
-  const chunks: Buffer[] = []
+  let bytes = Buffer.alloc(0)
   for await (const chunk of input) {
-    chunks.push(Buffer.from(chunk))
+    bytes = Buffer.concat([bytes, chunk])
+    if (bytes.includes('\n') || bytes.length > MORE_THAN_ENOUGH) break
+  }
+  const [line = ''] = decode(bytes).split(/\r?\n/, 1)
+  if (line === '') throw new Failure('No password came from standard input.')
+  return line
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new Failure('What came from standard input is not UTF-8.', { cause })
   }
 }

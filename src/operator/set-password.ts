@@ -1,17 +1,18 @@
+import { choosePassword } from './choose-password.ts'
 import type { Command } from './command.ts'
 import { endAccess } from './end-access.ts'
 import { findAccount } from './find-account.ts'
 
 export const setPassword: Command = {
   usage: 'EMAIL [--admin] [--generate]',
-  summary: 'give an account a new password; its sessions and tokens end',
+  summary: 'Give an account a new password, and end its sessions and tokens',
   takesEmail: true,
   options: ['admin', 'generate'],
 
   async run(call) {
     const { em, entity, noun } = call
     const { id, name, email } = await findAccount(call)
-    const { hash, notice } = await call.choosePassword({ name, email })
+    const { hash, notice } = await choosePassword({ name, email }, call.options)
     await em.transactional(async (em) => {
       await em.nativeUpdate(entity, { id }, { passwordHash: hash }, { filters: false })
       await endAccess(em, id)

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -10,6 +11,8 @@ import { createApp } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { createLog } from '../log.ts'
+import { password } from './people.ts'
+import { Visitor } from './visitor.ts'
 
 /** The site as it ships, on a free port and a database file of its own. */
 export interface Site {
@@ -19,6 +22,10 @@ export interface Site {
   /** Every line of the log so far. */
   readonly log: string[]
   readonly lifecycle: { isDraining: boolean }
+  /** What was handed out and must never be repeated: in the end, no line of the log may hold any of it. */
+  readonly secrets: Set<string>
+  /** Somebody new, or somebody who brings the identifier of a session. */
+  visitor(session?: string): Visitor
 }
 
 interface Test {
@@ -41,12 +48,26 @@ export async function startSite(test: Test, environment: Record<string, string> 
   const app = await createApp({ orm, config, log: createLog('trace', sink), lifecycle })
   const server = createServer(app.callback()).listen(0, '127.0.0.1')
   await once(server, 'listening')
+  const secrets = new Set<string>()
   test.after(async () => {
     server.closeAllConnections()
     server.close()
     await orm.close()
     await rm(dataDir, { recursive: true })
+    assertKeepsSecrets(log, secrets)
   })
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, orm, config, log, lifecycle }
+  const url = `http://127.0.0.1:${port}`
+  const visitor = (session?: string) => new Visitor({ url, secrets }, session)
+  return { url, orm, config, log, lifecycle, secrets, visitor }
+}
+
+/** Whatever was done, the log is one JSON object a line, and tells nothing that opens a door. */
+function assertKeepsSecrets(log: readonly string[], secrets: ReadonlySet<string>): void {
+  for (const line of log) {
+    assert.match(line, /^\{[^\n]*\}\n$/)
+    JSON.parse(line)
+    assert.doesNotMatch(line, /\$2[aby]\$|password_?hash/i)
+    for (const secret of [password, ...secrets]) assert.ok(!line.includes(secret), 'a secret in the log')
+  }
 }

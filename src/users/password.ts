@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import bcrypt from 'bcrypt'
+import { HashingSlots } from './hashing-slots.ts'
 
 // The libraries of bcrypt ignore what comes after this byte.
 const BCRYPT_BYTES = 72
@@ -8,6 +9,9 @@ const USABLE_HASH = /^\$2[ab]\$(?:0[4-9]|1[0-5])\$[./A-Za-z\d]{53}$/
 
 // One for the process, like its pool of threads: of new hashes, and of the one that is burnt for nobody.
 let currentCost = 12
+
+// Every evaluation of bcrypt passes here.
+const slots = new HashingSlots()
 
 /** Sets the cost (the binary logarithm of the rounds) at which passwords are hashed from now on. */
 export function setBcryptCost(cost: number): void {
@@ -22,7 +26,7 @@ export async function hashPassword(password: string): Promise<string> {
   const bytes = passwordBytes(password)
   if (bytes === undefined)
     throw new RangeError('This password cannot be hashed: check it with passwordProblem.')
-  return withHashingSlot(() => bcrypt.hash(bcryptInput(bytes), currentCost))
+  return slots.run(() => bcrypt.hash(bcryptInput(bytes), currentCost))
 }
 
 /**
@@ -35,9 +39,7 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
   if (bytes === undefined) return false
 
   const usable = isUsableHash(hash)
-  const matches = await withHashingSlot(() =>
-    bcrypt.compare(bcryptInput(bytes), usable ? hash : nobodysHash()),
-  )
+  const matches = await slots.run(() => bcrypt.compare(bcryptInput(bytes), usable ? hash : nobodysHash()))
   return usable && matches
 }
 
@@ -69,9 +71,4 @@ function bcryptInput(bytes: Buffer): Buffer | string {
 /** A hash of the current cost that no password has: its result is all zeros. */
 function nobodysHash(): string {
   return `$2b$${String(currentCost).padStart(2, '0')}$${'.'.repeat(53)}`
-}
-
-/** Every evaluation of bcrypt passes here: the place for a limit on how many run and wait at a time. */
-function withHashingSlot<Result>(evaluate: () => Promise<Result>): Promise<Result> {
-  return evaluate()
 }

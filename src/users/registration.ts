@@ -1,3 +1,4 @@
+import type { FieldError } from '../refusal.ts'
 import { emailKey, emailProblem } from './email.ts'
 import { passwordProblem } from './password-problem.ts'
 import { nameProblem } from './person-name.ts'
@@ -10,16 +11,10 @@ export interface Registration {
   readonly password: string
 }
 
-/** What is wrong with one field, as a sentence for the person who filled it in. */
-export interface RegistrationError {
-  readonly field: 'name' | 'email' | 'password' | 'confirmPassword'
-  readonly detail: string
-}
+type Field = keyof Omit<Registration, 'emailKey'> | 'confirmPassword'
 
 /** Parses the body of `POST /users`. Reads four fields of it and no other, never throws, and tells every failing field. */
-export function parseRegistration(
-  body: unknown,
-): { registration: Registration } | { errors: RegistrationError[] } {
+export function parseRegistration(body: unknown): { registration: Registration } | { errors: FieldError[] } {
   const name = ownText(body, 'name').trim()
   const email = ownText(body, 'email')
   const password = ownText(body, 'password')
@@ -36,7 +31,7 @@ export function parseRegistration(
     : { registration: { name, email, emailKey: emailKey(email), password } }
 }
 
-function failing(problems: Record<RegistrationError['field'], string | undefined>): RegistrationError[] {
+function failing(problems: Record<Field, string | undefined>): FieldError[] {
   const fields = ['name', 'email', 'password', 'confirmPassword'] as const
   return fields.flatMap((field) => {
     const detail = problems[field]
@@ -45,7 +40,7 @@ function failing(problems: Record<RegistrationError['field'], string | undefined
 }
 
 /** A field that is a string; anything else counts as left empty. */
-function ownText(body: unknown, field: RegistrationError['field']): string {
+function ownText(body: unknown, field: Field): string {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, field)) return ''
   const value: unknown = Reflect.get(body, field)
   return typeof value === 'string' ? value : ''

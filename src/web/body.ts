@@ -1,6 +1,6 @@
 import type { Next } from 'koa'
 import bodyParser from 'koa-bodyparser'
-import { Refusal } from './problem.ts'
+import { Refusal } from '../refusal.ts'
 import type { SiteContext } from './site-context.ts'
 
 const sentences: Record<number, string> = {

@@ -1,13 +1,14 @@
 import type Router from '@koa/router'
 import type { Next } from 'koa'
-import { guard, nextPath } from '#auth'
+import { guard, nextPath, Unauthorized } from '#auth'
 import { type JWTKeys, SessionToken } from '#auth/jwt'
 import { entityManager } from '#auth/mikro-orm'
+import { Refusal, TryLater } from '../refusal.ts'
 import { User } from '../users/user.ts'
 import { issueToken, UserToken } from '../users/user-token.ts'
 import { body, fieldsOf } from './body.ts'
 import { wantsPage } from './face.ts'
-import { Refusal } from './problem.ts'
+import { limited } from './guessing.ts'
 import { userRecord } from './records.ts'
 import { seeOther } from './see-other.ts'
 import { lifetime } from './session-store.ts'
@@ -23,9 +24,9 @@ export function logIn(router: Router<object, SiteContext>, keys: JWTKeys): void 
     '/login',
     onlyWhatIsSent,
     body({ unless: hasHeader }),
+    formAgain,
     User.authenticator(),
     User.credentialsAuthenticator(),
-    formAgain,
     guard(User),
     (ctx) => (hasHeader(ctx) ? giveToken(ctx, keys) : startSession(ctx)),
   )
@@ -40,15 +41,27 @@ function hasHeader(ctx: SiteContext): boolean {
   return ctx.req.headers.authorization !== undefined
 }
 
-/** The form again, with one sentence that does not say which of the two was wrong. */
-function formAgain(ctx: SiteContext, next: Next) {
-  if (!wantsPage(ctx) || ctx.auth.has(User)) return next()
-  const { username, remember, next: target } = fieldsOf(ctx)
-  ctx.status = 401
+/** The form again, with one sentence that does not say which of the two was wrong; or that it is too early to say. */
+async function formAgain(ctx: SiteContext, next: Next) {
+  if (!wantsPage(ctx)) return next()
+  try {
+    await next()
+  } catch (error) {
+    if (error instanceof Unauthorized) await refuse(ctx, 401, 'The e-mail address or password is wrong.')
+    else if (error instanceof TryLater) {
+      ctx.set(error.headers)
+      await refuse(ctx, error.status, error.message)
+    } else throw error
+  }
+}
+
+function refuse(ctx: SiteContext, status: number, detail: string) {
+  const { username, remember, next } = fieldsOf(ctx)
+  ctx.status = status
   return page(ctx, 'login', {
     values: { username: typeof username === 'string' ? username : '', remember: remember !== undefined },
-    errors: [{ detail: 'The e-mail address or password is wrong.' }],
-    next: nextPath(target, '/account'),
+    errors: [{ detail }],
+    next: nextPath(next, '/account'),
   })
 }
 
@@ -63,7 +76,8 @@ function startSession(ctx: SiteContext): void {
 async function giveToken(ctx: SiteContext, keys: JWTKeys): Promise<void> {
   const user = ctx.auth.require(User)
   const { as } = ctx.query
-  if (as === undefined) ctx.body = await newToken(ctx, user)
+  if (as === undefined)
+    ctx.body = await limited(ctx, { action: 'token', account: user.id }, () => newToken(ctx, user))
   else if (as === 'jwt') ctx.body = { token: keys.sign(new SessionToken(user.id)) }
   else if (as === 'user') ctx.body = userRecord(user)
   else throw new Refusal(400, 'Ask for `as=jwt` or `as=user`, or for neither to get a bearer token.')

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { ConstraintViolationException, DriverException } from '@mikro-orm/core'
 import { AuthError } from '#auth'
-import type { RegistrationError } from '../users/registration.ts'
+import { type FieldError, FieldRefusal, Refusal } from '../refusal.ts'
 
 /** What went wrong, for the client (RFC 9457): never a stack, a statement or a path. */
 export interface Problem {
@@ -11,21 +11,7 @@ export interface Problem {
   /** The reason, for people. */
   readonly detail: string
   /** Every field that failed. */
-  readonly errors?: readonly RegistrationError[]
-}
-
-/** Something a handler refuses. The detail is a sentence for whoever sent the request. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal'
-  readonly expose = true
-  readonly status: number
-  readonly errors: readonly RegistrationError[] | undefined
-
-  constructor(status: number, detail: string, errors?: readonly RegistrationError[]) {
-    super(detail)
-    this.status = status
-    this.errors = errors
-  }
+  readonly errors?: readonly FieldError[]
 }
 
 const details: Record<number, string> = {
@@ -42,7 +28,7 @@ const details: Record<number, string> = {
 export function problem(
   status: number,
   detail = details[status] ?? '',
-  errors?: readonly RegistrationError[],
+  errors?: readonly FieldError[],
 ): Problem {
   const title = STATUS_CODES[status] ?? 'Error'
   return { type: 'about:blank', title, status, detail, ...(errors && { errors }) }
@@ -51,9 +37,8 @@ export function problem(
 /** What the client is told of an error. What it may not see becomes a 500, and a broken database a 503. */
 export function problemOf(error: unknown): Problem {
   const status = statusOf(error)
-  const isForClient = status < 500 || (error instanceof Error && 'expose' in error && error.expose === true)
-  if (error instanceof Refusal) return problem(status, error.message, error.errors)
-  return problem(status, isForClient && isOurs(error) ? error.message : undefined)
+  if (error instanceof FieldRefusal) return problem(status, error.message, error.errors)
+  return problem(status, isOurs(error) && error.expose ? error.message : undefined)
 }
 
 /** The headers that an error asks for, such as `WWW-Authenticate` and `Retry-After`. */
@@ -69,6 +54,6 @@ function statusOf(error: unknown): number {
 }
 
 // Sentences of other packages are for programmers.
-function isOurs(error: unknown): error is AuthError {
-  return error instanceof AuthError
+function isOurs(error: unknown): error is AuthError | Refusal {
+  return error instanceof AuthError || error instanceof Refusal
 }

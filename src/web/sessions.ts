@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import session from 'koa-session'
-import { SessionCookie } from './session-cookie.ts'
+import { HostCookie } from './host-cookie.ts'
 import { lifetime, type SessionStore } from './session-store.ts'
 
 /**
@@ -10,7 +9,7 @@ import { lifetime, type SessionStore } from './session-store.ts'
  * cannot be read, nobody can tell who is signed in, and the request goes on.
  */
 export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: boolean }): Middleware {
-  const cookie = new SessionCookie({ isTls })
+  const cookie = new HostCookie('session', { isTls })
   const koaSession = session(
     {
       key: cookie.name,
@@ -18,7 +17,7 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
       // 256 bits that are looked up need no signature.
       signed: false,
       autoCommit: false,
-      genid: () => randomBytes(32).toString('base64url'),
+      genid: HostCookie.newValue,
       externalKey: {
         get: (ctx: Context) => cookie.read(ctx) ?? '',
         set: (ctx: Context, id: string) => cookie.write(ctx, id, ctx.session.maxAge),

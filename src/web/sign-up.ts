@@ -1,19 +1,20 @@
 import type Router from '@koa/router'
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
+import { type FieldError, FieldRefusal } from '../refusal.ts'
 import { hashPassword } from '../users/password.ts'
-import { parseRegistration, type Registration, type RegistrationError } from '../users/registration.ts'
+import { parseRegistration, type Registration } from '../users/registration.ts'
 import { User } from '../users/user.ts'
 import { body, fieldsOf } from './body.ts'
 import { wantsPage } from './face.ts'
-import { Refusal } from './problem.ts'
+import { limited } from './guessing.ts'
 import { userRecord } from './records.ts'
 import { seeOther } from './see-other.ts'
 import { lifetime } from './session-store.ts'
 import type { SiteContext } from './site-context.ts'
 import { page } from './views.ts'
 
-const taken: RegistrationError = {
+const taken: FieldError = {
   field: 'email',
   detail: 'There is already an account with this e-mail address.',
 }
@@ -21,9 +22,14 @@ const taken: RegistrationError = {
 /** `POST /users`: a new account. The form signs its owner in; the API answers with the record. */
 export function signUp(router: Router<object, SiteContext>): void {
   router.post('/users', body(), async (ctx) => {
+    // Anybody may; but where nobody can tell who is who, nobody is made either.
+    ctx.auth.has(User)
     const parsed = parseRegistration(fieldsOf(ctx))
     if ('errors' in parsed) return refuse(ctx, 400, parsed.errors)
-    const user = await createUser(ctx, parsed.registration)
+    const { registration } = parsed
+    const user = await limited(ctx, { action: 'sign-up', account: registration.emailKey }, () =>
+      createUser(ctx, registration),
+    )
     if (!user) return refuse(ctx, 409, [taken])
     if (!wantsPage(ctx)) {
       ctx.status = 201
@@ -52,8 +58,8 @@ async function createUser(ctx: SiteContext, registration: Registration): Promise
   }
 }
 
-async function refuse(ctx: SiteContext, status: number, errors: readonly RegistrationError[]): Promise<void> {
-  if (!wantsPage(ctx)) throw new Refusal(status, errors.map(({ detail }) => detail).join(' '), errors)
+async function refuse(ctx: SiteContext, status: number, errors: readonly FieldError[]): Promise<void> {
+  if (!wantsPage(ctx)) throw new FieldRefusal(status, errors)
   const { name, email } = fieldsOf(ctx)
   ctx.status = status
   await page(ctx, 'signup', { values: { name: textOf(name), email: textOf(email) }, errors: [...errors] })

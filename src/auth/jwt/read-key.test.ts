@@ -37,7 +37,7 @@ describe('readSecret', () => {
   test('refuses a key in PEM: a public one would be a secret that everybody knows', () => {
     for (const { publicKey } of pairs) {
       const pem = publicKey.export({ type: 'spki', format: 'pem' })
-      assert.throws(() => readSecret(pem), { code: 'ERR_AUTH_JWT_KEY', message: /under `keys`/ })
+      assert.throws(() => readSecret(pem.toString()), { code: 'ERR_AUTH_JWT_KEY', message: /under `keys`/ })
     }
   })
 })
@@ -48,9 +48,9 @@ describe('readKey', () => {
       const jwk = privateKey.export({ format: 'jwk' })
       const forms = [
         readKey(jwk),
-        readKey(privateKey.export({ type: 'pkcs8', format: 'pem' })),
+        readKey(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()),
         readKey(publicKey.export({ format: 'jwk' })),
-        readKey(publicKey.export({ type: 'spki', format: 'pem' })),
+        readKey(publicKey.export({ type: 'spki', format: 'pem' }).toString()),
       ]
       assert.deepEqual(new Set(forms.map((key) => key.kid)), new Set([await calculateJwkThumbprint(jwk)]))
       assert.deepEqual(
@@ -105,7 +105,7 @@ describe('readKey', () => {
       cipher: 'aes-256-cbc',
       passphrase: 'a',
     })
-    refused(pem, /unencrypted/)
+    refused(pem.toString(), /unencrypted/)
   })
 
   test('never shows any of the key', () => {

@@ -10,11 +10,12 @@ import { JWTKeyError } from './key-error.ts'
 
 /** A secret for HMAC: bytes, or text that stands for its UTF-8 bytes. Throws `JWTKeyError` if it is not fit. */
 export function readSecret(secret: string | Uint8Array): JWTKey {
+  const bytes = Buffer.from(secret)
   // A public key must never become a secret that everybody knows (RFC 8725 §2.1).
-  if (typeof secret === 'string' && secret.includes('-----BEGIN')) {
+  if (bytes.includes('-----BEGIN')) {
     throw new JWTKeyError('This secret is a key in PEM: list it under `keys`, not under `secrets`.')
   }
-  return new JWTKey(createSecretKey(Buffer.from(secret)))
+  return new JWTKey(createSecretKey(bytes))
 }
 
 /**

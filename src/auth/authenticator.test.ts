@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import Router from '@koa/router'
+import Koa from 'koa'
+import { type AuthContext, auth } from './auth.ts'
+import * as layer from './index.ts'
+import { serve } from './testing/serve.ts'
+
+const { BasicAuthenticator, BearerAuthenticator, guard, RequestAuthenticator } = layer
+
+describe('RequestAuthenticator', () => {
+  test('may answer at once or with a promise', async (t) => {
+    class Fast {}
+    class Slow {}
+    class AtOnce extends RequestAuthenticator {
+      readonly user = Fast
+      override attempt(ctx: AuthContext) {
+        ctx.auth.login(new Fast())
+      }
+    }
+    class Later extends RequestAuthenticator {
+      readonly user = Slow
+      override async attempt(ctx: AuthContext) {
+        await new Promise(setImmediate)
+        ctx.auth.login(new Slow())
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new AtOnce().middleware())
+    app.use(new Later().middleware())
+    app.use((ctx) => {
+      ctx.body = [ctx.auth.has(Fast), ctx.auth.has(Slow)]
+    })
+    const { url } = await serve(t, app)
+
+    assert.deepEqual(await (await fetch(url)).json(), [true, true])
+  })
+
+  test('has the Async kinds of the specification as other names for the same classes', () => {
+    assert.equal(layer.AsyncRequestAuthenticator, layer.RequestAuthenticator)
+    assert.equal(layer.AsyncBasicAuthenticator, layer.BasicAuthenticator)
+    assert.equal(layer.AsyncBearerAuthenticator, layer.BearerAuthenticator)
+    assert.equal(layer.AsyncCredentialsAuthenticator, layer.CredentialsAuthenticator)
+    assert.equal(layer.AsyncSessionAuthenticator, layer.SessionAuthenticator)
+  })
+
+  test('rejects nobody: the handler is reached with nobody logged in', async (t) => {
+    class User {}
+    class Never extends RequestAuthenticator {
+      readonly user = User
+      override attempt() {}
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Never().middleware())
+    app.use((ctx) => {
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+
+    const response = await fetch(url)
+
+    assert.equal(response.status, 200)
+    assert.equal(await response.text(), 'false')
+  })
+
+  test('serves one route, the routes of a router, or the whole application', async (t) => {
+    class User {}
+    class Everybody extends RequestAuthenticator {
+      readonly user = User
+      override attempt(ctx: AuthContext) {
+        ctx.auth.login(new User())
+      }
+    }
+    const answer = (ctx: AuthContext) => {
+      ctx.body = ctx.auth.has(User)
+    }
+    const one = new Router<object, AuthContext>()
+    one.get('/guarded', new Everybody().middleware(), answer)
+    one.get('/open', answer)
+    const group = new Router<object, AuthContext>({ prefix: '/group' })
+    group.use(new Everybody().middleware())
+    group.get('/a', answer)
+    group.get('/b', answer)
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(one.routes())
+    app.use(group.routes())
+    app.use(new Everybody().middleware())
+    app.use(answer)
+    const { url } = await serve(t, app)
+    const answers = async (...paths: string[]) =>
+      Promise.all(paths.map(async (path) => (await fetch(url + path)).json()))
+
+    assert.deepEqual(await answers('/guarded', '/open'), [true, false])
+    assert.deepEqual(await answers('/group/a', '/group/b'), [true, true])
+    assert.deepEqual(await answers('/', '/anything'), [true, true])
+  })
+
+  test('is spared its work where its type is authenticated already, and only there', async (t) => {
+    class User {}
+    class Admin {}
+    const calls: string[] = []
+    class ByPassword extends BasicAuthenticator {
+      readonly user = User
+      override authenticate({ username }: { username: string }, ctx: AuthContext) {
+        calls.push('user by password')
+        if (username === 'ada') ctx.auth.login(new User())
+      }
+    }
+    class ByGuess extends RequestAuthenticator {
+      readonly user = User
+      override attempt() {
+        calls.push('user by guess')
+      }
+    }
+    class AdminByPassword extends BasicAuthenticator {
+      readonly user = Admin
+      override authenticate() {
+        calls.push('admin by password')
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new ByPassword().middleware())
+    app.use(new ByGuess().middleware())
+    app.use(new AdminByPassword().middleware())
+    app.use((ctx) => {
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+
+    await fetch(url, { headers: { authorization: `Basic ${btoa('ada:')}` } })
+    assert.deepEqual(calls.splice(0), ['user by password', 'admin by password'])
+
+    await fetch(url, { headers: { authorization: `Basic ${btoa('eve:')}` } })
+    assert.deepEqual(calls.splice(0), ['user by password', 'user by guess', 'admin by password'])
+
+    await fetch(url)
+    assert.deepEqual(calls, ['user by guess'])
+  })
+
+  test('can be chained for one type: either way of logging in passes the guard, and none does not', async (t) => {
+    class User {
+      readonly by: string
+      constructor(by: string) {
+        this.by = by
+      }
+    }
+    class ByPassword extends BasicAuthenticator {
+      readonly user = User
+      override authenticate({ password }: { password: string }, ctx: AuthContext) {
+        if (password === 'right') ctx.auth.login(new User('password'))
+      }
+    }
+    class ByToken extends BearerAuthenticator {
+      readonly user = User
+      override authenticate({ token }: { token: string }, ctx: AuthContext) {
+        if (token === 'right') ctx.auth.login(new User('token'))
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new ByPassword().middleware())
+    app.use(new ByToken().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).by
+    })
+    const { url } = await serve(t, app)
+    const answer = async (headers: Record<string, string>) => {
+      const response = await fetch(url, { headers })
+      return response.ok ? response.text() : response.status
+    }
+
+    assert.equal(await answer({ authorization: `Basic ${btoa('ada:right')}` }), 'password')
+    assert.equal(await answer({ authorization: 'Bearer right' }), 'token')
+    assert.equal(await answer({ authorization: `Basic ${btoa('ada:wrong')}` }), 401)
+    assert.equal(await answer({ authorization: 'Bearer wrong' }), 401)
+    assert.equal(await answer({ authorization: 'Digest right' }), 401)
+    assert.equal(await answer({}), 401)
+  })
+
+  test('can be chained for several types, and the handler asks for either', async (t) => {
+    class Admin {}
+    class User {}
+    class AdminByPassword extends BasicAuthenticator {
+      readonly user = Admin
+      override authenticate({ username }: { username: string }, ctx: AuthContext) {
+        if (username === 'root') ctx.auth.login(new Admin())
+      }
+    }
+    class UserByToken extends BearerAuthenticator {
+      readonly user = User
+      override authenticate({ token }: { token: string }, ctx: AuthContext) {
+        if (token === 'right') ctx.auth.login(new User())
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new AdminByPassword().middleware())
+    app.use(new UserByToken().middleware())
+    app.use((ctx) => {
+      if (!ctx.auth.has(Admin)) ctx.auth.require(User)
+      ctx.body = ctx.auth.has(Admin) ? 'admin' : 'user'
+    })
+    const { url } = await serve(t, app)
+    const get = (headers: Record<string, string>) => fetch(url, { headers })
+
+    assert.equal(await (await get({ authorization: `Basic ${btoa('root:')}` })).text(), 'admin')
+    assert.equal(await (await get({ authorization: 'Bearer right' })).text(), 'user')
+    assert.equal((await get({ authorization: `Basic ${btoa('ada:')}` })).status, 401)
+    assert.equal((await get({ authorization: 'Bearer wrong' })).status, 401)
+    assert.equal((await get({})).status, 401)
+  })
+
+  test('names the missing line where there is no auth(), to us and not to the client', async (t) => {
+    class User {}
+    class Never extends RequestAuthenticator {
+      readonly user = User
+      override attempt() {}
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(new Never().middleware())
+    const { url, errors } = await serve(t, app)
+
+    const response = await fetch(url)
+
+    assert.equal(response.status, 500)
+    assert.equal(await response.text(), 'Internal Server Error')
+    assert.equal(
+      errors[0]?.message,
+      'Add `app.use(auth())` before the first authenticator, guard or redirect.',
+    )
+  })
+})

@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import Koa from 'koa'
+import { basicAuthorization, bearerAuthorization } from './authorization.ts'
+import { rawRequest } from './testing/raw-request.ts'
+import { serve } from './testing/serve.ts'
+
+const base64 = (text: string | Uint8Array) => Buffer.from(text).toString('base64')
+
+/** Says what the header says: `{ basic, bearer }`. */
+function echo(): Koa {
+  const app = new Koa()
+  app.use((ctx) => {
+    ctx.body = { basic: basicAuthorization(ctx.req), bearer: bearerAuthorization(ctx.req) }
+  })
+  return app
+}
+
+/** Sends header values that `fetch` would refuse to send, one after the other on one connection. */
+function sender(t: { after(end: () => void): void }, port: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.after(() => agent.destroy())
+  return async (authorization: string): Promise<{ status: number; said: Record<string, unknown> }> => {
+    const sent = request({ port, host: '127.0.0.1', agent, headers: { authorization } }).end()
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    const text = Buffer.concat(await response.toArray()).toString()
+    return { status: response.statusCode ?? 0, said: JSON.parse(text) }
+  }
+}
+
+describe('basicAuthorization', () => {
+  const ada = { username: 'ada', password: 'secret' }
+  const understood: [string, string, { username: string; password: string }][] = [
+    ['the plain form', `Basic ${base64('ada:secret')}`, ada],
+    ['a scheme in lower case', `basic ${base64('ada:secret')}`, ada],
+    ['a scheme in upper case', `BASIC ${base64('ada:secret')}`, ada],
+    ['a scheme in mixed case', `bAsIc ${base64('ada:secret')}`, ada],
+    ['many spaces', `Basic     ${base64('ada:secret')}`, ada],
+    ['space around the value', `  Basic ${base64('ada:secret')}  `, ada],
+    [
+      'a colon in the password: the first one cuts',
+      `Basic ${base64('ada:a:b::c')}`,
+      { username: 'ada', password: 'a:b::c' },
+    ],
+    ['a password of colons', `Basic ${base64('ada:::')}`, { username: 'ada', password: '::' }],
+    ['an empty password', `Basic ${base64('ada:')}`, { username: 'ada', password: '' }],
+    ['an empty name', `Basic ${base64(':secret')}`, { username: '', password: 'secret' }],
+    ['nothing but the colon', `Basic ${base64(':')}`, { username: '', password: '' }],
+    ['spaces in both', `Basic ${base64(' a d a : s ')}`, { username: ' a d a ', password: ' s ' }],
+    ['umlauts', `Basic ${base64('jürgen:größe')}`, { username: 'jürgen', password: 'größe' }],
+    ['an emoji', `Basic ${base64('ada:🙂')}`, { username: 'ada', password: '🙂' }],
+    [
+      'a byte order mark, which is kept',
+      `Basic ${base64('\u{feff}ada:x')}`,
+      { username: '\u{feff}ada', password: 'x' },
+    ],
+    ['no padding needed', `Basic ${base64('ad:secret')}`, { username: 'ad', password: 'secret' }],
+    ['two of padding', `Basic ${base64('ada:sec')}`, { username: 'ada', password: 'sec' }],
+    ['a plus and a slash', 'Basic YTo+Pz8/', { username: 'a', password: '>???' }],
+    [
+      'a decomposed accent, which stays so',
+      `Basic ${base64('e\u0301:x')}`,
+      { username: 'e\u0301', password: 'x' },
+    ],
+    ['a NUL written in letters', `Basic ${base64('ada:\\0')}`, { username: 'ada', password: '\\0' }],
+    ['10 KB', `Basic ${base64(`ada:${'x'.repeat(7500)}`)}`, { username: 'ada', password: 'x'.repeat(7500) }],
+  ]
+  const none: [string, string][] = [
+    ['another scheme', `Bearer ${base64('ada:secret')}`],
+    ['a scheme that begins alike', `Basics ${base64('ada:secret')}`],
+    ['a scheme that ends alike', `XBasic ${base64('ada:secret')}`],
+    ['a lone scheme', 'Basic'],
+    ['a lone scheme and space', 'Basic   '],
+    ['no scheme', base64('ada:secret')],
+    ['no space', `Basic${base64('ada:secret')}`],
+    ['a tab for the space', `Basic\t${base64('ada:secret')}`],
+    ['a tab after the space', `Basic \t${base64('ada:secret')}`],
+    ['a colon for the space', `Basic:${base64('ada:secret')}`],
+    ['an equals sign for the space', `Basic=${base64('ada:secret')}`],
+    ['a second word', `Basic ${base64('ada:secret')} x`],
+    ['the scheme twice', `Basic Basic ${base64('ada:secret')}`],
+    ['a comma at the end', `Basic ${base64('ada:secret')},`],
+    ['a list of two', `Basic ${base64('ada:secret')}, Basic ${base64('ada:secret')}`],
+    ['a list with another scheme', `Basic ${base64('ada:secret')}, Bearer abc`],
+    ['parameters', 'Basic username="ada", password="secret"'],
+    ['quotes', `Basic "${base64('ada:secret')}"`],
+    ['percent-encoding', 'Basic YWRhOnNlYw%3D%3D'],
+    ['missing padding', 'Basic YWRhOnNlYw'],
+    ['half of the padding', 'Basic YWRhOnNlYw='],
+    ['too much padding', `Basic ${base64('ad:secret')}=`],
+    ['padding alone', 'Basic ===='],
+    ['padding in the middle', 'Basic YWRh=OnNlYw='],
+    ['bits behind the end: not the one encoding', 'Basic YWRhOnNlYx=='],
+    ['bits behind the end, one of padding', 'Basic YWRhOng5OB=='],
+    ['the alphabet of base64url', 'Basic YTo-Pz8_'],
+    ['characters of no alphabet', 'Basic YWRh~OnNlYw=='],
+    ['a lone character', 'Basic Y'],
+    ['no colon', `Basic ${base64('ada')}`],
+    ['nothing', `Basic ${base64('')}`],
+    ['a NUL in the name', `Basic ${base64('a\0da:secret')}`],
+    ['a NUL in the password', `Basic ${base64('ada:sec\0ret')}`],
+    ['a tab', `Basic ${base64('ada:sec\tret')}`],
+    ['a line feed at the end', `Basic ${base64('ada:secret\n')}`],
+    ['a carriage return', `Basic ${base64('ada\r:secret')}`],
+    ['an escape', `Basic ${base64('ada:\u001b[31m')}`],
+    ['a DEL', `Basic ${base64('ada:\u007f')}`],
+    ['a C1 control', `Basic ${base64('ada:\u0085')}`],
+    ['Latin-1', `Basic ${base64(Buffer.from('jürgen:x', 'latin1'))}`],
+    ['a UTF-8 sequence that stops short', `Basic ${base64(Buffer.from([0x61, 0x3a, 0xe2, 0x82]))}`],
+    ['an overlong NUL', `Basic ${base64(Buffer.from([0x61, 0x3a, 0xc0, 0x80]))}`],
+    ['an overlong colon', `Basic ${base64(Buffer.from([0x61, 0xc0, 0xba, 0x62]))}`],
+    ['an encoded surrogate', `Basic ${base64(Buffer.from([0x61, 0x3a, 0xed, 0xa0, 0x80]))}`],
+    ['a code point beyond the last', `Basic ${base64(Buffer.from([0x61, 0x3a, 0xf4, 0x90, 0x80, 0x80]))}`],
+    ['UTF-16', `Basic ${base64(Buffer.from('\u{feff}ada:x', 'utf16le'))}`],
+    ['full-width letters for the scheme', `\u00efBasic ${base64('ada:secret')}`],
+    ['Latin-1 behind it', `Basic ${base64('ada:secret')}\u00ff`],
+    ['a no-break space', `Basic\u00a0${base64('ada:secret')}`],
+    ['15 KB of junk', `Basic ${'('.repeat(15_000)}`],
+    ['15 KB of spaces', `Basic${' '.repeat(15_000)}x y`],
+  ]
+
+  test('reads name and password', async (t) => {
+    const send = sender(t, (await serve(t, echo())).port)
+
+    for (const [what, header, basic] of understood) {
+      assert.deepEqual(await send(header), { status: 200, said: { basic } }, what)
+    }
+  })
+
+  test('takes whatever else for no credentials, not for an error', async (t) => {
+    const send = sender(t, (await serve(t, echo())).port)
+
+    for (const [what, header] of none) {
+      const { status, said } = await send(header)
+      assert.equal(status, 200, what)
+      assert.equal(said.basic, undefined, what)
+    }
+  })
+
+  test('reads any name and password that a person can have, as they were sent', async (t) => {
+    const send = sender(t, (await serve(t, echo())).port)
+    const text = fc.string({ unit: 'binary', maxLength: 40 }).filter((each) => !/\p{Cc}/u.test(each))
+
+    await fc.assert(
+      fc.asyncProperty(text, text, async (name, password) => {
+        const username = name.replaceAll(':', '')
+        const { said } = await send(`Basic ${base64(`${username}:${password}`)}`)
+        assert.deepEqual(said, { basic: { username, password } })
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('bearerAuthorization', () => {
+  test('reads the token', async (t) => {
+    const send = sender(t, (await serve(t, echo())).port)
+
+    for (const [header, token] of [
+      ['Bearer abc', 'abc'],
+      ['bearer abc', 'abc'],
+      ['BEARER abc', 'abc'],
+      ['bEaReR    abc', 'abc'],
+      ['Bearer a.b-c_d~e+f/g==', 'a.b-c_d~e+f/g=='],
+      ['Bearer eyJhbGciOiJIUzI1NiJ9.e30.c2ln', 'eyJhbGciOiJIUzI1NiJ9.e30.c2ln'],
+      ['Bearer 0', '0'],
+      [`Bearer ${'x'.repeat(12_000)}`, 'x'.repeat(12_000)],
+    ] as const) {
+      assert.deepEqual(await send(header), { status: 200, said: { bearer: { token } } }, header.slice(0, 40))
+    }
+  })
+
+  test('takes whatever else for no token', async (t) => {
+    const send = sender(t, (await serve(t, echo())).port)
+
+    for (const header of [
+      'Bearer',
+      'Bearer ',
+      'Bearer =',
+      'Bearer a=b',
+      'Bearer a b',
+      'Bearer a,b',
+      'Bearer a, Bearer a',
+      'Bearer\tabc',
+      'Bearer abc\tx',
+      'Bearer "abc"',
+      'Bearer token="abc"',
+      'Bearer abc;x',
+      'Bearer a%20b',
+      'Bearer \u00e4',
+      'Bearer $abc',
+      'Bearers abc',
+      'Token abc',
+      'abc',
+      ',Bearer abc',
+      'Bearer: abc',
+    ]) {
+      const { status, said } = await send(header)
+      assert.equal(status, 200, header)
+      assert.equal(said.bearer, undefined, header)
+    }
+  })
+
+  test('never reads it from the query or the body (RFC 6750 §5.3)', async (t) => {
+    const { url } = await serve(t, echo())
+
+    const response = await fetch(`${url}/?access_token=abc`, {
+      method: 'POST',
+      body: new URLSearchParams({ access_token: 'abc' }),
+    })
+
+    assert.deepEqual(await response.json(), {})
+  })
+})
+
+describe('an Authorization header', () => {
+  test('that comes twice is no credentials, in whatever spelling and place', async (t) => {
+    const { port } = await serve(t, echo())
+    const basic = `Basic ${base64('ada:secret')}`
+
+    for (const lines of [
+      [`Authorization: ${basic}`, `Authorization: ${basic}`],
+      [`Authorization: ${basic}`, 'AUTHORIZATION: Bearer abc'],
+      ['authorization: Bearer abc', 'X-Other: 1', `aUtHoRiZaTiOn: ${basic}`],
+      ['Authorization: Bearer abc', 'Authorization:'],
+      ['Authorization:', 'Authorization: Bearer abc'],
+    ]) {
+      const { status, text } = await rawRequest(port, lines)
+      assert.equal(status, 200, String(lines))
+      assert.ok(text.endsWith('\r\n\r\n{}'), text)
+    }
+    const once = await rawRequest(port, ['authorization: Bearer abc', 'X-Authorization: Bearer abc'])
+    assert.ok(once.text.endsWith('{"bearer":{"token":"abc"}}'))
+  })
+
+  test('of any form is never an error: 600 generated ones', async (t) => {
+    const send = sender(t, (await serve(t, echo())).port)
+    const scheme = fc.constantFrom('Basic', 'bearer', 'BEARER', 'basic', 'Digest', '', 'Basic,', 'Bearer=')
+    const gap = fc.constantFrom('', ' ', '  ', '\t', ' \t ', ', ', '%20')
+    const tail = fc.constantFrom('', '', '', ' x', ',', ', Basic YTpi', '\t', '=')
+    const latin1 = fc.string({
+      unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)),
+    })
+    const word = fc.oneof(
+      fc.base64String(),
+      fc.uint8Array().map(base64),
+      latin1,
+      fc.constant('%'.repeat(2000)),
+    )
+
+    await fc.assert(
+      fc.asyncProperty(scheme, gap, word, tail, async (...parts) => {
+        // The client refuses to send DEL.
+        const { status, said } = await send(parts.join('').replaceAll('\u007f', ''))
+        assert.equal(status, 200)
+        assert.ok(Object.keys(said).length <= 1)
+      }),
+      { numRuns: 600 },
+    )
+  })
+})

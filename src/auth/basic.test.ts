@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import Koa from 'koa'
+import { type AuthContext, auth } from './auth.ts'
+import type { BasicAuthorization } from './authorization.ts'
+import { BasicAuthenticator } from './basic.ts'
+import { guard } from './guard.ts'
+import { rawRequest } from './testing/raw-request.ts'
+import { serve } from './testing/serve.ts'
+
+const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
+
+describe('BasicAuthenticator', () => {
+  test('lets the right name and password in, and nobody else', async (t) => {
+    class User {
+      readonly name = 'Ada'
+    }
+    class ByPassword extends BasicAuthenticator<User> {
+      readonly user = User
+      override authenticate({ username, password }: BasicAuthorization, ctx: AuthContext) {
+        if (username === 'ada' && password === 'a:b::🙂') ctx.auth.login(new User())
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new ByPassword().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).name
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal(await (await fetch(url, { headers: basic('ada:a:b::🙂') })).text(), 'Ada')
+    for (const wrong of ['ada:a:b::', 'ada:a', 'Ada:a:b::🙂', 'ada:', ':a:b::🙂', 'ada', '']) {
+      assert.equal((await fetch(url, { headers: basic(wrong) })).status, 401, wrong)
+    }
+    assert.equal((await fetch(url)).status, 401)
+  })
+
+  test('is asked only where the request has Basic credentials that decode', async (t) => {
+    const calls: BasicAuthorization[] = []
+    class Recorder extends BasicAuthenticator {
+      readonly user = class User {}
+      override authenticate(credentials: BasicAuthorization) {
+        calls.push(credentials)
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Recorder().middleware())
+    app.use((ctx) => {
+      ctx.body = ctx.auth.has(Recorder)
+    })
+    const { url, port } = await serve(t, app)
+
+    for (const authorization of ['Bearer abc', 'Basic', 'Basic !', 'Basic YWRh', 'Digest YTpi']) {
+      assert.equal((await fetch(url, { headers: { authorization } })).status, 200)
+    }
+    await fetch(url)
+    await fetch(url, { method: 'POST', body: new URLSearchParams({ username: 'ada', password: 'x' }) })
+    await rawRequest(port, ['Authorization: Basic YTpi', 'Authorization: Basic YTpi'])
+    assert.deepEqual(calls, [])
+
+    await fetch(url, { headers: basic('ada:x') })
+    assert.deepEqual(calls, [{ username: 'ada', password: 'x' }])
+  })
+
+  test('challenges with its realm, and says nothing of what was wrong', async (t) => {
+    class User {}
+    class Staff extends BasicAuthenticator<User> {
+      readonly user = User
+      override readonly realm = 'staff'
+      override authenticate() {}
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Staff().middleware())
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+
+    for (const headers of [basic('ada:wrong'), { authorization: 'Basic !' }, undefined]) {
+      const response = await fetch(url, headers && { headers })
+      assert.equal(response.status, 401)
+      assert.equal(response.headers.get('www-authenticate'), 'Basic realm="staff", charset="UTF-8"')
+    }
+  })
+
+  test('puts its challenge on a line of its own, beside that of another realm', async (t) => {
+    class User {}
+    class Staff extends BasicAuthenticator<User> {
+      readonly user = User
+      override readonly realm = 'staff'
+      override authenticate() {}
+    }
+    class Guests extends BasicAuthenticator<User> {
+      readonly user = User
+      override readonly realm = 'guests'
+      override authenticate() {}
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Staff().middleware())
+    app.use(new Guests().middleware())
+    app.use(guard(User))
+    const { port } = await serve(t, app)
+
+    const { text } = await rawRequest(port, [])
+
+    assert.deepEqual(text.match(/^WWW-Authenticate: .*$/gm), [
+      'WWW-Authenticate: Basic realm="staff", charset="UTF-8"',
+      'WWW-Authenticate: Basic realm="guests", charset="UTF-8"',
+    ])
+  })
+})

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import Router from '@koa/router'
+import Koa from 'koa'
+import { type AuthContext, auth } from './auth.ts'
+import type { BearerAuthorization } from './authorization.ts'
+import { BearerAuthenticator } from './bearer.ts'
+import { guard } from './guard.ts'
+import { rawRequest } from './testing/raw-request.ts'
+import { serve } from './testing/serve.ts'
+
+describe('BearerAuthenticator', () => {
+  test('lets the right token in, and nobody else', async (t) => {
+    class User {
+      readonly name = 'Ada'
+    }
+    class ByToken extends BearerAuthenticator<User> {
+      readonly user = User
+      override async authenticate({ token }: BearerAuthorization, ctx: AuthContext) {
+        if (token === 'right') ctx.auth.login(new User())
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new ByToken().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).name
+    })
+    const { url, port } = await serve(t, app)
+    const get = (authorization: string) => fetch(url, { headers: { authorization } })
+
+    assert.equal(await (await get('Bearer right')).text(), 'Ada')
+    assert.equal(await (await get('bearer   right')).text(), 'Ada')
+    for (const wrong of [
+      'Bearer wrong',
+      'Bearer Right',
+      'Bearer right right',
+      'Bearer',
+      'Basic right',
+      'right',
+    ]) {
+      assert.equal((await get(wrong)).status, 401, wrong)
+    }
+    assert.equal((await fetch(url)).status, 401)
+    assert.equal((await fetch(`${url}/?access_token=right&token=right`)).status, 401)
+    const doubled = ['Authorization: Bearer right', 'Authorization: Bearer right']
+    assert.equal((await rawRequest(port, doubled)).status, 401)
+  })
+
+  test('is asked only where the request has a bearer token', async (t) => {
+    const calls: BearerAuthorization[] = []
+    class Recorder extends BearerAuthenticator {
+      readonly user = class User {}
+      override authenticate(bearer: BearerAuthorization) {
+        calls.push(bearer)
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Recorder().middleware())
+    app.use((ctx) => {
+      ctx.body = ctx.auth.has(Recorder)
+    })
+    const { url } = await serve(t, app)
+
+    for (const authorization of ['Basic YTpi', 'Bearer', 'Bearer a b', 'Bearer a,b']) {
+      assert.equal((await fetch(url, { headers: { authorization } })).status, 200)
+    }
+    await fetch(url)
+    assert.deepEqual(calls, [])
+
+    await fetch(url, { headers: { authorization: 'Bearer abc' } })
+    assert.deepEqual(calls, [{ token: 'abc' }])
+  })
+
+  test('says invalid_token where one was sent and refused, and only there (RFC 6750 §3.1)', async (t) => {
+    class User {}
+    class ByToken extends BearerAuthenticator<User> {
+      readonly user = User
+      override readonly realm = 'api'
+      override authenticate() {}
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new ByToken().middleware())
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+    const challenge = async (headers: Record<string, string>) => {
+      const response = await fetch(url, { headers })
+      assert.equal(response.status, 401)
+      return response.headers.get('www-authenticate')
+    }
+
+    assert.equal(
+      await challenge({ authorization: 'Bearer wrong' }),
+      'Bearer realm="api", error="invalid_token"',
+    )
+    assert.equal(await challenge({}), 'Bearer realm="api"')
+    assert.equal(await challenge({ authorization: 'Basic YTpi' }), 'Bearer realm="api"')
+    assert.equal(await challenge({ authorization: 'Bearer' }), 'Bearer realm="api"')
+  })
+
+  test('challenges only where it stood before the refusal', async (t) => {
+    class User {}
+    class ByToken extends BearerAuthenticator<User> {
+      readonly user = User
+      override authenticate() {}
+    }
+    const router = new Router<object, AuthContext>()
+    router.get('/before', new ByToken().middleware(), guard(User))
+    router.get('/behind', guard(User), new ByToken().middleware())
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(router.routes())
+    const { url } = await serve(t, app)
+
+    const before = await fetch(`${url}/before`)
+    const behind = await fetch(`${url}/behind`)
+
+    assert.deepEqual([before.status, behind.status], [401, 401])
+    assert.equal(before.headers.get('www-authenticate'), 'Bearer realm="restricted"')
+    assert.equal(behind.headers.get('www-authenticate'), null)
+  })
+})

@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { describe, test } from 'node:test'
+import Koa from 'koa'
+import bodyParser from 'koa-bodyparser'
+import { type AuthContext, auth } from './auth.ts'
+import { BasicAuthenticator } from './basic.ts'
+import { CredentialsAuthenticator, type PasswordCredentials } from './credentials.ts'
+import { guard } from './guard.ts'
+import { serve } from './testing/serve.ts'
+
+/** An application that logs `ada` in by the password `secret`, and the credentials that it was asked about. */
+function adaOnly() {
+  class User {
+    readonly name = 'Ada'
+  }
+  const calls: PasswordCredentials[] = []
+  class ByForm extends CredentialsAuthenticator<User> {
+    readonly user = User
+    override authenticate(credentials: PasswordCredentials, ctx: AuthContext) {
+      calls.push(credentials)
+      if (credentials.username === 'ada' && credentials.password === 'secret') ctx.auth.login(new User())
+    }
+  }
+  const app = new Koa<object, AuthContext>()
+  app.use(auth())
+  app.use(bodyParser())
+  app.use(new ByForm().middleware())
+  app.use(guard(User))
+  app.use((ctx) => {
+    ctx.body = ctx.auth.require(User).name
+  })
+  return { app, calls }
+}
+
+function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const type = typeof body === 'string' ? 'application/x-www-form-urlencoded' : 'application/json'
+  return fetch(url, { method: 'POST', body: text, headers: { 'content-type': type, ...headers } })
+}
+
+describe('CredentialsAuthenticator', () => {
+  test('lets the right name and password in, from a form and from JSON, and nobody else', async (t) => {
+    const { url } = await serve(t, adaOnly().app)
+
+    for (const right of ['username=ada&password=secret', { username: 'ada', password: 'secret' }]) {
+      const response = await post(url, right)
+      assert.equal(response.status, 200)
+      assert.equal(await response.text(), 'Ada')
+    }
+    for (const wrong of [
+      'username=ada&password=wrong',
+      'username=ada&password=',
+      'username=Ada&password=secret',
+      'username=ada&password=secret+',
+      { username: 'eve', password: 'secret' },
+    ]) {
+      assert.equal((await post(url, wrong)).status, 401, JSON.stringify(wrong))
+    }
+  })
+
+  test('takes a body of the wrong shape for no credentials, and asks nobody', async (t) => {
+    const { app, calls } = adaOnly()
+    const { url } = await serve(t, app)
+    const values: unknown[] = [undefined, null, true, 1, [], ['ada'], {}, { $ne: '' }, { toString: 'ada' }]
+    const shapes: unknown[] = [
+      ...values.map((username) => ({ username, password: 'secret' })),
+      ...values.map((password) => ({ username: 'ada', password })),
+      [],
+      ['ada', 'secret'],
+      [{ username: 'ada', password: 'secret' }],
+      { user: { username: 'ada', password: 'secret' } },
+      { Username: 'ada', Password: 'secret' },
+      'username=ada',
+      'password=secret',
+      'username=ada&username=ada&password=secret',
+      'username=ada&password=secret&password=secret',
+      'username[]=ada&password=secret',
+      'username[$ne]=x&password[$ne]=x',
+      'username=ada&password[length]=6',
+      '__proto__[username]=ada&__proto__[password]=secret',
+      '=&&&==',
+      `username=${'a'.repeat(1025)}&password=secret`,
+      'username=a%00da&password=secret',
+      'username=ada%0A&password=secret',
+      'username=ada%7F&password=secret',
+      { username: 'ada\ud83d', password: 'secret' },
+    ]
+
+    for (const shape of shapes) assert.equal((await post(url, shape)).status, 401, JSON.stringify(shape))
+    assert.deepEqual(calls, [])
+  })
+
+  test('takes no body, and one that nothing decodes, for no credentials', async (t) => {
+    const { app, calls } = adaOnly()
+    const { url } = await serve(t, app)
+    const text = '<username>ada</username><password>secret</password>'
+
+    assert.equal((await fetch(url)).status, 401)
+    assert.equal((await fetch(url, { method: 'POST' })).status, 401)
+    assert.equal((await post(url, text, { 'content-type': 'text/xml' })).status, 401)
+    assert.equal((await fetch(`${url}/?username=ada&password=secret`)).status, 401)
+    assert.deepEqual(calls, [])
+  })
+
+  test('hands the password on as it was typed', async (t) => {
+    const { app, calls } = adaOnly()
+    const { url } = await serve(t, app)
+    const passwords = [' secret ', '', 'e\u0301', '\0\t\r\n', '🙂'.repeat(64), 'x'.repeat(5000)]
+
+    for (const password of passwords) await post(url, { username: 'ada', password })
+
+    assert.deepEqual(
+      calls.map(({ password }) => password),
+      passwords,
+    )
+  })
+
+  test('has no challenge: a browser would open its password box', async (t) => {
+    const { url } = await serve(t, adaOnly().app)
+
+    assert.equal((await post(url, 'username=ada&password=wrong')).headers.get('www-authenticate'), null)
+  })
+
+  test('takes credentials of its own making', async (t) => {
+    class User {}
+    class ByPin extends CredentialsAuthenticator<User, { pin: number }> {
+      readonly user = User
+      override parse(body: unknown) {
+        const { pin } = body as { pin?: unknown }
+        return typeof pin === 'string' && /^\d{4}$/.test(pin) ? { pin: Number(pin) } : undefined
+      }
+      override async authenticate({ pin }: { pin: number }, ctx: AuthContext) {
+        if (pin === 1234) ctx.auth.login(new User())
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(bodyParser())
+    app.use(new ByPin().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = 'in'
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal((await post(url, 'pin=1234')).status, 200)
+    assert.equal((await post(url, 'pin=4321')).status, 401)
+    assert.equal((await post(url, 'pin=abcd')).status, 401)
+    assert.equal((await post(url, 'username=ada&password=secret')).status, 401)
+  })
+
+  test('reads multipart where a parser of it is mounted', async (t) => {
+    class User {}
+    class ByForm extends CredentialsAuthenticator<User> {
+      readonly user = User
+      override authenticate({ password }: PasswordCredentials, ctx: AuthContext) {
+        if (password === 'secret') ctx.auth.login(new User())
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(async (ctx, next) => {
+      const headers = { 'content-type': ctx.get('content-type') }
+      const form = await new Response(Readable.toWeb(ctx.req) as ReadableStream, { headers }).formData()
+      Object.assign(ctx.request, { body: Object.fromEntries(form) })
+      await next()
+    })
+    app.use(new ByForm().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = 'in'
+    })
+    const { url } = await serve(t, app)
+    const send = (password: string | Blob) => {
+      const body = new FormData()
+      body.set('username', 'ada')
+      body.set('password', password)
+      return fetch(url, { method: 'POST', body })
+    }
+
+    assert.equal((await send('secret')).status, 200)
+    assert.equal((await send('wrong')).status, 401)
+    assert.equal((await send(new Blob(['secret']))).status, 401)
+  })
+
+  test('leaves the decision to an Authorization header that was sent beside them', async (t) => {
+    class User {
+      readonly by: string
+      constructor(by: string) {
+        this.by = by
+      }
+    }
+    class ByForm extends CredentialsAuthenticator<User> {
+      readonly user = User
+      override authenticate(_credentials: PasswordCredentials, ctx: AuthContext) {
+        ctx.auth.login(new User('form'))
+      }
+    }
+    class ByHeader extends BasicAuthenticator<User> {
+      readonly user = User
+      override authenticate({ password }: PasswordCredentials, ctx: AuthContext) {
+        if (password === 'secret') ctx.auth.login(new User('header'))
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(bodyParser())
+    app.use(new ByForm().middleware())
+    app.use(new ByHeader().middleware())
+    app.use(new ByForm().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).by
+    })
+    const { url } = await serve(t, app)
+    const form = 'username=ada&password=secret'
+
+    assert.equal(await (await post(url, form)).text(), 'form')
+    const right = await post(url, form, { authorization: `Basic ${btoa('ada:secret')}` })
+    assert.equal(await right.text(), 'header')
+    for (const authorization of [`Basic ${btoa('ada:wrong')}`, 'Basic !', 'Bearer abc', '']) {
+      assert.equal((await post(url, form, { authorization })).status, 401, authorization)
+    }
+  })
+
+  test('asks once where two of them stand for one type and the first finds the user', async (t) => {
+    class User {}
+    const calls: string[] = []
+    class ByForm extends CredentialsAuthenticator<User> {
+      readonly user = User
+      override authenticate({ password }: PasswordCredentials, ctx: AuthContext) {
+        calls.push(password)
+        if (password === 'secret') ctx.auth.login(new User())
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(bodyParser())
+    app.use(new ByForm().middleware())
+    app.use(new ByForm().middleware())
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+
+    await post(url, 'username=ada&password=secret')
+    await post(url, 'username=ada&password=wrong')
+
+    assert.deepEqual(calls, ['secret', 'wrong', 'wrong'])
+  })
+
+  test('names the missing line where there is a body and no parser', async (t) => {
+    class Never extends CredentialsAuthenticator {
+      readonly user = class User {}
+      override authenticate() {}
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Never().middleware())
+    const { url, errors } = await serve(t, app)
+
+    const response = await post(url, 'username=ada&password=secret')
+
+    assert.equal(response.status, 500)
+    assert.equal(await response.text(), 'Internal Server Error')
+    assert.equal(
+      errors[0]?.message,
+      'Add a body parser before the credentials authenticator, such as `app.use(bodyParser())`.',
+    )
+  })
+})

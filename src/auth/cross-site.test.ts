@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import Koa from 'koa'
+import { type AuthContext, auth } from './auth.ts'
+import { RequestAuthenticator } from './authenticator.ts'
+import { refuseCrossSite } from './cross-site.ts'
+import { rawRequest } from './testing/raw-request.ts'
+import { serve } from './testing/serve.ts'
+
+/** An application behind the rule, and how often a request got through to its authenticator. */
+function behindTheRule(origin?: string) {
+  class User {}
+  const seen = { requests: 0 }
+  class Everybody extends RequestAuthenticator {
+    readonly user = User
+    override attempt(ctx: AuthContext) {
+      seen.requests += 1
+      ctx.auth.login(new User())
+    }
+  }
+  const app = new Koa<object, AuthContext>()
+  app.use(refuseCrossSite(origin))
+  app.use(auth())
+  app.use(new Everybody().middleware())
+  app.use((ctx) => {
+    ctx.body = ctx.auth.has(User)
+  })
+  return { app, seen }
+}
+
+const site = (value: string | undefined) => (value === undefined ? [] : [`Sec-Fetch-Site: ${value}`])
+const from = (value: string | undefined) => (value === undefined ? [] : [`Origin: ${value}`])
+
+describe('refuseCrossSite', () => {
+  const sites = [
+    undefined,
+    'same-origin',
+    'none',
+    'same-site',
+    'cross-site',
+    '',
+    'SAME-ORIGIN',
+    'same-origin, none',
+  ]
+  const ours = 'https://example.org'
+  const foreign = [
+    'null',
+    '',
+    'https://evil.example',
+    'http://example.org',
+    'https://example.org:8443',
+    'https://example.org:443',
+    'https://example.org.evil.example',
+    'https://evil-example.org',
+    'https://www.example.org',
+    'https://example.org/',
+    'https://EXAMPLE.ORG',
+    'https://example.org https://evil.example',
+    'https://evil.example, https://example.org',
+    'example.org',
+    '//example.org',
+    'http://localhost',
+  ]
+
+  test('lets a changing request through by what the browser says of it, and else by its origin', async (t) => {
+    const { app, seen } = behindTheRule(ours)
+    const { port } = await serve(t, app)
+
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
+      for (const fetchSite of sites) {
+        for (const origin of [undefined, ours, ...foreign]) {
+          const isOurs =
+            fetchSite === undefined
+              ? origin === undefined || origin === ours
+              : /^(same-origin|none)$/.test(fetchSite)
+          const before = seen.requests
+          const lines = [...site(fetchSite), ...from(origin), 'Content-Length: 0']
+          const { status, text } = await rawRequest(port, lines, `${method} / HTTP/1.1`)
+          assert.equal(status, isOurs ? 200 : 403, `${method} ${lines}`)
+          assert.equal(seen.requests - before, isOurs ? 1 : 0)
+          if (!isOurs) assert.match(text, /came from another site/)
+        }
+      }
+    }
+  })
+
+  test('lets a request that changes nothing through from anywhere', async (t) => {
+    const { port } = await serve(t, behindTheRule(ours).app)
+
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      const lines = [...site('cross-site'), ...from('https://evil.example')]
+      assert.equal((await rawRequest(port, lines, `${method} / HTTP/1.1`)).status, 200, method)
+    }
+  })
+
+  test('takes the host that was asked for, if it is not told our origin', async (t) => {
+    const { app } = behindTheRule()
+    const { port } = await serve(t, app)
+    const post = async (lines: string[]) =>
+      (await rawRequest(port, [...lines, 'Content-Length: 0'], 'POST / HTTP/1.1')).status
+
+    // The host of a raw request is `localhost`.
+    assert.equal(await post(from('http://localhost')), 200)
+    assert.equal(await post([]), 200)
+    for (const origin of ['https://localhost', 'http://localhost:81', 'http://evil.example', 'null', '']) {
+      assert.equal(await post(from(origin)), 403, origin)
+    }
+  })
+
+  test('believes two Origin headers as little as a wrong one', async (t) => {
+    const { app } = behindTheRule(ours)
+    const { port } = await serve(t, app)
+
+    for (const lines of [
+      [...from(ours), ...from('https://evil.example')],
+      [...from('https://evil.example'), ...from(ours)],
+      [...site('none'), ...site('cross-site')],
+    ]) {
+      assert.equal((await rawRequest(port, [...lines, 'Content-Length: 0'], 'POST / HTTP/1.1')).status, 403)
+    }
+  })
+})

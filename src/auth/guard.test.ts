@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import Router from '@koa/router'
+import Koa from 'koa'
+import { type AuthContext, auth } from './auth.ts'
+import { BasicAuthenticator } from './basic.ts'
+import { guard } from './guard.ts'
+import { serve } from './testing/serve.ts'
+
+const basic = (name: string) => ({ authorization: `Basic ${btoa(`${name}:`)}` })
+
+describe('guard', () => {
+  test('lets a user of its class pass, and rejects everybody else before the handler', async (t) => {
+    class User {}
+    class Admin {}
+    const reached: string[] = []
+    class ByName extends BasicAuthenticator {
+      readonly user = User
+      override authenticate({ username }: { username: string }, ctx: AuthContext) {
+        if (username === 'ada') ctx.auth.login(new User())
+        if (username === 'root') ctx.auth.login(new Admin())
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new ByName().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      reached.push(ctx.path)
+      ctx.body = 'secret'
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal(await (await fetch(`${url}/ada`, { headers: basic('ada') })).text(), 'secret')
+    for (const init of [{ headers: basic('eve') }, { headers: basic('root') }, {}]) {
+      const response = await fetch(`${url}/other`, init)
+      assert.equal(response.status, 401)
+      assert.doesNotMatch(await response.text(), /secret|User/)
+    }
+    assert.deepEqual(reached, ['/ada'])
+  })
+
+  test('guards one route, and two guards ask for both types', async (t) => {
+    class User {}
+    class Admin {}
+    class ByName extends BasicAuthenticator {
+      readonly user = User
+      override authenticate({ username }: { username: string }, ctx: AuthContext) {
+        ctx.auth.login(new User())
+        if (username === 'root') ctx.auth.login(new Admin())
+      }
+    }
+    const answer = (ctx: AuthContext) => {
+      ctx.body = ctx.auth.has(User)
+    }
+    const router = new Router<object, AuthContext>()
+    router.use(new ByName().middleware())
+    router.get('/open', answer)
+    router.get('/users', guard(User), answer)
+    router.get('/both', guard(User), guard(Admin), answer)
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(router.routes())
+    const { url } = await serve(t, app)
+    const status = async (path: string, name?: string) =>
+      (await fetch(url + path, name ? { headers: basic(name) } : {})).status
+
+    assert.deepEqual([await status('/open'), await status('/users'), await status('/both')], [200, 401, 401])
+    assert.deepEqual([await status('/users', 'ada'), await status('/both', 'ada')], [200, 401])
+    assert.deepEqual([await status('/users', 'root'), await status('/both', 'root')], [200, 200])
+  })
+
+  test('rejects who was logged out before it', async (t) => {
+    class User {}
+    class ByName extends BasicAuthenticator {
+      readonly user = User
+      override authenticate(_basic: unknown, ctx: AuthContext) {
+        ctx.auth.login(new User())
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new ByName().middleware())
+    app.use((ctx, next) => {
+      ctx.auth.logout(User)
+      return next()
+    })
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+
+    assert.equal((await fetch(url, { headers: basic('ada') })).status, 401)
+  })
+
+  test('names the missing line where there is no auth()', async (t) => {
+    const app = new Koa<object, AuthContext>()
+    app.use(guard(class User {}))
+    const { url, errors } = await serve(t, app)
+
+    assert.equal((await fetch(url)).status, 500)
+    assert.match(errors[0]?.message ?? '', /^Add `app\.use\(auth\(\)\)` before/)
+  })
+})

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync, type JsonWebKey } from 'node:crypto'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import {
+  CompactSign,
+  type CryptoKey,
+  importJWK,
+  type JWTPayload as JoseClaims,
+  jwtVerify,
+  SignJWT,
+} from 'jose'
+import { type Claims, JWTKeys, JWTPayload } from './index.ts'
+
+/** A payload of anything, so that what was verified can be compared. */
+class Anything extends JWTPayload {
+  static readonly lifetime = 900
+  readonly claims: Claims
+
+  constructor(claims: Claims, expiration: Date) {
+    super(expiration)
+    this.claims = claims
+  }
+
+  static parse(claims: Claims, expiration: Date): Anything {
+    return new Anything(claims, expiration)
+  }
+}
+
+type Name = 'HS256' | 'ES256' | 'EdDSA' | 'RS256'
+const names: Name[] = ['HS256', 'ES256', 'EdDSA', 'RS256']
+const made = 1_800_000_000
+const [issuer, audience] = ['https://site', 'https://api']
+const sources: Record<Name, JsonWebKey> = {
+  HS256: { kty: 'oct', k: Buffer.alloc(32, 5).toString('base64url') },
+  ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }),
+  EdDSA: generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }),
+  RS256: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' }),
+}
+
+async function party(alg: Name) {
+  const { kty = '', ...rest } = sources[alg]
+  const keys = new JWTKeys({ keys: [sources[alg]], issuer, audience, now: () => made * 1000 })
+  Anything.authenticator(keys)
+  const signing = (await importJWK({ kty, ...rest }, alg)) as CryptoKey | Uint8Array
+  const { d, p, q, dp, dq, qi, ...publicHalf } = rest
+  const verifying = (await importJWK({ kty, ...publicHalf }, alg)) as CryptoKey | Uint8Array
+  return { alg, keys, signing, verifying, kid: keyIdOf(keys) }
+}
+
+function keyIdOf(keys: JWTKeys): string {
+  const [header = ''] = keys.sign(new Anything({}, new Date(made * 1000))).split('.')
+  return JSON.parse(Buffer.from(header, 'base64url').toString()).kid
+}
+
+const parties = Object.fromEntries(
+  await Promise.all(names.map(async (name) => [name, await party(name)] as const)),
+)
+
+type Party = Awaited<ReturnType<typeof party>>
+
+async function joseAccepts(token: string, { alg, verifying }: Party): Promise<boolean> {
+  const requiredClaims = ['exp', 'iat']
+  const options = {
+    algorithms: [alg],
+    issuer,
+    audience,
+    typ: 'JWT',
+    requiredClaims,
+    currentDate: new Date(made * 1000),
+  }
+  return jwtVerify(token, verifying, options).then(
+    () => true,
+    () => false,
+  )
+}
+
+const anyParty = fc.constantFrom(...names).map((name) => parties[name] as Party)
+const ownClaims = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 }), { maxKeys: 4 })
+
+const goodClaims = fc
+  .record(
+    {
+      iat: fc.integer({ min: made - 899, max: made }),
+      life: fc.integer({ min: 1, max: 900 }),
+      nbf: fc.integer({ min: 0, max: made }),
+      aud: fc.oneof(
+        fc.constant(audience),
+        fc.array(fc.string(), { maxLength: 3 }).map((others) => [...others, audience]),
+      ),
+    },
+    { requiredKeys: ['iat', 'life', 'aud'] },
+  )
+  .map(({ iat, life, ...rest }) => ({
+    iss: issuer,
+    iat,
+    exp: Math.min(Math.max(iat + life, made + 1), iat + 900),
+    ...rest,
+  }))
+
+const goodHeader = fc.record(
+  {
+    typ: fc.constantFrom('JWT', 'jwt', 'application/jwt'),
+    isNamed: fc.boolean(),
+    cty: fc.string(),
+    x: fc.jsonValue(),
+  },
+  { requiredKeys: ['typ', 'isNamed'] },
+)
+
+describe('jose, as the referee', () => {
+  test('every token that it signs with a key of ours and good claims is accepted, with the claims that it signed', async () => {
+    const property = fc.asyncProperty(
+      anyParty,
+      goodHeader,
+      ownClaims,
+      goodClaims,
+      async (party, header, own, claims) => {
+        const { isNamed, ...rest } = header
+        const all = { ...own, ...claims } as JoseClaims
+        const token = await new SignJWT(all)
+          .setProtectedHeader({ alg: party.alg, ...(isNamed && { kid: party.kid }), ...rest })
+          .sign(party.signing)
+        const payload = party.keys.verify(token, Anything)
+        assert.deepEqual(payload?.claims, JSON.parse(JSON.stringify(all)))
+        assert.equal(payload?.expiration.getTime(), claims.exp * 1000)
+      },
+    )
+    await fc.assert(property, { numRuns: 2000 })
+  })
+
+  test('accepts every token of ours', async () => {
+    const property = fc.asyncProperty(
+      anyParty,
+      ownClaims,
+      fc.integer({ min: 1, max: 900 }),
+      async (party, claims, life) => {
+        const token = party.keys.sign(new Anything(claims, new Date((made + life) * 1000)))
+        assert.equal(await joseAccepts(token, party), true)
+      },
+    )
+    await fc.assert(property, { numRuns: 400 })
+  })
+
+  test('refuses no token that we accept, whatever the claims', async () => {
+    const value = fc.oneof(
+      fc.integer({ min: made - 901, max: made + 901 }),
+      fc.constantFrom(made, made + 1, made + 900, String(made), issuer, audience, [issuer], [audience]),
+      fc.jsonValue(),
+    )
+    const name = fc.constantFrom('exp', 'iat', 'nbf', 'iss', 'aud', 'other')
+    const change = fc.tuple(name, value).map(([name, value]) => ({ [name]: value }))
+    const changes = fc.array(change, { maxLength: 2 })
+    const wild = fc.tuple(goodClaims, changes).map(([good, wrong]) => Object.assign({}, good, ...wrong))
+    const header = fc.record({ typ: fc.constantFrom('JWT', 'jwt', 'at+jwt') })
+    let accepted = 0
+    const property = fc.asyncProperty(anyParty, header, wild, async (party, rest, payload) => {
+      const token = await new CompactSign(Buffer.from(JSON.stringify(payload)))
+        .setProtectedHeader({ alg: party.alg, ...rest })
+        .sign(party.signing)
+      if (!party.keys.verify(token, Anything)) return
+      accepted += 1
+      assert.equal(await joseAccepts(token, party), true, token)
+    })
+    await fc.assert(property, { numRuns: 2000 })
+    assert.ok(accepted > 200, `only ${accepted} were accepted`)
+  })
+
+  test('refuses no token that we accept, however it was edited', async () => {
+    const edit = fc.record({
+      at: fc.nat({ max: 400 }),
+      remove: fc.nat({ max: 3 }),
+      insert: fc.string({ maxLength: 3 }),
+    })
+    const property = fc.asyncProperty(
+      anyParty,
+      fc.array(edit, { minLength: 1, maxLength: 3 }),
+      async (party, edits) => {
+        const token = party.keys.sign(new Anything({ a: 'b' }, new Date((made + 900) * 1000)))
+        const edited = edits.reduce(
+          (text, { at, remove, insert }) => text.slice(0, at) + insert + text.slice(at + remove),
+          token,
+        )
+        if (party.keys.verify(edited, Anything)) assert.equal(await joseAccepts(edited, party), true, edited)
+        if (edited !== token) assert.equal(party.keys.verify(edited, Anything), undefined, edited)
+      },
+    )
+    await fc.assert(property, { numRuns: 1000 })
+  })
+})

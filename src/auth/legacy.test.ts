@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import Router from '@koa/router'
+import Koa from 'koa'
+import { type AuthContext, auth } from './auth.ts'
+import { BearerAuthenticator } from './bearer.ts'
+import { assertAuthenticated, tokenAuthentication } from './legacy.ts'
+import { rawRequest } from './testing/raw-request.ts'
+import { serve } from './testing/serve.ts'
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+describe('tokenAuthentication', () => {
+  test('answers GET /me with the name, and 403 alike for an unknown token and for none', async (t) => {
+    class User {
+      static readonly TokenType = {
+        find: async (token: string) => (token === 'right' ? { user: new User('Ada') } : undefined),
+      }
+      readonly name: string
+      constructor(name: string) {
+        this.name = name
+      }
+    }
+    const router = new Router<object, AuthContext>()
+    router.get('/me', tokenAuthentication(User), (ctx) => {
+      ctx.type = 'text/plain'
+      ctx.body = assertAuthenticated(ctx, User).name
+    })
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(router.routes())
+    const { url, port } = await serve(t, app)
+
+    const response = await fetch(`${url}/me`, { headers: bearer('right') })
+    assert.equal(response.status, 200)
+    assert.match(response.headers.get('content-type') ?? '', /^text\/plain\b/)
+    assert.equal(await response.text(), 'Ada')
+
+    const bodies = new Set<string>()
+    for (const headers of [bearer('wrong'), bearer('right x'), { authorization: 'Basic cmlnaHQ6' }, {}]) {
+      const refused = await fetch(`${url}/me`, { headers })
+      assert.equal(refused.status, 403)
+      assert.equal(refused.headers.get('www-authenticate'), null)
+      bodies.add(await refused.text())
+    }
+    assert.deepEqual([...bodies], ['You may not see this.'])
+    const doubled = ['Authorization: Bearer right', 'Authorization: Bearer right']
+    assert.equal((await rawRequest(port, doubled, 'GET /me HTTP/1.1')).status, 403)
+  })
+
+  test('guards a whole application, with a token type that answers at once', async (t) => {
+    class User {
+      static readonly TokenType = {
+        find: (token: string) => (token === 'right' ? { user: new User() } : undefined),
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(tokenAuthentication(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal(await (await fetch(url, { headers: bearer('right') })).text(), 'true')
+    assert.equal((await fetch(url, { headers: bearer('wrong') })).status, 403)
+    assert.equal((await fetch(url)).status, 403)
+  })
+
+  test('answers 503 where the tokens cannot be looked up', async (t) => {
+    class User {
+      static readonly TokenType = {
+        find(): undefined {
+          throw new Error('connect ECONNREFUSED 10.0.0.5')
+        },
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(tokenAuthentication(User))
+    const { url } = await serve(t, app)
+
+    const response = await fetch(url, { headers: bearer('right') })
+
+    assert.equal(response.status, 503)
+    assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
+    assert.doesNotMatch(await response.text(), /ECONNREFUSED/)
+  })
+
+  test('names the missing line where there is no auth()', async (t) => {
+    class User {
+      static readonly TokenType = { find: () => undefined }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(tokenAuthentication(User))
+    const { url, errors } = await serve(t, app)
+
+    assert.equal((await fetch(url)).status, 500)
+    assert.match(errors[0]?.message ?? '', /^Add `app\.use\(auth\(\)\)` before/)
+  })
+})
+
+describe('assertAuthenticated', () => {
+  test('gives the user that any authenticator found, and refuses with 403 where there is none', async (t) => {
+    class User {
+      readonly name = 'Ada'
+    }
+    class ByToken extends BearerAuthenticator<User> {
+      readonly user = User
+      override authenticate({ token }: { token: string }, ctx: AuthContext) {
+        if (token === 'right') ctx.auth.login(new User())
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new ByToken().middleware())
+    app.use((ctx) => {
+      ctx.body = assertAuthenticated(ctx, User).name
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal(await (await fetch(url, { headers: bearer('right') })).text(), 'Ada')
+    assert.equal((await fetch(url, { headers: bearer('wrong') })).status, 403)
+    assert.equal((await fetch(url)).status, 403)
+  })
+})

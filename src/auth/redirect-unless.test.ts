@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import Koa from 'koa'
+import { type AuthContext, auth } from './auth.ts'
+import { RequestAuthenticator } from './authenticator.ts'
+import { BasicAuthenticator } from './basic.ts'
+import { withNext } from './next-path.ts'
+import { redirectUnless } from './redirect-unless.ts'
+import { serve } from './testing/serve.ts'
+
+/** A page for `ada` behind a redirect. */
+function pageBehind(to: string | ((ctx: AuthContext) => string)) {
+  class User {}
+  class ByName extends BasicAuthenticator {
+    readonly user = User
+    override authenticate({ username }: { username: string }, ctx: AuthContext) {
+      if (username === 'ada') ctx.auth.login(new User())
+    }
+  }
+  const app = new Koa<object, AuthContext>()
+  app.use(auth())
+  app.use(new ByName().middleware())
+  app.use(redirectUnless(User, to))
+  app.use((ctx) => {
+    ctx.body = 'the page'
+  })
+  return app
+}
+
+const ada = { authorization: `Basic ${btoa('ada:')}` }
+const eve = { authorization: `Basic ${btoa('eve:')}` }
+
+describe('redirectUnless', () => {
+  test('shows the page to a user, and sends everybody else to a fixed path', async (t) => {
+    const { url } = await serve(t, pageBehind('/login?required=1'))
+
+    const shown = await fetch(url, { headers: ada, redirect: 'manual' })
+    assert.equal(shown.status, 200)
+    assert.equal(await shown.text(), 'the page')
+
+    for (const headers of [eve, {}]) {
+      const sent = await fetch(url, { headers, redirect: 'manual' })
+      assert.equal(sent.status, 303)
+      assert.equal(sent.headers.get('location'), '/login?required=1')
+      assert.equal(sent.headers.get('www-authenticate'), null)
+      assert.doesNotMatch(await sent.text(), /the page/)
+    }
+  })
+
+  test('answers 303 to a form post too, so that the next request is a GET', async (t) => {
+    const { url } = await serve(t, pageBehind('/login'))
+
+    for (const method of ['POST', 'PUT', 'DELETE', 'GET', 'HEAD']) {
+      const { status } = await fetch(url, { method, redirect: 'manual' })
+      assert.equal(status, 303, method)
+    }
+  })
+
+  test('takes the path from a function of the request, which can carry the page asked for', async (t) => {
+    const { url } = await serve(
+      t,
+      pageBehind((ctx) => withNext('/login', ctx)),
+    )
+    const location = async (path: string, method = 'GET') =>
+      (await fetch(url + path, { method, redirect: 'manual' })).headers.get('location')
+
+    assert.equal(await location('/account'), '/login?next=%2Faccount')
+    assert.equal(await location('/account?tab=1&x=%26'), '/login?next=%2Faccount%3Ftab%3D1%26x%3D%2526')
+    assert.equal(await location('/account', 'POST'), '/login')
+    assert.equal(await location('//example.com/'), '/login')
+    assert.equal((await fetch(url, { headers: ada })).status, 200)
+  })
+
+  test('never follows a function to another site: that is a 401', async (t) => {
+    const { url } = await serve(
+      t,
+      pageBehind((ctx) => ctx.get('x-to')),
+    )
+    const get = (to: string) => fetch(url, { headers: { 'x-to': to }, redirect: 'manual' })
+
+    assert.equal((await get('/login')).headers.get('location'), '/login')
+    for (const to of [
+      '//example.com',
+      '/\\example.com',
+      'https://example.com',
+      'javascript:alert(1)',
+      '/\t/a.b',
+      '',
+    ]) {
+      const response = await get(to)
+      assert.equal(response.status, 401, to)
+      assert.equal(response.headers.get('location'), null)
+    }
+  })
+
+  test('sends to another site where the application itself says so', async (t) => {
+    const { url } = await serve(t, pageBehind('https://login.example.com/'))
+
+    const response = await fetch(url, { redirect: 'manual' })
+
+    assert.equal(response.headers.get('location'), 'https://login.example.com/')
+  })
+
+  test('has no input in its body that is not escaped', async (t) => {
+    const { url } = await serve(
+      t,
+      pageBehind((ctx) => `/login?from=${ctx.get('x-from')}`),
+    )
+
+    const headers = { 'x-from': '"><script>alert(1)</script>', accept: 'text/html' }
+    const response = await fetch(url, { headers, redirect: 'manual' })
+
+    assert.equal(response.status, 303)
+    assert.doesNotMatch(await response.text(), /[<>"]/)
+  })
+
+  test('answers 503, and not with a redirect, where nobody can tell who it is', async (t) => {
+    class User {}
+    class Broken extends RequestAuthenticator {
+      readonly user = User
+      override attempt() {
+        throw new Error('the database is gone')
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Broken().middleware())
+    app.use(redirectUnless(User, '/login'))
+    const { url } = await serve(t, app)
+
+    const response = await fetch(url, { redirect: 'manual' })
+
+    assert.equal(response.status, 503)
+    assert.equal(response.headers.get('location'), null)
+  })
+
+  test('names the missing line where there is no auth()', async (t) => {
+    const app = new Koa<object, AuthContext>()
+    app.use(redirectUnless(class User {}, '/login'))
+    const { url, errors } = await serve(t, app)
+
+    assert.equal((await fetch(url, { redirect: 'manual' })).status, 500)
+    assert.match(errors[0]?.message ?? '', /^Add `app\.use\(auth\(\)\)` before/)
+  })
+})

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import Router from '@koa/router'
+import Koa from 'koa'
+import { type AuthContext, auth } from './auth.ts'
+import { RequestAuthenticator } from './authenticator.ts'
+import { guard } from './guard.ts'
+import { redirectUnless } from './redirect-unless.ts'
+import { serve } from './testing/serve.ts'
+
+/** What the process warns of while the test runs. */
+function warnings(t: TestContext): string[] {
+  const seen: string[] = []
+  const listen = (warning: Error & { code?: string }) => {
+    if (warning.code === 'KOA_AUTH_UNGUARDED') seen.push(warning.message)
+  }
+  process.on('warning', listen)
+  t.after(() => process.off('warning', listen))
+  return seen
+}
+
+class User {}
+
+class Everybody extends RequestAuthenticator<User> {
+  readonly user = User
+  override attempt(ctx: AuthContext) {
+    ctx.auth.login(new User())
+  }
+}
+
+const answer = (ctx: AuthContext) => {
+  ctx.body = 'done'
+}
+
+async function get(t: TestContext, routes: (router: Router<object, AuthContext>) => void, paths: string[]) {
+  const router = new Router<object, AuthContext>()
+  routes(router)
+  const app = new Koa<object, AuthContext>()
+  app.use(auth())
+  app.use(router.routes())
+  const { url } = await serve(t, app)
+  for (const path of paths) await fetch(url + path, { redirect: 'manual' })
+}
+
+describe('a route that nobody guards', () => {
+  test('is named once, whatever its parameters', async (t) => {
+    const seen = warnings(t)
+
+    await get(t, (router) => router.get('/forgotten/:id', new Everybody().middleware(), answer), [
+      '/forgotten/1',
+      '/forgotten/1',
+      '/forgotten/2',
+    ])
+
+    assert.deepEqual(seen, [
+      'GET /forgotten/:id ran an authenticator, and nothing asked who the user is. Add `guard(User)`, or ask `ctx.auth`.',
+    ])
+  })
+
+  test('is each route by itself', async (t) => {
+    const seen = warnings(t)
+
+    await get(
+      t,
+      (router) => {
+        router.use(new Everybody().middleware())
+        router.get('/forgotten-too', answer)
+        router.get('/forgotten-as-well', answer)
+      },
+      ['/forgotten-too', '/forgotten-as-well'],
+    )
+
+    assert.equal(seen.length, 2)
+  })
+
+  test('is none that asks, by whatever question', async (t) => {
+    const seen = warnings(t)
+    const questions: Record<string, (ctx: AuthContext) => unknown> = {
+      get: (ctx) => ctx.auth.get(User),
+      has: (ctx) => ctx.auth.has(User),
+      require: (ctx) => ctx.auth.require(User),
+      login: (ctx) => ctx.auth.login(new User()),
+      logout: (ctx) => ctx.auth.logout(User),
+    }
+
+    await get(
+      t,
+      (router) => {
+        router.get('/asks/guard', new Everybody().middleware(), guard(User), answer)
+        router.get('/asks/redirect', new Everybody().middleware(), redirectUnless(User, '/'), answer)
+        for (const [name, ask] of Object.entries(questions)) {
+          router.get(`/asks/${name}`, new Everybody().middleware(), (ctx) => {
+            ask(ctx)
+            answer(ctx)
+          })
+        }
+        router.get('/has-no-authenticator', answer)
+      },
+      [
+        ...['/asks/guard', '/asks/redirect', '/has-no-authenticator', '/is-no-route'],
+        ...Object.keys(questions).map((name) => `/asks/${name}`),
+      ],
+    )
+
+    assert.deepEqual(seen, [])
+  })
+
+  test('is none that refuses, and none that is not there', async (t) => {
+    const seen = warnings(t)
+
+    await get(
+      t,
+      (router) => {
+        router.get('/throws', new Everybody().middleware(), (ctx) => ctx.throw(418))
+        router.get('/has-no-such-thing', new Everybody().middleware(), (ctx) => {
+          ctx.status = 404
+        })
+      },
+      ['/throws', '/has-no-such-thing'],
+    )
+
+    assert.deepEqual(seen, [])
+  })
+
+  test('is not spoken of in production', async (t) => {
+    const seen = warnings(t)
+    const { NODE_ENV } = process.env
+    process.env.NODE_ENV = 'production'
+    t.after(() => {
+      if (NODE_ENV === undefined) delete process.env.NODE_ENV
+      else process.env.NODE_ENV = NODE_ENV
+    })
+
+    await get(t, (router) => router.get('/in-production', new Everybody().middleware(), answer), [
+      '/in-production',
+    ])
+
+    assert.deepEqual(seen, [])
+  })
+})
+
+describe('a guard or a redirect with no authenticator before it', () => {
+  test('is named once', async (t) => {
+    const seen = warnings(t)
+
+    await get(
+      t,
+      (router) => {
+        router.get('/only-a-guard', guard(User), answer)
+        router.get('/only-a-redirect', redirectUnless(User, '/'), answer)
+      },
+      ['/only-a-guard', '/only-a-guard', '/only-a-redirect', '/only-a-redirect'],
+    )
+
+    assert.deepEqual(seen, [
+      'GET /only-a-guard has a guard or a redirect and no authenticator before it. Add one, such as `User.authenticator()`.',
+      'GET /only-a-redirect has a guard or a redirect and no authenticator before it. Add one, such as `User.authenticator()`.',
+    ])
+  })
+})
+
+describe('the warnings', () => {
+  test('come to an end where there is no router, and paths are as many as a client likes', async (t) => {
+    const seen = warnings(t)
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Everybody().middleware())
+    app.use(answer)
+    const { url } = await serve(t, app)
+
+    for (let i = 0; i < 150; i += 1) await fetch(`${url}/path-${i}`)
+
+    assert.ok(seen.length > 50 && seen.length <= 100, `${seen.length}`)
+  })
+})

@@ -1,0 +1,41 @@
+/** What is refused for a reason that whoever sent the request may know: a status, a sentence, headers. */
+export class Refusal extends Error {
+  override readonly name: string = 'Refusal'
+  readonly expose = true
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, detail: string, headers: Readonly<Record<string, string>> = {}) {
+    super(detail)
+    this.status = status
+    this.headers = headers
+  }
+}
+
+/** Fields of a body that cannot be taken, every one at once. */
+export class FieldRefusal extends Refusal {
+  override readonly name = 'FieldRefusal'
+  readonly errors: readonly FieldError[]
+
+  constructor(status: number, errors: readonly FieldError[]) {
+    super(status, errors.map(({ detail }) => detail).join(' '))
+    this.errors = errors
+  }
+}
+
+/** What is wrong with one field, as a sentence for the person who filled it in. */
+export interface FieldError {
+  readonly field: string
+  readonly detail: string
+}
+
+/** 429 or 503: not now. Says when to come back (RFC 9110 §10.2.3). */
+export class TryLater extends Refusal {
+  override readonly name = 'TryLater'
+  readonly seconds: number
+
+  constructor(status: 429 | 503, detail: string, seconds: number) {
+    super(status, detail, { 'Retry-After': String(seconds) })
+    this.seconds = seconds
+  }
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import type { IncomingHttpHeaders } from 'node:http'
+import { resolve } from 'node:path'
+import { password } from './people.ts'
+
+/** What came back. */
+export interface Answer {
+  /** Method and path, for messages. */
+  readonly request: string
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** The lines of `WWW-Authenticate`. */
+  readonly challenges: readonly string[]
+  /** The lines of `Set-Cookie`. */
+  readonly cookies: readonly string[]
+  readonly text: string
+  /** The body, if it is a JSON object. */
+  readonly record: Record<string, unknown>
+}
+
+/** What holds of every answer of the site, whatever was asked. */
+export function assertPromises(answer: Answer, secrets: ReadonlySet<string>): void {
+  assertHeaders(answer)
+  assertNoLeak(answer, secrets)
+  if (answer.cookies.length > 0) assertCookies(answer)
+  if (answer.headers.location !== undefined) assertLeadsHere(answer)
+  if (answer.status >= 400) assertSaysWhy(answer)
+}
+
+function assertHeaders({ headers, request, status }: Answer): void {
+  const policy = headers['content-security-policy'] ?? ''
+  assert.match(policy, /(^|; )default-src 'none'(;|$)/, request)
+  assert.match(policy, /(^|; )base-uri 'none'(;|$)/, request)
+  assert.match(policy, /(^|; )frame-ancestors 'none'(;|$)/, request)
+  assert.match(policy, /(^|; )form-action 'self'(;|$)/, request)
+  assert.doesNotMatch(policy, /unsafe|\*|:/, `${request}: no inline code, and no other origin`)
+  assert.equal(headers['x-content-type-options'], 'nosniff', request)
+  assert.equal(headers['x-frame-options'], 'DENY', request)
+  assert.equal(headers['referrer-policy'], 'same-origin', request)
+  assert.equal(headers['cross-origin-opener-policy'], 'same-origin', request)
+  assert.equal(headers['cross-origin-resource-policy'], 'same-origin', request)
+  assert.match(headers['cache-control'] ?? '', /^no-(store|cache)$/, request)
+  for (const name of ['server', 'x-powered-by', 'access-control-allow-origin'])
+    assert.equal(headers[name], undefined, `${request} tells ${name}`)
+  assert.notEqual(status, 500, request)
+}
+
+const folder = resolve(import.meta.dirname, '../..')
+const leaks = [
+  /password_?hash/i,
+  /\$2[aby]\$/,
+  // A stack, a statement, an error of a driver.
+  /\n\s+at .+:\d+/,
+  /node_modules|file:\/\//,
+  /\b(select [^<]* from|insert into|delete from|alter table|update `)/i,
+  /SQLITE_|Exception\b/,
+]
+
+function assertNoLeak({ headers, request, text, record: _, ...answer }: Answer, secrets: ReadonlySet<string>) {
+  for (const leak of leaks) assert.doesNotMatch(text, leak, request)
+  assert.ok(!text.includes(folder), `${request} tells a path`)
+  const head = JSON.stringify({ ...headers, 'set-cookie': undefined })
+  for (const each of [text, head]) assert.ok(!each.includes(password), `${request} repeats the password`)
+  // A new token is shown in the answer that makes it, and nowhere else; an identifier of a session nowhere at all.
+  const isIssue = request.startsWith('POST /login') && answer.status === 200
+  for (const secret of secrets) {
+    assert.ok(!head.includes(secret), `${request} repeats a secret in a header`)
+    if (!isIssue) assert.ok(!text.includes(secret), `${request} repeats a secret`)
+  }
+}
+
+function assertCookies({ cookies, request }: Answer): void {
+  const name = cookies[0]?.startsWith('__Host-') ? '__Host-session' : 'session'
+  const end = name === 'session' ? '' : '; Secure'
+  const form = new RegExp(`^${name}=([\\w-]{43}; Max-Age=\\d+|; Max-Age=0); Path=/; HttpOnly; SameSite=Lax${end}$`)
+  assert.equal(cookies.length, 1, request)
+  assert.match(cookies[0] ?? '', form, request)
+}
+
+function assertLeadsHere({ headers: { location = '' }, request, status }: Answer): void {
+  assert.equal(status, 303, request)
+  assert.match(location, /^\/(?![/\\])/, request)
+  assert.equal(new URL(location, 'http://here.invalid').host, 'here.invalid', request)
+}
+
+function assertSaysWhy({ headers, request, status, challenges, ...answer }: Answer): void {
+  if (status === 405) assert.match(headers.allow ?? '', /^[A-Z]+(, [A-Z]+)*$/, request)
+  if (status === 503 || status === 429) assert.match(headers['retry-after'] ?? '', /^\d+$/, request)
+  if (request.startsWith('HEAD') || /^GET \/(healthz|readyz)/.test(request)) return
+  const isPage = headers['content-type'] === 'text/html; charset=utf-8'
+  if (status === 401) {
+    assert.equal(challenges.length > 0, !isPage, `${request}: a challenge in JSON, none on a page`)
+    const challenge = /^(Basic realm="\w+", charset="UTF-8"|Bearer realm="\w+"(, error="invalid_token")?)$/
+    for (const each of challenges) assert.match(each, challenge, request)
+  }
+  if (isPage) return assert.match(answer.text, /^<!doctype html>[^]*<title>Error: /, request)
+  assert.match(headers['content-type'] ?? '', /^application\/problem\+json(;|$)/, request)
+  const { type, title, status: same, detail, errors, ...others } = answer.record
+  assert.deepEqual(others, {}, request)
+  assert.equal(type, 'about:blank', request)
+  assert.match(String(title), /^[A-Z][\w' -]+$/, request)
+  assert.equal(same, status, request)
+  assert.match(String(detail), /^[A-Z].+\.$/, `${request}: a sentence`)
+  if (errors !== undefined) assert.ok(Array.isArray(errors) && errors.length > 0, request)
+}

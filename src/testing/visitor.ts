@@ -1,0 +1,111 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { type Answer, assertPromises } from './promises.ts'
+
+/** What a visitor needs to know of a site. */
+interface Address {
+  readonly url: string
+  /** Where what must never be written down is noted. */
+  readonly secrets: Set<string>
+}
+
+type Headers = Record<string, string | string[]>
+
+/** A browser, as far as a test needs one: it keeps cookies, follows no redirect, and checks every answer's promises. */
+export class Visitor {
+  readonly cookies = new Map<string, string>()
+  readonly #site: Address
+
+  constructor(site: Address, session?: string) {
+    this.#site = site
+    if (session !== undefined) this.cookies.set('session', session)
+  }
+
+  /** The identifier in the session's cookie. */
+  get session(): string | undefined {
+    return this.cookies.get('__Host-session') ?? this.cookies.get('session')
+  }
+
+  /** Asks as a program does, which takes anything. */
+  get(path: string, headers?: Headers): Promise<Answer> {
+    return this.send('GET', path, headers)
+  }
+
+  /** Asks as a browser does, which prefers HTML. */
+  page(path: string, headers?: Headers): Promise<Answer> {
+    return this.send('GET', path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers })
+  }
+
+  /** Posts nothing. */
+  post(path: string, headers?: Headers): Promise<Answer> {
+    return this.send('POST', path, headers)
+  }
+
+  form(path: string, fields: Record<string, string>, headers?: Headers): Promise<Answer> {
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    return this.send('POST', path, { ...type, ...headers }, new URLSearchParams(fields).toString())
+  }
+
+  json(path: string, value: unknown, headers?: Headers): Promise<Answer> {
+    return this.send('POST', path, { 'content-type': 'application/json', ...headers }, JSON.stringify(value))
+  }
+
+  send(method: string, path: string, headers: Headers = {}, body: string | Buffer = ''): Promise<Answer> {
+    const length = body.length > 0 || method === 'POST' ? { 'content-length': Buffer.byteLength(body) } : {}
+    return this.open(method, path, { ...length, ...headers }).end(body)
+  }
+
+  /** Starts a request whose body comes later; `begun` when the server has it in hand. */
+  open(method: string, path: string, headers: Headers | Record<string, number | string | string[]> = {}) {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const outgoing = request(this.#site.url + path, {
+      method,
+      headers: { ...(cookie && { cookie }), ...headers },
+    })
+    const begun = once(outgoing, 'continue')
+    begun.catch(() => {})
+    const answered = once(outgoing, 'response')
+    answered.catch(() => {})
+    return {
+      begun,
+      write: (part: string) => outgoing.write(part),
+      end: async (part: string | Buffer = ''): Promise<Answer> => {
+        outgoing.end(part)
+        const [incoming] = await answered
+        return this.#read(method, path, incoming)
+      },
+    }
+  }
+
+  async #read(method: string, path: string, incoming: IncomingMessage): Promise<Answer> {
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming) chunks.push(chunk)
+    const text = Buffer.concat(chunks).toString()
+    const { statusCode: status = 0, headers, headersDistinct } = incoming
+    const answer: Answer = {
+      request: `${method} ${path}`,
+      status,
+      headers,
+      challenges: headersDistinct['www-authenticate'] ?? [],
+      cookies: headersDistinct['set-cookie'] ?? [],
+      text,
+      get record() {
+        return JSON.parse(text)
+      },
+    }
+    this.#keep(answer)
+    assertPromises(answer, this.#site.secrets)
+    return answer
+  }
+
+  #keep({ cookies, text }: Answer): void {
+    for (const line of cookies) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (/; Max-Age=0(;|$)/i.test(line) || value === '') this.cookies.delete(name)
+      else this.cookies.set(name, value)
+      if (value !== '') this.#site.secrets.add(value)
+    }
+    for (const [token] of text.matchAll(/kauth_[\w-]{49}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g))
+      this.#site.secrets.add(token)
+  }
+}

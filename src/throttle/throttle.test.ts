@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { openDatabase } from '../database/open-database.ts'
+import { TryLater } from '../refusal.ts'
+import { Throttle, type Try } from './throttle.ts'
+
+const wrong = async () => undefined
+const right = async () => 'right'
+const guess: Try = { action: 'password', account: 'ada@example.com', address: '192.0.2.1' }
+
+async function openFile(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'throttle-'))
+  const url = `sqlite:${join(folder, 'site.sqlite')}`
+  const orm = await openDatabase(url)
+  t.after(async () => {
+    await orm.close()
+    await rm(folder, { recursive: true })
+  })
+  return { orm, url }
+}
+
+/** How many of so many attempts, all at once, were evaluated, and how many refused. */
+async function flood(throttles: Throttle[], attempts: Try[], outcome: () => Promise<string | undefined>) {
+  let evaluated = 0
+  const evaluate = () => {
+    evaluated += 1
+    return outcome()
+  }
+  const results = await Promise.allSettled(
+    attempts.map((attempt, i) => (throttles[i % throttles.length] as Throttle).attempt(attempt, evaluate)),
+  )
+  const refused = results.filter((each) => each.status === 'rejected')
+  for (const { reason } of refused) assert.ok(reason instanceof TryLater, reason)
+  return { evaluated, refused: refused.length }
+}
+
+describe('Throttle', () => {
+  test('evaluates ten of 200 wrong guesses that are sent at once, through two processes’ worth of connections', async (t) => {
+    const { orm, url } = await openFile(t)
+    const second = await openDatabase(url)
+    t.after(() => second.close())
+    const result = await flood([new Throttle(orm), new Throttle(second)], Array(200).fill(guess), wrong)
+    assert.deepEqual(result, { evaluated: 10, refused: 190 })
+  })
+
+  test('lets 20 right log-ins that are sent at once all succeed', async (t) => {
+    const { orm } = await openFile(t)
+    assert.deepEqual(await flood([new Throttle(orm)], Array(20).fill(guess), right), {
+      evaluated: 20,
+      refused: 0,
+    })
+  })
+
+  test('refuses with 429 and a whole number of seconds, and the wait really ends', async (t) => {
+    const { orm } = await openFile(t)
+    let now = Date.parse('2026-11-21T12:00:00Z')
+    const throttle = new Throttle(orm, () => now)
+    await flood([throttle], Array(10).fill(guess), wrong)
+    const refusal = await throttle.attempt(guess, right).catch((error: unknown) => error)
+    assert.ok(refusal instanceof TryLater)
+    assert.deepEqual([refusal.status, refusal.headers], [429, { 'Retry-After': '900' }])
+    now += 899_999
+    await assert.rejects(throttle.attempt(guess, right), TryLater)
+    now += 1
+    assert.equal(await throttle.attempt(guess, right), 'right')
+  })
+
+  test('gives nobody a fresh allowance after a restart', async (t) => {
+    const { orm } = await openFile(t)
+    await flood([new Throttle(orm)], Array(10).fill(guess), wrong)
+    await assert.rejects(new Throttle(orm).attempt(guess, right), TryLater)
+  })
+
+  test('stops one network that tries many accounts after 50 guesses', async (t) => {
+    const { orm } = await openFile(t)
+    const spray = Array.from({ length: 200 }, (_, i) => ({ ...guess, account: `${i}@example.com` }))
+    assert.equal((await flood([new Throttle(orm)], spray, wrong)).evaluated, 50)
+  })
+
+  test('counts the addresses of one IPv6 /64, and the two forms of an IPv4 address, as one', async (t) => {
+    const { orm } = await openFile(t)
+    const six = Array.from({ length: 20 }, (_, i) => ({ ...guess, address: `2001:db8:0:1::${i}` }))
+    assert.equal((await flood([new Throttle(orm)], six, wrong)).evaluated, 10)
+    const four = Array.from({ length: 20 }, (_, i) => ({
+      ...guess,
+      address: `${i % 2 ? '::ffff:' : ''}192.0.2.7`,
+    }))
+    assert.equal((await flood([new Throttle(orm)], four, wrong)).evaluated, 10)
+  })
+
+  test('evaluates at most 100 guesses at one account from however many networks', async (t) => {
+    const { orm } = await openFile(t)
+    const many = Array.from({ length: 150 }, (_, i) => ({ ...guess, address: `198.51.${i}.1` }))
+    assert.equal((await flood([new Throttle(orm)], many, wrong)).evaluated, 100)
+  })
+
+  test('lets the owner in from a device that the account knows, while strangers use up every allowance', async (t) => {
+    const { orm } = await openFile(t)
+    const throttle = new Throttle(orm)
+    const many = Array.from({ length: 120 }, (_, i) => ({ ...guess, address: `198.51.${i}.1` }))
+    await flood([throttle], many, wrong)
+    await assert.rejects(throttle.attempt({ ...guess, address: '203.0.113.1' }, right), TryLater)
+    assert.equal(
+      await throttle.attempt({ ...guess, address: '203.0.113.1', device: 'known' }, right),
+      'right',
+    )
+  })
+
+  test('limits the guesses from a known device too', async (t) => {
+    const { orm } = await openFile(t)
+    const known = Array(30).fill({ ...guess, device: 'known' })
+    assert.equal((await flood([new Throttle(orm)], known, wrong)).evaluated, 10)
+  })
+
+  test('does not count what could not be evaluated', async (t) => {
+    const { orm } = await openFile(t)
+    const throttle = new Throttle(orm)
+    const broken = async () => {
+      throw new Error('The database is away.')
+    }
+    for (let i = 0; i < 20; i += 1) await assert.rejects(throttle.attempt(guess, broken), /away/)
+    assert.equal(await throttle.attempt(guess, right), 'right')
+  })
+
+  test('counts a guess whose process died as failed, after half a minute', async (t) => {
+    const { orm } = await openFile(t)
+    let now = Date.now()
+    const throttle = new Throttle(orm, () => now)
+    for (let i = 0; i < 10; i += 1) void throttle.attempt(guess, () => new Promise(() => {}))
+    await flood([throttle], [{ ...guess, account: 'somebody else' }], wrong)
+    now += 31_000
+    await assert.rejects(throttle.attempt(guess, right), TryLater)
+  })
+
+  test('counts every sign-up of a network, and every token of an account', async (t) => {
+    const { orm } = await openFile(t)
+    const throttle = new Throttle(orm)
+    assert.equal(
+      (await flood([throttle], Array(60).fill({ ...guess, action: 'sign-up' }), right)).evaluated,
+      50,
+    )
+    assert.equal(
+      (await flood([throttle], Array(120).fill({ ...guess, action: 'token' }), right)).evaluated,
+      100,
+    )
+  })
+
+  test('forgets what no allowance counts any more, in batches', async (t) => {
+    const { orm } = await openFile(t)
+    let now = Date.now()
+    const throttle = new Throttle(orm, () => now)
+    await flood([throttle], Array(10).fill(guess), wrong)
+    assert.equal(await throttle.purge(), 0)
+    now += 25 * 60 * 60_000
+    assert.deepEqual([await throttle.purge(6), await throttle.purge(6), await throttle.purge(6)], [6, 4, 0])
+  })
+})

@@ -1,0 +1,40 @@
+import { DriverException } from '@mikro-orm/core'
+import { ConfigError, readStorageConfig } from './config.ts'
+import { DatabaseError, openDatabase } from './database/open-database.ts'
+import { Failure, UsageError } from './operator/command.ts'
+import { parseCommandLine, type Request } from './operator/command-line.ts'
+import { Admin } from './users/admin.ts'
+import { setBcryptCost } from './users/password.ts'
+import { User } from './users/user.ts'
+
+try {
+  const line = parseCommandLine(process.argv.slice(2))
+  console.log('help' in line ? line.help : await run(line))
+} catch (error) {
+  console.error(explain(error))
+  process.exitCode = error instanceof UsageError ? 2 : 1
+}
+
+async function run({ command, email, options }: Request): Promise<string> {
+  const { databaseUrl, bcryptCost } = readStorageConfig()
+  setBcryptCost(bcryptCost)
+  const orm = await openDatabase(databaseUrl)
+  try {
+    const { noun, entity } = options.admin
+      ? ({ noun: 'admin', entity: Admin } as const)
+      : ({ noun: 'user', entity: User } as const)
+    const database = databaseUrl.replace('sqlite:', '')
+    return await command.run({ em: orm.em.fork(), database, noun, entity, email, options })
+  } finally {
+    await orm.close()
+  }
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof Failure || error instanceof ConfigError || error instanceof DatabaseError)
+    return error.message
+  // The message of a driver holds statements with their values, a hash among them.
+  if (error instanceof DriverException)
+    return `The database could not do that (${error.code}). Nothing was changed.`
+  return error
+}

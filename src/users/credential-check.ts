@@ -1,0 +1,20 @@
+/** What stands around every check of a password, whichever way the password came. */
+export type CredentialCheck = <Found>(
+  who: { readonly kind: 'user' | 'admin'; readonly username: string },
+  check: () => Promise<Found | undefined>,
+) => Promise<Found | undefined>
+
+const mounted = new WeakMap<object, CredentialCheck>()
+
+/** Puts a check around all checks of a request. */
+export function mountCredentialCheck(ctx: object, check: CredentialCheck): void {
+  mounted.set(ctx, check)
+}
+
+/** The check of this request. There always is one: a way to a password that it does not cover would be a hole. */
+export function credentialCheck(ctx: object): CredentialCheck {
+  const check = mounted.get(ctx)
+  if (!check)
+    throw new Error('Mount a credential check before the first authenticator: `app.use(guessing(…))`.')
+  return check
+}

@@ -1,0 +1,18 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { User } from '../users/user.ts'
+
+const DeviceSchema = defineEntity({
+  name: 'Device',
+  tableName: 'devices',
+  properties: {
+    // SHA-256 of what the device's cookie holds.
+    digest: p.string().length(43).primary(),
+    user: () => p.manyToOne(User).primary().deleteRule('cascade').index(),
+    seenAt: p.datetime(),
+  },
+})
+
+/** A device that a user has signed in from. It identifies nobody by itself: it only has an allowance of its own. */
+export class Device extends DeviceSchema.class {}
+
+DeviceSchema.setClass(Device)
