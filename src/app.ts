@@ -51,13 +51,13 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   app.use(health(orm, lifecycle))
   app.use(await staticFiles(`${import.meta.dirname}/../public`))
   app.use(refuseCrossSite(config.publicUrl?.origin))
+  app.use(methodNotAllowed)
   app.use(databases(orm))
   app.use(auth())
   app.use(config.throttle ? guessing(new Throttle(orm), orm, { isTls }) : unlimitedGuessing)
   app.use(sessions(app, new SessionStore(orm), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
   app.use(pageState(config.publicUrl?.origin))
-  app.use(methodNotAllowed)
   app.use(routes(config).routes())
   return app
 }

@@ -1,6 +1,8 @@
 import { defineConfig, type Options } from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
+import { Event } from '../audit/event.ts'
 import { migrations } from '../migrations/index.ts'
+import { Attempt } from '../throttle/attempt.ts'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
 import { UserToken } from '../users/user-token.ts'
@@ -13,7 +15,7 @@ export function databaseOptions(databaseUrl: string): Partial<Options> {
   return defineConfig({
     driver: PatientSqliteDriver,
     dbName: databaseUrl.replace(/^sqlite:/, ''),
-    entities: [User, UserToken, Admin, StoredSession, Device],
+    entities: [User, UserToken, Admin, StoredSession, Device, Event, Attempt],
     extensions: [Migrator],
     migrations: {
       path: `${import.meta.dirname}/../migrations`,

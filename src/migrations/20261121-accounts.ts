@@ -6,10 +6,11 @@ const person = `
   email text not null,
   email_key text not null,
   password_hash text not null,
+  password_changed_at datetime not null,
   disabled_at datetime null,
   created_at datetime not null`
 
-/** Users and their tokens, admins, sessions. */
+/** Users and their tokens, admins, sessions, and what happened to them. */
 export class Accounts20261121 extends Migration {
   override up(): void {
     for (const table of ['users', 'admins']) {
@@ -20,21 +21,36 @@ export class Accounts20261121 extends Migration {
     this.addSql(`create table user_tokens (
       id text not null primary key,
       value text not null,
+      name text not null,
       user_id text not null,
       expires_at datetime not null,
+      last_used_at datetime null,
       created_at datetime not null,
       constraint user_tokens_user_id_foreign foreign key (user_id) references users (id) on delete cascade)`)
     this.addSql('create unique index user_tokens_value_unique on user_tokens (value)')
     this.addSql('create index user_tokens_user_id_index on user_tokens (user_id)')
     this.addSql(`create table sessions (
       digest text not null primary key,
+      id text not null,
       user_id text not null,
+      user_agent text not null,
       data json not null,
       kept integer not null,
       created_at datetime not null,
       seen_at datetime not null,
       constraint sessions_user_id_foreign foreign key (user_id) references users (id) on delete cascade)`)
+    this.addSql('create unique index sessions_id_unique on sessions (id)')
     this.addSql('create index sessions_user_id_index on sessions (user_id)')
     this.addSql('create index sessions_seen_at_index on sessions (seen_at)')
+    this.addSql(`create table events (
+      id text not null primary key,
+      at datetime not null,
+      event text not null,
+      user_id text null,
+      address text not null,
+      user_agent text not null,
+      request text not null)`)
+    this.addSql('create index events_user_id_index on events (user_id, id)')
+    this.addSql('create index events_at_index on events (at)')
   }
 }

@@ -19,7 +19,9 @@ export async function count(site: Site, table: Table): Promise<number> {
 
 /** Everything that is stored. */
 export async function dump(site: Site): Promise<Record<string, Row[]>> {
-  const entries = tables.map(async (table) => [table, await sql(site, `select * from ${table} order by 1`)] as const)
+  const entries = tables.map(
+    async (table) => [table, await sql(site, `select * from ${table} order by 1`)] as const,
+  )
   return Object.fromEntries(await Promise.all(entries))
 }
 

@@ -72,7 +72,12 @@ export function keysOf({ config }: Site, now = Date.now): JWTKeys {
 export async function addAdmin({ orm }: Site, name = 'Grace'): Promise<Person> {
   const email = `${name.toLowerCase()}@example.com`
   const em = orm.em.fork()
-  const { id } = em.create(Admin, { name, email, emailKey: email, passwordHash: await hashPassword(password) })
+  const { id } = em.create(Admin, {
+    name,
+    email,
+    emailKey: email,
+    passwordHash: await hashPassword(password),
+  })
   await em.flush()
   return { id, name, email }
 }

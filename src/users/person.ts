@@ -13,6 +13,11 @@ export const person = {
   // The address in lower case: two addresses that differ in case only can never be two people.
   emailKey: p.string().length(254).unique().hidden(),
   passwordHash: p.string().length(60).hidden(),
+  // Signed tokens from before it count no more.
+  passwordChangedAt: p
+    .datetime()
+    .hidden()
+    .onCreate(() => new Date()),
   disabledAt: p.datetime().nullable().hidden(),
   createdAt: p
     .datetime()

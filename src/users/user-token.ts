@@ -15,8 +15,11 @@ const UserTokenSchema = defineEntity({
       .primary()
       .onCreate(() => uuidv7()),
     value: p.string().length(43).unique().hidden(),
+    // What its owner calls it.
+    name: p.string().length(100),
     user: () => p.manyToOne(User).deleteRule('cascade').index(),
     expiresAt: p.datetime(),
+    lastUsedAt: p.datetime().nullable().hidden(),
     createdAt: p
       .datetime()
       .hidden()

@@ -30,7 +30,9 @@ export function body({ unless }: { unless?: (ctx: SiteContext) => boolean } = {}
       Object.assign(ctx.request, { body: {} })
       return next()
     }
-    if (ctx.is('json', 'urlencoded') === false) throw new Refusal(415, 'Send JSON or a form.')
+    // An empty body has no type, and needs none.
+    if (ctx.request.length !== 0 && ctx.is('json', 'urlencoded') === false)
+      throw new Refusal(415, 'Send JSON or a form.')
     // koa-bodyparser's types want Koa's widest context; it reads no more than this one has.
     return parse(ctx as never, next)
   }

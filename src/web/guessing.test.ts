@@ -7,7 +7,12 @@ const form = (fields: Record<string, string>) => new URLSearchParams(fields)
 
 async function siteWithAda(t: TestContext, environment: Record<string, string> = {}) {
   const site = await startSite(t, { THROTTLE: 'on', TRUST_PROXY: '1', ...environment })
-  const post = (path: string, body: string | URLSearchParams, headers: Record<string, string> = {}, from = '192.0.2.1') =>
+  const post = (
+    path: string,
+    body: string | URLSearchParams,
+    headers: Record<string, string> = {},
+    from = '192.0.2.1',
+  ) =>
     fetch(site.url + path, {
       method: 'POST',
       redirect: 'manual',

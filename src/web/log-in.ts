@@ -86,7 +86,7 @@ async function giveToken(ctx: SiteContext, keys: JWTKeys): Promise<void> {
 async function newToken(ctx: SiteContext, user: User) {
   const { token, value, expiresAt } = issueToken()
   const em = entityManager(ctx)
-  const { id } = em.create(UserToken, { value, user, expiresAt })
+  const { id } = em.create(UserToken, { name: 'From signing in', value, user, expiresAt })
   await em.flush()
   return { id, value: token, user: { id: user.id }, expiresAt }
 }

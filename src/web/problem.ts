@@ -18,6 +18,7 @@ const details: Record<number, string> = {
   400: 'We could not read this request.',
   404: 'There is no such page.',
   405: 'This address does not take that method.',
+  409: 'Somebody else changed this at the same time. Please try again.',
   413: 'This is more than we take: at most 16 KB.',
   415: 'Send JSON or a form.',
   500: 'Something broke on our side. It has been written down.',

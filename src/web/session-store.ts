@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/core'
+import { v7 as uuidv7 } from 'uuid'
 import { StoredSession } from './stored-session.ts'
 
 const minute = 60_000
@@ -17,6 +18,14 @@ export const limits = {
   usual: { idle: 2 * hour, absolute: day },
   kept: { idle: 14 * day, absolute: 30 * day },
 } satisfies Record<string, SessionLimits>
+
+/** What is known of a session when it starts. */
+export interface NewSession {
+  /** Whether it is to be kept on this device: its limits are longer. */
+  readonly isKept: boolean
+  /** What the browser says it is. */
+  readonly userAgent: string
+}
 
 type SessionData = Record<string, unknown>
 
@@ -52,13 +61,15 @@ export class SessionStore {
   }
 
   /** Starts a session. Only somebody who is signed in has one. */
-  async start(id: string, saved: SessionData, { isKept }: { isKept: boolean }): Promise<void> {
+  async start(id: string, saved: SessionData, { isKept, userAgent }: NewSession): Promise<void> {
     const data = ownData(saved)
     if (typeof data.user !== 'string') throw new Error('Only a signed-in user has a session.')
     const now = new Date(this.#now())
     await this.#orm.em.fork().insert(StoredSession, {
       digest: digestOf(id) ?? '',
+      id: uuidv7(),
       user: data.user,
+      userAgent: userAgent.slice(0, 255),
       data,
       kept: isKept,
       createdAt: now,
@@ -107,7 +118,7 @@ function isOver({ kept, createdAt, seenAt }: StoredSession, now: number): boolea
   return now - seenAt.getTime() >= idle || now - createdAt.getTime() >= absolute
 }
 
-// 256 random bits in base64url. What is not of that form is not looked up.
-function digestOf(id: string): string | undefined {
+/** Under what a session is stored. An identifier that is not 256 bits in base64url is not looked up at all. */
+export function digestOf(id: string): string | undefined {
   return /^[\w-]{43}$/.test(id) ? hash('sha256', id, 'base64url') : undefined
 }

@@ -19,10 +19,11 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
       autoCommit: false,
       genid: HostCookie.newValue,
       externalKey: {
-        get: (ctx: Context) => cookie.read(ctx) ?? '',
+        // Credentials that are sent decide alone: the session beside them is not even read.
+        get: (ctx: Context) => (ctx.auth.credentialsSent ? '' : (cookie.read(ctx) ?? '')),
         set: (ctx: Context, id: string) => cookie.write(ctx, id, ctx.session.maxAge),
       },
-      store: storeFor(store),
+      store: storeFor(store, cookie),
     },
     app,
   )
@@ -35,7 +36,7 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
 }
 
 /** The store as koa-session calls it. What was loaded or started on a request is updated from then on, never inserted. */
-function storeFor(store: SessionStore) {
+function storeFor(store: SessionStore, cookie: HostCookie) {
   const existing = new WeakMap<Context, string>()
   return {
     async get(id: string, _maxAge: number, options: StoreOptions) {
@@ -52,10 +53,16 @@ function storeFor(store: SessionStore) {
     async set(id: string, data: Record<string, unknown>, maxAge: number, options: StoreOptions) {
       const ctx = contextOf(options)
       if (existing.get(ctx) === id) return store.update(id, data)
-      await store.start(id, data, { isKept: maxAge > lifetime(false) + slack })
+      const isKept = maxAge > lifetime(false) + slack
+      await store.start(id, data, { isKept, userAgent: ctx.get('User-Agent') })
       existing.set(ctx, id)
     },
-    destroy: (id: string) => store.destroy(id),
+    async destroy(id: string, options: StoreOptions) {
+      await store.destroy(id)
+      // One that was not read because of the credentials beside it ends at logout all the same.
+      const sent = cookie.read(contextOf(options))
+      if (sent !== undefined && sent !== id) await store.destroy(sent)
+    },
   }
 }
 

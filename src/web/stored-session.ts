@@ -7,7 +7,10 @@ const StoredSessionSchema = defineEntity({
   properties: {
     // SHA-256 of the identifier in the cookie: a stolen database opens no session.
     digest: p.string().length(43).primary(),
+    // What its owner calls it by, to end it.
+    id: p.uuid().unique(),
     user: () => p.manyToOne(User).deleteRule('cascade').index(),
+    userAgent: p.string().length(255),
     data: p.json<Record<string, unknown>>(),
     // Whether it was to be kept on this device: its limits are longer.
     kept: p.boolean(),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, type JsonWebKey } from 'node:crypto'
+import { createHmac, generateKeyPairSync, type JsonWebKey } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
@@ -187,4 +187,48 @@ describe('jose, as the referee', () => {
     )
     await fc.assert(property, { numRuns: 1000 })
   })
+
+  test('accepts, where we do not, what docs/jwt.md lists', async () => {
+    const party = parties.HS256 as Party
+    const header = { alg: 'HS256', typ: 'JWT' }
+    const claims = { iss: issuer, aud: audience, iat: made, exp: made + 900 }
+    const text = JSON.stringify(claims)
+    const listed: Record<string, string> = {
+      'no exp': forge(header, { ...claims, exp: undefined }),
+      'no iat': forge(header, { ...claims, iat: undefined }),
+      'iat in the future': forge(header, { ...claims, iat: made + 1 }),
+      'a life too long': forge(header, { ...claims, exp: made + 901 }),
+      'a member of aud that is no string': forge(header, { ...claims, aud: [audience, 1] }),
+      'no typ': forge({ alg: 'HS256' }, claims),
+      'an unknown kid': forge({ ...header, kid: 'x' }, claims),
+      'a kid that is no string': forge({ ...header, kid: { $ne: null } }, claims),
+      'a key in the header': forge({ ...header, jwk: sources.HS256 }, claims),
+      'an address of keys in the header': forge({ ...header, jku: 'https://site' }, claims),
+      zip: forge({ ...header, zip: 'DEF' }, claims),
+      crit: forge({ ...header, crit: ['b64'], b64: true }, claims),
+      'a member twice in the header': forge('{"alg":"none","alg":"HS256","typ":"JWT"}', claims),
+      'a member twice in the payload': forge(header, text.replace('{', '{"exp":0,')),
+      'a byte order mark': forge(header, `\uFEFF${text}`),
+      'deep nesting': forge(header, { ...claims, deep: JSON.parse(`${'['.repeat(32)}${']'.repeat(32)}`) }),
+      'more than 8 KB': forge(header, { ...claims, long: 'a'.repeat(7000) }),
+      'stray bits in the last character': forge(header, claims).replace(/.$/, (last) => {
+        const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+        return alphabet[alphabet.indexOf(last) + 1] ?? ''
+      }),
+      padding: `${forge(header, claims)}=`,
+      'white space': `${forge(header, claims)} `,
+    }
+    for (const [what, token] of Object.entries(listed)) {
+      const options = { issuer, audience, currentDate: new Date(made * 1000) }
+      await assert.doesNotReject(jwtVerify(token, party.verifying, options), what)
+      assert.equal(party.keys.verify(token, Anything), undefined, what)
+    }
+  })
 })
+
+function forge(header: object | string, payload: object | string): string {
+  const parts = [header, payload].map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))
+  const input = parts.map((part) => Buffer.from(part).toString('base64url')).join('.')
+  const secret = Buffer.from(sources.HS256.k ?? '', 'base64url')
+  return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
+}

@@ -36,8 +36,10 @@ describe('readSecret', () => {
 
   test('refuses a key in PEM: a public one would be a secret that everybody knows', () => {
     for (const { publicKey } of pairs) {
-      const pem = publicKey.export({ type: 'spki', format: 'pem' })
-      assert.throws(() => readSecret(pem.toString()), { code: 'ERR_AUTH_JWT_KEY', message: /under `keys`/ })
+      const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+      for (const secret of [pem, Buffer.from(pem)]) {
+        assert.throws(() => readSecret(secret), { code: 'ERR_AUTH_JWT_KEY', message: /under `keys`/ })
+      }
     }
   })
 })
