@@ -10,7 +10,7 @@ import { Throttle } from './throttle/throttle.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 import { api } from './web/api.ts'
-import { clientAddress } from './web/client-address.ts'
+import { basicOverTlsOnly, client } from './web/client.ts'
 import { errorBoundary } from './web/error-boundary.ts'
 import { guessing, unlimitedGuessing } from './web/guessing.ts'
 import { health, type Lifecycle } from './web/health.ts'
@@ -43,15 +43,16 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   const app = new Koa()
   app.on('error', (error) => log.error(loggable(error), 'error'))
 
-  app.use(clientAddress(config.trustProxy))
+  app.use(client(config.trustProxy))
   app.use(requestLog(log))
-  app.use(securityHeaders({ isTls }))
+  app.use(securityHeaders)
   app.use(views())
   app.use(errorBoundary())
   app.use(health(orm, lifecycle))
   app.use(await staticFiles(`${import.meta.dirname}/../public`))
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(methodNotAllowed)
+  if (config.production) app.use(basicOverTlsOnly)
   app.use(databases(orm))
   app.use(auth())
   app.use(config.throttle ? guessing(new Throttle(orm), orm, { isTls }) : unlimitedGuessing)

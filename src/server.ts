@@ -7,6 +7,7 @@ import { DatabaseError, openDatabase } from './database/open-database.ts'
 import { createLog, loggable } from './log.ts'
 import { startPurging } from './purge.ts'
 import { Throttle } from './throttle/throttle.ts'
+import { answerClientErrors } from './web/client-error.ts'
 import { SessionStore } from './web/session-store.ts'
 
 // The time that what was accepted has to finish in, once no more is accepted.
@@ -35,6 +36,7 @@ async function serve(): Promise<void> {
   const lifecycle = { isDraining: false }
   const app = await createApp({ orm, config, log, lifecycle })
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 })
+  answerClientErrors(server)
   server.on('request', (_request, response) => {
     if (lifecycle.isDraining) response.setHeader('Connection', 'close')
   })

@@ -23,6 +23,7 @@ export class Auth {
   readonly #users = new Map<Class, object>()
   readonly #by = new Map<Class, RequestAuthenticator>()
   readonly #loggedOut = new Set<Class>()
+  readonly #listeners: (() => void)[] = []
   #trying: RequestAuthenticator | undefined
   #failure: Undecided | undefined
   #credentialsSent = false
@@ -40,6 +41,7 @@ export class Auth {
     if (this.#trying) this.#by.set(type, this.#trying)
     else this.#by.delete(type)
     this.#asked ||= this.#trying === undefined
+    for (const listener of this.#listeners) listener()
   }
 
   /** The authenticated user of that class, or `undefined`. Throws `Undecided` if nobody could tell, never for absence. */
@@ -92,6 +94,11 @@ export class Auth {
   present(type: Class): void {
     this.#credentialsSent = true
     this.withdraw(type)
+  }
+
+  /** For authenticators: calls back at every `login` from now on. */
+  onLogin(listener: () => void): void {
+    this.#listeners.push(listener)
   }
 
   /** For authenticators: what `get` returns, without being asked. */

@@ -53,6 +53,7 @@ describe('tokenAuthentication', () => {
       static readonly TokenType = {
         find: (token: string) => (token === 'right' ? { user: new User() } : undefined),
       }
+      readonly name = 'Ada'
     }
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -74,6 +75,7 @@ describe('tokenAuthentication', () => {
           throw new Error('connect ECONNREFUSED 10.0.0.5')
         },
       }
+      readonly name = 'Ada'
     }
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -90,6 +92,7 @@ describe('tokenAuthentication', () => {
   test('names the missing line where there is no auth()', async (t) => {
     class User {
       static readonly TokenType = { find: () => undefined }
+      readonly name = 'Ada'
     }
     const app = new Koa<object, AuthContext>()
     app.use(tokenAuthentication(User))

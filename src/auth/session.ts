@@ -52,16 +52,20 @@ export abstract class SessionAuthenticator<
   }
 
   override middleware(): AuthMiddleware {
-    return async (ctx, next) => {
+    return async (ctx: SessionContext, next) => {
       const store = authOf(ctx)
       const before = dataOf(sessionOf(ctx))
+      const saved = JSON.stringify(before)
       this.#refuseSharedKey(ctx)
+      this.#startAfresh(ctx, before)
+      store.onLogin(() => this.#startAfresh(ctx, before))
       await store.attempt(this)
       try {
         await next()
       } catch (error) {
-        // What the handler wrote is not ours to keep now, but a logout counts.
-        if (store.isLoggedOut(this.user)) this.#forget(ctx)
+        // koa-session saves after an error too. What the handler wrote is not to be kept, but a logout counts.
+        if (ctx.session) ctx.session = JSON.parse(saved)
+        for (const each of sessionAuthenticators(ctx)) if (store.isLoggedOut(each.user)) each.#forget(ctx)
         throw error
       }
       if (store.isLoggedOut(this.user)) this.#forget(ctx)
@@ -71,24 +75,30 @@ export abstract class SessionAuthenticator<
 
   async #remember(ctx: AuthContext, before: SessionData): Promise<void> {
     const user = ctx.auth.peek(this.user)
-    if (!user || !this.#isNew(ctx, user, before)) return
+    if (!user || !this.#isNew(ctx, before)) return
     const session = sessionOf(ctx)
-    // Whatever was in the session before this log-in may be somebody else's, so a new one starts without it.
-    for (const [name, value] of Object.entries(dataOf(session))) {
-      if (value === before[name] && !isSomebodyElse(ctx, name)) delete session[name]
-    }
-    session[this.key] = user.sessionID
     if (typeof session.regenerate !== 'function') {
       throw new Misuse(
         'This session cannot change its identifier: mount koa-session, which has `regenerate()`.',
       )
     }
+    session[this.key] = user.sessionID
     await session.regenerate()
   }
 
-  #isNew(ctx: AuthContext, user: User, before: SessionData): boolean {
+  /** What is in the session before a log-in may be somebody else's, and goes; what is written from then on stays. */
+  #startAfresh(ctx: SessionContext, before: SessionData): void {
+    const { session } = ctx
+    if (!session || !this.#isNew(ctx, before)) return
+    for (const [name, value] of Object.entries(dataOf(session))) {
+      if (value === before[name] && !isSomebodyElse(ctx, name)) delete session[name]
+    }
+  }
+
+  #isNew(ctx: AuthContext, before: SessionData): boolean {
+    const user = ctx.auth.peek(this.user)
     const by = ctx.auth.by(this.user)
-    if (by instanceof SessionAuthenticator) return false
+    if (!user || by instanceof SessionAuthenticator) return false
     if (!by || by.signsIn) return true
     return this.#options.remember !== 'signed-in' && before[this.key] !== user.sessionID
   }

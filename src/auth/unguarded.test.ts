@@ -8,14 +8,18 @@ import { guard } from './guard.ts'
 import { redirectUnless } from './redirect-unless.ts'
 import { serve } from './testing/serve.ts'
 
-/** What the process warns of while the test runs. */
+/** What the process warns of while the test runs. Node's own listener, which prints it, has a rest meanwhile. */
 function warnings(t: TestContext): string[] {
   const seen: string[] = []
   const listen = (warning: Error & { code?: string }) => {
     if (warning.code === 'KOA_AUTH_UNGUARDED') seen.push(warning.message)
   }
-  process.on('warning', listen)
-  t.after(() => process.off('warning', listen))
+  const others = process.listeners('warning')
+  process.removeAllListeners('warning').on('warning', listen)
+  t.after(() => {
+    process.off('warning', listen)
+    for (const each of others) process.on('warning', each)
+  })
   return seen
 }
 

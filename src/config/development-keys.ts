@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from './environment.ts'
 import type { JwtKeys } from './jwt-keys.ts'
+import { makeDirectory } from './make-directory.ts'
 
 /**
  * The secret of a developer's machine: made at the first start, kept in `directory`, readable by the owner alone.
@@ -28,7 +29,7 @@ function keepSecret(directory: string, file: string): Buffer {
 
 function makeSecret(directory: string, file: string): Buffer {
   const draft = `${file}.${randomBytes(6).toString('hex')}`
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   try {
     writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' })
     // A link appears whole or not at all: of two processes that start together, one makes it and both read it.

@@ -89,7 +89,7 @@ export class Visitor {
       challenges: headersDistinct['www-authenticate'] ?? [],
       cookies: headersDistinct['set-cookie'] ?? [],
       text,
-      record: /json/.test(headers['content-type'] ?? '') ? JSON.parse(text) : {},
+      record: text !== '' && /json/.test(headers['content-type'] ?? '') ? JSON.parse(text) : {},
     }
     this.#keep(answer)
     assertPromises(answer, this.#site.secrets)

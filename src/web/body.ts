@@ -1,5 +1,6 @@
 import type { Next } from 'koa'
 import bodyParser from 'koa-bodyparser'
+import { parseJsonObject } from '#auth'
 import { Refusal } from '../refusal.ts'
 import type { SiteContext } from './site-context.ts'
 
@@ -34,7 +35,19 @@ export function body({ unless }: { unless?: (ctx: SiteContext) => boolean } = {}
     if (ctx.request.length !== 0 && ctx.is('json', 'urlencoded') === false)
       throw new Refusal(415, 'Send JSON or a form.')
     // koa-bodyparser's types want Koa's widest context; it reads no more than this one has.
-    return parse(ctx as never, next)
+    return parse(ctx as never, () => {
+      proveBody(ctx)
+      return next()
+    })
+  }
+}
+
+// The parser takes bytes that are no UTF-8 for U+FFFD, and of two members with one name the last.
+function proveBody(ctx: SiteContext): void {
+  const { rawBody = '' } = ctx.request as { rawBody?: string }
+  if (rawBody.includes('\uFFFD')) throw new Refusal(400, 'The body of this request is not UTF-8.')
+  if (rawBody !== '' && ctx.is('json') && !parseJsonObject(Buffer.from(rawBody))) {
+    throw new Refusal(400, 'Send a JSON object in which each member stands once.')
   }
 }
 

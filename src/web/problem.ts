@@ -19,8 +19,10 @@ const details: Record<number, string> = {
   404: 'There is no such page.',
   405: 'This address does not take that method.',
   409: 'Somebody else changed this at the same time. Please try again.',
+  408: 'This request took too long to arrive.',
   413: 'This is more than we take: at most 16 KB.',
   415: 'Send JSON or a form.',
+  431: 'The header of this request is too large.',
   500: 'Something broke on our side. It has been written down.',
   503: 'Our database does not answer. Please try again shortly.',
 }

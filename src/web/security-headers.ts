@@ -10,7 +10,8 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const headers = {
+/** Those that do not depend on the request. */
+export const headers = {
   'Content-Security-Policy': policy,
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -23,14 +24,10 @@ const headers = {
 
 /**
  * The headers of every answer, errors and redirects among them: nothing of another origin is loaded, nobody frames us,
- * and nothing is kept on disk. Behind TLS, browsers are told to stay there (RFC 6797).
+ * and nothing is kept on disk. Who came by TLS is told to stay there (RFC 6797 §7.2).
  */
-export function securityHeaders({ isTls }: { isTls: boolean }): Middleware {
-  const all = isTls
-    ? { ...headers, 'Strict-Transport-Security': 'max-age=63072000; includeSubDomains' }
-    : headers
-  return (ctx, next) => {
-    ctx.set(all)
-    return next()
-  }
+export const securityHeaders: Middleware = (ctx, next) => {
+  ctx.set(headers)
+  if (ctx.state.isOverTls) ctx.set('Strict-Transport-Security', 'max-age=63072000; includeSubDomains')
+  return next()
 }

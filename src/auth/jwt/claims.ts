@@ -1,4 +1,4 @@
-import type { JsonObject } from './json-object.ts'
+import type { JsonObject } from '../json-object.ts'
 
 /** The claims of a token that was verified (RFC 7519 §4). Its own ones are unknown until a payload class has proven them. */
 export type Claims = JsonObject

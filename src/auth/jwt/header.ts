@@ -1,5 +1,5 @@
+import { parseJsonObject } from '../json-object.ts'
 import { decodeBase64url } from './base64url.ts'
-import { parseJsonObject } from './json-object.ts'
 
 /** What counts in the header of a token (RFC 7515 §4.1). */
 export interface Header {

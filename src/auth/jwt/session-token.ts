@@ -1,3 +1,4 @@
+import { isUUID } from '../uuid.ts'
 import type { Claims } from './claims.ts'
 import { JWTPayload } from './payload.ts'
 
@@ -16,9 +17,4 @@ export class SessionToken extends JWTPayload {
   static parse({ userId }: Claims, expiration: Date): SessionToken | undefined {
     return isUUID(userId) ? new SessionToken(userId.toLowerCase(), expiration) : undefined
   }
-}
-
-// Hexadecimal digits in any case are accepted, and lower-case ones produced (RFC 9562 §4).
-function isUUID(value: unknown): value is string {
-  return typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)
 }

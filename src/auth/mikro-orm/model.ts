@@ -1,6 +1,7 @@
 import type { EntityManager, EntityProperty } from '@mikro-orm/core'
 import type { Class } from '../auth.ts'
 import { Misuse } from '../errors.ts'
+import { isUUID } from '../uuid.ts'
 
 /** The class that MikroORM makes of a schema, which a model extends: `UserSchema.class`. */
 // A mixin's base takes whatever arguments its subclass passes on; TypeScript wants `any[]` there (TS2545).
@@ -59,8 +60,4 @@ export async function findOne<Model extends object>(
     populate: populate as never,
   })
   return (found as Model | null) ?? undefined
-}
-
-function isUUID(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 }

@@ -1,0 +1,59 @@
+import { signIn, signUp } from './forms.ts'
+import { expect, test } from './site.ts'
+
+test('while the database is away, public pages say that nobody can tell, and afterwards all are still signed in', async ({
+  page,
+  account,
+  accident,
+}) => {
+  await account.signIn(page)
+  accident.happens()
+
+  await page.goto('/')
+  await expect(page.getByRole('status').first()).toContainText('We cannot tell who is signed in at the moment.')
+  await expect(page.getByRole('banner').getByRole('navigation')).toHaveCount(0)
+  await expect(page.locator('body')).not.toContainText(account.name)
+
+  const response = await page.goto('/account')
+  expect(response?.status()).toBe(503)
+  expect(response?.headers()['retry-after']).toBe('5')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Service Unavailable')
+  await expect(page.locator('body')).not.toContainText(/sqlite|select|table|stack/i)
+
+  accident.isOver()
+  await page.goto('/account')
+  await expect(page.getByRole('main')).toContainText(account.name)
+})
+
+test('a form that is sent while the database is away is 503, and works afterwards', async ({
+  page,
+  account,
+  accident,
+}) => {
+  const newcomer = { name: 'Ada', email: 'afterwards@example.com', password: account.password }
+  await page.goto('/signup')
+  accident.happens()
+  await signUp(page, { ...newcomer, confirmation: newcomer.password })
+  await expect(page).toHaveTitle('Error: Service Unavailable – koa-authenticators')
+  await page.goto('/login')
+  await signIn(page, account)
+  await expect(page).toHaveTitle('Error: Service Unavailable – koa-authenticators')
+
+  accident.isOver()
+  await page.goto('/login')
+  await signIn(page, account)
+  await expect(page).toHaveURL('/account')
+})
+
+test('signing out while the database is away is not taken for done', async ({ page, account, accident }) => {
+  await account.signIn(page)
+  await page.goto('/account')
+  accident.happens()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page).toHaveTitle('Error: Service Unavailable – koa-authenticators')
+
+  accident.isOver()
+  await page.goto('/account')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page.getByText('Nobody yet')).toBeVisible()
+})

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface, type Interface } from 'node:readline'
+
+/** The server as `npm start` runs it: a process of its own, on a free port. */
+export interface Server {
+  readonly url: string
+  /** Its SQLite file. */
+  readonly database: string
+  /** Asks it to stop as an operator would, and throws unless it stops well. */
+  stop(): Promise<void>
+}
+
+/** Starts a server with a database of its own. Nothing of the caller's environment reaches it but the way to Node. */
+export async function startServer(): Promise<Server> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'koa-authenticators-e2e-'))
+  const child = spawn(process.execPath, ['src/start.js', 'server'], {
+    cwd: join(import.meta.dirname, '..'),
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'test',
+      DATA_DIR: dataDir,
+      PORT: '0',
+      LOG_LEVEL: 'info',
+      BCRYPT_COST: '4',
+      // All tests of a worker come from one address.
+      THROTTLE: 'off',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  return {
+    url: await listening(createInterface(child.stdout)),
+    database: join(dataDir, 'site.sqlite'),
+    async stop() {
+      child.kill('SIGTERM')
+      const [code, signal] = await exited
+      await rm(dataDir, { recursive: true })
+      if (code !== 0) throw new Error(`The server stopped with ${signal ?? `exit code ${code}`}.`)
+    },
+  }
+}
+
+// The lines go on being read, or the server would wait for room in the pipe.
+function listening(log: Interface): Promise<string> {
+  return new Promise((resolve, reject) => {
+    log.on('line', (line) => {
+      const { msg, url } = JSON.parse(line)
+      if (msg === 'listening') resolve(url)
+    })
+    log.once('close', () => reject(new Error('The server stopped before it was listening.')))
+  })
+}

@@ -1,0 +1,115 @@
+import { signIn } from './forms.ts'
+import { expect, test } from './site.ts'
+
+const wrong = 'The e-mail address or password is wrong.'
+
+test('a wrong password is refused with the form, the address kept, and the right one signs in', async ({
+  page,
+  account,
+}) => {
+  await page.goto('/login')
+  await expect(page.getByLabel('E-mail address')).toBeFocused()
+  await signIn(page, { ...account, password: 'a microsecond of wire' })
+
+  await expect(page).toHaveTitle('Error: Sign in – koa-authenticators')
+  const summary = page.getByRole('alert')
+  await expect(summary).toBeFocused()
+  await expect(summary).toContainText(wrong)
+  const address = page.getByLabel('E-mail address')
+  await expect(address).toHaveValue(account.email)
+  await expect(address).toHaveAccessibleDescription(`Error: ${wrong}`)
+  await expect(page.getByLabel('Password', { exact: true })).toBeEmpty()
+  await summary.getByRole('link').click()
+  await expect(address).toBeFocused()
+
+  await page.getByLabel('Password', { exact: true }).fill(account.password)
+  await page.getByLabel('Password', { exact: true }).press('Enter')
+  await expect(page).toHaveURL('/account')
+  await expect(page.getByRole('main')).toContainText(account.name)
+})
+
+test('an address that nobody has is refused with the very page of a wrong password', async ({
+  page,
+  account,
+}) => {
+  const answers = []
+  for (const email of [account.email, `no${account.email}`]) {
+    await page.goto('/login')
+    await signIn(page, { email, password: 'not the password' })
+    await expect(page.getByRole('alert')).toBeVisible()
+    answers.push((await page.getByRole('main').innerHTML()).replaceAll(email, ''))
+  }
+  expect(answers[1]).toBe(answers[0])
+})
+
+test('a visitor is told why to sign in, and brought back to the page asked for, its query included', async ({
+  page,
+  account,
+}) => {
+  const asked = '/account?view=a%20b&tag=%C3%BC&next=%2Fx'
+  await page.goto(asked)
+
+  await expect(page).toHaveURL(`/login?next=${encodeURIComponent(asked)}`)
+  await expect(page.getByText('Sign in to see that page.')).toBeVisible()
+  await signIn(page, { ...account, password: 'wrong at first' })
+  await expect(page.getByRole('alert')).toContainText(wrong)
+  await signIn(page, account)
+  await expect(page).toHaveURL(asked)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Your account')
+})
+
+const elsewhere = [
+  'https://example.org/account',
+  '//example.org/account',
+  '/\\example.org/account',
+  '/%2Fexample.org/account',
+  '/\t/example.org/account',
+  'javascript:alert(1)',
+]
+
+for (const next of elsewhere) {
+  test(`${JSON.stringify(next)} is not followed after signing in`, async ({ page, account }) => {
+    await page.goto(`/login?next=${encodeURIComponent(next)}`)
+    await signIn(page, account)
+    await expect(page).toHaveURL('/account')
+  })
+}
+
+test('a target that was put into the form by hand is not followed either', async ({ page, account }) => {
+  await page.goto('/login?next=/account')
+  await page.locator('input[name="next"]').evaluate((input) => {
+    input.setAttribute('value', '//example.org/account')
+  })
+  await signIn(page, account)
+  await expect(page).toHaveURL('/account')
+})
+
+const day = 24 * 60 * 60
+const lifetimes = [
+  { choice: 'without "Keep me signed in", the cookie lasts a day', isKept: false, seconds: day },
+  { choice: 'with "Keep me signed in", the cookie lasts thirty days', isKept: true, seconds: 30 * day },
+]
+
+for (const { choice, isKept, seconds } of lifetimes) {
+  test(choice, async ({ page, context, account }) => {
+    await page.goto('/login')
+    await page.getByLabel('Keep me signed in on this device').setChecked(isKept)
+    const before = Date.now() / 1000
+    await signIn(page, account)
+    await expect(page).toHaveURL('/account')
+    const after = Date.now() / 1000
+
+    const cookie = (await context.cookies()).find(({ name }) => name === 'session')
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax', path: '/' })
+    expect(cookie?.expires).toBeGreaterThanOrEqual(Math.floor(before + seconds))
+    expect(cookie?.expires).toBeLessThanOrEqual(Math.ceil(after + seconds))
+  })
+}
+
+test('the choice to be kept signed in survives a wrong password', async ({ page, account }) => {
+  await page.goto('/login')
+  await page.getByLabel('Keep me signed in on this device').check()
+  await signIn(page, { ...account, password: 'not the password' })
+  await expect(page.getByRole('alert')).toBeVisible()
+  await expect(page.getByLabel('Keep me signed in on this device')).toBeChecked()
+})

@@ -1,0 +1,82 @@
+import { signUp } from './forms.ts'
+import { expect, test } from './site.ts'
+
+const nobodyYet = {
+  name: 'Ada Lovelace',
+  email: 'ada.lovelace@example.com',
+  password: 'analytical engine 1843',
+  confirmation: 'analytical engine 1843',
+}
+
+test('sign-up names every mistake, leads to its field, keeps all but the passwords, and then signs in', async ({
+  page,
+}) => {
+  await page.goto('/signup')
+  await signUp(page, { name: '', email: 'ada@', password: 'short', confirmation: 'shorter' })
+
+  await expect(page).toHaveTitle('Error: Create an account – koa-authenticators')
+  const summary = page.getByRole('alert')
+  await expect(summary).toBeFocused()
+  await expect(summary.getByRole('heading')).toHaveText('There is a problem')
+  const links = summary.getByRole('link')
+  await expect(links).toHaveCount(4)
+
+  const fields = ['Name', 'E-mail address', 'Password', 'Password confirmation']
+  for (const [index, label] of fields.entries()) {
+    const field = page.getByLabel(label, { exact: true })
+    const link = links.nth(index)
+    await link.click()
+    await expect(field).toBeFocused()
+    await expect(field).toHaveAttribute('aria-invalid', 'true')
+    await expect(field).toHaveAccessibleDescription(new RegExp(`Error: ${await link.innerText()}`))
+  }
+
+  await expect(page.getByLabel('E-mail address')).toHaveValue('ada@')
+  await expect(page.getByLabel('Password', { exact: true })).toBeEmpty()
+  await expect(page.getByLabel('Password confirmation', { exact: true })).toBeEmpty()
+
+  await signUp(page, nobodyYet)
+  await expect(page).toHaveURL('/account')
+  await expect(page).toHaveTitle('Your account – koa-authenticators')
+  await expect(page.getByRole('main')).toContainText('Ada Lovelace')
+  await expect(page.getByRole('main')).toContainText('ada.lovelace@example.com')
+  await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible()
+})
+
+test('sign-up says which mistake is left, and marks no other field', async ({ page }) => {
+  await page.goto('/signup')
+  await signUp(page, { ...nobodyYet, email: 'not.twice@example.com', confirmation: 'something else' })
+
+  await expect(page.getByRole('alert').getByRole('link')).toHaveText(['The passwords did not match.'])
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Ada Lovelace')
+  await expect(page.locator('[aria-invalid="true"]')).toHaveAttribute('id', 'confirmPassword')
+})
+
+test('sign-up says that an address is taken, in whatever case it is written', async ({ page, account }) => {
+  await page.goto('/signup')
+  await signUp(page, { ...nobodyYet, email: account.email.toUpperCase() })
+
+  await expect(page).toHaveTitle('Error: Create an account – koa-authenticators')
+  await expect(page.getByRole('alert')).toContainText('There is already an account with this e-mail address.')
+  await expect(page.getByLabel('E-mail address')).toHaveValue(account.email.toUpperCase())
+})
+
+test('a name that is also markup is shown as it was typed', async ({ page }) => {
+  const name = `<b>"Bobby"</b> & 'Tables' <script>document.title = 1</script>`
+  await page.goto('/signup')
+  await signUp(page, { ...nobodyYet, name, email: 'bobby@example.com' })
+
+  await expect(page).toHaveTitle('Your account – koa-authenticators')
+  await expect(page.getByRole('definition').filter({ hasText: 'Bobby' })).toHaveText(name)
+})
+
+test('whoever is signed in has no use for the sign-up and sign-in pages, and is sent to the account', async ({
+  page,
+  account,
+}) => {
+  await account.signIn(page)
+  for (const path of ['/signup', '/login']) {
+    await page.goto(path)
+    await expect(page).toHaveURL('/account')
+  }
+})

@@ -1,0 +1,89 @@
+import { test as base, expect, type Page } from '@playwright/test'
+import Database from 'better-sqlite3'
+import { type Server, startServer } from './server.ts'
+import { watch } from './watch.ts'
+
+/** Somebody who has signed up before the test. */
+export interface Account {
+  readonly name: string
+  readonly email: string
+  readonly password: string
+  /** Signs a page's browser in without the form. */
+  signIn(page: Page): Promise<void>
+}
+
+/** What the server's database can suffer, and recover from, while it runs. */
+export interface Accident {
+  happens(): void
+  isOver(): void
+}
+
+/**
+ * Playwright's `test`, with a server for each worker, whose address is the base of every relative one. Whatever a `page`
+ * asks of another origin, and whatever its console complains of, fails the test.
+ */
+export const test = base.extend<
+  { account: Account; accident: Accident },
+  { server: Server; newcomers: Iterator<number, never> }
+>({
+  server: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs.
+    async ({}, use) => {
+      const server = await startServer()
+      await use(server)
+      await server.stop()
+    },
+    { scope: 'worker' },
+  ],
+  baseURL: ({ server }, use) => use(server.url),
+
+  page: async ({ page, server }, use) => {
+    const complaints = watch(page, server.url)
+    await use(page)
+    expect(complaints, 'what the browser complained of').toEqual([])
+  },
+
+  // biome-ignore lint/correctness/noEmptyPattern: as above.
+  newcomers: [({}, use) => use(countFrom(1)), { scope: 'worker' }],
+  account: async ({ request, newcomers }, use) => {
+    const number = newcomers.next().value
+    const name = `Grace ${number}`
+    const email = `grace${number}@example.com`
+    const password = 'a nanosecond of wire'
+    const data = { name, email, password, confirmPassword: password }
+    expect((await request.post('/users', { data })).status()).toBe(201)
+    await use({
+      name,
+      email,
+      password,
+      async signIn(page) {
+        const response = await page.request.post('/login', { data: { username: email, password } })
+        expect(response.status()).toBe(200)
+      },
+    })
+  },
+
+  accident: async ({ server }, use) => {
+    const database = new Database(server.database)
+    let hasHappened = false
+    const accident: Accident = {
+      happens() {
+        database.exec('alter table sessions rename to lost_sessions; alter table users rename to lost_users')
+        hasHappened = true
+      },
+      isOver() {
+        database.exec('alter table lost_users rename to users; alter table lost_sessions rename to sessions')
+        hasHappened = false
+      },
+    }
+    await use(accident)
+    if (hasHappened) accident.isOver()
+    database.close()
+  },
+})
+
+export { expect }
+
+function* countFrom(first: number): Generator<number, never> {
+  for (let number = first; ; number++) yield number
+}

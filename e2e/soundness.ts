@@ -1,0 +1,58 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import { expect, type Locator, type Page } from '@playwright/test'
+
+const widths = [390, 1280]
+const schemes = ['light', 'dark'] as const
+
+/** What holds for every page in every state, on a phone and on a desk, by day and by night. */
+export async function expectSound(page: Page): Promise<void> {
+  await expectSoundForms(page)
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 800 })
+    for (const colorScheme of schemes) {
+      await page.emulateMedia({ colorScheme })
+      expect(await violations(page), `axe at ${width} px, ${colorScheme}`).toEqual([])
+    }
+  }
+  await page.emulateMedia({ forcedColors: 'active' })
+  expect(await violations(page), 'axe in the colours of the system').toEqual([])
+
+  for (const width of [320, ...widths]) await expectToFit(page, width)
+  // WCAG 2.2, 1.4.4: text of twice the size.
+  await page.evaluate('document.documentElement.style.fontSize = "200%"')
+  await expectToFit(page, 1280)
+}
+
+async function violations(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page })
+    // axe leaves this one (WCAG 2.2, 2.5.8) to those who ask for it.
+    .options({ rules: { 'target-size': { enabled: true } } })
+    .analyze()
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+async function expectToFit(page: Page, width: number): Promise<void> {
+  await page.setViewportSize({ width, height: 800 })
+  const needed = await page.evaluate<number>('document.documentElement.scrollWidth')
+  expect(needed, `the width that the page takes of ${width} px`).toBeLessThanOrEqual(width)
+}
+
+/** What a password manager needs (`autocomplete` tokens), and what it or a person must not be kept from. */
+async function expectSoundForms(page: Page): Promise<void> {
+  expect(await page.locator('[onpaste], [oncopy], [oncut]').count(), 'elements that listen to pasting').toBe(0)
+  for (const form of await page.locator('form').all()) {
+    await expect(form).toHaveAttribute('method', 'post')
+    await expect(form.getByRole('button').and(page.locator('[type="submit"]'))).toBeEnabled()
+    const passwords = await form.locator('input[type="password"]').all()
+    for (const password of passwords) await expectSoundPassword(password)
+    if (passwords.length > 0) await expect(form.locator('input[autocomplete="username"]')).toHaveCount(1)
+  }
+  expect(await page.locator('input:not(form input)').count(), 'inputs outside a form').toBe(0)
+}
+
+async function expectSoundPassword(password: Locator): Promise<void> {
+  await expect(password).toHaveAttribute('autocomplete', /^(current|new)-password$/)
+  await expect(password).not.toHaveAttribute('maxlength')
+  await expect(password).toBeEditable()
+  await expect(password).toHaveValue('')
+}

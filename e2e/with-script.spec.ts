@@ -1,0 +1,73 @@
+import { expect, test } from './site.ts'
+
+test('a password is shown and hidden again from the keyboard, and hidden when it is sent', async ({
+  page,
+  account,
+}) => {
+  await page.goto('/login')
+  const password = page.getByLabel('Password', { exact: true })
+  const status = page.getByRole('status')
+  await password.fill(account.password)
+  await page.keyboard.press('Tab')
+  const show = page.getByRole('button', { name: 'Show password' })
+  await expect(show).toBeFocused()
+  await expect(show).toHaveAttribute('aria-pressed', 'false')
+
+  await page.keyboard.press('Space')
+  const hide = page.getByRole('button', { name: 'Hide password' })
+  await expect(hide).toBeFocused()
+  await expect(hide).toHaveAttribute('aria-pressed', 'true')
+  await expect(password).toHaveAttribute('type', 'text')
+  await expect(password).toHaveValue(account.password)
+  await expect(status).toHaveText('Your password is visible')
+
+  await page.keyboard.press('Enter')
+  await expect(password).toHaveAttribute('type', 'password')
+  await expect(status).toHaveText('Your password is hidden')
+
+  await page.keyboard.press('Enter')
+  await expect(password).toHaveAttribute('type', 'text')
+  await page.evaluate('document.addEventListener("submit", (event) => event.preventDefault())')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await expect(password).toHaveAttribute('type', 'password')
+})
+
+test('each of two passwords has a button of its own, and neither is sent by it', async ({ page }) => {
+  await page.goto('/signup')
+  await page.getByRole('button', { name: 'Show password confirmation' }).click()
+  await expect(page.getByLabel('Password confirmation', { exact: true })).toHaveAttribute('type', 'text')
+  await expect(page.getByLabel('Password', { exact: true })).toHaveAttribute('type', 'password')
+  await expect(page).toHaveURL('/signup')
+  await expect(page).toHaveTitle('Create an account – koa-authenticators')
+})
+
+test('the first press of Tab reaches the way past the header', async ({ page }) => {
+  await page.goto('/')
+  await page.keyboard.press('Tab')
+  const skip = page.getByRole('link', { name: 'Skip to main content' })
+  await expect(skip).toBeFocused()
+  await expect(skip).toBeInViewport({ ratio: 1 })
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('main')).toBeFocused()
+})
+
+test.describe('the clipboard', () => {
+  test.use({ permissions: ['clipboard-read', 'clipboard-write'] })
+
+  test('the lines for the terminal are copied whole, and the button says so for two seconds', async ({ page }) => {
+    await page.clock.install()
+    await page.goto('/')
+    const terminal = page.getByRole('group', { name: 'Turn the password into a token' })
+    const copy = terminal.getByRole('button', { name: 'Copy: Turn the password into a token' })
+    await copy.press('Enter')
+
+    await expect(copy).toHaveText('Copied')
+    await expect(page.getByRole('status')).toHaveText('Copied: Turn the password into a token')
+    const lines = await terminal.locator('code').textContent()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${lines}\n`)
+
+    await page.clock.runFor(2000)
+    await expect(copy).toHaveText('Copy')
+    await expect(page.getByRole('status')).toBeEmpty()
+  })
+})

@@ -1,0 +1,54 @@
+import { signIn, signUp } from './forms.ts'
+import { expect, test } from './site.ts'
+
+test.use({ javaScriptEnabled: false })
+
+test('without script, somebody signs up, signs out, signs in and is brought back', async ({ page }) => {
+  const password = 'moths in a relay'
+  const email = 'without.script@example.com'
+
+  await page.goto('/account?from=a bookmark')
+  await expect(page.getByText('Sign in to see that page.')).toBeVisible()
+  await page.getByRole('main').getByRole('link', { name: 'Create an account' }).click()
+
+  await signUp(page, { name: 'Grace Hopper', email, password, confirmation: 'moths' })
+  await expect(page).toHaveTitle('Error: Create an account – koa-authenticators')
+  const summary = page.getByRole('alert')
+  await expect(summary).toBeVisible()
+  await summary.getByRole('link', { name: 'The passwords did not match.' }).click()
+  await expect(page.getByLabel('Password confirmation')).toBeFocused()
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Grace Hopper')
+  await expect(page.getByLabel('Password', { exact: true })).toBeEmpty()
+
+  await signUp(page, { name: 'Grace Hopper', email, password, confirmation: password })
+  await expect(page).toHaveURL('/account')
+  await expect(page.getByRole('main')).toContainText('Grace Hopper')
+  await page.getByRole('link', { name: 'koa-authenticators' }).click()
+  await expect(page.getByText('recognised by session cookie')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page).toHaveURL('/')
+  await expect(page.getByText('Nobody yet')).toBeVisible()
+  await page.goBack()
+  await expect(page.locator('body')).not.toContainText('Grace Hopper')
+
+  await page.goto('/account?from=a bookmark')
+  await signIn(page, { email, password: 'butterflies' })
+  await expect(page).toHaveTitle('Error: Sign in – koa-authenticators')
+  await expect(page.getByRole('alert')).toContainText('The e-mail address or password is wrong.')
+  await expect(page.getByLabel('E-mail address')).toHaveValue(email)
+  await signIn(page, { email, password })
+  await expect(page).toHaveURL('/account?from=a%20bookmark')
+  await expect(page.getByRole('main')).toContainText('Grace Hopper')
+})
+
+test('without script, no button is shown that would do nothing', async ({ page }) => {
+  for (const [path, names] of [
+    ['/login', ['Sign in']],
+    ['/signup', ['Create account']],
+    ['/', []],
+  ] as const) {
+    await page.goto(path)
+    await expect(page.getByRole('button')).toHaveText([...names])
+  }
+})

@@ -1,0 +1,909 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import Koa from 'koa'
+import bodyParser from 'koa-bodyparser'
+import session from 'koa-session'
+import { type AuthContext, auth } from './auth.ts'
+import type { BearerAuthorization } from './authorization.ts'
+import { BearerAuthenticator } from './bearer.ts'
+import { CredentialsAuthenticator, type PasswordCredentials } from './credentials.ts'
+import { guard } from './guard.ts'
+import { SessionAuthenticator } from './session.ts'
+import { Browser } from './testing/browser.ts'
+import { MemoryStore } from './testing/memory-store.ts'
+import { serve } from './testing/serve.ts'
+
+interface SessionContext extends AuthContext {
+  session: Record<string, unknown> | null
+}
+
+/** A user type of the test's own, the people of that type, and the ways to authenticate them. */
+function people(...names: string[]) {
+  class User {
+    readonly sessionID: string
+    constructor(name: string) {
+      this.sessionID = name
+    }
+  }
+  const known = new Map(names.map((name) => [name, new User(name)]))
+  const asked: string[] = []
+  class FromSession extends SessionAuthenticator<User> {
+    readonly user = User
+    override authenticate(sessionID: string, ctx: AuthContext) {
+      asked.push(sessionID)
+      const user = known.get(sessionID)
+      if (user) ctx.auth.login(user)
+    }
+  }
+  class ByForm extends CredentialsAuthenticator<User> {
+    readonly user = User
+    override async authenticate({ username, password }: PasswordCredentials, ctx: AuthContext) {
+      const user = known.get(username)
+      if (user && password === 'secret') ctx.auth.login(user)
+    }
+  }
+  class ByToken extends BearerAuthenticator<User> {
+    readonly user = User
+    override async authenticate({ token }: BearerAuthorization, ctx: AuthContext) {
+      const user = known.get(token)
+      if (user) ctx.auth.login(user)
+    }
+  }
+  /** Logs in whom the query names, as a sign-up does. */
+  const byHandler = (ctx: AuthContext) => {
+    const user = known.get(String(ctx.query.as))
+    if (user) ctx.auth.login(user)
+  }
+  return { User, known, asked, FromSession, ByForm, ByToken, byHandler }
+}
+
+/** An application with a session and an empty `ctx.auth`; the session is in the cookie if there is no store. */
+function appWith(store?: MemoryStore) {
+  const app = new Koa<object, SessionContext>()
+  app.keys = ['a key for tests']
+  app.use(session({ maxAge: 60_000, ...(store && { store }) }, app))
+  app.use(bodyParser())
+  app.use(auth())
+  return app
+}
+
+const form = (username: string, password = 'secret') => ({ username, password })
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+describe('SessionAuthenticator', () => {
+  for (const [where, makeStore] of [
+    ['a store', () => new MemoryStore()],
+    ['the cookie', () => undefined],
+  ] as const) {
+    test(`remembers who signed in, restores them before the handler, and forgets who signed out: in ${where}`, async (t) => {
+      const { User, FromSession, ByForm } = people('ada', 'bob')
+      const app = appWith(makeStore())
+      app.use(new FromSession().middleware())
+      app.use(new ByForm().middleware())
+      app.use((ctx) => {
+        const user = ctx.auth.get(User)
+        if (ctx.path === '/logout') ctx.auth.logout(User)
+        ctx.body = user?.sessionID ?? 'nobody'
+      })
+      const { url } = await serve(t, app)
+      const browser = new Browser(url)
+      const stranger = new Browser(url)
+      const me = async (client: Browser) => (await client.get('/')).text()
+
+      assert.equal(await me(browser), 'nobody')
+      assert.equal(browser.cookie, '')
+
+      await browser.post('/', form('ada'))
+      assert.equal(await me(browser), 'ada')
+      assert.equal(await me(browser), 'ada')
+      assert.equal(await me(stranger), 'nobody')
+
+      await browser.post('/', form('bob'))
+      assert.equal(await me(browser), 'bob')
+
+      await browser.post('/logout')
+      assert.equal(browser.cookie, '')
+      assert.equal(await me(browser), 'nobody')
+    })
+  }
+
+  test('remembers whoever is authenticated at the end, by a bearer token too (specification, "GET /me")', async (t) => {
+    const { User, FromSession, ByToken } = people('ada', 'bob')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByToken().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).sessionID
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+
+    assert.equal((await browser.get('/')).status, 401)
+    assert.equal((await browser.get('/', bearer('eve'))).status, 401)
+    assert.deepEqual([browser.cookie, store.ids], ['', []])
+
+    assert.equal(await (await browser.get('/', bearer('ada'))).text(), 'ada')
+    const { cookie } = browser
+    assert.equal(await (await browser.get('/')).text(), 'ada')
+
+    // The same user again is nothing new, another one is.
+    await browser.get('/', bearer('ada'))
+    assert.equal(browser.cookie, cookie)
+    assert.equal(await (await browser.get('/', bearer('bob'))).text(), 'bob')
+    assert.notEqual(browser.cookie, cookie)
+    assert.equal(await (await browser.get('/')).text(), 'bob')
+    assert.equal(store.ids.length, 1)
+  })
+
+  test('remembers only who signed in, if it is told so: by a form or by a handler', async (t) => {
+    const { User, FromSession, ByForm, ByToken, byHandler } = people('ada', 'bob')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession({ remember: 'signed-in' }).middleware())
+    app.use(new ByForm().middleware())
+    app.use(new ByToken().middleware())
+    app.use((ctx) => {
+      byHandler(ctx)
+      ctx.body = ctx.auth.get(User)?.sessionID ?? 'nobody'
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    const me = async (path = '/', headers = {}) => (await browser.get(path, headers)).text()
+
+    assert.equal(await me('/', bearer('ada')), 'ada')
+    assert.deepEqual([browser.cookie, store.ids], ['', []])
+
+    await browser.post('/', form('ada'))
+    assert.equal(await me(), 'ada')
+
+    // Somebody else's token changes nothing in the session.
+    const { cookie } = browser
+    assert.equal(await me('/', bearer('bob')), 'bob')
+    assert.equal(browser.cookie, cookie)
+    assert.equal(await me(), 'ada')
+
+    await me('/?as=bob')
+    assert.equal(await me(), 'bob')
+  })
+
+  test('works wherever it stands in the chain', async (t) => {
+    for (const order of ['first', 'last'] as const) {
+      for (const remember of ['authenticated', 'signed-in'] as const) {
+        const { User, FromSession, ByForm, byHandler } = people('ada', 'bob')
+        const app = appWith(new MemoryStore())
+        const chain = [new FromSession({ remember }), new ByForm()]
+        if (order === 'last') chain.reverse()
+        for (const each of chain) app.use(each.middleware())
+        app.use((ctx) => {
+          byHandler(ctx)
+          ctx.body = ctx.auth.get(User)?.sessionID ?? 'nobody'
+        })
+        const { url } = await serve(t, app)
+        const me = async (client: Browser) => (await client.get('/')).text()
+
+        const byForm = new Browser(url)
+        await byForm.post('/', form('ada'))
+        assert.equal(await me(byForm), 'ada', order)
+        await byForm.post('/', form('bob'))
+        assert.equal(await me(byForm), 'bob', order)
+
+        const byTheHandler = new Browser(url)
+        await byTheHandler.get('/?as=bob')
+        assert.equal(await me(byTheHandler), 'bob', order)
+      }
+    }
+  })
+
+  test('writes nothing for a visitor, and nothing for a user who only looks', async (t) => {
+    const { User, FromSession, ByForm } = people('ada')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use((ctx) => {
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+
+    for (const response of [await browser.get('/'), await browser.post('/', form('ada', 'wrong'))]) {
+      assert.equal(response.headers.has('set-cookie'), false)
+    }
+    assert.equal(store.writes, 0)
+
+    await browser.post('/', form('ada'))
+    const { writes } = store
+    for (let i = 0; i < 5; i += 1) assert.equal((await browser.get('/')).headers.has('set-cookie'), false)
+    assert.equal(store.writes, writes)
+  })
+
+  test('puts no more than the identifier into the session, under the name of the class or one of your own', async (t) => {
+    for (const [options, key] of [
+      [{}, 'User'],
+      [{ key: 'member' }, 'member'],
+    ] as const) {
+      const { User, FromSession, ByForm } = people('ada')
+      const store = new MemoryStore()
+      const app = appWith(store)
+      app.use(new FromSession(options).middleware())
+      app.use(new ByForm().middleware())
+      app.use(guard(User))
+      const { url } = await serve(t, app)
+
+      await new Browser(url).post('/', form('ada'))
+
+      assert.deepEqual(store.data, { [key]: 'ada' })
+    }
+  })
+})
+
+describe('a log-in', () => {
+  test('changes the identifier, ends the planted session, and leaves nothing of it', async (t) => {
+    const { User, FromSession, ByForm } = people('ada')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use((ctx) => {
+      if (ctx.path === '/visit' && ctx.session)
+        Object.assign(ctx.session, { cart: ['planted'], isAdmin: true })
+      ctx.body = { user: ctx.auth.get(User)?.sessionID, session: ctx.session }
+    })
+    const { url } = await serve(t, app)
+    const attacker = new Browser(url)
+    await attacker.get('/visit')
+    const [planted] = store.ids
+    const victim = new Browser(url)
+    victim.cookie = attacker.cookie
+
+    await victim.post('/', form('ada'))
+
+    assert.equal(store.ids.length, 1)
+    assert.notEqual(store.ids[0], planted)
+    assert.deepEqual(store.data, { User: 'ada' })
+    assert.deepEqual(await (await victim.get('/')).json(), { user: 'ada', session: { User: 'ada' } })
+    assert.deepEqual(await (await attacker.get('/')).json(), { session: {} })
+  })
+
+  test('of the same user again changes the identifier again, and ends the one before', async (t) => {
+    const { User, FromSession, ByForm, byHandler } = people('ada')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use((ctx) => {
+      byHandler(ctx)
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    const old = new Browser(url)
+
+    await browser.post('/', form('ada'))
+    for (const logInAgain of [() => browser.post('/', form('ada')), () => browser.get('/?as=ada')]) {
+      const [before] = store.ids
+      old.cookie = browser.cookie
+      await logInAgain()
+      assert.equal(store.ids.length, 1)
+      assert.notEqual(store.ids[0], before)
+      assert.equal(await (await browser.get('/')).text(), 'true')
+      assert.equal(await (await old.get('/')).text(), 'false')
+    }
+  })
+
+  test("of somebody else leaves nothing of the first one's, by a form, by a handler, and by a token", async (t) => {
+    const { User, FromSession, ByForm, ByToken, byHandler } = people('ada', 'bob')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use(new ByToken().middleware())
+    app.use((ctx) => {
+      if (ctx.path === '/cart' && ctx.session) ctx.session.cart = ['of ada']
+      byHandler(ctx)
+      ctx.body = ctx.auth.get(User)?.sessionID
+    })
+    const { url } = await serve(t, app)
+
+    for (const logIn of [
+      (browser: Browser) => browser.post('/', form('bob')),
+      (browser: Browser) => browser.get('/?as=bob'),
+      (browser: Browser) => browser.get('/', bearer('bob')),
+    ]) {
+      const browser = new Browser(url)
+      await browser.post('/', form('ada'))
+      await browser.get('/cart')
+      const old = new Browser(url)
+      old.cookie = browser.cookie
+      assert.deepEqual(store.data, { User: 'ada', cart: ['of ada'] })
+
+      assert.equal(await (await logIn(browser)).text(), 'bob')
+
+      assert.deepEqual(store.data, { User: 'bob' })
+      assert.equal((await old.get('/')).status, 204)
+      await store.destroy(store.ids[0] ?? '')
+    }
+  })
+
+  test('keeps what the handler writes then, though it wrote the same at the log-in before', async (t) => {
+    const { User, FromSession, ByForm } = people('ada')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use((ctx) => {
+      if (ctx.method === 'POST' && ctx.session) Object.assign(ctx.session, { keep: true, greeting: 'Hello.' })
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+
+    for (const round of [1, 2, 3]) {
+      await browser.post('/', form('ada'))
+      assert.deepEqual(store.data, { User: 'ada', keep: true, greeting: 'Hello.' }, `${round}`)
+    }
+  })
+
+  test('keeps what the handler carries over by itself, before and after it logs in', async (t) => {
+    const { FromSession, byHandler } = people('ada')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use((ctx) => {
+      if (!ctx.session) return
+      if (ctx.path === '/visit') Object.assign(ctx.session, { cart: ['a book'], secret: 'of the visitor' })
+      const { cart } = ctx.session
+      if (ctx.path === '/log-in') ctx.session.greeting = 'Hello.'
+      byHandler(ctx)
+      if (ctx.path === '/log-in') ctx.session.cart = cart
+      ctx.body = ''
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    await browser.get('/visit')
+
+    await browser.get('/log-in?as=ada')
+
+    assert.deepEqual(store.data, { User: 'ada', greeting: 'Hello.', cart: ['a book'] })
+  })
+
+  test('with wrong credentials is refused, whoever is signed in, and leaves the session as it is', async (t) => {
+    const { User, FromSession, ByForm, asked } = people('ada', 'bob')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).sessionID
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    await browser.post('/', form('ada'))
+    const { cookie } = browser
+    const { writes } = store
+
+    for (const wrong of [form('ada', 'wrong'), form('bob', 'wrong'), form('eve')]) {
+      assert.equal((await browser.post('/', wrong)).status, 401)
+    }
+
+    assert.deepEqual([browser.cookie, store.writes], [cookie, writes])
+    assert.equal(await (await browser.get('/')).text(), 'ada')
+    assert.ok(asked.length > 0)
+  })
+
+  test('asks the credentials alone where they stand before the session', async (t) => {
+    const { User, FromSession, ByForm, asked } = people('ada', 'bob')
+    const app = appWith(new MemoryStore())
+    app.use(new ByForm().middleware())
+    app.use(new FromSession().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).sessionID
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    await browser.post('/', form('ada'))
+
+    assert.equal((await browser.post('/', form('bob', 'wrong'))).status, 401)
+    assert.equal(await (await browser.post('/', form('bob'))).text(), 'bob')
+    assert.deepEqual(asked, [])
+
+    await browser.get('/')
+    assert.deepEqual(asked, ['bob'])
+  })
+})
+
+describe('an Authorization header', () => {
+  test('decides alone: the session is not asked, and stays as it is', async (t) => {
+    const { User, FromSession, ByForm, ByToken, asked } = people('ada', 'bob')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession({ remember: 'signed-in' }).middleware())
+    app.use(new ByForm().middleware())
+    app.use(new ByToken().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).sessionID
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    await browser.post('/', form('ada'))
+    const { cookie } = browser
+    const { data, writes } = store
+
+    for (const authorization of ['Bearer eve', 'Bearer', 'Basic !', 'Digest x', '']) {
+      assert.equal((await browser.get('/', { authorization })).status, 401, authorization)
+    }
+    assert.equal(await (await browser.get('/', bearer('bob'))).text(), 'bob')
+
+    assert.deepEqual(asked, [])
+    assert.deepEqual([browser.cookie, store.data, store.writes], [cookie, data, writes])
+    assert.equal(await (await browser.get('/')).text(), 'ada')
+  })
+})
+
+describe('a log-out', () => {
+  test('ends the session on the server, whatever else is in it: a kept cookie is nobody', async (t) => {
+    const { User, FromSession, ByForm } = people('ada')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use((ctx) => {
+      if (ctx.path === '/cart' && ctx.session) ctx.session.cart = ['a book']
+      if (ctx.path === '/logout') ctx.auth.logout(User)
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    await browser.post('/', form('ada'))
+    await browser.get('/cart')
+    const kept = new Browser(url)
+    kept.cookie = browser.cookie
+
+    const response = await browser.post('/logout')
+
+    assert.match(response.headers.getSetCookie()[0] ?? '', /^koa\.sess=; path=\/; expires=Thu, 01 Jan 1970/)
+    assert.deepEqual(store.ids, [])
+    assert.equal(await (await kept.get('/')).text(), 'false')
+    assert.equal((await kept.post('/logout')).status, 200)
+  })
+
+  test('counts though the handler throws afterwards', async (t) => {
+    const { User, FromSession, ByForm } = people('ada')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use((ctx) => {
+      if (ctx.path === '/logout') {
+        ctx.auth.logout(User)
+        throw new Error('the audit log is gone')
+      }
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    await browser.post('/', form('ada'))
+
+    assert.equal((await browser.post('/logout')).status, 500)
+
+    assert.deepEqual(store.ids, [])
+    assert.equal(await (await browser.get('/')).text(), 'false')
+  })
+
+  test('and a log-in of somebody else in one request make a new session', async (t) => {
+    const { User, FromSession, ByForm, byHandler } = people('ada', 'bob')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use((ctx) => {
+      if (ctx.path === '/cart' && ctx.session) ctx.session.cart = ['of ada']
+      if (ctx.path === '/switch') ctx.auth.logout(User)
+      if (ctx.path === '/switch-by-hand') ctx.session = null
+      byHandler(ctx)
+      ctx.body = ctx.auth.get(User)?.sessionID ?? 'nobody'
+    })
+    const { url } = await serve(t, app)
+
+    for (const path of ['/switch?as=bob', '/switch-by-hand?as=bob']) {
+      const browser = new Browser(url)
+      await browser.post('/', form('ada'))
+      await browser.get('/cart')
+      const [before = ''] = store.ids
+
+      assert.equal(await (await browser.get(path)).text(), 'bob')
+
+      assert.notEqual(store.ids[0], before)
+      assert.deepEqual([store.ids.length, store.data], [1, { User: 'bob' }])
+      assert.equal(await (await browser.get('/')).text(), 'bob')
+      await store.destroy(store.ids[0] ?? '')
+    }
+  })
+
+  test('after a log-in in one request leaves nobody', async (t) => {
+    const { User, FromSession, byHandler } = people('ada')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use((ctx) => {
+      byHandler(ctx)
+      ctx.auth.logout(User)
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal(await (await new Browser(url).get('/?as=ada')).text(), 'false')
+    assert.deepEqual(store.ids, [])
+  })
+
+  test('is not undone by a request that is still running', async (t) => {
+    const { User, FromSession, ByForm } = people('ada')
+    const store = new MemoryStore()
+    const slowIsIn = Promise.withResolvers<void>()
+    const slowMayGo = Promise.withResolvers<void>()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use(async (ctx) => {
+      if (ctx.path === '/logout') ctx.auth.logout(User)
+      if (ctx.path === '/slow') {
+        slowIsIn.resolve()
+        await slowMayGo.promise
+      }
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    await browser.post('/', form('ada'))
+    const kept = new Browser(url)
+    kept.cookie = browser.cookie
+
+    const slow = kept.get('/slow')
+    await slowIsIn.promise
+    await browser.post('/logout')
+    slowMayGo.resolve()
+
+    assert.equal(await (await slow).text(), 'true')
+    assert.deepEqual(store.ids, [])
+    assert.equal(await (await kept.get('/')).text(), 'false')
+  })
+
+  test('by hand, with `ctx.session = null`, ends it too, also when the handler throws afterwards', async (t) => {
+    const { User, FromSession, ByForm } = people('ada')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use((ctx) => {
+      if (ctx.path === '/end') ctx.session = null
+      if (ctx.path === '/end' && ctx.query.how === 'throwing') throw new Error('the audit log is gone')
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+
+    for (const path of ['/end', '/end?how=throwing']) {
+      const browser = new Browser(url)
+      await browser.post('/', form('ada'))
+      await browser.get(path)
+      assert.deepEqual(store.ids, [], path)
+      assert.equal(await (await browser.get('/')).text(), 'false')
+    }
+  })
+})
+
+describe('a handler that throws', () => {
+  test('has nothing of what it wrote saved, and the session is as before', async (t) => {
+    const { User, FromSession, ByForm, byHandler } = people('ada', 'bob')
+    for (const store of [new MemoryStore(), undefined]) {
+      const app = appWith(store)
+      app.use(new FromSession().middleware())
+      app.use(new ByForm().middleware())
+      app.use((ctx) => {
+        if (ctx.path === '/cart' && ctx.session) ctx.session.cart = ['a book']
+        if (ctx.path === '/throw' && ctx.session) {
+          ;(ctx.session.cart as string[])?.push('another')
+          ctx.session.paid = true
+          byHandler(ctx)
+          throw new Error('the bank is gone')
+        }
+        ctx.body = { user: ctx.auth.get(User)?.sessionID, session: ctx.session }
+      })
+      const { url } = await serve(t, app)
+      const visitor = new Browser(url)
+      const browser = new Browser(url)
+      await browser.post('/', form('ada'))
+      await browser.get('/cart')
+      const { cookie } = browser
+
+      assert.equal((await visitor.get('/throw')).status, 500)
+      for (const path of ['/throw', '/throw?as=ada', '/throw?as=bob']) {
+        assert.equal((await browser.get(path)).status, 500)
+      }
+
+      assert.deepEqual([visitor.cookie, browser.cookie], ['', cookie])
+      const session = { User: 'ada', cart: ['a book'] }
+      assert.deepEqual(await (await browser.get('/')).json(), { user: 'ada', session })
+      if (store) assert.deepEqual([store.ids.length, store.data], [1, session])
+    }
+  })
+})
+
+describe('two user types in one session', () => {
+  function twoTypes(store: MemoryStore, order: 'users first' | 'admins first') {
+    const users = people('ada', 'eve')
+    const admins = people('root')
+    const app = appWith(store)
+    const chain = [new users.FromSession({ key: 'user' }), new admins.FromSession({ key: 'admin' })]
+    if (order === 'admins first') chain.reverse()
+    for (const each of chain) app.use(each.middleware())
+    app.use((ctx) => {
+      const { user, admin, out } = ctx.query
+      if (String(out).includes('user')) ctx.auth.logout(users.User)
+      if (String(out).includes('admin')) ctx.auth.logout(admins.User)
+      const logIn = (kind: typeof users, name: unknown) => {
+        const found = kind.known.get(String(name))
+        if (found) ctx.auth.login(found)
+      }
+      logIn(users, user)
+      logIn(admins, admin)
+      if (ctx.path === '/throw') throw new Error('the audit log is gone')
+      ctx.body = `${ctx.auth.get(users.User)?.sessionID} ${ctx.auth.get(admins.User)?.sessionID}`
+    })
+    return app
+  }
+
+  for (const order of ['users first', 'admins first'] as const) {
+    test(`are restored and forgotten apart: ${order}`, async (t) => {
+      const store = new MemoryStore()
+      const { url } = await serve(t, twoTypes(store, order))
+      const browser = new Browser(url)
+      const both = async () => (await browser.get('/')).text()
+
+      await browser.get('/?user=ada')
+      assert.equal(await both(), 'ada undefined')
+
+      const [before] = store.ids
+      await browser.get('/?admin=root')
+      assert.notEqual(store.ids[0], before)
+      assert.equal(await both(), 'ada root')
+
+      await browser.get('/?user=eve')
+      assert.equal(await both(), 'eve root')
+
+      await browser.get('/?out=user')
+      assert.equal(await both(), 'undefined root')
+      assert.deepEqual(store.data, { admin: 'root' })
+
+      await browser.get('/?user=ada&out=admin')
+      assert.equal(await both(), 'ada undefined')
+      assert.deepEqual(store.data, { user: 'ada' })
+
+      await browser.get('/?out=user')
+      assert.deepEqual([browser.cookie, store.ids], ['', []])
+    })
+
+    test(`can come and go in one request: ${order}`, async (t) => {
+      const store = new MemoryStore()
+      const { url } = await serve(t, twoTypes(store, order))
+      const browser = new Browser(url)
+
+      await browser.get('/?user=ada&admin=root')
+      assert.equal(await (await browser.get('/')).text(), 'ada root')
+      assert.deepEqual([store.ids.length, store.data], [1, { user: 'ada', admin: 'root' }])
+
+      await browser.get('/?out=user+admin')
+      assert.deepEqual([browser.cookie, store.ids], ['', []])
+    })
+
+    test(`log out apart, though the handler throws: ${order}`, async (t) => {
+      const store = new MemoryStore()
+      const { url } = await serve(t, twoTypes(store, order))
+
+      for (const [out, left] of [
+        ['user', { admin: 'root' }],
+        ['admin', { user: 'ada' }],
+        ['user+admin', {}],
+      ] as const) {
+        const browser = new Browser(url)
+        await browser.get('/?user=ada&admin=root')
+        assert.equal((await browser.get(`/throw?out=${out}`)).status, 500)
+        assert.deepEqual(store.data, left)
+        for (const id of store.ids) await store.destroy(id)
+      }
+    })
+  }
+
+  test('cannot be kept under one name: that is refused at the first request', async (t) => {
+    const users = people('ada')
+    const others = people('ada')
+    const app = appWith(new MemoryStore())
+    app.use(new users.FromSession().middleware())
+    app.use(new others.FromSession().middleware())
+    const { url, errors } = await serve(t, app)
+
+    assert.equal((await fetch(url)).status, 500)
+    assert.equal(
+      errors[0]?.message,
+      'Two user types are kept in the session as "User". Give one of them another `key`.',
+    )
+  })
+
+  test('are one and the same if the class is: two session authenticators of it get along', async (t) => {
+    const { User, FromSession, ByForm, asked } = people('ada', 'bob')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use(new FromSession().middleware())
+    app.use((ctx) => {
+      if (ctx.path === '/logout') ctx.auth.logout(User)
+      if (ctx.method === 'POST' && ctx.session) ctx.session.greeting = 'Hello.'
+      ctx.body = ctx.auth.get(User)?.sessionID ?? 'nobody'
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+
+    for (const name of ['ada', 'bob', 'bob']) {
+      await browser.post('/', form(name))
+      assert.deepEqual([store.ids.length, store.data], [1, { User: name, greeting: 'Hello.' }])
+      asked.splice(0)
+      assert.equal(await (await browser.get('/')).text(), name)
+      assert.deepEqual(asked, [name])
+    }
+    await browser.post('/logout')
+    assert.equal(await (await browser.get('/')).text(), 'nobody')
+  })
+})
+
+describe('a session', () => {
+  test('of a user who is gone is nobody, not an error', async (t) => {
+    const { User, known, FromSession, ByForm } = people('ada')
+    const app = appWith(new MemoryStore())
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = 'in'
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    await browser.post('/', form('ada'))
+    assert.equal((await browser.get('/')).status, 200)
+
+    known.delete('ada')
+
+    assert.equal((await browser.get('/')).status, 401)
+  })
+
+  test('with something else than an identifier in it is nobody, and nobody is asked', async (t) => {
+    const { User, FromSession, asked } = people('ada', '1', 'true', 'null')
+    const app = appWith(new MemoryStore())
+    app.use((ctx, next) => {
+      if (ctx.session) ctx.session.User = JSON.parse(decodeURIComponent(ctx.querystring))
+      return next()
+    })
+    app.use(new FromSession().middleware())
+    app.use((ctx) => {
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+    const has = async (value: unknown) =>
+      (await fetch(`${url}/?${encodeURIComponent(JSON.stringify(value))}`)).text()
+
+    for (const value of [1, true, null, ['ada'], { $ne: '' }, { sessionID: 'ada' }, []]) {
+      assert.equal(await has(value), 'false', JSON.stringify(value))
+    }
+    assert.deepEqual(asked, [])
+    assert.equal(await has('__proto__'), 'false')
+    assert.equal(await has(''), 'false')
+    assert.equal(await has('ada'), 'true')
+  })
+
+  test('of 50 requests at once is kept, and so are log-ins of others meanwhile', async (t) => {
+    const names = Array.from({ length: 10 }, (_, i) => `user${i}`)
+    const { User, FromSession, ByForm } = people(...names)
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use((ctx) => {
+      ctx.body = ctx.auth.get(User)?.sessionID ?? 'nobody'
+    })
+    const { url } = await serve(t, app)
+    const browsers = names.map(() => new Browser(url))
+    await Promise.all(browsers.map((browser, i) => browser.post('/', form(names[i] ?? ''))))
+
+    const answers = await Promise.all(
+      browsers.flatMap((browser) => [1, 2, 3, 4, 5].map(async () => (await browser.get('/')).text())),
+    )
+
+    assert.deepEqual(
+      answers,
+      names.flatMap((name) => [name, name, name, name, name]),
+    )
+    assert.equal(store.ids.length, 10)
+  })
+
+  test('that cannot be judged is 503 on a guarded route, and there again when it can', async (t) => {
+    const { User, FromSession, ByForm, known } = people('ada')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use((ctx, next) => (ctx.path === '/public' ? next() : guard(User)(ctx, next)))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.failure ? 'unsure' : 'sure'
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    await browser.post('/', form('ada'))
+    const { cookie } = browser
+    const { data } = store
+
+    known.get = () => {
+      throw new Error('the database is gone')
+    }
+    assert.equal((await browser.get('/')).status, 503)
+    assert.equal(await (await browser.get('/public')).text(), 'unsure')
+    Reflect.deleteProperty(known, 'get')
+
+    assert.equal(await (await browser.get('/')).text(), 'sure')
+    assert.deepEqual([browser.cookie, store.data], [cookie, data])
+  })
+
+  test('that is missing is named at the first request', async (t) => {
+    const { FromSession } = people('ada')
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new FromSession().middleware())
+    const { url, errors } = await serve(t, app)
+
+    const response = await fetch(url)
+
+    assert.equal(response.status, 500)
+    assert.equal(await response.text(), 'Internal Server Error')
+    assert.equal(
+      errors[0]?.message,
+      'Add a session middleware before the session authenticator, such as `app.use(session(app))`.',
+    )
+  })
+
+  test('that cannot change its identifier is named, and nobody is remembered in it', async (t) => {
+    const { User, FromSession, ByForm } = people('ada')
+    const session: Record<string, unknown> = { cart: ['a book'] }
+    const app = new Koa<object, SessionContext>()
+    app.use(bodyParser())
+    app.use(auth())
+    app.use((ctx, next) => {
+      ctx.session = session
+      return next()
+    })
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use((ctx) => {
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url, errors } = await serve(t, app)
+
+    assert.equal((await new Browser(url).post('/', form('ada'))).status, 500)
+    assert.match(errors[0]?.message ?? '', /cannot change its identifier: mount koa-session/)
+    assert.equal('User' in session, false)
+  })
+
+  test('needs auth() before it', async (t) => {
+    const { FromSession } = people('ada')
+    const app = new Koa<object, SessionContext>()
+    app.keys = ['a key for tests']
+    app.use(session({ maxAge: 60_000 }, app))
+    app.use(new FromSession().middleware())
+    const { url, errors } = await serve(t, app)
+
+    assert.equal((await fetch(url)).status, 500)
+    assert.match(errors[0]?.message ?? '', /^Add `app\.use\(auth\(\)\)` before/)
+  })
+})

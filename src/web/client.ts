@@ -1,0 +1,49 @@
+import { isIP } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import type { Context, Middleware, Next } from 'koa'
+import proxyAddress from 'proxy-addr'
+import type { TrustProxy } from '../config.ts'
+import { Refusal } from '../refusal.ts'
+
+/**
+ * Finds out who is at the other end. `ctx.ip` becomes the address of the client: of those in `X-Forwarded-For`, the first
+ * from the right that no proxy of ours wrote its own into; without proxies of ours, whoever is connected. The rest of
+ * that header is the client's own invention. `ctx.state.isOverTls` is whether it speaks TLS, to us or to a proxy of ours.
+ */
+export function client(proxies: TrustProxy): Middleware {
+  const isTrusted = trustIn(proxies)
+  return (ctx, next) => {
+    const peer = withoutMapping(ctx.req.socket.remoteAddress ?? '')
+    const claimed = withoutMapping(proxyAddress(ctx.req, isTrusted))
+    ctx.request.ip = isIP(claimed) > 0 ? claimed : peer
+    ctx.state.isOverTls =
+      ctx.req.socket instanceof TLSSocket || (isTrusted(peer, 0) && isForwardedFromTls(ctx))
+    return next()
+  }
+}
+
+/** Refuses a password in the header where anybody on the way can read it (RFC 7617 §4). Stands before the authenticators. */
+export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
+  if (!ctx.state.isOverTls && /^basic\b/i.test(ctx.get('Authorization'))) {
+    throw new Refusal(403, 'Send a password over TLS only: this connection can be read on its way.')
+  }
+  return next()
+}
+
+function trustIn(proxies: TrustProxy): (address: string, hop: number) => boolean {
+  if (typeof proxies === 'number') return (_address, hop) => hop < proxies
+  return (address) => {
+    const plain = withoutMapping(address)
+    return isIP(plain) > 0 && proxies.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4')
+  }
+}
+
+// The proxy next to us wrote the last one.
+function isForwardedFromTls(ctx: Context): boolean {
+  return ctx.get('X-Forwarded-Proto').split(',').at(-1)?.trim().toLowerCase() === 'https'
+}
+
+// A socket that takes both families shows IPv4 as `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2).
+function withoutMapping(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '')
+}
