@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import Router from '@koa/router'
 import Koa from 'koa'
-import { type AuthContext, auth, BearerAuthenticator, type BearerAuthorization, guard } from 'koa-authenticators'
+import type { AuthContext, BearerAuthorization } from 'koa-authenticators'
+import { auth, BearerAuthenticator, guard } from 'koa-authenticators'
 
 class User {
   name = 'Ada'
@@ -11,7 +12,7 @@ class User {
 const users = new Map([[hash('sha256', 'analytical-engine'), new User()]])
 
 class UserBearer extends BearerAuthenticator<User> {
-  user = User
+  readonly user = User
 
   authenticate({ token }: BearerAuthorization, ctx: AuthContext) {
     const user = users.get(hash('sha256', token))

@@ -17,6 +17,7 @@ import { health, type Lifecycle } from './web/health.ts'
 import { logIn } from './web/log-in.ts'
 import { logOut } from './web/log-out.ts'
 import { methodNotAllowed } from './web/method-not-allowed.ts'
+import { oneHost } from './web/one-host.ts'
 import { pageState } from './web/page-state.ts'
 import { pages } from './web/pages.ts'
 import { requestLog } from './web/request-log.ts'
@@ -48,6 +49,7 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   app.use(securityHeaders)
   app.use(views())
   app.use(errorBoundary())
+  app.use(oneHost)
   app.use(health(orm, lifecycle))
   app.use(await staticFiles(`${import.meta.dirname}/../public`))
   app.use(refuseCrossSite(config.publicUrl?.origin))

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { DatabaseError, openDatabase } from './database/open-database.ts'
+import { httpServer } from './http-server.ts'
 import { createLog, loggable } from './log.ts'
 import { startPurging } from './purge.ts'
 import { Throttle } from './throttle/throttle.ts'
-import { answerClientErrors } from './web/client-error.ts'
 import { SessionStore } from './web/session-store.ts'
 
 // The time that what was accepted has to finish in, once no more is accepted.
@@ -35,12 +35,7 @@ async function serve(): Promise<void> {
   const orm = await openDatabase(config.databaseUrl)
   const lifecycle = { isDraining: false }
   const app = await createApp({ orm, config, log, lifecycle })
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 })
-  answerClientErrors(server)
-  server.on('request', (_request, response) => {
-    if (lifecycle.isDraining) response.setHeader('Connection', 'close')
-  })
-  server.on('request', app.callback())
+  const server = httpServer(app, lifecycle)
   server.listen(config.port, config.host)
   await once(server, 'listening')
   log.info({ url: urlOf(server, config.host) }, 'listening')

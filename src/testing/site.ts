@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +9,7 @@ import type { MikroORM } from '@mikro-orm/core'
 import { createApp } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
 import { openDatabase } from '../database/open-database.ts'
+import { httpServer } from '../http-server.ts'
 import { createLog } from '../log.ts'
 import { password } from './people.ts'
 import { Visitor } from './visitor.ts'
@@ -35,7 +35,13 @@ interface Test {
 /** Starts the site for one test, or one group of tests, and takes it away afterwards. */
 export async function startSite(test: Test, environment: Record<string, string> = {}): Promise<Site> {
   const dataDir = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
-  const config = readConfig({ NODE_ENV: 'test', DATA_DIR: dataDir, BCRYPT_COST: '4', ...environment })
+  const config = readConfig({
+    NODE_ENV: 'test',
+    DATA_DIR: dataDir,
+    BCRYPT_COST: '4',
+    THROTTLE: 'off',
+    ...environment,
+  })
   const log: string[] = []
   const sink = new Writable({
     write(line, _encoding, done) {
@@ -46,7 +52,7 @@ export async function startSite(test: Test, environment: Record<string, string> 
   const orm = await openDatabase(config.databaseUrl)
   const lifecycle = { isDraining: false }
   const app = await createApp({ orm, config, log: createLog('trace', sink), lifecycle })
-  const server = createServer(app.callback()).listen(0, '127.0.0.1')
+  const server = httpServer(app, lifecycle).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const secrets = new Set<string>()
   test.after(async () => {

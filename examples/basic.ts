@@ -1,0 +1,58 @@
+// Hard-coded Basic (specification, "Basic", and "POST /login", simple variant): a name and a password on every request.
+// Over TLS only: Basic sends the password itself.
+//
+//   npm run example examples/basic.ts
+//   curl -u ada:analytical-engine -X POST localhost:3000/login   # {"name":"Ada"}
+//   curl -u ada:wrong -X POST localhost:3000/login               # You need to sign in
+//   curl -X POST localhost:3000/login                            # You need to sign in
+
+import type { AddressInfo } from 'node:net'
+import Router from '@koa/router'
+import bcrypt from 'bcrypt'
+import Koa from 'koa'
+import type { AuthContext, BasicAuthorization } from 'koa-authenticators'
+import { auth, BasicAuthenticator, guard } from 'koa-authenticators'
+
+class User {
+  readonly name: string
+  // Private, so that it is in no answer.
+  readonly #passwordHash: string
+
+  constructor(name: string, passwordHash: string) {
+    this.name = name
+    this.#passwordHash = passwordHash
+  }
+
+  verify(password: string) {
+    return bcrypt.compare(password, this.#passwordHash)
+  }
+}
+
+const users = new Map([
+  ['ada', new User('Ada', '$2b$12$wF/IQZn3WhBxy6ew7Ia3geRWMugpo3hbd7ojvPOdir4VlCOHkSr6W')],
+])
+// Asked where there is no such user, so that the time it takes does not tell.
+const nobody = new User('nobody', `$2b$12$${'.'.repeat(53)}`)
+
+class UserPassword extends BasicAuthenticator<User> {
+  readonly user = User
+
+  async authenticate({ username, password }: BasicAuthorization, ctx: AuthContext) {
+    const user = users.get(username)
+    const isRight = await (user ?? nobody).verify(password)
+    if (user && isRight) ctx.auth.login(user)
+  }
+}
+
+const router = new Router<object, AuthContext>()
+router.post('/login', new UserPassword().middleware(), guard(User), (ctx) => {
+  ctx.body = ctx.auth.require(User)
+})
+
+const app = new Koa()
+app.use(auth())
+app.use(router.routes())
+const server = app.listen(process.env.PORT ?? 3000, () => {
+  const { port } = server.address() as AddressInfo
+  console.log(`http://localhost:${port}`)
+})

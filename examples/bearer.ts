@@ -1,0 +1,56 @@
+// Hard-coded Bearer (specification, "Bearer", and "GET /me", hard-coded variant), for the whole application: a page for
+// everybody that knows who is there, and one for users only.
+//
+//   npm run example examples/bearer.ts
+//   curl -H 'Authorization: Bearer analytical-engine' localhost:3000/     # Hello, Ada!
+//   curl localhost:3000/                                                  # Hello, stranger!
+//   curl -H 'Authorization: Bearer moth-in-the-relay' localhost:3000/me   # Grace
+//   curl -H 'Authorization: Bearer wrong' localhost:3000/me               # You need to sign in
+
+import { hash } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import Router from '@koa/router'
+import Koa from 'koa'
+import type { AuthContext, BearerAuthorization } from 'koa-authenticators'
+import { auth, BearerAuthenticator, guard } from 'koa-authenticators'
+
+class User {
+  readonly name: string
+
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+// By the SHA-256 of their tokens: whoever reads this can sign in as nobody, and looking one up takes no longer the more
+// of a token is right. `node -p "crypto.hash('sha256', 'the token')"` makes one; real tokens are 128 random bits or more.
+const users = new Map([
+  ['60f692dfae0227420bd015f053155102a6e1ccf83655fe6a060a32d721e826bd', new User('Ada')],
+  ['98f9c92b5d9dfd6abd639217c2bc990df82e0f97c0cfdde203c99d76e46e8a82', new User('Grace')],
+])
+
+class UserBearer extends BearerAuthenticator<User> {
+  readonly user = User
+
+  authenticate({ token }: BearerAuthorization, ctx: AuthContext) {
+    const user = users.get(hash('sha256', token))
+    if (user) ctx.auth.login(user)
+  }
+}
+
+const router = new Router<object, AuthContext>()
+router.get('/', (ctx) => {
+  ctx.body = `Hello, ${ctx.auth.get(User)?.name ?? 'stranger'}!`
+})
+router.get('/me', guard(User), (ctx) => {
+  ctx.body = ctx.auth.require(User).name
+})
+
+const app = new Koa()
+app.use(auth())
+app.use(new UserBearer().middleware())
+app.use(router.routes())
+const server = app.listen(process.env.PORT ?? 3000, () => {
+  const { port } = server.address() as AddressInfo
+  console.log(`http://localhost:${port}`)
+})

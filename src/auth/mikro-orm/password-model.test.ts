@@ -1,0 +1,446 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/core'
+import Router from '@koa/router'
+import Koa from 'koa'
+import bodyParser from 'koa-bodyparser'
+import session from 'koa-session'
+import { type AuthContext, auth } from '../auth.ts'
+import type { PasswordCredentials } from '../credentials.ts'
+import { guard } from '../guard.ts'
+import { Browser } from '../testing/browser.ts'
+import { MemoryStore } from '../testing/memory-store.ts'
+import { openORM } from '../testing/open-orm.ts'
+import { serve } from '../testing/serve.ts'
+import { databases } from './databases.ts'
+import { ModelAuthenticatable, ModelCredentialsAuthenticatable } from './password-model.ts'
+
+const properties = {
+  id: p
+    .uuid()
+    .primary()
+    .onCreate(() => crypto.randomUUID()),
+  email: p.string().unique(),
+  passwordHash: p.string().hidden(),
+}
+
+/** A user type of the test's own; its hash is the password backwards. */
+function users() {
+  const nobodies: string[] = []
+  const UserSchema = defineEntity({ name: 'User', properties })
+  class User extends ModelAuthenticatable(UserSchema.class, {
+    username: 'email',
+    passwordHash: 'passwordHash',
+  }) {
+    static override verifyNobody(password: string): void {
+      nobodies.push(password)
+    }
+
+    async verify(password: string): Promise<boolean> {
+      return this.passwordHash === [...password].reverse().join('')
+    }
+  }
+  UserSchema.setClass(User)
+  return { User, nobodies }
+}
+
+const ada = { id: crypto.randomUUID(), email: 'ada@example.org', passwordHash: 'terces' }
+const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
+
+function post(url: string, body: unknown): Promise<Response> {
+  const isForm = typeof body === 'string'
+  const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json'
+  const text = isForm ? body : JSON.stringify(body)
+  return fetch(url, { method: 'POST', headers: { 'content-type': type }, body: text })
+}
+
+// None of these is Ada, whatever a database may make of them.
+const strangers = [
+  'Ada@example.org',
+  'ADA@EXAMPLE.ORG',
+  ' ada@example.org',
+  'ada@example.org ',
+  'ada@example.or',
+  'ada%',
+  '%',
+  '_',
+  '*',
+  '',
+  "' or 1=1 --",
+  'ada@example.org" or ""="',
+  'ada@example.org\\',
+  '{"$ne":""}',
+  '[object Object]',
+  'undefined',
+  'null',
+  'ada＠example.org',
+]
+
+describe('ModelAuthenticatable', () => {
+  test('lets in by a Basic header whose name and password are right, and nobody else', async (t) => {
+    const { User } = users()
+    const { orm } = await openORM(t, User)
+    await orm.em.fork().insert(User, ada)
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(User.authenticator())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User)
+    })
+    const { url } = await serve(t, app)
+
+    const response = await fetch(url, { headers: basic('ada@example.org:secret') })
+    assert.equal(response.status, 200)
+    assert.deepEqual(await response.json(), { id: ada.id, email: ada.email })
+
+    for (const password of ['Secret', 'secret ', 'secre', 'terces', '', 'secret\u0301']) {
+      const refused = await fetch(url, { headers: basic(`ada@example.org:${password}`) })
+      assert.equal(refused.status, 401, password)
+      assert.match(refused.headers.get('www-authenticate') ?? '', /^Basic realm="/)
+    }
+    for (const name of strangers) {
+      assert.equal((await fetch(url, { headers: basic(`${name}:secret`) })).status, 401, name)
+    }
+    assert.equal((await fetch(url)).status, 401)
+  })
+
+  test('lets in by a form and by JSON, and nobody else', async (t) => {
+    const { User } = users()
+    const { orm } = await openORM(t, User)
+    await orm.em.fork().insert(User, ada)
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(bodyParser())
+    app.use(User.credentialsAuthenticator())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).email
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal(await (await post(url, 'username=ada@example.org&password=secret')).text(), ada.email)
+    assert.equal(await (await post(url, { username: ada.email, password: 'secret' })).text(), ada.email)
+    assert.equal((await post(url, { username: ada.email, password: 'wrong' })).status, 401)
+    for (const username of strangers) {
+      assert.equal((await post(url, { username, password: 'secret' })).status, 401, username)
+    }
+    assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 401)
+  })
+
+  test('compares the name exactly, also where the column does not', async (t) => {
+    const UserSchema = defineEntity({
+      name: 'User',
+      properties: { ...properties, email: p.string().unique().collation('NOCASE') },
+    })
+    class User extends ModelAuthenticatable(UserSchema.class, {
+      username: 'email',
+      passwordHash: 'passwordHash',
+    }) {
+      static nobodies = 0
+      static override verifyNobody(): void {
+        User.nobodies += 1
+      }
+
+      verify(): boolean {
+        return true
+      }
+    }
+    UserSchema.setClass(User)
+    const { orm } = await openORM(t, User)
+    await orm.em.fork().insert(User, ada)
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(User.authenticator())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = 'in'
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal((await fetch(url, { headers: basic('Ada@example.org:') })).status, 401)
+    assert.equal(User.nobodies, 1)
+    assert.equal((await fetch(url, { headers: basic('ada@example.org:') })).status, 200)
+  })
+
+  test('asks the database for nothing but text', async (t) => {
+    const { User, nobodies } = users()
+    const { orm, statements } = await openORM(t, User)
+    await orm.em.fork().insert(User, ada)
+    statements.splice(0)
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(bodyParser())
+    app.use(User.credentialsAuthenticator())
+    app.use(User.authenticator())
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+
+    for (const username of [
+      {},
+      { $ne: '' },
+      { $like: '%' },
+      { email: ada.email },
+      [],
+      [ada.email],
+      null,
+      1,
+      true,
+    ]) {
+      assert.equal((await post(url, { username, password: 'secret' })).status, 401)
+      assert.equal((await post(url, { username: ada.email, password: username })).status, 401)
+    }
+    for (const field of ['username[$ne]', 'username[]', 'username[email]', 'username=x&username']) {
+      assert.equal((await post(url, `${field}=ada@example.org&password=secret`)).status, 401)
+    }
+    assert.equal((await post(url, { username: `ada@example.org\0`, password: 'secret' })).status, 401)
+    assert.equal((await fetch(url, { headers: basic('ada@example.org\0:secret') })).status, 401)
+
+    assert.deepEqual([statements, nobodies], [[], []])
+  })
+
+  test('does for an unknown user what the model says, and for nobody else', async (t) => {
+    const { User, nobodies } = users()
+    const { orm } = await openORM(t, User)
+    await orm.em.fork().insert(User, ada)
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(bodyParser())
+    app.use(User.authenticator())
+    app.use(User.credentialsAuthenticator())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = 'in'
+    })
+    const { url } = await serve(t, app)
+
+    await fetch(url, { headers: basic('ada@example.org:secret') })
+    await fetch(url, { headers: basic('ada@example.org:wrong') })
+    await post(url, { username: ada.email, password: 'wrong' })
+    await fetch(url)
+    assert.deepEqual(nobodies, [])
+
+    await fetch(url, { headers: basic('eve@example.org:by header') })
+    await post(url, { username: 'eve@example.org', password: 'by form' })
+    assert.deepEqual(nobodies, ['by header', 'by form'])
+  })
+
+  test('waits for what is done for an unknown user', async (t) => {
+    const UserSchema = defineEntity({ name: 'User', properties })
+    let isDone = false
+    class User extends ModelAuthenticatable(UserSchema.class, {
+      username: 'email',
+      passwordHash: 'passwordHash',
+    }) {
+      static override async verifyNobody(): Promise<void> {
+        await new Promise(setImmediate)
+        isDone = true
+      }
+
+      verify(): boolean {
+        return false
+      }
+    }
+    UserSchema.setClass(User)
+    const { orm } = await openORM(t, User)
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(User.authenticator())
+    app.use((ctx) => {
+      ctx.body = [isDone, ctx.auth.has(User)]
+    })
+    const { url } = await serve(t, app)
+
+    assert.deepEqual(await (await fetch(url, { headers: basic('eve:x') })).json(), [true, false])
+  })
+
+  test('lets a model put a check of its own around the one behind both', async (t) => {
+    const UserSchema = defineEntity({ name: 'User', properties })
+    class User extends ModelAuthenticatable(UserSchema.class, {
+      username: 'email',
+      passwordHash: 'passwordHash',
+    }) {
+      static override async findByCredentials(credentials: PasswordCredentials, ctx: AuthContext) {
+        if (credentials.password === 'once too often') ctx.throw(429)
+        return super.findByCredentials(credentials, ctx)
+      }
+
+      verify(password: string): boolean {
+        return password === 'secret'
+      }
+    }
+    UserSchema.setClass(User)
+    const { orm } = await openORM(t, User)
+    await orm.em.fork().insert(User, ada)
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(bodyParser())
+    app.use(User.authenticator())
+    app.use(User.credentialsAuthenticator())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = 'in'
+    })
+    const { url } = await serve(t, app)
+    const both = async (password: string) => [
+      (await fetch(url, { headers: basic(`${ada.email}:${password}`) })).status,
+      (await post(url, { username: ada.email, password })).status,
+    ]
+
+    assert.deepEqual(await both('secret'), [200, 200])
+    assert.deepEqual(await both('wrong'), [401, 401])
+    assert.deepEqual(await both('once too often'), [429, 429])
+  })
+
+  test('answers 503 where the database is gone, and shows nothing of its message', async (t) => {
+    const { User } = users()
+    const { orm } = await openORM(t, User)
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(bodyParser())
+    app.use(User.authenticator())
+    app.use(User.credentialsAuthenticator())
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+    await orm.schema.drop()
+
+    for (const response of [
+      await fetch(url, { headers: basic('ada@example.org:secret') }),
+      await post(url, { username: ada.email, password: 'secret' }),
+    ]) {
+      assert.equal(response.status, 503)
+      assert.doesNotMatch(await response.text(), /select|table|ada@/i)
+    }
+    assert.equal((await fetch(url)).status, 401)
+  })
+
+  test('looks in the database that is named', async (t) => {
+    const { User } = users()
+    const main = await openORM(t, User)
+    const archive = await openORM(t, User)
+    await archive.orm.em.fork().insert(User, ada)
+    const router = new Router<object, AuthContext>()
+    for (const [path, options] of [
+      ['/', {}],
+      ['/archive', { database: 'archive' }],
+    ] as const) {
+      const authenticators = [User.authenticator(options), User.credentialsAuthenticator(options)]
+      router.all(path, ...authenticators, guard(User), (ctx) => {
+        ctx.body = 'in'
+      })
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(databases({ default: main.orm, archive: archive.orm }))
+    app.use(auth())
+    app.use(bodyParser())
+    app.use(router.routes())
+    const { url } = await serve(t, app)
+
+    assert.equal((await fetch(`${url}/archive`, { headers: basic('ada@example.org:secret') })).status, 200)
+    assert.equal((await post(`${url}/archive`, { username: ada.email, password: 'secret' })).status, 200)
+    assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 401)
+    assert.equal((await post(url, { username: ada.email, password: 'secret' })).status, 401)
+    assert.deepEqual(main.statements.length, 2)
+  })
+
+  test('keeps two models apart, though their tables are alike', async (t) => {
+    const { User } = users()
+    const AdminSchema = defineEntity({ name: 'Admin', properties })
+    class Admin extends ModelAuthenticatable(AdminSchema.class, {
+      username: 'email',
+      passwordHash: 'passwordHash',
+    }) {
+      verify(password: string): boolean {
+        return password === 'root'
+      }
+    }
+    AdminSchema.setClass(Admin)
+    const { orm } = await openORM(t, User, Admin)
+    await orm.em.fork().insert(User, ada)
+    await orm.em.fork().insert(Admin, ada)
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(Admin.authenticator())
+    app.use(User.authenticator())
+    app.use((ctx) => {
+      if (!ctx.auth.has(Admin)) ctx.auth.require(User)
+      ctx.body = [ctx.auth.has(Admin), ctx.auth.has(User)]
+    })
+    const { url } = await serve(t, app)
+    const answer = async (password: string) => {
+      const response = await fetch(url, { headers: basic(`ada@example.org:${password}`) })
+      return response.ok ? response.json() : response.status
+    }
+
+    assert.deepEqual(await answer('root'), [true, false])
+    assert.deepEqual(await answer('secret'), [false, true])
+    assert.deepEqual(await answer('wrong'), 401)
+  })
+
+  test('can be remembered in a session, with no more ado', async (t) => {
+    const { User } = users()
+    const { orm } = await openORM(t, User)
+    await orm.em.fork().insert(User, ada)
+    const store = new MemoryStore()
+    const app = new Koa<object, AuthContext>()
+    app.keys = ['a key for tests']
+    app.use(session({ maxAge: 60_000, store }, app))
+    app.use(bodyParser())
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(User.sessionAuthenticator())
+    app.use(User.credentialsAuthenticator())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).email
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+
+    assert.equal((await browser.post('/', { username: ada.email, password: 'wrong' })).status, 401)
+    assert.equal((await browser.get('/')).status, 401)
+    await browser.post('/', { username: ada.email, password: 'secret' })
+    assert.equal(await (await browser.get('/')).text(), ada.email)
+    assert.deepEqual(store.data, { User: ada.id })
+
+    await orm.em.fork().nativeDelete(User, ada.id)
+    assert.equal((await browser.get('/')).status, 401)
+  })
+
+  test('tells plain JavaScript at once what a model lacks', () => {
+    const UserSchema = defineEntity({ name: 'User', properties })
+    // @ts-expect-error: this is what the compiler would have said.
+    class User extends ModelAuthenticatable(UserSchema.class, {
+      username: 'email',
+      passwordHash: 'passwordHash',
+    }) {}
+    const sentence = /^Misuse: User lacks `verify`, the method that tells whether a password is right\.$/
+
+    assert.throws(() => User.authenticator(), sentence)
+    assert.throws(() => User.credentialsAuthenticator(), sentence)
+  })
+
+  test('has the name of the specification for form log-in too', () => {
+    assert.equal(ModelCredentialsAuthenticatable, ModelAuthenticatable)
+  })
+
+  test('names the missing line where no databases are mounted', async (t) => {
+    const { User } = users()
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(User.authenticator())
+    const { url, errors } = await serve(t, app)
+
+    assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 500)
+    assert.match(errors[0]?.message ?? '', /^Add `app\.use\(databases\(orm\)\)` before/)
+  })
+})

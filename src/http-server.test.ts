@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, test } from 'node:test'
+import { startSite } from './testing/site.ts'
+
+/** What the server answers to bytes as they are, until it closes the connection or has answered once. */
+async function send(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.setEncoding('latin1').end(Buffer.from(bytes, 'latin1'))
+  let answer = ''
+  socket.on('data', (text) => {
+    answer += text
+  })
+  // What is refused may be answered before all of it has been sent.
+  socket.on('error', (error: NodeJS.ErrnoException) => assert.equal(error.code, 'ECONNRESET'))
+  await once(socket, 'close')
+  return answer
+}
+
+const host = 'Host: localhost\r\n'
+const body = '0\r\n\r\n'
+
+const ambiguous = {
+  'a length and chunks': `POST /login HTTP/1.1\r\n${host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n${body}`,
+  'chunks and a length': `POST /login HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n${body}`,
+  'two lengths': `POST /login HTTP/1.1\r\n${host}Content-Length: 5\r\nContent-Length: 6\r\n\r\n${body}`,
+  'two equal lengths': `POST /login HTTP/1.1\r\n${host}Content-Length: 5\r\nContent-Length: 5\r\n\r\n${body}`,
+  'a list of lengths': `POST /login HTTP/1.1\r\n${host}Content-Length: 5, 5\r\n\r\n${body}`,
+  'a negative length': `POST /login HTTP/1.1\r\n${host}Content-Length: -5\r\n\r\n${body}`,
+  'a length with a sign': `POST /login HTTP/1.1\r\n${host}Content-Length: +5\r\n\r\n${body}`,
+  'a length that overflows': `POST /login HTTP/1.1\r\n${host}Content-Length: 99999999999999999999\r\n\r\n${body}`,
+  'chunked, identity': `POST /login HTTP/1.1\r\n${host}Transfer-Encoding: chunked, identity\r\n\r\n${body}`,
+  'an unknown coding': `POST /login HTTP/1.1\r\n${host}Transfer-Encoding: xchunked\r\n\r\n${body}`,
+  'two codings': `POST /login HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n${body}`,
+  'a space before the colon': `POST /login HTTP/1.1\r\n${host}Content-Length : 5\r\n\r\n${body}`,
+  'a folded line': `GET / HTTP/1.1\r\n${host}X-Folded: a\r\n b\r\n\r\n`,
+  'a bare CR in a header': `GET / HTTP/1.1\r\n${host}X-Bare: a\rb\r\n\r\n`,
+  'a NUL in a header': `GET / HTTP/1.1\r\n${host}X-Nul: a\0b\r\n\r\n`,
+  'a header without a name': `GET / HTTP/1.1\r\n${host}: a\r\n\r\n`,
+  'a header without a colon': `GET / HTTP/1.1\r\n${host}Nothing\r\n\r\n`,
+  'bad chunk sizes': `POST /login HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+  'a chunk size with a prefix': `POST /login HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n0x5\r\n`,
+  'no host': 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n',
+  'a host with a path': 'GET / HTTP/1.1\r\nHost: a/b\r\nConnection: close\r\n\r\n',
+  'a host with a user': 'GET / HTTP/1.1\r\nHost: a@b\r\nConnection: close\r\n\r\n',
+  'two hosts': `GET / HTTP/1.1\r\n${host}Host: evil.example\r\nConnection: close\r\n\r\n`,
+  'an unknown version': `GET / HTTP/3.0\r\n${host}\r\n`,
+  'a space in the target': `GET / / HTTP/1.1\r\n${host}\r\n`,
+  'an unknown method': `FROB / HTTP/1.1\r\n${host}\r\n`,
+  'no HTTP at all': 'hello\r\n\r\n',
+}
+
+describe('httpServer', () => {
+  test('refuses what could be read in two ways with 400, in the form of every other refusal, and closes', async (t) => {
+    const { url } = await startSite(t)
+    for (const [what, bytes] of Object.entries(ambiguous)) {
+      const answer = await send(url, bytes)
+      assert.match(answer, /^HTTP\/1\.1 400 /, what)
+      assert.match(answer, /\r\nX-Content-Type-Options: nosniff\r\n/i, what)
+      assert.match(answer, /\r\nContent-Security-Policy: default-src 'none'/i, what)
+      assert.match(answer, /\r\nConnection: close\r\n/i, what)
+      assert.match(answer, /"status":400/, what)
+      assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1, what)
+    }
+    assert.equal((await fetch(`${url}/healthz`)).status, 200)
+  })
+
+  test('refuses a header of more than 16 KB with 431, and a target that long', async (t) => {
+    const { url } = await startSite(t)
+    const long = 'a'.repeat(17_000)
+    assert.match(await send(url, `GET / HTTP/1.1\r\n${host}X-Long: ${long}\r\n\r\n`), /^HTTP\/1\.1 431 .*"status":431/s)
+    assert.match(await send(url, `GET /${long} HTTP/1.1\r\n${host}\r\n`), /^HTTP\/1\.1 431 /)
+    assert.equal((await fetch(`${url}/healthz`)).status, 200)
+  })
+})
