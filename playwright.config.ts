@@ -4,29 +4,54 @@ import { browser } from './e2e/browser.ts'
 // Each worker loads this file again: let it find what the first one found.
 process.env.CHROMIUM_PATH = browser()
 
+const launchOptions = {
+  executablePath: process.env.CHROMIUM_PATH,
+  args: [
+    // Without these Chromium looks for hosts of its maker's at every start.
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--no-first-run',
+    '--disable-gpu',
+    '--disable-quic',
+    // Chromium's sandbox refuses to start as root.
+    ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+  ],
+}
+
+const ofItsOwn = ['**/kept-pages.spec.ts', '**/large-text.spec.ts']
+
 export default defineConfig({
   testDir: 'e2e',
-  fullyParallel: false,
+  fullyParallel: true,
   workers: 2,
   retries: 0,
   forbidOnly: true,
   reporter: 'list',
   timeout: 30_000,
-  projects: [{ name: 'chromium', use: { browserName: 'chromium' } }],
   use: {
-    launchOptions: {
-      executablePath: process.env.CHROMIUM_PATH,
-      args: [
-        // Without these Chromium looks for hosts of its maker's at every start.
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-        '--no-first-run',
-        '--disable-gpu',
-        '--disable-quic',
-        // Chromium's sandbox refuses to start as root.
-        ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-      ],
-    },
+    browserName: 'chromium',
+    launchOptions,
+    // axe is to see the colours of a page, not of the way from one to the next.
+    contextOptions: { reducedMotion: 'reduce' },
   },
+  projects: [
+    { name: 'usual', testIgnore: ofItsOwn },
+    {
+      // Playwright switches off the cache of whole pages behind the back button; people have it on.
+      name: 'kept pages',
+      testMatch: '**/kept-pages.spec.ts',
+      use: { launchOptions: { ...launchOptions, ignoreDefaultArgs: ['--disable-back-forward-cache'] } },
+    },
+    {
+      name: 'large text',
+      testMatch: '**/large-text.spec.ts',
+      use: {
+        launchOptions: {
+          ...launchOptions,
+          args: [...launchOptions.args, '--blink-settings=defaultFontSize=32'],
+        },
+      },
+    },
+  ],
 })

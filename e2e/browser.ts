@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { chromium } from '@playwright/test'
+import { attempt, installDebianPackage, which } from './debian-package.ts'
 
 /** Whatever a person has to do by hand is in this one line. */
 const advice =
@@ -13,7 +14,7 @@ export function browser(): string {
     if (starts(named)) return named
     throw new Error(`CHROMIUM_PATH is ${named}, which does not start as a Chromium or Chrome.`)
   }
-  const found = onThisMachine() ?? playwrightsOwn() ?? installPlaywrightsOwn() ?? installDebianPackage()
+  const found = onThisMachine() ?? playwrightsOwn() ?? installPlaywrightsOwn() ?? installDebiansOwn()
   if (!found) throw new Error(advice)
   return found
 }
@@ -45,53 +46,14 @@ function installPlaywrightsOwn(): string | undefined {
   return playwrightsOwn()
 }
 
-function installDebianPackage(): string | undefined {
-  if (!which('apt-get')) return undefined
-  const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n']
-  const aptGet = (...rest: string[]) => {
-    const [command = '', ...words] = [
-      ...sudo,
-      'env',
-      'DEBIAN_FRONTEND=noninteractive',
-      'apt-get',
-      '-q',
-      ...rest,
-    ]
-    return attempt(command, words, 10)
-  }
-  const install = () => aptGet('install', '-y', '--no-install-recommends', 'chromium')
-  // A fresh machine has no package lists, or old ones.
-  if (!install() && aptGet('update')) install()
-  return onThisMachine()
-}
-
-function which(name: string): string | undefined {
-  const { status, stdout } = spawnSync('sh', ['-c', 'command -v "$1"', 'sh', name], { encoding: 'utf8' })
-  return status === 0 ? stdout.trim() : undefined
+function installDebiansOwn(): string | undefined {
+  return installDebianPackage('chromium') ? onThisMachine() : undefined
 }
 
 /** A file of the right name is not enough: Ubuntu's is a stub, and Playwright's own may lack shared libraries. */
 function starts(path: string): boolean {
   const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8', timeout: 20_000 })
   return status === 0 && /Chrom/.test(stdout)
-}
-
-/** Names what it runs, on stderr (stdout is for the path alone), and keeps the installer's own pages of output to itself. */
-function attempt(
-  command: string,
-  words: string[],
-  minutes: number,
-  env: Record<string, string> = {},
-): boolean {
-  console.error(`No browser yet. Trying: ${[command, ...words].join(' ')}`)
-  const run = spawnSync(command, words, {
-    stdio: 'ignore',
-    timeout: minutes * 60_000,
-    env: { ...process.env, ...env },
-  })
-  if (run.status !== 0)
-    console.error(`That failed (${run.error?.message ?? run.signal ?? `exit code ${run.status}`}).`)
-  return run.status === 0
 }
 
 if (import.meta.main) {

@@ -10,7 +10,9 @@ test('while the database is away, public pages say that nobody can tell, and aft
   accident.happens()
 
   await page.goto('/')
-  await expect(page.getByRole('status').first()).toContainText('We cannot tell who is signed in at the moment.')
+  await expect(page.getByRole('status').first()).toContainText(
+    'We cannot tell who is signed in at the moment.',
+  )
   await expect(page.getByRole('banner').getByRole('navigation')).toHaveCount(0)
   await expect(page.locator('body')).not.toContainText(account.name)
 

@@ -23,7 +23,7 @@ export interface Accident {
  * asks of another origin, and whatever its console complains of, fails the test.
  */
 export const test = base.extend<
-  { account: Account; accident: Accident },
+  { newAccount(): Promise<Account>; account: Account; accident: Accident },
   { server: Server; newcomers: Iterator<number, never> }
 >({
   server: [
@@ -45,23 +45,21 @@ export const test = base.extend<
 
   // biome-ignore lint/correctness/noEmptyPattern: as above.
   newcomers: [({}, use) => use(countFrom(1)), { scope: 'worker' }],
-  account: async ({ request, newcomers }, use) => {
-    const number = newcomers.next().value
-    const name = `Grace ${number}`
-    const email = `grace${number}@example.com`
-    const password = 'a nanosecond of wire'
-    const data = { name, email, password, confirmPassword: password }
-    expect((await request.post('/users', { data })).status()).toBe(201)
-    await use({
-      name,
-      email,
-      password,
-      async signIn(page) {
+  newAccount: ({ request, newcomers }, use) =>
+    use(async () => {
+      const number = newcomers.next().value
+      const name = `Grace ${number}`
+      const email = `grace${number}@example.com`
+      const password = 'a nanosecond of wire'
+      const data = { name, email, password, confirmPassword: password }
+      expect((await request.post('/users', { data })).status()).toBe(201)
+      const signIn = async (page: Page) => {
         const response = await page.request.post('/login', { data: { username: email, password } })
         expect(response.status()).toBe(200)
-      },
-    })
-  },
+      }
+      return { name, email, password, signIn }
+    }),
+  account: async ({ newAccount }, use) => use(await newAccount()),
 
   accident: async ({ server }, use) => {
     const database = new Database(server.database)

@@ -54,7 +54,9 @@ test('the first press of Tab reaches the way past the header', async ({ page }) 
 test.describe('the clipboard', () => {
   test.use({ permissions: ['clipboard-read', 'clipboard-write'] })
 
-  test('the lines for the terminal are copied whole, and the button says so for two seconds', async ({ page }) => {
+  test('the lines for the terminal are copied whole, and the button says so for two seconds', async ({
+    page,
+  }) => {
     await page.clock.install()
     await page.goto('/')
     const terminal = page.getByRole('group', { name: 'Turn the password into a token' })

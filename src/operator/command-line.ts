@@ -49,7 +49,8 @@ function parse(
   try {
     return parseArgs({ args, options: { ...allowed, help: { type: 'boolean' } }, allowPositionals: true })
   } catch (error) {
-    // Node goes on about arguments that start with a dash.
-    throw new UsageError(error instanceof Error ? error.message.replace(/\. .*/s, '.') : String(error))
+    // Behind its first sentence, Node goes on about arguments that start with a dash.
+    const [reason = ''] = error instanceof Error ? error.message.split('. ') : []
+    throw new UsageError(`${reason.replace(/\.$/, '')}.`)
   }
 }

@@ -20,18 +20,17 @@ function record({ id, name, email, createdAt, disabledAt }: User) {
 }
 
 function table(accounts: User[]): string {
-  const rows = accounts.map(({ email, name, createdAt, disabledAt }) => {
-    return {
-      email,
-      state: disabledAt ? 'disabled' : 'active',
-      created: createdAt.toISOString().slice(0, 10),
-      name,
-    }
-  })
-  const width = Math.max(...rows.map(({ email }) => email.length))
-  return [{ email: 'E-MAIL', state: 'STATE', created: 'CREATED', name: 'NAME' }, ...rows]
-    .map(({ email, state, created, name }) =>
-      [email.padEnd(width), state.padEnd(8), created.padEnd(10), name].join('  '),
+  const head = { email: 'E-MAIL', state: 'STATE', created: 'CREATED', name: 'NAME' }
+  const rows = [head, ...accounts.map(row)]
+  const width = rows.reduce((most, { email }) => Math.max(most, email.length), 0)
+  return rows
+    .map(
+      (row) => `${row.email.padEnd(width)}  ${row.state.padEnd(8)}  ${row.created.padEnd(10)}  ${row.name}`,
     )
     .join('\n')
+}
+
+function row({ email, name, createdAt, disabledAt }: User) {
+  const state = disabledAt ? 'disabled' : 'active'
+  return { email, state, created: createdAt.toISOString().slice(0, 10), name }
 }

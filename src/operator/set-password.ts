@@ -13,8 +13,9 @@ export const setPassword: Command = {
     const { em, entity, noun } = call
     const { id, name, email } = await findAccount(call)
     const { hash, notice } = await choosePassword({ name, email }, call.options)
+    const change = { passwordHash: hash, passwordChangedAt: new Date() }
     await em.transactional(async (em) => {
-      await em.nativeUpdate(entity, { id }, { passwordHash: hash }, { filters: false })
+      await em.nativeUpdate(entity, { id }, change, { filters: false })
       await endAccess(em, id)
     })
     return `The ${noun} ${email} has a new password. Sessions and tokens have ended.${notice}`

@@ -1,11 +1,12 @@
 import type Router from '@koa/router'
 import type { Next } from 'koa'
-import { guard, nextPath, Unauthorized } from '#auth'
+import { guard, Unauthorized } from '#auth'
 import { type JWTKeys, SessionToken } from '#auth/jwt'
 import { entityManager } from '#auth/mikro-orm'
 import { Refusal, TryLater } from '../refusal.ts'
 import { User } from '../users/user.ts'
 import { issueToken, UserToken } from '../users/user-token.ts'
+import { afterLogin } from './after-login.ts'
 import { body, fieldsOf } from './body.ts'
 import { wantsPage } from './face.ts'
 import { limited } from './guessing.ts'
@@ -61,7 +62,7 @@ function refuse(ctx: SiteContext, status: number, detail: string) {
   return page(ctx, 'login', {
     values: { username: typeof username === 'string' ? username : '', remember: remember !== undefined },
     errors: [{ detail }],
-    next: nextPath(next, '/account'),
+    next: afterLogin(next),
   })
 }
 
@@ -69,7 +70,7 @@ function refuse(ctx: SiteContext, status: number, detail: string) {
 function startSession(ctx: SiteContext): void {
   const { remember, next } = fieldsOf(ctx)
   ctx.session.maxAge = lifetime(remember === 'on' || remember === true)
-  if (wantsPage(ctx)) seeOther(ctx, nextPath(next, '/account'))
+  if (wantsPage(ctx)) seeOther(ctx, afterLogin(next))
   else ctx.body = userRecord(ctx.auth.require(User))
 }
 

@@ -1,6 +1,7 @@
 import type Router from '@koa/router'
-import { nextPath, redirectUnless, withNext } from '#auth'
+import { redirectUnless, withNext } from '#auth'
 import { User } from '../users/user.ts'
+import { afterLogin } from './after-login.ts'
 import { seeOther } from './see-other.ts'
 import type { SiteContext } from './site-context.ts'
 import { page } from './views.ts'
@@ -15,7 +16,7 @@ export function pages(router: Router<object, SiteContext>): void {
   })
 
   router.get('/login', (ctx) => {
-    const next = nextPath(ctx.query.next, '/account')
+    const next = afterLogin(ctx.query.next)
     if (ctx.auth.has(User)) return seeOther(ctx, next)
     const isSentHere = ctx.query.next !== undefined
     return page(ctx, 'login', isSentHere ? { next, notice: 'Sign in to see that page.' } : {})

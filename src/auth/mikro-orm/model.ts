@@ -1,4 +1,11 @@
-import type { EntityManager, EntityProperty } from '@mikro-orm/core'
+import {
+  BigIntType,
+  type EntityClass,
+  type EntityManager,
+  type EntityProperty,
+  EntitySchema,
+  UuidType,
+} from '@mikro-orm/core'
 import type { Class } from '../auth.ts'
 import { Misuse } from '../errors.ts'
 import { isUUID } from '../uuid.ts'
@@ -29,7 +36,9 @@ export function nameAfter(model: Base, base: Base): void {
 
 /** Plain JavaScript's share of what the compiler tells TypeScript, at the start rather than at the first log-in. */
 export function requireMember(model: Base, member: string, what: string): void {
-  if (!(member in model.prototype)) throw new Misuse(`${model.name} lacks \`${member}\`, ${what}.`)
+  const columns = EntitySchema.REGISTRY.get(model as EntityClass<object>)?.meta.properties ?? {}
+  if (member in model.prototype || member in columns) return
+  throw new Misuse(`${model.name} lacks \`${member}\`, ${what}.`)
 }
 
 /** One entity by its primary key, or nobody: a key of the wrong form is nobody, not an error of the database. */
@@ -43,7 +52,7 @@ export async function findByKey<Model extends object>(
   const property = name === undefined ? undefined : (Reflect.get(properties, name) as EntityProperty)
   if (!property || others.length > 0)
     throw new Misuse(`${model.name} needs one primary key, to be found by it.`)
-  if (property.type === 'uuid' && !isUUID(key)) return undefined
+  if (!canBe(property, key)) return undefined
   return findOne(em, model, property.name, property.runtimeType === 'number' ? Number(key) : key)
 }
 
@@ -60,4 +69,12 @@ export async function findOne<Model extends object>(
     populate: populate as never,
   })
   return (found as Model | null) ?? undefined
+}
+
+function canBe({ customType, runtimeType }: EntityProperty, key: string): boolean {
+  if (customType instanceof UuidType) return isUUID(key)
+  if (customType instanceof BigIntType) return /^(0|-?[1-9]\d{0,18})$/.test(key)
+  // As many digits as a number keeps.
+  if (runtimeType === 'number') return /^(0|-?[1-9]\d{0,14})$/.test(key)
+  return !/\p{Cc}/u.test(key)
 }

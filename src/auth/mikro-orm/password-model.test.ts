@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { defineEntity, p } from '@mikro-orm/core'
 import Router from '@koa/router'
+import { defineEntity, p } from '@mikro-orm/core'
 import Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import session from 'koa-session'

@@ -63,7 +63,9 @@ export function ModelAuthenticatable<Entity extends Base>(
       ctx: AuthContext,
       { database }: ModelOptions = {},
     ): Promise<PasswordModel | undefined> {
-      const user = await findOne(entityManager(ctx, database), checked(this), keys.username, username)
+      const found = await findOne(entityManager(ctx, database), checked(this), keys.username, username)
+      // A column may compare without regard to case.
+      const user = found && Reflect.get(found, keys.username) === username ? found : undefined
       if (!user) await this.verifyNobody?.(password)
       return user && (await user.verify(password)) ? user : undefined
     }

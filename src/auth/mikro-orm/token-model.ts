@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type OptionalProps, wrap } from '@mikro-orm/core'
+import { type OptionalProps, Reference, wrap } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware, Class } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
@@ -95,11 +95,11 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
       await em.nativeDelete(this.user, wrap(found, true).getPrimaryKey() as never)
       return
     }
-    // The relation is populated; its property was proven to be one of the entity.
+    // The relation is populated, and may be wrapped (`ref()`); its property was proven to be one of the entity.
     const user = Reflect.get(found, this.#keys.user) as object | null
     if (!user) return
     ctx.auth.login(found, this.user)
-    ctx.auth.login(user, this.#ownerOf(ctx))
+    ctx.auth.login(Reference.unwrapReference(user), this.#ownerOf(ctx))
   }
 
   /** Nothing is left to do where the token's user is authenticated, by password, say. */

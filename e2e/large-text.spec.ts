@@ -1,0 +1,22 @@
+import { signUp } from './forms.ts'
+import { expect, test } from './site.ts'
+import { expectToFit } from './soundness.ts'
+
+// WCAG 2.2, 1.4.4
+test('text of twice the size fits on every page', async ({ page, account }) => {
+  await page.goto('/')
+  expect(await page.evaluate('getComputedStyle(document.documentElement).fontSize')).toBe('32px')
+  await expectToFit(page, 1280)
+
+  await page.goto('/signup')
+  await expectToFit(page, 1280)
+  await signUp(page, { name: '', email: '', password: '', confirmation: 'x' })
+  await expect(page.getByRole('alert')).toBeVisible()
+  await expectToFit(page, 1280)
+
+  await account.signIn(page)
+  for (const path of ['/', '/account', '/nowhere']) {
+    await page.goto(path)
+    await expectToFit(page, 1280)
+  }
+})

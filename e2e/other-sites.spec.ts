@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test as base, expect } from './site.ts'
+import { expectSound } from './soundness.ts'
+
+/** A server of somebody else's, which shows whatever it is told to. */
+interface Stranger {
+  readonly port: number
+  html: string
+}
+
+const test = base.extend<{ stranger: Stranger }>({
+  // Nothing is expected of what goes on between a stranger's page and ours but what the tests say.
+  page: async ({ context }, use) => use(await context.newPage()),
+
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs.
+  stranger: async ({}, use) => {
+    const server = createServer((_request, response) => {
+      response.setHeader('Content-Type', 'text/html')
+      response.end(stranger.html)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const stranger = { port: (server.address() as AddressInfo).port, html: '' }
+    await use(stranger)
+    server.closeAllConnections()
+    server.close()
+  },
+})
+
+// To a browser the second is the same site as ours, so that it gets the session's cookie in spite of `SameSite=Lax`.
+const strangers = [
+  { name: 'another site', host: 'localhost' },
+  { name: 'another port of our host', host: '127.0.0.1' },
+]
+
+for (const { name, host } of strangers) {
+  test(`a form on ${name} signs nobody in`, async ({ page, server, stranger, account }) => {
+    stranger.html = form(`${server.url}/login`, { username: account.email, password: account.password })
+    await page.goto(`http://${host}:${stranger.port}/`)
+    await page.getByRole('button').click()
+
+    await expect(page).toHaveTitle('Error: Forbidden – koa-authenticators')
+    await expect(
+      page.getByText('This request came from another site, so it was not carried out.'),
+    ).toBeVisible()
+    await expectSound(page)
+    await page.goto('/')
+    await expect(page.getByText('Nobody yet')).toBeVisible()
+  })
+
+  test(`a form on ${name} signs nobody out, nor in as somebody else`, async ({
+    page,
+    server,
+    stranger,
+    account,
+    newAccount,
+  }) => {
+    const other = await newAccount()
+    await account.signIn(page)
+    const forms = [
+      form(`${server.url}/logout`, {}),
+      form(`${server.url}/login`, { username: other.email, password: other.password }),
+    ]
+    for (const html of forms) {
+      stranger.html = html
+      await page.goto(`http://${host}:${stranger.port}/`)
+      await page.getByRole('button').click()
+      await expect(page).toHaveTitle('Error: Forbidden – koa-authenticators')
+      await page.goto('/account')
+      await expect(page.getByRole('main')).toContainText(account.email)
+    }
+  })
+
+  test(`a form on ${name} makes no account`, async ({ page, server, stranger, request }) => {
+    const email = `forged.at.${host}@example.com`
+    const password = 'chosen by a stranger'
+    stranger.html = form(`${server.url}/users`, { name: 'F', email, password, confirmPassword: password })
+    await page.goto(`http://${host}:${stranger.port}/`)
+    await page.getByRole('button').click()
+
+    await expect(page).toHaveTitle('Error: Forbidden – koa-authenticators')
+    const response = await request.post('/login', { data: { username: email, password } })
+    expect(response.status()).toBe(401)
+  })
+
+  test(`a script on ${name} reads nothing, and signs nobody out`, async ({
+    page,
+    server,
+    stranger,
+    account,
+  }) => {
+    await account.signIn(page)
+    await page.goto(`http://${host}:${stranger.port}/`)
+    const read = `fetch('${server.url}/me', { credentials: 'include' }).then((response) => response.text())`
+    await expect(page.evaluate(read)).rejects.toThrow('Failed to fetch')
+    const write = `fetch('${server.url}/logout', { method: 'POST', mode: 'no-cors', credentials: 'include' })`
+    await expect(page.evaluate(`${write}.then((response) => response.text())`)).rejects.toThrow(
+      'Failed to fetch',
+    )
+
+    await page.goto('/account')
+    await expect(page.getByRole('main')).toContainText(account.email)
+  })
+
+  test(`${name} cannot put our pages into a frame`, async ({ page, server, stranger, account }) => {
+    await account.signIn(page)
+    for (const path of ['/', '/login', '/account', '/nowhere', '/style.css']) {
+      stranger.html = `<iframe src="${server.url}${path}"></iframe>`
+      const complaint = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'))
+      await page.goto(`http://${host}:${stranger.port}/`)
+      expect((await complaint).text()).toContain(`"frame-ancestors 'none'"`)
+    }
+  })
+}
+
+function form(action: string, fields: Record<string, string>): string {
+  const inputs = Object.entries(fields).map(
+    ([name, value]) => `<input type="hidden" name="${name}" value="${value}">`,
+  )
+  return `<form method="post" action="${action}">${inputs.join('')}<button>Win a prize</button></form>`
+}

@@ -1,0 +1,73 @@
+// A signed token with claims of its own (specification, "JWTAuthenticator"): an invitation by e-mail, good for a week and
+// for nothing but joining.
+//
+//   npm run example examples/jwt-payload.ts
+//   ASK='localhost:3000/invitations?email=grace@example.com'
+//   TOKEN=$(curl -sH 'Authorization: Bearer analytical-engine' -X POST $ASK | cut -d '"' -f 4)
+//   curl -H "Authorization: Bearer $TOKEN" -X POST localhost:3000/join   # Welcome, grace@example.com!
+//   curl -X POST localhost:3000/join                                     # You need to sign in
+
+import { hash, randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import Router from '@koa/router'
+import Koa from 'koa'
+import type { AuthContext, BearerAuthorization } from 'koa-authenticators'
+import { auth, BearerAuthenticator, guard } from 'koa-authenticators'
+import { type Claims, JWTKeys, JWTPayload } from 'koa-authenticators/jwt'
+
+class Invitation extends JWTPayload {
+  static readonly lifetime = 7 * 24 * 60 * 60
+  // Another class with these keys needs another `typ`, so that no token passes for one of the other kind.
+  static override readonly typ = 'invitation+jwt'
+  readonly email: string
+
+  constructor(email: string, expiration = new Date(Date.now() + Invitation.lifetime * 1000)) {
+    super(expiration)
+    this.email = email
+  }
+
+  // The signature is proven by then; what the claims are is not.
+  static parse({ email }: Claims, expiration: Date) {
+    return typeof email === 'string' ? new Invitation(email, expiration) : undefined
+  }
+}
+
+class User {
+  name = 'Ada'
+}
+
+const users = new Map([[hash('sha256', 'analytical-engine'), new User()]])
+
+class UserBearer extends BearerAuthenticator<User> {
+  readonly user = User
+
+  authenticate({ token }: BearerAuthorization, ctx: AuthContext) {
+    const user = users.get(hash('sha256', token))
+    if (user) ctx.auth.login(user)
+  }
+}
+
+const keys = new JWTKeys({
+  // Without a secret from outside, the tokens of one start are no good at the next.
+  secrets: [process.env.JWT_SECRET ?? randomBytes(32)],
+  issuer: 'http://localhost:3000',
+  audience: 'http://localhost:3000',
+})
+
+const router = new Router<object, AuthContext>()
+router.post('/invitations', new UserBearer().middleware(), guard(User), (ctx) => {
+  const { email } = ctx.query
+  if (typeof email !== 'string') return ctx.throw(400, 'Say in `email` who is invited.')
+  ctx.body = { token: keys.sign(new Invitation(email)) }
+})
+router.post('/join', Invitation.authenticator(keys), guard(Invitation), (ctx) => {
+  ctx.body = `Welcome, ${ctx.auth.require(Invitation).email}!`
+})
+
+const app = new Koa()
+app.use(auth())
+app.use(router.routes())
+const server = app.listen(process.env.PORT ?? 3000, () => {
+  const { port } = server.address() as AddressInfo
+  console.log(`http://localhost:${port}`)
+})

@@ -1,0 +1,55 @@
+// Signed tokens (specification, "Signed token (JWT)"): a password once, then a token for 15 minutes, which no database is
+// asked about.
+//
+//   npm run example examples/jwt.ts
+//   TOKEN=$(curl -su ada:analytical-engine -X POST localhost:3000/login | cut -d '"' -f 4)
+//   curl -iH "Authorization: Bearer $TOKEN" -X POST localhost:3000/validateLoggedInUser   # 200 OK
+//   curl -iH 'Authorization: Bearer wrong' -X POST localhost:3000/validateLoggedInUser    # 401 Unauthorized
+
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import Router from '@koa/router'
+import bcrypt from 'bcrypt'
+import Koa from 'koa'
+import type { AuthContext, BasicAuthorization } from 'koa-authenticators'
+import { auth, BasicAuthenticator, guard } from 'koa-authenticators'
+import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
+
+class User {
+  id = '0190a6e5-7c9b-7e42-8d2f-5a1c3b9e7f60'
+}
+
+class UserPassword extends BasicAuthenticator<User> {
+  readonly user = User
+
+  async authenticate({ username, password }: BasicAuthorization, ctx: AuthContext) {
+    const isRight = await bcrypt.compare(
+      password,
+      '$2b$12$wF/IQZn3WhBxy6ew7Ia3geRWMugpo3hbd7ojvPOdir4VlCOHkSr6W',
+    )
+    if (username === 'ada' && isRight) ctx.auth.login(new User())
+  }
+}
+
+const keys = new JWTKeys({
+  // Without a secret from outside, the tokens of one start are no good at the next.
+  secrets: [process.env.JWT_SECRET ?? randomBytes(32)],
+  issuer: 'http://localhost:3000',
+  audience: 'http://localhost:3000',
+})
+
+const router = new Router<object, AuthContext>()
+router.post('/login', new UserPassword().middleware(), guard(User), (ctx) => {
+  ctx.body = { token: keys.sign(new SessionToken(ctx.auth.require(User).id)) }
+})
+router.post('/validateLoggedInUser', SessionToken.authenticator(keys), guard(SessionToken), (ctx) => {
+  ctx.body = ''
+})
+
+const app = new Koa()
+app.use(auth())
+app.use(router.routes())
+const server = app.listen(process.env.PORT ?? 3000, () => {
+  const { port } = server.address() as AddressInfo
+  console.log(`http://localhost:${port}`)
+})

@@ -1,0 +1,175 @@
+// A whole application on MikroORM (specification, "Persisted model requirements"; "User", "UserToken", "User.Create"):
+// sign-up, a password for a token or for a session, and whoever that makes one. DATABASE=file.sqlite keeps it.
+//
+//   npm run example examples/mikro-orm.ts
+//   ADA='{"name":"Ada","email":"ada@example.com","password":"analytical","confirmPassword":"analytical"}'
+//   curl -H 'Content-Type: application/json' -d "$ADA" localhost:3000/users         # "email":"ada@example.com"
+//   TOKEN=$(curl -su ada@example.com:analytical -X POST localhost:3000/login | cut -d '"' -f 8)
+//   curl -H "Authorization: Bearer $TOKEN" localhost:3000/me                        # "name":"Ada"
+//   FORM='username=ada@example.com&password=analytical'
+//   curl -c /tmp/cookies -d $FORM localhost:3000/login                              # "name":"Ada"
+//   curl -b /tmp/cookies localhost:3000/me                                          # "name":"Ada"
+//   curl localhost:3000/me                                                          # You need to sign in
+
+import { hash, randomBytes, randomUUID } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import Router from '@koa/router'
+import { defineEntity, MikroORM, p, UniqueConstraintViolationException } from '@mikro-orm/sqlite'
+import bcrypt from 'bcrypt'
+import Koa from 'koa'
+import { type AuthContext, auth, guard, refuseCrossSite } from 'koa-authenticators'
+import {
+  databases,
+  entityManager,
+  generateToken,
+  ModelAuthenticatable,
+  ModelTokenAuthenticatable,
+} from 'koa-authenticators/mikro-orm'
+import bodyParser from 'koa-bodyparser'
+import session from 'koa-session'
+
+const bcryptCost = 12
+const month = 30 * 24 * 60 * 60 * 1000
+
+const UserSchema = defineEntity({
+  name: 'User',
+  tableName: 'users',
+  properties: {
+    id: p
+      .uuid()
+      .primary()
+      .onCreate(() => randomUUID()),
+    name: p.string(),
+    email: p.string().unique(),
+    // In no answer, whatever is answered.
+    passwordHash: p.string().hidden(),
+  },
+})
+
+class User extends ModelAuthenticatable(UserSchema.class, {
+  username: 'email',
+  passwordHash: 'passwordHash',
+}) {
+  verify(password: string) {
+    return bcrypt.compare(password, this.passwordHash)
+  }
+
+  // As dear as `verify`, so that the time it takes does not tell who has an account.
+  static override async verifyNobody(password: string) {
+    await bcrypt.hash(password, bcryptCost)
+  }
+}
+
+UserSchema.setClass(User)
+
+const UserTokenSchema = defineEntity({
+  name: 'UserToken',
+  tableName: 'user_tokens',
+  properties: {
+    id: p
+      .uuid()
+      .primary()
+      .onCreate(() => randomUUID()),
+    value: p.string().unique(),
+    user: () => p.manyToOne(User).deleteRule('cascade'),
+    expiresAt: p.datetime(),
+  },
+})
+
+class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' }) {
+  get isValid() {
+    return this.expiresAt.getTime() > Date.now()
+  }
+
+  // The table keeps a digest, so that nobody can sign in with what a stolen database holds.
+  static override stored(token: string) {
+    return hash('sha256', token)
+  }
+}
+
+UserTokenSchema.setClass(UserToken)
+
+const orm = await MikroORM.init({
+  dbName: process.env.DATABASE ?? ':memory:',
+  entities: [User, UserToken],
+})
+// Migrations, in earnest.
+await orm.schema.update()
+
+const app = new Koa()
+// The session is in the cookie, signed with a key that ends with the process; sessions.ts keeps it on the server.
+app.keys = [randomBytes(32).toString('base64url')]
+app.use(refuseCrossSite())
+app.use(session({ key: 'session', maxAge: month, httpOnly: true, sameSite: 'lax' }, app))
+app.use(bodyParser())
+app.use(databases(orm))
+app.use(auth())
+
+const router = new Router<object, AuthContext & { request: { body?: unknown } }>()
+
+router.post('/users', async (ctx) => {
+  const form = readForm(ctx.request.body)
+  if (typeof form === 'string') return ctx.throw(400, form)
+  const { name, email, password } = form
+  const em = entityManager(ctx)
+  const user = em.create(User, { name, email, passwordHash: await bcrypt.hash(password, bcryptCost) })
+  try {
+    await em.flush()
+  } catch (error) {
+    if (error instanceof UniqueConstraintViolationException)
+      ctx.throw(409, 'This address has an account already.')
+    throw error
+  }
+  ctx.status = 201
+  ctx.body = user
+})
+
+/** The fields of a new user, each proven: an object would be a query, and a NUL an error of the driver. */
+function readForm(body: unknown): string | { name: string; email: string; password: string } {
+  const { name, email, password, confirmPassword } = { ...(body as Record<string, unknown>) }
+  if (!isText(name) || name.trim() === '') return 'The name is empty.'
+  if (!isText(email) || !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) return 'This is no e-mail address.'
+  if (!isText(password) || password.length < 8) return 'The password has fewer than 8 characters.'
+  // bcrypt takes no notice of any more.
+  if (Buffer.byteLength(password) > 72) return 'The password has more than 72 bytes.'
+  if (password !== confirmPassword) return 'The passwords did not match.'
+  return { name, email, password }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= 254 && !/[\p{Cc}\p{Cs}]/u.test(value)
+}
+
+const userSession = User.sessionAuthenticator({ remember: 'signed-in' })
+
+router.post(
+  '/login',
+  userSession,
+  User.authenticator(),
+  User.credentialsAuthenticator(),
+  guard(User),
+  async (ctx) => {
+    const user = ctx.auth.require(User)
+    if (ctx.get('authorization') === '') {
+      ctx.body = user
+      return
+    }
+    const value = generateToken()
+    const expiresAt = new Date(Date.now() + month)
+    const em = entityManager(ctx)
+    const { id } = em.create(UserToken, { value: UserToken.stored(value), user, expiresAt })
+    await em.flush()
+    // The only time that the token itself is shown.
+    ctx.body = { id, value, user: { id: user.id }, expiresAt }
+  },
+)
+
+router.get('/me', userSession, UserToken.authenticator(), guard(User), (ctx) => {
+  ctx.body = ctx.auth.require(User)
+})
+
+app.use(router.routes())
+const server = app.listen(process.env.PORT ?? 3000, () => {
+  const { port } = server.address() as AddressInfo
+  console.log(`http://localhost:${port}`)
+})

@@ -1,0 +1,107 @@
+// Redirect protection (specification, "Redirect protection (websites)"), with a log-in form and a session. `/account`
+// sends a stranger to a fixed path with a flag, `/orders` to one that remembers the page asked for.
+//
+//   npm run example examples/redirect.ts
+//   curl -i localhost:3000/account                              # Location: /login?loginRequired=true
+//   curl -i 'localhost:3000/orders?page=2'                      # Location: /login?next=%2Forders%3Fpage%3D2
+//   LOGIN='localhost:3000/login?next=%2Forders%3Fpage%3D2'
+//   curl -d 'username=ada&password=wrong' $LOGIN                # The user name or password is wrong.
+//   FORM='username=ada&password=analytical-engine'
+//   curl -i -c /tmp/cookies -d $FORM $LOGIN                     # Location: /orders?page=2
+//   curl -b /tmp/cookies 'localhost:3000/orders?page=2'         # The orders of Ada
+
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import Router from '@koa/router'
+import bcrypt from 'bcrypt'
+import Koa from 'koa'
+import type { AuthContext, PasswordCredentials } from 'koa-authenticators'
+import {
+  auth,
+  CredentialsAuthenticator,
+  nextPath,
+  redirectUnless,
+  refuseCrossSite,
+  SessionAuthenticator,
+  withNext,
+} from 'koa-authenticators'
+import bodyParser from 'koa-bodyparser'
+import session from 'koa-session'
+
+class User {
+  sessionID = '1'
+  name = 'Ada'
+}
+
+class UserForm extends CredentialsAuthenticator<User> {
+  readonly user = User
+
+  async authenticate({ username, password }: PasswordCredentials, ctx: AuthContext) {
+    const isRight = await bcrypt.compare(
+      password,
+      '$2b$12$wF/IQZn3WhBxy6ew7Ia3geRWMugpo3hbd7ojvPOdir4VlCOHkSr6W',
+    )
+    if (username === 'ada' && isRight) ctx.auth.login(new User())
+  }
+}
+
+class UserSession extends SessionAuthenticator<User> {
+  readonly user = User
+
+  authenticate(sessionID: string, ctx: AuthContext) {
+    if (sessionID === '1') ctx.auth.login(new User())
+  }
+}
+
+const app = new Koa()
+// The session is in the cookie itself, signed with a key that ends with the process; sessions.ts keeps it on the server.
+app.keys = [randomBytes(32).toString('base64url')]
+app.use(session({ key: 'session', maxAge: 2 * 60 * 60 * 1000, httpOnly: true, sameSite: 'lax' }, app))
+app.use(refuseCrossSite())
+app.use(bodyParser())
+app.use(auth())
+app.use(new UserSession().middleware())
+
+// Without an `action`, the form is sent to the path that it came from, `next` included.
+const logInForm = (sentence: string) => `<!doctype html>
+<html lang="en">
+<title>Log in</title>
+<p role="alert">${sentence}</p>
+<form method="post">
+  <label>User name <input name="username" autocomplete="username" required></label>
+  <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
+  <button>Log in</button>
+</form>`
+
+const router = new Router<object, AuthContext>()
+router.get('/login', (ctx) => {
+  if (ctx.auth.has(User)) return seeNext(ctx)
+  ctx.body = logInForm('loginRequired' in ctx.query ? 'Please log in first.' : '')
+})
+router.post('/login', new UserForm().middleware(), (ctx) => {
+  if (ctx.auth.has(User)) return seeNext(ctx)
+  ctx.status = 401
+  ctx.body = logInForm('The user name or password is wrong.')
+})
+router.get('/account', redirectUnless(User, '/login?loginRequired=true'), (ctx) => {
+  ctx.body = `The account of ${ctx.auth.require(User).name}`
+})
+router.get(
+  '/orders',
+  redirectUnless(User, (ctx) => withNext('/login', ctx)),
+  (ctx) => {
+    ctx.body = `The orders of ${ctx.auth.require(User).name}`
+  },
+)
+
+// `nextPath` lets nothing through that leads to another site.
+function seeNext(ctx: AuthContext) {
+  ctx.status = 303
+  ctx.redirect(nextPath(ctx.query.next, '/account'))
+}
+
+app.use(router.routes())
+const server = app.listen(process.env.PORT ?? 3000, () => {
+  const { port } = server.address() as AddressInfo
+  console.log(`http://localhost:${port}`)
+})

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { defineEntity, type EntityClass, type MikroORM, p } from '@mikro-orm/core'
+import Koa from 'koa'
+import session from 'koa-session'
+import { type AuthContext, type AuthMiddleware, auth, type Class } from '../auth.ts'
+import { guard } from '../guard.ts'
+import { Browser } from '../testing/browser.ts'
+import { MemoryStore } from '../testing/memory-store.ts'
+import { openORM } from '../testing/open-orm.ts'
+import { serve } from '../testing/serve.ts'
+import { type Databases, databases, entityManager } from './databases.ts'
+import { ModelSessionAuthenticatable } from './session-model.ts'
+
+interface SessionContext extends AuthContext {
+  session: Record<string, unknown>
+}
+
+function users() {
+  const UserSchema = defineEntity({
+    name: 'User',
+    properties: {
+      id: p
+        .uuid()
+        .primary()
+        .onCreate(() => crypto.randomUUID()),
+      name: p.string(),
+    },
+  })
+  class User extends ModelSessionAuthenticatable(UserSchema.class) {}
+  UserSchema.setClass(User)
+  return User
+}
+
+/**
+ * An application with a session in it. `/plant?…` writes JSON into it as the identifier, `/log-in?…` logs in the entity
+ * with that key, and `/` answers whether somebody of that class is authenticated.
+ */
+async function serveSessions(
+  t: TestContext,
+  orm: MikroORM | Databases,
+  type: Class & EntityClass<object>,
+  authenticator: AuthMiddleware,
+) {
+  const store = new MemoryStore()
+  const app = new Koa<object, SessionContext>()
+  app.keys = ['a key for tests']
+  app.use(session({ maxAge: 60_000, store }, app))
+  app.use(databases(orm))
+  app.use(auth())
+  app.use(authenticator)
+  app.use(async (ctx) => {
+    const value = ctx.querystring && JSON.parse(decodeURIComponent(ctx.querystring))
+    if (ctx.path === '/plant') ctx.session[type.name] = value
+    if (ctx.path === '/log-in') ctx.auth.login(await entityManager(ctx).findOneOrFail(type, value))
+    ctx.body = ctx.auth.has(type)
+  })
+  const { url, errors } = await serve(t, app)
+  const browser = new Browser(url)
+  const go = (path: string, value: unknown) =>
+    browser.get(`${path}?${encodeURIComponent(JSON.stringify(value))}`)
+  return {
+    browser,
+    store,
+    errors,
+    logIn: (key: unknown) => go('/log-in', key),
+    /** Whether somebody is authenticated with that as the identifier in the session. */
+    async isSomebody(identifier: unknown): Promise<boolean> {
+      await go('/plant', identifier)
+      const response = await browser.get('/')
+      assert.equal(response.status, 200, JSON.stringify(identifier))
+      return (await response.json()) as boolean
+    },
+  }
+}
+
+describe('ModelSessionAuthenticatable', () => {
+  test('requires nothing, and remembers an entity by its primary key', async (t) => {
+    const User = users()
+    const { orm } = await openORM(t, User)
+    const id = crypto.randomUUID()
+    await orm.em.fork().insert(User, { id, name: 'Ada' })
+    const { browser, store, logIn } = await serveSessions(t, orm, User, User.sessionAuthenticator())
+
+    assert.equal(await (await browser.get('/')).text(), 'false')
+    await logIn(id)
+    assert.equal(await (await browser.get('/')).text(), 'true')
+    assert.deepEqual(store.data, { User: id })
+  })
+
+  test('restores nobody who is gone, and it is no error', async (t) => {
+    const User = users()
+    const { orm } = await openORM(t, User)
+    const id = crypto.randomUUID()
+    await orm.em.fork().insert(User, { id, name: 'Ada' })
+    const { browser, logIn } = await serveSessions(t, orm, User, User.sessionAuthenticator())
+    await logIn(id)
+
+    await orm.em.fork().nativeDelete(User, id)
+
+    const response = await browser.get('/')
+    assert.deepEqual([response.status, await response.text()], [200, 'false'])
+  })
+
+  test('asks the database for no identifier that cannot be a key', async (t) => {
+    const User = users()
+    const { orm, statements } = await openORM(t, User)
+    const id = crypto.randomUUID()
+    await orm.em.fork().insert(User, { id, name: 'Ada' })
+    const { isSomebody } = await serveSessions(t, orm, User, User.sessionAuthenticator())
+    assert.equal(await isSomebody(id), true)
+    assert.equal(await isSomebody('ada'), false)
+    statements.splice(0)
+
+    for (const identifier of [
+      ...['', ' ', '1', 'ada', 'undefined', 'null', '__proto__', "' or 1=1 --", '\0', `${id}\0`, `${id}\n`],
+      ...[
+        ` ${id}`,
+        `${id} `,
+        `{${id}}`,
+        id.replaceAll('-', ''),
+        id.slice(1),
+        `${id}0`,
+        id.replace(/.$/, 'g'),
+      ],
+      ...[1, true, null, [], [id], {}, { id }, { $ne: '' }],
+    ]) {
+      assert.equal(await isSomebody(identifier), false, JSON.stringify(identifier))
+    }
+    assert.deepEqual(statements, [])
+
+    assert.equal(await isSomebody(crypto.randomUUID()), false)
+    assert.equal(statements.length, 1)
+  })
+
+  test('takes a number for a key as it is written, and no other way', async (t) => {
+    const UserSchema = defineEntity({
+      name: 'User',
+      properties: { id: p.integer().primary(), name: p.string() },
+    })
+    class User extends ModelSessionAuthenticatable(UserSchema.class) {}
+    UserSchema.setClass(User)
+    const { orm, statements } = await openORM(t, User)
+    for (const id of [0, 1, 10]) await orm.em.fork().insert(User, { id, name: 'Ada' })
+    const { isSomebody, store, logIn } = await serveSessions(t, orm, User, User.sessionAuthenticator())
+    await logIn(10)
+    assert.deepEqual(store.data, { User: '10' })
+    assert.equal(await isSomebody('ada'), false)
+    statements.splice(0)
+
+    for (const identifier of [
+      ...[
+        '',
+        ' ',
+        ' 1',
+        '1 ',
+        '01',
+        '+1',
+        '-0',
+        '1.0',
+        '1e0',
+        '1e1',
+        '0x1',
+        '0b1',
+        '1n',
+        '1_0',
+        '1,0',
+        'ada',
+        'NaN',
+      ],
+      ...['Infinity', '-Infinity', '9007199254740993', '1e400', 1, [1], { id: 1 }],
+    ]) {
+      assert.equal(await isSomebody(identifier), false, JSON.stringify(identifier))
+    }
+    assert.deepEqual(statements, [])
+
+    for (const identifier of ['0', '1', '10']) assert.equal(await isSomebody(identifier), true)
+    for (const identifier of ['2', '-1']) assert.equal(await isSomebody(identifier), false)
+  })
+
+  test('takes any text for a key that is text', async (t) => {
+    const UserSchema = defineEntity({ name: 'User', properties: { login: p.string().primary() } })
+    class User extends ModelSessionAuthenticatable(UserSchema.class) {}
+    UserSchema.setClass(User)
+    const { orm } = await openORM(t, User)
+    await orm.em.fork().insert(User, { login: 'ada' })
+    const { isSomebody, logIn, browser } = await serveSessions(t, orm, User, User.sessionAuthenticator())
+
+    await logIn('ada')
+    assert.equal(await (await browser.get('/')).text(), 'true')
+    for (const identifier of ['', 'Ada', 'eve', '%', "' or 1=1 --"]) {
+      assert.equal(await isSomebody(identifier), false, identifier)
+    }
+  })
+
+  test('has the options of every session authenticator', async (t) => {
+    const User = users()
+    const { orm } = await openORM(t, User)
+    const id = crypto.randomUUID()
+    await orm.em.fork().insert(User, { id, name: 'Ada' })
+    const authenticator = User.sessionAuthenticator({ key: 'member', remember: 'signed-in' })
+    const { browser, store, logIn } = await serveSessions(t, orm, User, authenticator)
+
+    await logIn(id)
+
+    assert.deepEqual(store.data, { member: id })
+    assert.equal(await (await browser.get('/')).text(), 'true')
+  })
+
+  test('looks in the database that is named', async (t) => {
+    const User = users()
+    const main = await openORM(t, User)
+    const archive = await openORM(t, User)
+    const id = crypto.randomUUID()
+    await archive.orm.em.fork().insert(User, { id, name: 'Ada' })
+    const both = { default: main.orm, archive: archive.orm }
+    const inArchive = await serveSessions(t, both, User, User.sessionAuthenticator({ database: 'archive' }))
+    const inMain = await serveSessions(t, both, User, User.sessionAuthenticator())
+
+    assert.equal(await inArchive.isSomebody(id), true)
+    assert.equal(await inMain.isSomebody(id), false)
+  })
+
+  test('answers 503 where the database is gone, and the session stays', async (t) => {
+    const User = users()
+    const { orm } = await openORM(t, User)
+    const id = crypto.randomUUID()
+    await orm.em.fork().insert(User, { id, name: 'Ada' })
+    const { browser, store, logIn } = await serveSessions(t, orm, User, User.sessionAuthenticator())
+    await logIn(id)
+
+    await orm.schema.drop()
+    assert.equal((await browser.get('/')).status, 503)
+    assert.deepEqual(store.data, { User: id })
+
+    await orm.schema.create()
+    await orm.em.fork().insert(User, { id, name: 'Ada' })
+    assert.equal(await (await browser.get('/')).text(), 'true')
+  })
+
+  test('says nothing of the identifier where an entity is shown, and asks for none where one is made', async (t) => {
+    const User = users()
+    const { orm } = await openORM(t, User)
+    const em = orm.em.fork()
+
+    const user = em.create(User, { name: 'Ada' })
+    await em.flush()
+
+    assert.deepEqual(JSON.parse(JSON.stringify(user)), { id: user.id, name: 'Ada' })
+    assert.equal(user.sessionID, user.id)
+  })
+
+  test('wants one primary key', async (t) => {
+    const SeatSchema = defineEntity({
+      name: 'Seat',
+      properties: {
+        row: p.integer().primary(),
+        place: p.integer().primary(),
+      },
+    })
+    class Seat extends ModelSessionAuthenticatable(SeatSchema.class) {}
+    SeatSchema.setClass(Seat)
+    const { orm } = await openORM(t, Seat)
+    const { browser, errors, store } = await serveSessions(t, orm, Seat, Seat.sessionAuthenticator())
+    await browser.get(`/plant?${encodeURIComponent('"1"')}`)
+
+    assert.deepEqual(store.data, { Seat: '1' })
+    assert.equal((await browser.get('/')).status, 500)
+    assert.equal(errors[0]?.message, 'Seat needs one primary key, to be found by it.')
+  })
+
+  test('names the missing line where no databases are mounted', async (t) => {
+    const User = users()
+    const app = new Koa<object, SessionContext>()
+    app.keys = ['a key for tests']
+    app.use(session({ maxAge: 60_000 }, app))
+    app.use((ctx, next) => {
+      ctx.session.User = crypto.randomUUID()
+      return next()
+    })
+    app.use(auth())
+    app.use(User.sessionAuthenticator())
+    app.use(guard(User))
+    const { url, errors } = await serve(t, app)
+
+    assert.equal((await fetch(url)).status, 500)
+    assert.match(errors[0]?.message ?? '', /^Add `app\.use\(databases\(orm\)\)` before/)
+  })
+})

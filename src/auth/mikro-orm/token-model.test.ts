@@ -1,0 +1,445 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/core'
+import Koa from 'koa'
+import { type AuthContext, auth } from '../auth.ts'
+import { guard } from '../guard.ts'
+import { openORM } from '../testing/open-orm.ts'
+import { serve } from '../testing/serve.ts'
+import { databases, entityManager } from './databases.ts'
+import { ModelAuthenticatable } from './password-model.ts'
+import { generateToken, ModelTokenAuthenticatable } from './token-model.ts'
+
+const id = () =>
+  p
+    .uuid()
+    .primary()
+    .onCreate(() => crypto.randomUUID())
+
+function users() {
+  const UserSchema = defineEntity({
+    name: 'User',
+    properties: { id: id(), name: p.string(), passwordHash: p.string() },
+  })
+  class User extends ModelAuthenticatable(UserSchema.class, {
+    username: 'name',
+    passwordHash: 'passwordHash',
+  }) {
+    verify(password: string): boolean {
+      return password === this.passwordHash
+    }
+  }
+  UserSchema.setClass(User)
+  return User
+}
+
+/** A user type and a token type of the test's own. Tokens whose value begins with `old` are not valid. */
+function usersWithTokens() {
+  const User = users()
+  const TokenSchema = defineEntity({
+    name: 'Token',
+    properties: { id: id(), value: p.string().unique(), user: () => p.manyToOne(User).deleteRule('cascade') },
+  })
+  class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {
+    get isValid(): boolean {
+      return !this.value.startsWith('old')
+    }
+  }
+  TokenSchema.setClass(Token)
+  return { User, Token }
+}
+
+const ada = { id: crypto.randomUUID(), name: 'Ada', passwordHash: 'secret' }
+const tokenOf = (user: { id: string }, value: string) => ({ id: crypto.randomUUID(), value, user: user.id })
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+
+describe('ModelTokenAuthenticatable', () => {
+  test('lets in by a token that is stored, and nobody else', async (t) => {
+    const { User, Token } = usersWithTokens()
+    const { orm } = await openORM(t, User, Token)
+    await orm.em.fork().insert(User, ada)
+    await orm.em.fork().insert(Token, tokenOf(ada, 'right=='))
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(Token.authenticator())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).name
+    })
+    const { url } = await serve(t, app)
+
+    const response = await fetch(url, bearer('right=='))
+    assert.equal(response.status, 200)
+    assert.equal(await response.text(), 'Ada')
+
+    for (const wrong of ['wrong', 'Right==', 'right', 'right=', 'r', '%', 'undefined', ada.id, ada.name]) {
+      const refused = await fetch(url, bearer(wrong))
+      assert.equal(refused.status, 401, wrong)
+      assert.match(refused.headers.get('www-authenticate') ?? '', /^Bearer realm="/)
+    }
+    assert.equal((await fetch(url, bearer(''))).status, 401)
+    assert.equal((await fetch(url, { headers: { authorization: `Basic ${btoa('right==:')}` } })).status, 401)
+    assert.equal((await fetch(`${url}/?access_token=right==`)).status, 401)
+    assert.equal((await fetch(url)).status, 401)
+  })
+
+  test('logs in the token and its user, who is ready for use', async (t) => {
+    const { User, Token } = usersWithTokens()
+    const { orm } = await openORM(t, User, Token)
+    await orm.em.fork().insert(User, ada)
+    await orm.em.fork().insert(Token, tokenOf(ada, 'right'))
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(Token.authenticator())
+    app.use(guard(Token))
+    app.use(async (ctx) => {
+      const user = ctx.auth.require(User)
+      const same = user === (await entityManager(ctx).findOneOrFail(User, ada.id))
+      ctx.body = [ctx.auth.require(Token).value, user instanceof User, user.sessionID === ada.id, same]
+    })
+    const { url } = await serve(t, app)
+
+    assert.deepEqual(await (await fetch(url, bearer('right'))).json(), ['right', true, true, true])
+  })
+
+  test('deletes a token that is no longer valid when it is used, and lets nobody in', async (t) => {
+    const { User, Token } = usersWithTokens()
+    const { orm } = await openORM(t, User, Token)
+    await orm.em.fork().insert(User, ada)
+    await orm.em.fork().insertMany(
+      Token,
+      ['old', 'older', 'right'].map((value) => tokenOf(ada, value)),
+    )
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(Token.authenticator())
+    app.use((ctx) => {
+      ctx.body = [ctx.auth.has(Token), ctx.auth.has(User)]
+    })
+    const { url } = await serve(t, app)
+
+    assert.deepEqual(await (await fetch(url, bearer('old'))).json(), [false, false])
+
+    const left = await orm.em.fork().findAll(Token, { orderBy: { value: 'asc' } })
+    assert.deepEqual(
+      left.map(({ value }) => value),
+      ['older', 'right'],
+    )
+    assert.equal(await orm.em.fork().count(User), 1)
+    assert.deepEqual(await (await fetch(url, bearer('old'))).json(), [false, false])
+  })
+
+  test('survives ten uses at once of a token that is no longer valid', async (t) => {
+    const { User, Token } = usersWithTokens()
+    const { orm, statements } = await openORM(t, User, Token)
+    await orm.em.fork().insert(User, ada)
+    await orm.em.fork().insertMany(
+      Token,
+      ['old', 'right'].map((value) => tokenOf(ada, value)),
+    )
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(Token.authenticator())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = 'in'
+    })
+    const { url } = await serve(t, app)
+
+    const answers = await Promise.all(Array.from({ length: 10 }, () => fetch(url, bearer('old'))))
+
+    for (const { status } of answers) assert.equal(status, 401)
+    const deletes = statements.filter((each) => each.includes('delete from'))
+    assert.equal(deletes.filter((each) => each.includes('1 row affected')).length, 1, deletes.join('\n'))
+    assert.equal(await orm.em.fork().count(Token), 1)
+    assert.equal((await fetch(url, bearer('right'))).status, 200)
+  })
+
+  test('takes a column for the validity, also before the ORM is open', async (t) => {
+    const User = users()
+    const TokenSchema = defineEntity({
+      name: 'Token',
+      properties: { id: id(), value: p.string(), isValid: p.boolean(), user: () => p.manyToOne(User) },
+    })
+    class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {}
+    TokenSchema.setClass(Token)
+    const authenticator = Token.authenticator()
+    const { orm } = await openORM(t, User, Token)
+    await orm.em.fork().insert(User, ada)
+    await orm.em.fork().insert(Token, { ...tokenOf(ada, 'good'), isValid: true })
+    await orm.em.fork().insert(Token, { ...tokenOf(ada, 'bad'), isValid: false })
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(authenticator)
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = 'in'
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal((await fetch(url, bearer('good'))).status, 200)
+    assert.equal((await fetch(url, bearer('bad'))).status, 401)
+    assert.equal(await orm.em.fork().count(Token), 1)
+  })
+
+  test('looks up what the model stores for a token, and asks nobody for what cannot be one', async (t) => {
+    const User = users()
+    const TokenSchema = defineEntity({
+      name: 'Token',
+      properties: { id: id(), digest: p.string().unique(), owner: () => p.manyToOne(User) },
+    })
+    class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'digest', user: 'owner' }) {
+      static override stored(token: string): string | undefined {
+        return token.startsWith('ours_') ? hash('sha256', token) : undefined
+      }
+
+      get isValid(): boolean {
+        return true
+      }
+    }
+    TokenSchema.setClass(Token)
+    const { orm, statements } = await openORM(t, User, Token)
+    await orm.em.fork().insert(User, ada)
+    const digest = hash('sha256', 'ours_right')
+    await orm.em.fork().insert(Token, { id: crypto.randomUUID(), digest, owner: ada.id })
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(Token.authenticator())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = 'in'
+    })
+    const { url } = await serve(t, app)
+    statements.splice(0)
+
+    for (const token of ['theirs', digest, 'Ours_right'])
+      assert.equal((await fetch(url, bearer(token))).status, 401)
+    assert.deepEqual(statements, [])
+
+    assert.equal((await fetch(url, bearer('ours_wrong'))).status, 401)
+    assert.equal((await fetch(url, bearer('ours_right'))).status, 200)
+    assert.equal(statements.length, 2)
+  })
+
+  test("takes a token for nobody's whose user is gone, or filtered out", async (t) => {
+    const UserSchema = defineEntity({
+      name: 'User',
+      properties: { id: id(), disabled: p.boolean() },
+      filters: { enabled: { name: 'enabled', cond: { disabled: false }, default: true } },
+    })
+    class User extends UserSchema.class {}
+    UserSchema.setClass(User)
+    const TokenSchema = defineEntity({
+      name: 'Token',
+      properties: {
+        id: id(),
+        value: p.string(),
+        user: () => p.manyToOne(User).nullable().createForeignKeyConstraint(false),
+      },
+    })
+    class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {
+      get isValid(): boolean {
+        return true
+      }
+    }
+    TokenSchema.setClass(Token)
+    const { orm } = await openORM(t, User, Token)
+    const [enabled, disabled] = [{ id: crypto.randomUUID() }, { id: crypto.randomUUID() }]
+    await orm.em.fork().insert(User, { ...enabled, disabled: false })
+    await orm.em.fork().insert(User, { ...disabled, disabled: true })
+    await orm.em
+      .fork()
+      .insertMany(Token, [
+        tokenOf(enabled, 'enabled'),
+        tokenOf(disabled, 'disabled'),
+        tokenOf({ id: crypto.randomUUID() }, 'gone'),
+        { id: crypto.randomUUID(), value: 'none', user: null },
+      ])
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(Token.authenticator())
+    app.use((ctx) => {
+      ctx.body = [ctx.auth.has(Token), ctx.auth.has(User)]
+    })
+    const { url } = await serve(t, app)
+
+    assert.deepEqual(await (await fetch(url, bearer('enabled'))).json(), [true, true])
+    for (const token of ['disabled', 'gone', 'none']) {
+      const response = await fetch(url, bearer(token))
+      assert.deepEqual([response.status, await response.json()], [200, [false, false]], token)
+    }
+  })
+
+  test('unwraps a user that the relation wraps', async (t) => {
+    const User = users()
+    const TokenSchema = defineEntity({
+      name: 'Token',
+      properties: { id: id(), value: p.string(), user: () => p.manyToOne(User).ref() },
+    })
+    class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {
+      get isValid(): boolean {
+        return true
+      }
+    }
+    TokenSchema.setClass(Token)
+    const { orm } = await openORM(t, User, Token)
+    await orm.em.fork().insert(User, ada)
+    await orm.em.fork().insert(Token, tokenOf(ada, 'right'))
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(Token.authenticator())
+    app.use((ctx) => {
+      const user = ctx.auth.require(User)
+      ctx.body = [user instanceof User, user.name]
+    })
+    const { url } = await serve(t, app)
+
+    assert.deepEqual(await (await fetch(url, bearer('right'))).json(), [true, 'Ada'])
+  })
+
+  test('can be chained with the password of its user, and is spared where that was right', async (t) => {
+    const { User, Token } = usersWithTokens()
+    const { orm, statements } = await openORM(t, User, Token)
+    await orm.em.fork().insert(User, ada)
+    await orm.em.fork().insert(Token, tokenOf(ada, 'right'))
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(User.authenticator())
+    app.use(Token.authenticator())
+    app.use((ctx, next) => {
+      // Whoever vouches for the user, the token is not looked up then.
+      if (ctx.path === '/vouched') ctx.auth.login(new (User as unknown as new () => object)(), User)
+      return next()
+    })
+    app.use(Token.authenticator())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = [ctx.auth.has(User), ctx.auth.has(Token)]
+    })
+    const { url } = await serve(t, app)
+    const basic = (text: string) => ({ headers: { authorization: `Basic ${btoa(text)}` } })
+    statements.splice(0)
+
+    assert.deepEqual(await (await fetch(url, basic('Ada:secret'))).json(), [true, false])
+    assert.deepEqual(await (await fetch(url, bearer('right'))).json(), [true, true])
+    assert.equal(statements.length, 2)
+    assert.equal((await fetch(url, basic('Ada:wrong'))).status, 401)
+
+    statements.splice(0)
+    assert.deepEqual(await (await fetch(`${url}/vouched`, bearer('wrong'))).json(), [true, false])
+    assert.equal(statements.length, 1)
+  })
+
+  test('answers 503 where the database is gone, and shows nothing of its message', async (t) => {
+    const { User, Token } = usersWithTokens()
+    const { orm } = await openORM(t, User, Token)
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(Token.authenticator())
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+    await orm.schema.drop()
+
+    const response = await fetch(url, bearer('canary'))
+
+    assert.equal(response.status, 503)
+    assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
+    assert.doesNotMatch(await response.text(), /select|table|canary/i)
+    assert.equal((await fetch(url)).status, 401)
+  })
+
+  test('looks in the database that is named, and deletes there', async (t) => {
+    const { User, Token } = usersWithTokens()
+    const main = await openORM(t, User, Token)
+    const archive = await openORM(t, User, Token)
+    for (const { orm } of [main, archive]) {
+      await orm.em.fork().insert(User, ada)
+      await orm.em.fork().insert(Token, tokenOf(ada, 'old'))
+    }
+    await archive.orm.em.fork().insert(Token, tokenOf(ada, 'right'))
+    const app = new Koa<object, AuthContext>()
+    app.use(databases({ default: main.orm, archive: archive.orm }))
+    app.use(auth())
+    app.use(Token.authenticator({ database: 'archive' }))
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = 'in'
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal((await fetch(url, bearer('right'))).status, 200)
+    assert.equal((await fetch(url, bearer('old'))).status, 401)
+    assert.equal(await archive.orm.em.fork().count(Token), 1)
+    assert.equal(await main.orm.em.fork().count(Token), 1)
+  })
+
+  test('tells plain JavaScript at once what a model lacks', () => {
+    const TokenSchema = defineEntity({
+      name: 'Token',
+      properties: { id: id(), value: p.string(), user: p.string() },
+    })
+    // @ts-expect-error: this is what the compiler would have said.
+    class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {}
+
+    assert.throws(
+      () => Token.authenticator(),
+      /^Misuse: Token lacks `isValid`, the property that tells whether the token still counts\.$/,
+    )
+  })
+
+  test('names the relation that is none', async (t) => {
+    const TokenSchema = defineEntity({
+      name: 'Token',
+      properties: { id: id(), value: p.string(), user: p.string() },
+    })
+    class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {
+      get isValid(): boolean {
+        return true
+      }
+    }
+    TokenSchema.setClass(Token)
+    const { orm } = await openORM(t, Token)
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(Token.authenticator())
+    const { url, errors } = await serve(t, app)
+
+    assert.equal((await fetch(url)).status, 500)
+    assert.equal(errors[0]?.message, 'Token has no relation `user` to its user.')
+  })
+
+  test('names the missing line where no databases are mounted', async (t) => {
+    const { Token } = usersWithTokens()
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(Token.authenticator())
+    const { url, errors } = await serve(t, app)
+
+    assert.equal((await fetch(url)).status, 500)
+    assert.match(errors[0]?.message ?? '', /^Add `app\.use\(databases\(orm\)\)` before/)
+  })
+})
+
+describe('generateToken', () => {
+  test('makes 16 random bytes in base64, as the specification says, or as many as it is told', () => {
+    assert.equal(Buffer.from(generateToken(), 'base64').length, 16)
+    assert.match(generateToken(), /^[\w+/]{22}==$/)
+    assert.equal(Buffer.from(generateToken(32), 'base64').length, 32)
+  })
+
+  test('makes another one each time', () => {
+    assert.equal(new Set(Array.from({ length: 1000 }, () => generateToken())).size, 1000)
+  })
+})

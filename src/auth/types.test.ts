@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { after, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const entities = `
+import { defineEntity, p } from '@mikro-orm/core'
+import { ModelAuthenticatable, ModelSessionAuthenticatable, ModelTokenAuthenticatable } from '#auth/mikro-orm'
+const UserSchema = defineEntity({
+  name: 'User',
+  properties: { id: p.uuid().primary(), email: p.string(), passwordHash: p.string(), bornAt: p.datetime() },
+})
+const TokenSchema = defineEntity({
+  name: 'Token',
+  properties: { id: p.uuid().primary(), value: p.string(), uses: p.integer(), user: () => p.manyToOne(UserSchema) },
+})
+const keys = { username: 'email', passwordHash: 'passwordHash' } as const
+const tokenKeys = { value: 'value', user: 'user' } as const
+`
+
+const routes = `
+import Router from '@koa/router'
+import Koa from 'koa'
+import { type AuthContext, auth, BasicAuthenticator, guard, redirectUnless, SessionAuthenticator } from '#auth'
+class User { readonly name: string = 'Ada'; readonly sessionID: string = '1' }
+class Admin { readonly level: number = 1 }
+const router = new Router<object, AuthContext>()
+`
+
+const equal =
+  'type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false\n'
+
+// Each is a program of its own, under the sentence that is tested.
+const programs = {
+  'what require and get return': `${routes}${equal}
+    router.get('/me', guard(User), (ctx) => {
+      const required = ctx.auth.require(User)
+      const gotten = ctx.auth.get(User)
+      const isRequired: Equal<typeof required, User> = true
+      const isGotten: Equal<typeof gotten, User | undefined> = true
+      const isAdmin: Equal<ReturnType<typeof ctx.auth.require<Admin>>, Admin> = true
+      ctx.body = [required.name, isRequired, isGotten, isAdmin, ctx.auth.has(Admin)]
+    })
+    const app = new Koa<object, AuthContext>()
+    app.use(auth()).use(redirectUnless(User, (ctx) => ctx.path)).use(router.routes())
+    app.use((ctx) => { ctx.body = ctx.auth.require(Admin).level })`,
+  'a plain application': `${routes}
+    const app = new Koa()
+    app.use(auth())
+    app.use(guard(User))
+    app.use(router.routes())`,
+  'a misspelt ctx.auth': `${routes}
+    router.get('/me', (ctx) => { ctx.body = ctx.atuh.require(User).name })`,
+  'a misspelt ctx.auth in an application': `${routes}
+    new Koa<object, AuthContext>().use((ctx) => { ctx.body = ctx.atuh.require(User).name })`,
+  'a misspelt method': `${routes}
+    router.get('/me', (ctx) => { ctx.body = ctx.auth.requier(User) })`,
+  'a misspelt property of the user': `${routes}
+    router.get('/me', (ctx) => { ctx.body = ctx.auth.require(User).nmae })`,
+  'a user of another type': `${routes}
+    router.get('/me', (ctx) => { ctx.body = ctx.auth.require(Admin).name })`,
+  'a user who may be absent': `${routes}
+    router.get('/me', (ctx) => { ctx.body = ctx.auth.get(User).name })`,
+  'a guard of no class': `${routes}
+    router.get('/me', guard(new User()))`,
+  'a log-in of a string': `${routes}
+    router.get('/me', (ctx) => { ctx.auth.login('ada') })`,
+  'a log-in as another class': `${routes}
+    router.get('/me', (ctx) => { ctx.auth.login(new Admin(), User) })`,
+  'an authenticator without its method': `${routes}
+    class Lacking extends BasicAuthenticator<User> { readonly user = User }`,
+  'an authenticator without its user type': `${routes}
+    class Lacking extends BasicAuthenticator<User> { override authenticate() {} }`,
+  'a session user without a sessionID': `${routes}
+    abstract class Lacking extends SessionAuthenticator<Admin> {}`,
+  'an unknown way to remember': `${routes}
+    abstract class FromSession extends SessionAuthenticator<User> {
+      constructor() { super({ remember: 'always' }) }
+    }`,
+  'models that have everything': `${entities}${equal}
+    import type { EntityManager } from '@mikro-orm/core'
+    import type { AuthContext } from '#auth'
+    class User extends ModelAuthenticatable(UserSchema.class, keys) {
+      static override async verifyNobody(_password: string) {}
+      verify(password: string) { return password === this.passwordHash }
+    }
+    class Slow extends ModelAuthenticatable(UserSchema.class, keys) {
+      async verify(password: string) { return password === this.passwordHash }
+    }
+    class Token extends ModelTokenAuthenticatable(TokenSchema.class, tokenKeys) {
+      static override stored(token: string) { return token || undefined }
+      get isValid() { return this.uses < 10 }
+    }
+    class Member extends ModelSessionAuthenticatable(UserSchema.class) {}
+    export function handler(ctx: AuthContext, em: EntityManager) {
+      const user = ctx.auth.require(User)
+      const isUser: Equal<typeof user, User> = true
+      const text: string[] = [user.email, user.sessionID, ctx.auth.require(Token).value]
+      const date: Date = ctx.auth.require(Member).bornAt
+      const made: User = em.create(User, { email: 'a@b.co', passwordHash: '', bornAt: date })
+      return [isUser, text, made, User.authenticator(), User.credentialsAuthenticator({ database: 'archive' }),
+        Slow.sessionAuthenticator({ remember: 'signed-in', key: 'slow' }), Token.authenticator(), Member.sessionAuthenticator()]
+    }`,
+  'a model without verify': `${entities}
+    class User extends ModelAuthenticatable(UserSchema.class, keys) {}`,
+  'a model whose verify answers something else': `${entities}
+    class User extends ModelAuthenticatable(UserSchema.class, keys) { verify(password: string) { return password } }`,
+  'a token model without isValid': `${entities}
+    class Token extends ModelTokenAuthenticatable(TokenSchema.class, tokenKeys) {}`,
+  'a wrong key for the user name': `${entities}
+    ModelAuthenticatable(UserSchema.class, { username: 'mail', passwordHash: 'passwordHash' })`,
+  'a user name that is a date': `${entities}
+    ModelAuthenticatable(UserSchema.class, { username: 'bornAt', passwordHash: 'passwordHash' })`,
+  'no key for the hash': `${entities}
+    ModelAuthenticatable(UserSchema.class, { username: 'email' })`,
+  'a wrong key for the token value': `${entities}
+    ModelTokenAuthenticatable(TokenSchema.class, { value: 'uses', user: 'user' })`,
+  "a wrong key for the token's user": `${entities}
+    ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'owner' })`,
+  'a misspelt property of a model': `${entities}
+    import type { AuthContext } from '#auth'
+    class User extends ModelAuthenticatable(UserSchema.class, keys) { verify() { return true } }
+    export const handler = (ctx: AuthContext) => ctx.auth.require(User).emial`,
+}
+
+/** What the compiler says of each program, all of them in one run. */
+function compile(): Map<string, string> {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  // Inside the repository, so that modules resolve as for a reader, and where git and the other tools do not look.
+  mkdirSync(`${root}/dist`, { recursive: true })
+  const folder = mkdtempSync(`${root}/dist/types-`)
+  after(() => rmSync(folder, { recursive: true }))
+  const compilerOptions = { noUnusedLocals: false }
+  writeFileSync(
+    `${folder}/tsconfig.json`,
+    JSON.stringify({ extends: '../../tsconfig.json', compilerOptions, include: ['.'] }),
+  )
+  const names = Object.keys(programs)
+  for (const [i, text] of Object.values(programs).entries())
+    writeFileSync(`${folder}/${i}.ts`, `${text}\nexport {}\n`)
+  const tsc = fileURLToPath(import.meta.resolve('typescript/package.json').replace('package.json', 'bin/tsc'))
+  const { stdout, stderr } = spawnSync(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], {
+    encoding: 'utf8',
+    cwd: folder,
+  })
+  assert.equal(stderr, '')
+  const said = new Map<string, string>()
+  for (const block of stdout.split(/^(?=\S)/m)) {
+    const name = names[Number.parseInt(block, 10)] ?? block
+    said.set(name, (said.get(name) ?? '') + block)
+  }
+  return said
+}
+
+describe('the types', () => {
+  const said = compile()
+
+  for (const good of ['what require and get return', 'a plain application', 'models that have everything']) {
+    test(`let pass: ${good}`, () => {
+      assert.equal(said.get(good), undefined)
+    })
+  }
+
+  const refusals: [keyof typeof programs, RegExp][] = [
+    ['a misspelt ctx.auth', /Property 'atuh' does not exist/],
+    ['a misspelt ctx.auth in an application', /Property 'atuh' does not exist/],
+    ['a misspelt method', /Property 'requier' does not exist on type 'Auth'\. Did you mean 'require'\?/],
+    [
+      'a misspelt property of the user',
+      /Property 'nmae' does not exist on type 'User'\. Did you mean 'name'\?/,
+    ],
+    ['a user of another type', /Property 'name' does not exist on type 'Admin'/],
+    ['a user who may be absent', /Object is possibly 'undefined'/],
+    ['a guard of no class', /'User' is not assignable to parameter of type 'Class'/],
+    ['a log-in of a string', /'string' is not assignable to parameter of type 'object'/],
+    ['a log-in as another class', /Property 'level' is missing in type 'User'/],
+    ['an authenticator without its method', /does not implement inherited abstract member authenticate/],
+    ['an authenticator without its user type', /does not implement inherited abstract member user/],
+    ['a session user without a sessionID', /Property 'sessionID' is missing in type 'Admin'/],
+    ['an unknown way to remember', /'"always"' is not assignable to type '"authenticated" \| "signed-in"/],
+    ['a model without verify', /'User' does not implement inherited abstract member verify/],
+    [
+      'a model whose verify answers something else',
+      /'verify'.*'User'[\s\S]*'string' is not assignable to type 'boolean/,
+    ],
+    ['a token model without isValid', /'Token' does not implement inherited abstract member isValid/],
+    ['a wrong key for the user name', /'"mail"' is not assignable to type '.*"email"/],
+    ['a user name that is a date', /'"bornAt"' is not assignable to type '.*"email"/],
+    ['no key for the hash', /Property 'passwordHash' is missing/],
+    ['a wrong key for the token value', /'"uses"' is not assignable to type '"value"/],
+    ["a wrong key for the token's user", /'"owner"' is not assignable to type '.*"user"/],
+    ['a misspelt property of a model', /Property 'emial' does not exist.*Did you mean 'email'\?/],
+  ]
+  for (const [bad, sentence] of refusals) {
+    test(`refuse, and name: ${bad}`, () => {
+      const text = said.get(bad) ?? ''
+      assert.match(text, sentence)
+      assert.equal(text.match(/ error TS/g)?.length, 1, text)
+    })
+  }
+
+  test('leave no program out, and nothing else is said', () => {
+    assert.equal(Object.keys(programs).length, 3 + refusals.length)
+    assert.deepEqual(
+      [...said.keys()].filter((name) => !Object.hasOwn(programs, name)),
+      [],
+    )
+  })
+})

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { count, dump } from '../testing/database.ts'
+import { basic, password, registration, signIn, signUp, takeJWT } from '../testing/people.ts'
+import { type Site, startSite } from '../testing/site.ts'
+
+/** What a request may say of where it comes from, and whether it is then ours; `origin` is our own. */
+function claims(origin: string): [Record<string, string>, boolean][] {
+  const sites = {
+    'same-origin': true,
+    none: true,
+    'same-site': false,
+    'cross-site': false,
+    '': false,
+    'Same-Origin': false,
+  }
+  const { host, port } = new URL(origin)
+  const origins: [string | undefined, boolean][] = [
+    [undefined, true],
+    [origin, true],
+    ['null', false],
+    ['https://evil.example', false],
+    [`http://evil.example:${port}`, false],
+    [`${origin}.evil.example`, false],
+    [`http://evil${host}`, false],
+    [origin.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10)), false],
+    [origin.replace(/^http:/, 'https:'), false],
+    [`${origin}/`, false],
+    ['', false],
+  ]
+  return origins.flatMap(([from, isOurs]): [Record<string, string>, boolean][] => {
+    const header = from === undefined ? undefined : { origin: from }
+    return [
+      [{ ...header }, isOurs],
+      ...Object.entries(sites).map(([site, isSame]): [Record<string, string>, boolean] => [
+        { ...header, 'sec-fetch-site': site },
+        isSame,
+      ]),
+    ]
+  })
+}
+
+describe('form posts from other sites', () => {
+  test('are refused with 403 on every POST route and both faces, before any authenticator, and change nothing', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ada = await signIn(site, person)
+    const routes: ((headers: Record<string, string>) => ReturnType<typeof ada.form>)[] = [
+      (headers) =>
+        ada.form(
+          '/users',
+          { name: 'Eve', email: 'eve@example.com', password, confirmPassword: password },
+          headers,
+        ),
+      (headers) => ada.json('/users', registration('Eve'), headers),
+      (headers) => ada.form('/login', { username: person.email, password }, headers),
+      (headers) => ada.json('/login', { username: person.email, password }, headers),
+      (headers) => ada.post('/login', { ...basic(person), ...headers }),
+      (headers) => site.visitor().form('/login', { username: person.email, password }, headers),
+      (headers) => ada.form('/logout', {}, headers),
+      (headers) => ada.post('/logout', headers),
+      (headers) => ada.post('/validateLoggedInUser', headers),
+    ]
+    const before = await dump(site)
+    const refused = claims(site.url).filter(([, isOurs]) => !isOurs)
+    assert.ok(refused.length > 30)
+    for (const send of routes)
+      for (const [headers] of refused) {
+        const { status, cookies, request, challenges } = await send(headers)
+        assert.deepEqual(
+          [status, cookies, challenges],
+          [403, [], []],
+          `${request} ${JSON.stringify(headers)}`,
+        )
+      }
+    assert.deepEqual(await dump(site), before)
+    assert.equal((await ada.get('/me')).status, 200)
+    const events = site.log.filter((line) => line.includes('"authentication"'))
+    assert.equal(events.length, 1, 'no authenticator saw them')
+  })
+
+  test('from our own pages, and from what is no browser, pass', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    for (const [headers, isOurs] of claims(site.url)) {
+      const { status } = await site.visitor().json('/login', { username: person.email, password }, headers)
+      assert.equal(status, isOurs ? 200 : 403, JSON.stringify(headers))
+    }
+    const jwt = await takeJWT(site, person)
+    assert.equal(
+      (await site.visitor().post('/validateLoggedInUser', { authorization: `Bearer ${jwt}` })).status,
+      200,
+    )
+  })
+
+  test('are told by PUBLIC_URL, whatever host was asked for', async (t) => {
+    const site = await startSite(t, { PUBLIC_URL: 'https://auth.example', TRUST_PROXY: '1' })
+    assert.equal(await statusFrom(site, 'https://auth.example', 'inner.example'), 401)
+    assert.equal(await statusFrom(site, 'https://inner.example', 'inner.example'), 403)
+    assert.equal(await statusFrom(site, 'http://auth.example', 'auth.example'), 403)
+  })
+
+  test('are told by the host asked for where there is no PUBLIC_URL', async (t) => {
+    const site = await startSite(t)
+    assert.equal(await statusFrom(site, 'http://here.example', 'here.example'), 401)
+    assert.equal(await statusFrom(site, 'http://there.example', 'here.example'), 403)
+    assert.equal(await statusFrom(site, 'http://here.example', 'here.example:8080'), 403)
+  })
+
+  test('hold for every method that changes something, and for no other', async (t) => {
+    const site = await startSite(t)
+    const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      assert.equal((await site.visitor().send(method, '/nowhere', foreign)).status, 403, method)
+    for (const method of ['GET', 'HEAD', 'OPTIONS'])
+      assert.equal(
+        (await site.visitor().send(method, '/', foreign)).status,
+        method === 'OPTIONS' ? 204 : 200,
+        method,
+      )
+    const answer = await site
+      .visitor()
+      .send('OPTIONS', '/login', { ...foreign, 'access-control-request-method': 'POST' })
+    const cors = Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))
+    assert.deepEqual(cors, [], 'no other site may read us')
+    assert.equal(await count(site, 'users'), 0)
+  })
+
+  test('no method can be smuggled in by another name', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const before = await dump(site)
+    for (const path of ['/logout?_method=POST', '/logout'])
+      await ada.get(path, {
+        'x-http-method-override': 'POST',
+        'x-http-method': 'POST',
+        'x-method-override': 'POST',
+      })
+    assert.deepEqual(await dump(site), before)
+  })
+})
+
+async function statusFrom(site: Site, origin: string, host: string): Promise<number> {
+  return (await site.visitor().json('/login', {}, { origin, host })).status
+}

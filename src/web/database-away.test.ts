@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { cutOff, hide } from '../testing/database.ts'
+import {
+  addAdmin,
+  basic,
+  bearer,
+  password,
+  registration,
+  signIn,
+  signUp,
+  takeJWT,
+  takeToken,
+} from '../testing/people.ts'
+import { type Site, startSite } from '../testing/site.ts'
+
+/** Everything there is to try by somebody who could, were the database there. */
+async function doors(site: Site) {
+  const person = await signUp(site)
+  const ada = await signIn(site, person)
+  const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
+  const grace = await addAdmin(site)
+  const credentials = { username: person.email, password }
+  const guarded = {
+    'GET /me by session': () => ada.get('/me'),
+    'GET /me by token': () => site.visitor().get('/me', bearer(token)),
+    'GET /me by JWT': () => site.visitor().get('/me', bearer(jwt)),
+    'GET /me as a page': () => ada.page('/me'),
+    'GET /secure by session': () => ada.get('/secure'),
+    'GET /secure by Basic': () => site.visitor().get('/secure', basic(grace)),
+    'GET /secure by token': () => site.visitor().get('/secure', bearer(token)),
+    'GET /account': () => ada.page('/account'),
+    'GET /login by session': () => ada.page('/login'),
+    'GET /signup by session': () => ada.page('/signup'),
+    'POST /login by Basic': () => site.visitor().post('/login', basic(person)),
+    'POST /login by form': () => site.visitor().form('/login', credentials),
+    'POST /login by JSON': () => ada.json('/login', credentials),
+    'POST /users': () => site.visitor().json('/users', registration('Bob')),
+    'POST /users by form': () =>
+      ada.form('/users', { ...credentials, name: 'B', email: 'b@example.com', confirmPassword: password }),
+    'POST /logout': () => ada.post('/logout'),
+    'POST /logout by form': () => ada.form('/logout', {}),
+  }
+  return { ada, jwt, guarded }
+}
+
+describe('a database that is away', () => {
+  test('makes every guarded route a 503 with Retry-After, and nobody anonymous', async (t) => {
+    const site = await startSite(t)
+    const { guarded } = await doors(site)
+    await cutOff(site)
+    for (const [what, knock] of Object.entries(guarded)) {
+      const { status, headers, cookies, challenges } = await knock()
+      assert.equal(status, 503, what)
+      assert.match(headers['retry-after'] ?? '', /^\d+$/, what)
+      assert.deepEqual([cookies, challenges, headers.location], [[], [], undefined], what)
+    }
+  })
+
+  test('leaves public pages, which say that they cannot tell who is signed in', async (t) => {
+    const site = await startSite(t)
+    const { ada } = await doors(site)
+    await cutOff(site)
+    for (const [path, expected] of [
+      ['/', 200],
+      ['/nowhere', 404],
+    ] as const) {
+      const { status, text, cookies } = await ada.page(path)
+      assert.deepEqual([status, cookies], [expected, []])
+      assert.match(text, /We cannot tell who is signed in at the moment/)
+      assert.doesNotMatch(text, /Ada|Sign out/)
+    }
+    for (const path of ['/', '/login', '/signup', '/style.css'])
+      assert.equal((await site.visitor().page(path)).status, 200, path)
+    assert.doesNotMatch(
+      (await site.visitor().page('/')).text,
+      /We cannot tell/,
+      'a visitor without a cookie is a visitor',
+    )
+  })
+
+  test('makes logging out a 503 for whoever has a session, and the session lives on', async (t) => {
+    const site = await startSite(t)
+    const { ada } = await doors(site)
+    const restore = await hide(site, 'sessions', 'users')
+    for (const answer of [await ada.post('/logout'), await ada.form('/logout', {})]) {
+      assert.deepEqual(
+        [answer.status, answer.cookies, answer.headers['clear-site-data']],
+        [503, [], undefined],
+      )
+    }
+    await restore()
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('does not stop what needs none: a signed token is still valid, a stranger still a stranger', async (t) => {
+    const site = await startSite(t)
+    const { jwt } = await doors(site)
+    await cutOff(site)
+    assert.equal((await site.visitor().post('/validateLoggedInUser', bearer(jwt))).status, 200)
+    assert.equal((await site.visitor().get('/me')).status, 401)
+    assert.equal((await site.visitor().get('/me', bearer('kauth_x'))).status, 401)
+    assert.equal((await site.visitor().page('/account')).status, 303)
+  })
+
+  test('is over when it is over, without a restart', async (t) => {
+    const site = await startSite(t)
+    const { ada, guarded } = await doors(site)
+    const restore = await hide(site, 'users', 'user_tokens', 'admins', 'sessions')
+    for (const [what, knock] of Object.entries(guarded)) assert.equal((await knock()).status, 503, what)
+    await restore()
+    assert.equal((await ada.get('/me')).status, 200)
+    for (const [what, knock] of Object.entries(guarded))
+      assert.ok((await knock()).status < 400 || what.startsWith('POST /users'), what)
+  })
+
+  test('is told to the operator in the log, without statements or values', async (t) => {
+    const site = await startSite(t)
+    const { guarded } = await doors(site)
+    await hide(site, 'users', 'user_tokens', 'admins', 'sessions')
+    site.log.length = 0
+    for (const knock of Object.values(guarded)) await knock()
+    const errors = site.log.filter((line) => JSON.parse(line).level === 50)
+    assert.ok(errors.length >= Object.keys(guarded).length)
+    for (const line of errors) assert.doesNotMatch(line, /select|insert|example\.com/i)
+    assert.doesNotMatch(site.log.join(''), /"authentication"/, 'nothing happened to anybody')
+  })
+})
+
+describe('GET /healthz', () => {
+  test('is 200 while the process serves, database or not', async (t) => {
+    const site = await startSite(t)
+    assert.deepEqual(await probe(site, '/healthz'), [200, 'ok'])
+    await cutOff(site)
+    site.lifecycle.isDraining = true
+    assert.deepEqual(await probe(site, '/healthz'), [200, 'ok'])
+  })
+})
+
+describe('GET /readyz', () => {
+  test('is 200 once the database answers, and 503 when it does not', async (t) => {
+    const site = await startSite(t)
+    assert.deepEqual(await probe(site, '/readyz'), [200, 'ok'])
+    await cutOff(site)
+    assert.deepEqual(await probe(site, '/readyz'), [503, 'unavailable'])
+  })
+
+  test('is 503 while draining, when everything else is still served', async (t) => {
+    const site = await startSite(t)
+    site.lifecycle.isDraining = true
+    assert.deepEqual(await probe(site, '/readyz'), [503, 'unavailable'])
+    assert.equal((await site.visitor().page('/')).status, 200)
+    assert.equal((await site.visitor().json('/users', registration('Ada'))).status, 201)
+  })
+})
+
+async function probe(site: Site, path: string): Promise<[number, string]> {
+  const { status, text, cookies } = await site.visitor().get(path)
+  assert.deepEqual(cookies, [])
+  return [status, text]
+}

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { deflateRawSync, gzipSync } from 'node:zlib'
+import { basic, bearer, password, registration, signIn, signUp } from '../testing/people.ts'
+import { startSite } from '../testing/site.ts'
+
+const json = { 'content-type': 'application/json' }
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const html = { accept: 'text/html' }
+
+describe('errors', () => {
+  test('are a problem (RFC 9457) for a program', async (t) => {
+    const site = await startSite(t)
+    const { status, headers, record } = await site.visitor().get('/nowhere')
+    assert.equal(status, 404)
+    assert.match(headers['content-type'] ?? '', /^application\/problem\+json/)
+    assert.deepEqual(record, {
+      type: 'about:blank',
+      title: 'Not Found',
+      status: 404,
+      detail: 'There is no such page.',
+    })
+  })
+
+  test('are a page that says the same for a browser', async (t) => {
+    const site = await startSite(t)
+    const { status, headers, text } = await site.visitor().page('/nowhere')
+    assert.equal(status, 404)
+    assert.equal(headers['content-type'], 'text/html; charset=utf-8')
+    assert.match(text, /<h1>Not Found<\/h1>/)
+    assert.match(text, /There is no such page\./)
+  })
+
+  test('keep who is signed in on the page', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    assert.match((await ada.page('/nowhere')).text, /<bdi>Ada<\/bdi>/)
+  })
+
+  test('404: what is not there is not, whatever the method and the path', async (t) => {
+    const site = await startSite(t)
+    for (const path of [
+      '/nowhere',
+      '/me/',
+      '/ME',
+      '/login/x',
+      '/%',
+      '/%00',
+      '/%ff',
+      '/a%2Fb',
+      '/__proto__',
+      `/${'x'.repeat(8000)}`,
+      '//',
+      '/users/1',
+    ])
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])
+        assert.equal((await site.visitor().send(method, path)).status, 404, `${method} ${path.slice(0, 20)}`)
+  })
+
+  test('405: names in Allow the methods that the path takes', async (t) => {
+    const site = await startSite(t)
+    const allowed = {
+      '/': 'GET, HEAD',
+      '/signup': 'GET, HEAD',
+      '/account': 'GET, HEAD',
+      '/login': 'GET, HEAD, POST',
+      '/users': 'POST',
+      '/logout': 'POST',
+      '/me': 'GET, HEAD',
+      '/validateLoggedInUser': 'POST',
+      '/secure': 'GET, HEAD',
+      '/healthz': 'GET, HEAD',
+      '/readyz': 'GET, HEAD',
+    }
+    for (const [path, allow] of Object.entries(allowed)) {
+      const { status, headers } = await site.visitor().send('DELETE', path)
+      assert.deepEqual([status, headers.allow], [405, allow], path)
+    }
+    const page = await site.visitor().send('PUT', '/login', html)
+    assert.match(page.text, /This address does not take that method\./)
+    const options = await site.visitor().send('OPTIONS', '/login')
+    assert.deepEqual([options.status, options.headers.allow], [204, 'GET, HEAD, POST'])
+  })
+
+  test('413: takes a body of 16 KB and not a byte more, however it comes', async (t) => {
+    const site = await startSite(t)
+    await signUp(site)
+    const body = (size: number) => {
+      const text = JSON.stringify({ username: 'ada@example.com', password, more: '' })
+      return text.replace('"more":""', `"more":"${'x'.repeat(size - text.length)}"`)
+    }
+    const send = (headers: Record<string, string>, content: string | Buffer) =>
+      site.visitor().send('POST', '/login', headers, content)
+    assert.equal((await send(json, body(16_384))).status, 200)
+    for (const [headers, content] of [
+      [json, body(16_385)],
+      [form, `username=${'x'.repeat(16_384)}`],
+      [{ ...json, 'content-encoding': 'gzip' }, gzipSync(body(1_000_000))],
+    ] as const)
+      assert.equal((await send(headers, content)).status, 413)
+    const chunked = await site
+      .visitor()
+      .open('POST', '/login', { ...json, 'transfer-encoding': 'chunked' })
+      .end(body(17_000))
+    assert.equal(chunked.status, 413)
+    assert.match((await send({ ...form, ...html }, 'x'.repeat(17_000))).text, /too large/)
+  })
+
+  test('415: takes JSON and forms, in the encodings that it knows', async (t) => {
+    const site = await startSite(t)
+    for (const path of ['/login', '/users'])
+      for (const headers of [
+        { 'content-type': 'text/plain' },
+        { 'content-type': 'multipart/form-data; boundary=x' },
+        { 'content-type': 'application/xml' },
+        { ...json, 'content-encoding': 'zstd-not' },
+        { 'content-type': 'application/json; charset=no-such' },
+      ])
+        assert.equal(
+          (await site.visitor().send('POST', path, headers, '{}')).status,
+          415,
+          JSON.stringify(headers),
+        )
+    const page = await site.visitor().send('POST', '/login', { 'content-type': 'text/plain', ...html }, 'x')
+    assert.equal(page.status, 415)
+    assert.match(page.text, /Send JSON or a form\./)
+  })
+
+  test('400: a body that does not decode', async (t) => {
+    const site = await startSite(t)
+    const bad: [Record<string, string>, string | Buffer][] = [
+      [json, '{'],
+      [json, '{"username":}'],
+      [json, 'null'],
+      [json, '"text"'],
+      [json, '1'],
+      [json, '['.repeat(14_000)],
+      [json, `${'{"a":'.repeat(2500)}1${'}'.repeat(2500)}`],
+      [json, Buffer.from([0x7b, 0xff, 0xfe, 0x7d])],
+      [{ ...json, 'content-encoding': 'gzip' }, 'not gzip'],
+      [{ ...json, 'content-encoding': 'gzip' }, gzipSync('{}').subarray(0, 12)],
+      [{ ...json, 'content-encoding': 'deflate' }, deflateRawSync('{}').subarray(0, 1)],
+    ]
+    for (const path of ['/login', '/users'])
+      for (const [headers, body] of bad) {
+        const { status } = await site.visitor().send('POST', path, headers, body)
+        assert.equal(status, 400, `${path} ${body.toString().slice(0, 30)}`)
+      }
+  })
+
+  test('malformed input of any kind is a 4xx, never a 5xx', async (t) => {
+    const site = await startSite(t)
+    const odd: [string, Record<string, string>, string][] = [
+      ['/login?as[__proto__]=x', basic({ email: 'x' }), ''],
+      ['/login?%', json, '{}'],
+      ['/login', form, '%'],
+      ['/login', form, '%ff=%ff&username=%00&password=%00'],
+      ['/login', form, 'a'.repeat(2000).split('').join('&')],
+      ['/login', form, `username${'[a]'.repeat(200)}=x&password=y`],
+      ['/login', form, '__proto__[x]=y&constructor[prototype][x]=y'],
+      ['/login', json, '{"__proto__":{"username":"x"},"password":"x"}'],
+      ['/login', json, '{"username":"\\u0000","password":"\\u0000"}'],
+      ['/login', json, '{"username":"\\ud800","password":"\\udfff"}'],
+      ['/login', { ...json, 'content-type': 'application/json; charset=utf-16' }, '{}'],
+      ['/login', { 'content-type': ';;;' }, 'x'],
+      ['/users', json, '{"name":{"toString":1},"email":[],"password":{},"confirmPassword":null}'],
+      ['/users', form, 'name=%00&email=%00&password=%00&confirmPassword=%00'],
+      ['/users', json, JSON.stringify(registration('A', { name: '\ud800' }))],
+      ['/validateLoggedInUser', bearer('..'), ''],
+      ['/validateLoggedInUser', bearer('eyJ.eyJ.eyJ'), ''],
+    ]
+    for (const [path, headers, body] of odd) {
+      const { status } = await site.visitor().send('POST', path, headers, body)
+      assert.ok(status >= 400 && status < 500, `${status} ${path} ${body.slice(0, 40)}`)
+    }
+    for (const accept of ['', ';', '*/*;q=x', 'text/html;q=2', '\xff', 'x'.repeat(8000)])
+      assert.equal((await site.visitor().get('/nowhere', { accept })).status, 404)
+    for (const authorization of [
+      '',
+      ' ',
+      'Basic',
+      'Basic  ',
+      'Basic \xff',
+      'Basic =',
+      'Bearer =',
+      `Bearer ${'x'.repeat(12_000)}`,
+      'Bearer a b',
+      'Negotiate x,y',
+    ])
+      assert.equal(
+        (await site.visitor().get('/secure', { authorization })).status,
+        401,
+        authorization.slice(0, 20),
+      )
+  })
+})
+
+describe('the face of an answer', () => {
+  test('is JSON for an Authorization header, else the page for a form or for who prefers HTML, else JSON', async (t) => {
+    const site = await startSite(t)
+    const isPage = async (headers: Record<string, string>, body = '', method = 'POST') => {
+      const { headers: answered } = await site.visitor().send(method, '/nowhere', headers, body)
+      return answered['content-type']?.startsWith('text/html')
+    }
+    const header = { authorization: 'Bearer x' }
+    assert.equal(await isPage({}, '', 'GET'), false)
+    assert.equal(await isPage({ accept: '*/*' }, '', 'GET'), false)
+    assert.equal(await isPage({ accept: 'application/json' }, '', 'GET'), false)
+    assert.equal(await isPage({ accept: 'application/json, text/html;q=0.9' }, '', 'GET'), false)
+    assert.equal(await isPage(html, '', 'GET'), true)
+    assert.equal(await isPage({ accept: 'text/html, application/json;q=0.9' }, '', 'GET'), true)
+    assert.equal(await isPage({ ...html, ...header }, '', 'GET'), false)
+    assert.equal(await isPage(form, 'a=b'), true)
+    assert.equal(await isPage({ ...form, accept: 'application/json' }, 'a=b'), true)
+    assert.equal(await isPage({ ...form, ...html, ...header }, 'a=b'), false)
+    assert.equal(await isPage(json, '{}'), false)
+    assert.equal(await isPage({ ...json, ...html }, '{}'), true)
+  })
+})
