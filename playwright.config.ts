@@ -1,11 +1,13 @@
 import { defineConfig } from '@playwright/test'
 import { browser } from './e2e/browser.ts'
 
-// Each worker loads this file again: let it find what the first one found.
-process.env.CHROMIUM_PATH = browser()
+// Each worker loads this file again, and is given what was found the first time.
+const { CHROMIUM_PATH, TEST_WORKER_INDEX } = process.env
+const executablePath = (TEST_WORKER_INDEX && CHROMIUM_PATH) || browser()
+process.env.CHROMIUM_PATH = executablePath
 
 const launchOptions = {
-  executablePath: process.env.CHROMIUM_PATH,
+  executablePath,
   args: [
     // Without these Chromium looks for hosts of its maker's at every start.
     '--disable-background-networking',

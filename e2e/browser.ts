@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { chromium } from '@playwright/test'
 import { attempt, installDebianPackage, which } from './debian-package.ts'
 
@@ -50,10 +53,26 @@ function installDebiansOwn(): string | undefined {
   return installDebianPackage('chromium') ? onThisMachine() : undefined
 }
 
-/** A file of the right name is not enough: Ubuntu's is a stub, and Playwright's own may lack shared libraries. */
+/**
+ * Whether it shows a page. A file of the right name is not enough, nor that it tells its version: Ubuntu's is a stub, and
+ * Playwright's own may lack shared libraries.
+ */
 function starts(path: string): boolean {
-  const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8', timeout: 20_000 })
-  return status === 0 && /Chrom/.test(stdout)
+  const profile = mkdtempSync(join(tmpdir(), 'koa-authenticators-browser-'))
+  const words = [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--no-first-run',
+    `--user-data-dir=${profile}`,
+  ]
+  const { stdout } = spawnSync(path, [...words, '--dump-dom', 'data:text/html,<h1>It starts'], {
+    encoding: 'utf8',
+    timeout: 30_000,
+    killSignal: 'SIGKILL',
+  })
+  rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+  return stdout?.includes('<h1>It starts</h1>') ?? false
 }
 
 if (import.meta.main) {

@@ -71,7 +71,8 @@ function routes(config: Config) {
     issuer: 'koa-authenticators',
     audience: 'koa-authenticators',
   })
-  const router = new Router<object, SiteContext>()
+  // A path in another spelling is another path: what is told apart elsewhere, the log among it, would miss it.
+  const router = new Router<object, SiteContext>({ strict: true, sensitive: true })
   pages(router)
   signUp(router)
   logIn(router, keys)

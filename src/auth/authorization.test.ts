@@ -142,7 +142,12 @@ describe('basicAuthorization', () => {
 
   test('reads any name and password that a person can have, as they were sent', async (t) => {
     const send = sender(t, (await serve(t, echo())).port)
-    const text = fc.string({ unit: 'binary', maxLength: 40 }).filter((each) => !/\p{Cc}/u.test(each))
+    const codePoint = fc.oneof(
+      fc.integer({ min: 0x20, max: 0x7e }),
+      fc.integer({ min: 0xa0, max: 0xd7ff }),
+      fc.integer({ min: 0xe000, max: 0x10ffff }),
+    )
+    const text = fc.array(codePoint, { maxLength: 20 }).map((each) => String.fromCodePoint(...each))
 
     await fc.assert(
       fc.asyncProperty(text, text, async (name, password) => {

@@ -178,6 +178,31 @@ describe('ModelSessionAuthenticatable', () => {
     for (const identifier of ['2', '-1']) assert.equal(await isSomebody(identifier), false)
   })
 
+  test('takes a big integer for a key as it is written, beyond what a number keeps', async (t) => {
+    const UserSchema = defineEntity({
+      name: 'User',
+      properties: { id: p.bigint().primary(), name: p.string() },
+    })
+    class User extends ModelSessionAuthenticatable(UserSchema.class) {}
+    UserSchema.setClass(User)
+    const { orm } = await openORM(t, User)
+    await orm.em.fork().insert(User, { id: 9007199254740993n, name: 'Ada' })
+    const { isSomebody } = await serveSessions(t, orm, User, User.sessionAuthenticator())
+
+    for (const identifier of [
+      '9007199254740992',
+      '9007199254740994',
+      'ada',
+      '',
+      '1n',
+      '0x20000000000001',
+      '1.0',
+    ]) {
+      assert.equal(await isSomebody(identifier), false, identifier)
+    }
+    assert.equal(await isSomebody('9007199254740993'), true)
+  })
+
   test('takes any text for a key that is text', async (t) => {
     const UserSchema = defineEntity({ name: 'User', properties: { login: p.string().primary() } })
     class User extends ModelSessionAuthenticatable(UserSchema.class) {}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { basic, bearer } from './testing/headers.ts'
+import { example } from './testing/program.ts'
+
+describe('examples/basic.ts', () => {
+  const program = example('basic.ts')
+  const logIn = (headers = {}) => fetch(`${program.url}/login`, { method: 'POST', headers })
+
+  test('answers a right password with the user, and not with the hash of it', async () => {
+    const response = await logIn(basic('ada', 'analytical-engine'))
+
+    assert.equal(response.status, 200)
+    assert.deepEqual(await response.json(), { name: 'Ada' })
+  })
+
+  test('refuses a wrong password, an unknown user, another case, another scheme and no header', async () => {
+    for (const headers of [
+      basic('ada', 'difference-engine'),
+      basic('ada', ''),
+      basic('nobody', 'analytical-engine'),
+      basic('Ada', 'analytical-engine'),
+      bearer('analytical-engine'),
+      {},
+    ]) {
+      const response = await logIn(headers)
+
+      assert.equal(response.status, 401)
+      assert.equal(response.headers.get('www-authenticate'), 'Basic realm="restricted", charset="UTF-8"')
+      assert.doesNotMatch(await response.text(), /Ada/)
+    }
+  })
+})

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { basic, bearer } from './testing/headers.ts'
+import { example } from './testing/program.ts'
+
+describe('examples/composition.ts', () => {
+  const program = example('composition.ts')
+  const get = (path: string, headers = {}) => fetch(program.url + path, { headers })
+  const userPassword = basic('ada', 'analytical-engine')
+  const userToken = bearer('bernoulli-numbers')
+  const adminPassword = basic('grace', 'moth-in-the-relay')
+  const wrong = [basic('ada', 'moth-in-the-relay'), basic('grace', ''), bearer('analytical-engine'), {}]
+
+  test('takes a password or a token of the same user behind one guard', async () => {
+    for (const headers of [userPassword, userToken]) {
+      const response = await get('/me', headers)
+
+      assert.equal(response.status, 200)
+      assert.equal(await response.text(), 'Ada')
+    }
+  })
+
+  test('refuses at the guard what neither takes, an admin too, and names both ways in', async () => {
+    for (const headers of [adminPassword, ...wrong]) {
+      const response = await get('/me', headers)
+
+      assert.equal(response.status, 401)
+      const challenges = response.headers.get('www-authenticate') ?? ''
+      assert.match(challenges, /^Basic realm="restricted", charset="UTF-8", Bearer realm="restricted"/)
+    }
+  })
+
+  test('takes an admin or a user where the handler asks for either', async () => {
+    for (const [headers, name] of [
+      [adminPassword, 'Admin Grace'],
+      [userPassword, 'User Ada'],
+      [userToken, 'User Ada'],
+    ] as const) {
+      const response = await get('/secure', headers)
+
+      assert.equal(response.status, 200)
+      assert.equal(await response.text(), name)
+    }
+  })
+
+  test('refuses whoever is neither', async () => {
+    for (const headers of wrong) {
+      const response = await get('/secure', headers)
+
+      assert.equal(response.status, 401)
+      assert.doesNotMatch(await response.text(), /Admin|User/)
+    }
+  })
+})

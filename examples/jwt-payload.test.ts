@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
+import { bearer } from './testing/headers.ts'
+import { example } from './testing/program.ts'
+
+const secret = 'thirty-two bytes that nobody else has'
+
+describe('examples/jwt-payload.ts', () => {
+  const program = example('jwt-payload.ts', { environment: { JWT_SECRET: secret } })
+  const post = (path: string, headers = {}) => fetch(program.url + path, { method: 'POST', headers })
+  const invite = (query: string, token: string) => post(`/invitations${query}`, bearer(token))
+
+  test('signs an invitation, and takes it with the address that it was made for', async () => {
+    const response = await invite('?email=grace@example.com', 'analytical-engine')
+    const { token } = (await response.json()) as { token: string }
+    const joined = await post('/join', bearer(token))
+
+    assert.equal(joined.status, 200)
+    assert.equal(await joined.text(), 'Welcome, grace@example.com!')
+  })
+
+  test('invites nobody without a token, and nobody without one address', async () => {
+    assert.equal((await invite('?email=grace@example.com', 'wrong')).status, 401)
+    assert.equal((await invite('', 'analytical-engine')).status, 400)
+    assert.equal((await invite('?email=a@b.c&email=d@e.f', 'analytical-engine')).status, 400)
+  })
+
+  test('takes no token of another kind, and none that was changed', async () => {
+    const { token } = (await (await invite('?email=a@example.com', 'analytical-engine')).json()) as {
+      token: string
+    }
+    const [header, , signature] = token.split('.')
+    const payload = Buffer.from('{"email":"eve@example.com"}').toString('base64url')
+    const issuer = 'http://localhost:3000'
+    const keys = new JWTKeys({ secrets: [secret], issuer, audience: issuer })
+    const session = keys.sign(new SessionToken(crypto.randomUUID()))
+    for (const sent of [`${header}.${payload}.${signature}`, session, 'analytical-engine'])
+      assert.equal((await post('/join', bearer(sent))).status, 401)
+    assert.equal((await post('/join')).status, 401)
+  })
+})

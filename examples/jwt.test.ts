@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
+import { basic, bearer } from './testing/headers.ts'
+import { example } from './testing/program.ts'
+
+const secret = 'thirty-two bytes that nobody else has'
+const keys = { secrets: [secret], issuer: 'http://localhost:3000', audience: 'http://localhost:3000' }
+
+describe('examples/jwt.ts', () => {
+  const program = example('jwt.ts', { environment: { JWT_SECRET: secret } })
+  const post = (path: string, headers = {}) => fetch(program.url + path, { method: 'POST', headers })
+  const right = basic('ada', 'analytical-engine')
+
+  test('answers a right password with a token of 15 minutes, and a wrong one with 401', async () => {
+    const response = await post('/login', right)
+    const { token, ...others } = (await response.json()) as { token: string }
+
+    assert.equal(response.status, 200)
+    assert.deepEqual(others, {})
+    const payload = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+    assert.equal(payload.exp - payload.iat, 900)
+    assert.match(payload.userId, /^[\da-f-]{36}$/)
+    for (const headers of [basic('ada', 'wrong'), basic('eve', 'analytical-engine'), bearer(token), {}])
+      assert.equal((await post('/login', headers)).status, 401)
+  })
+
+  test('answers the token with an empty 200', async () => {
+    const { token } = (await (await post('/login', right)).json()) as { token: string }
+    const response = await post('/validateLoggedInUser', bearer(token))
+
+    assert.equal(response.status, 200)
+    assert.equal(await response.text(), '')
+  })
+
+  test('refuses a token that has expired or was signed by somebody else, the password, and nothing at all', async () => {
+    const old = new JWTKeys({ ...keys, now: () => Date.now() - 900_000 })
+    const expired = old.sign(new SessionToken(crypto.randomUUID(), new Date()))
+    const foreign = new JWTKeys({ ...keys, secrets: ['thirty-two bytes that somebody else has'] })
+    const forged = foreign.sign(new SessionToken(crypto.randomUUID()))
+    for (const headers of [bearer(expired), bearer(forged), bearer('wrong'), right, {}]) {
+      const response = await post('/validateLoggedInUser', headers)
+
+      assert.equal(response.status, 401)
+      assert.match(response.headers.get('www-authenticate') ?? '', /^Bearer realm="restricted"/)
+    }
+  })
+})

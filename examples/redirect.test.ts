@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Browser } from '../src/auth/testing/browser.ts'
+import { example } from './testing/program.ts'
+
+describe('examples/redirect.ts', () => {
+  const program = example('redirect.ts')
+  const right = { username: 'ada', password: 'analytical-engine' }
+
+  function assertLeadsTo(response: Response, location: string) {
+    assert.equal(response.status, 303)
+    assert.equal(response.headers.get('location'), location)
+  }
+
+  test('sends a stranger to a fixed path with a flag, where the page says why', async () => {
+    const browser = new Browser(program.url)
+
+    assertLeadsTo(await browser.get('/account'), '/login?loginRequired=true')
+    assert.match(await (await browser.get('/login?loginRequired=true')).text(), /Please log in first/)
+    assert.doesNotMatch(await (await browser.get('/login')).text(), /Please log in first/)
+  })
+
+  test('carries the page asked for through the form, and shows it after the log-in', async () => {
+    const browser = new Browser(program.url)
+    const login = '/login?next=%2Forders%3Fpage%3D2'
+
+    assertLeadsTo(await browser.get('/orders?page=2'), login)
+    assertLeadsTo(await browser.post(login, right), '/orders?page=2')
+    const response = await browser.get('/orders?page=2')
+    assert.equal(response.status, 200)
+    assert.equal(await response.text(), 'The orders of Ada')
+    assert.equal(await (await browser.get('/account')).text(), 'The account of Ada')
+    assertLeadsTo(await browser.get('/login'), '/account')
+  })
+
+  test('leads to no other site', async () => {
+    for (const next of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)'])
+      assertLeadsTo(
+        await new Browser(program.url).post(`/login?next=${encodeURIComponent(next)}`, right),
+        '/account',
+      )
+  })
+
+  test('shows the form again for wrong credentials, and starts no session', async () => {
+    for (const form of [
+      { ...right, password: 'wrong' },
+      { ...right, username: 'eve' },
+      { username: 'ada' },
+      {},
+    ]) {
+      const browser = new Browser(program.url)
+      const response = await browser.post('/login', form)
+
+      assert.equal(response.status, 401)
+      assert.match(await response.text(), /The user name or password is wrong[\s\S]*<form method="post">/)
+      assert.equal(browser.cookie, '')
+      assertLeadsTo(await browser.get('/account'), '/login?loginRequired=true')
+    }
+  })
+
+  test('sends a cookie that no script and no other site can use, and refuses their forms', async () => {
+    const response = await new Browser(program.url).post('/login', right)
+    for (const line of response.headers.getSetCookie()) assert.match(line, /; samesite=lax; httponly$/)
+
+    const browser = new Browser(program.url)
+    assert.equal((await browser.post('/login', right, { 'sec-fetch-site': 'cross-site' })).status, 403)
+    assert.equal(browser.cookie, '')
+  })
+
+  test('takes no session that it has not signed', async () => {
+    const browser = new Browser(program.url)
+    await browser.post('/login', right)
+    browser.cookie = browser.cookie.replace(/session\.sig=./, 'session.sig=_')
+
+    assertLeadsTo(await browser.get('/account'), '/login?loginRequired=true')
+  })
+})

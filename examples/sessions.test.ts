@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Browser } from '../src/auth/testing/browser.ts'
+import { bearer } from './testing/headers.ts'
+import { example } from './testing/program.ts'
+
+describe('examples/sessions.ts', () => {
+  const program = example('sessions.ts')
+
+  test('starts a session for a bearer token, which the cookie alone continues', async () => {
+    const browser = new Browser(program.url)
+    const first = await browser.get('/me', bearer('analytical-engine'))
+    const second = await browser.get('/me')
+
+    for (const response of [first, second]) {
+      assert.equal(response.status, 200)
+      assert.match(response.headers.get('content-type') ?? '', /^text\/plain\b/)
+      assert.equal(await response.text(), 'Ada')
+    }
+    assert.deepEqual(second.headers.getSetCookie(), [])
+  })
+
+  test('sends a cookie that is neither secure nor httpOnly, and tells nothing', async () => {
+    const response = await new Browser(program.url).get('/me', bearer('analytical-engine'))
+    const [cookie = '', ...others] = response.headers.getSetCookie()
+
+    assert.match(cookie, /^session=[\w-]{43}; path=\/; expires=[\w ,:]+ GMT$/)
+    assert.deepEqual(others, [])
+  })
+
+  test('refuses no cookie, an invented one, and gives a stranger none', async () => {
+    for (const cookie of ['', `session=${'A'.repeat(43)}`, 'session=1', 'session=__proto__']) {
+      const browser = new Browser(program.url)
+      browser.cookie = cookie
+      const response = await browser.get('/me')
+
+      assert.equal(response.status, 401)
+      assert.ok(!response.headers.getSetCookie().some((line) => /^session=[^;]/.test(line)))
+    }
+  })
+
+  test('starts no session for a wrong token, and leaves the one there is as it was', async () => {
+    const browser = new Browser(program.url)
+    assert.equal((await browser.get('/me', bearer('difference-engine'))).status, 401)
+    assert.equal(browser.cookie, '')
+
+    await browser.get('/me', bearer('analytical-engine'))
+    assert.equal((await browser.get('/me', bearer('difference-engine'))).status, 401)
+    assert.equal((await browser.get('/me')).status, 200)
+  })
+
+  test('ends the session at logout, on the server too', async () => {
+    const browser = new Browser(program.url)
+    await browser.get('/me', bearer('analytical-engine'))
+    const { cookie } = browser
+
+    assert.equal((await browser.post('/logout')).status, 204)
+    assert.equal(browser.cookie, '')
+    browser.cookie = cookie
+    assert.equal((await browser.get('/me')).status, 401)
+  })
+})

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { after, before } from 'node:test'
+
+/** A program that serves HTTP in a process of its own. */
+export interface Program {
+  readonly url: string
+  /** Ends it, and gives what it has printed. */
+  stop(): Promise<{ readonly output: string; readonly errors: string }>
+}
+
+/** Makes the README's program, which listens on 3000, listen on a free port. */
+export const freePort = ['--import', join(import.meta.dirname, 'free-port.ts')]
+
+/** Starts a program and waits until it has printed its URL. It sees no environment but the one given. */
+export async function startProgram(
+  args: readonly string[],
+  environment: Record<string, string> = {},
+): Promise<Program> {
+  const child = spawn(process.execPath, args, { env: { PORT: '0', ...environment }, stdio: 'pipe' })
+  let output = ''
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (chunk) => {
+    errors += chunk
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      output += chunk
+      const [url] = /^http:\/\/localhost:\d+$/m.exec(output) ?? []
+      if (url) resolve(url)
+    })
+    child.once('error', reject)
+    child.once('close', () => reject(new Error(`${args.at(-1)} ended before it listened: ${errors}`)))
+  })
+  return {
+    url,
+    async stop() {
+      child.kill()
+      await once(child, 'close')
+      return { output, errors }
+    },
+  }
+}
+
+/** Runs an example, as `npm run example` does, for the tests of one group. */
+export function example(
+  name: string,
+  { environment, args = [] }: { environment?: Record<string, string>; args?: readonly string[] } = {},
+): { readonly url: string } {
+  const path = join(import.meta.dirname, '..', name)
+  let program: Program | undefined
+  before(
+    async () => {
+      program = await startProgram(['--conditions=@koa-authenticators/source', ...args, path], environment)
+    },
+    { timeout: 30_000 },
+  )
+  after(async () => {
+    const { output = '', errors = '' } = (await program?.stop()) ?? {}
+    assert.match(output, /^http:\/\/localhost:\d+\n$/, 'one line, with the URL')
+    assert.equal(errors, '', 'no warning and no error')
+  })
+  return {
+    get url() {
+      assert.ok(program, 'the example did not start')
+      return program.url
+    },
+  }
+}

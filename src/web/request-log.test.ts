@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { rawRequest } from '../auth/testing/raw-request.ts'
+import {
+  basic,
+  bearer,
+  password,
+  registration,
+  signIn,
+  signUp,
+  takeJWT,
+  takeToken,
+} from '../testing/people.ts'
+import { type Site, startSite } from '../testing/site.ts'
+
+// That no line holds a password, token, cookie or hash, and that every line is one JSON object, the harness checks after
+// each test of the suite.
+describe('the log', () => {
+  test('has one line for each request: when, from where, what, how it ended and how long it took', async (t) => {
+    const site = await startSite(t)
+    const visitor = site.visitor()
+    await visitor.page('/?query=hidden')
+    await visitor.get('/style.css')
+    await visitor.get('/me')
+    await visitor.send('DELETE', '/me')
+    await visitor.get('/nowhere')
+    await visitor.json('/users', {}, { origin: 'https://evil.example' })
+    const lines = parsed(site)
+    assert.deepEqual(
+      lines.map(({ msg, method, path, status }) => [msg, method, path, status]),
+      [
+        ['request', 'GET', '/', 200],
+        ['request', 'GET', '/style.css', 200],
+        ['request', 'GET', '/me', 401],
+        ['request', 'DELETE', '/me', 405],
+        ['request', 'GET', '/nowhere', 404],
+        ['request', 'POST', '/users', 403],
+      ],
+    )
+    for (const { time, request, address, ms } of lines) {
+      assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      assert.match(String(request), /^[\da-f-]{36}$/)
+      assert.equal(address, '127.0.0.1')
+      assert.ok(Number(ms) >= 0)
+    }
+    assert.equal(new Set(lines.map(({ request }) => request)).size, lines.length)
+  })
+
+  test('has one line for each authentication event, beside that of its request, and says who', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    site.log.length = 0
+    const fields = { name: 'Bob', email: 'bob@example.com', password, confirmPassword: password }
+    await site.visitor().form('/users', fields)
+    const ada = await signIn(site, person)
+    await site.visitor().json('/login', { username: person.email, password })
+    await site.visitor().form('/login', { username: person.email, password: 'wrong' })
+    await site.visitor().json('/login', { username: 'eve@example.com', password: 'wrong' })
+    await site.visitor().get('/me', basic(person, 'wrong'))
+    await takeToken(site, person)
+    await takeJWT(site, person)
+    await ada.get('/me')
+    await ada.page('/account')
+    await site.visitor().get('/me')
+    await ada.form('/logout', {})
+    const events = parsed(site).filter(({ msg }) => msg === 'authentication')
+    assert.deepEqual(
+      events.map(({ event, user }) => [event, user === person.id]),
+      [
+        ['signed up', false],
+        ['signed in', true],
+        ['signed in', true],
+        ['credentials refused', false],
+        ['credentials refused', false],
+        ['credentials refused', false],
+        ['token issued', true],
+        ['token issued', true],
+        ['signed out', true],
+      ],
+    )
+    const requests = parsed(site).filter(({ msg }) => msg === 'request')
+    for (const { request } of events)
+      assert.equal(requests.filter((each) => each.request === request).length, 1)
+    assert.equal(requests.length, 12)
+  })
+
+  test('cannot be made to hold a line of somebody else’s: not by a name, an address, a path, a header', async (t) => {
+    const site = await startSite(t)
+    const forged = '\n{"level":30,"msg":"authentication","event":"signed in"}\n\u001b[2J\u2028\r'
+    await signUp(site)
+    site.log.length = 0
+    const visitor = site.visitor()
+    for (const field of ['name', 'email', 'password'])
+      await visitor.json('/users', registration('Eve', { [field]: forged }))
+    await visitor.form('/login', { username: forged, password: forged, next: forged })
+    await visitor.json('/login', { username: forged, password })
+    await visitor.get('/me', basic({ email: forged }))
+    await visitor.get(`/${encodeURIComponent(forged)}`, { 'user-agent': 'x\u009b31m', referer: '\u0085' })
+    const port = Number(new URL(site.url).port)
+    await rawRequest(
+      port,
+      ['User-Agent: \u001b[2J'],
+      'GET /"},{"level":30,"msg":"authentication"}\\ HTTP/1.1',
+    )
+    await rawRequest(port, [], 'GET /\u009b31m\u0085 HTTP/1.1')
+    const lines = parsed(site)
+    assert.ok(lines.length >= 7)
+    for (const line of site.log) {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+      assert.doesNotMatch(line.trimEnd(), /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
+    }
+    assert.deepEqual(
+      lines.filter(({ event }) => event === 'signed in'),
+      [],
+    )
+  })
+
+  test('never holds what was sent or handed out: passwords, tokens, cookies, queries', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ada = await signIn(site, person)
+    const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
+    await ada.get(`/me?token=${token}`)
+    await ada.get('/me', bearer(token))
+    await ada.get('/me', bearer(`${jwt}x`))
+    await ada.get('/secure', basic(person))
+    await ada.form('/login', { username: password, password: token })
+    await ada.page(`/account?session=${ada.session}`)
+    const log = site.log.join('')
+    const canaries = [
+      password,
+      btoa(`${person.email}:${password}`),
+      token,
+      jwt,
+      ada.session ?? '',
+      '$2b$',
+      '?',
+    ]
+    assert.equal(site.secrets.size, 3)
+    for (const canary of canaries) assert.ok(!log.includes(canary), canary)
+  })
+})
+
+function parsed({ log }: Site): Record<string, unknown>[] {
+  return log.map((line) => JSON.parse(line))
+}
