@@ -31,6 +31,7 @@ export default defineConfig({
   forbidOnly: true,
   reporter: 'list',
   timeout: 30_000,
+  expect: { timeout: 10_000 },
   use: {
     browserName: 'chromium',
     launchOptions,

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { signIn, signUp } from './forms.ts'
 import { type Accident, type Account, expect, test } from './site.ts'
-import { expectSound } from './soundness.ts'
+import { expectAccessible, expectSound } from './soundness.ts'
 
 /** A page as somebody may come to see it. */
 interface State {
@@ -126,6 +126,8 @@ for (const { name, title, open } of states) {
   test(`${name}: accessible, and fits, in both sizes and schemes`, async ({ page, account, accident }) => {
     await open(page, account, accident)
     await expect(page).toHaveTitle(`${title} – koa-authenticators`)
+    // By then the page's script has done its part.
+    await page.waitForLoadState()
     await expect(page.locator('html')).toHaveAttribute('lang', 'en')
     await expect(page.getByRole('heading', { level: 1 })).toHaveCount(1)
     await expectSound(page)
@@ -144,4 +146,17 @@ test('no two pages share a title', async ({ page, account }) => {
   await account.signIn(page)
   await collect('/account')
   expect(new Set(titles).size).toBe(titles.length)
+})
+
+test('the pages are accessible in the colours of the system, too', async ({ page, account }) => {
+  await page.emulateMedia({ forcedColors: 'active' })
+  await page.goto('/signup')
+  await signUp(page, { name: '', email: '', password: '', confirmation: '' })
+  await expect(page.getByRole('alert')).toBeFocused()
+  await expectAccessible(page, 'on the sign-up page')
+  await account.signIn(page)
+  for (const path of ['/', '/account', '/nowhere']) {
+    await page.goto(path)
+    await expectAccessible(page, `on ${path}`)
+  }
 })

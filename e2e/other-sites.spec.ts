@@ -45,7 +45,6 @@ for (const { name, host } of strangers) {
     await expect(
       page.getByText('This request came from another site, so it was not carried out.'),
     ).toBeVisible()
-    await expectSound(page)
     await page.goto('/')
     await expect(page.getByText('Nobody yet')).toBeVisible()
   })
@@ -114,6 +113,18 @@ for (const { name, host } of strangers) {
     }
   })
 }
+
+test('the page that refuses a form of another site is accessible, and fits', async ({
+  page,
+  server,
+  stranger,
+}) => {
+  stranger.html = form(`${server.url}/logout`, {})
+  await page.goto(`http://localhost:${stranger.port}/`)
+  await page.getByRole('button').click()
+  await expect(page).toHaveTitle('Error: Forbidden – koa-authenticators')
+  await expectSound(page)
+})
 
 function form(action: string, fields: Record<string, string>): string {
   const inputs = Object.entries(fields).map(

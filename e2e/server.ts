@@ -14,8 +14,8 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Starts a server with a database of its own. Nothing of the caller's environment reaches it but the way to Node. */
-export async function startServer(): Promise<Server> {
+/** Starts a server with a database of its own. Of the caller's environment nothing reaches it but the way to commands. */
+export async function startServer(variables: Record<string, string>): Promise<Server> {
   const dataDir = await mkdtemp(join(tmpdir(), 'koa-authenticators-e2e-'))
   const child = spawn(process.execPath, ['src/start.js', 'server'], {
     cwd: join(import.meta.dirname, '..'),
@@ -26,8 +26,7 @@ export async function startServer(): Promise<Server> {
       PORT: '0',
       LOG_LEVEL: 'info',
       BCRYPT_COST: '4',
-      // All tests of a worker come from one address.
-      THROTTLE: 'off',
+      ...variables,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

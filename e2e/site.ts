@@ -24,12 +24,13 @@ export interface Accident {
  */
 export const test = base.extend<
   { newAccount(): Promise<Account>; account: Account; accident: Accident },
-  { server: Server; newcomers: Iterator<number, never> }
+  { throttle: 'on' | 'off'; server: Server; newcomers: Iterator<number, never> }
 >({
+  // All tests of a worker come from one address.
+  throttle: ['off', { scope: 'worker', option: true }],
   server: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs.
-    async ({}, use) => {
-      const server = await startServer()
+    async ({ throttle }, use) => {
+      const server = await startServer({ THROTTLE: throttle })
       await use(server)
       await server.stop()
     },
@@ -43,7 +44,7 @@ export const test = base.extend<
     expect(complaints, 'what the browser complained of').toEqual([])
   },
 
-  // biome-ignore lint/correctness/noEmptyPattern: as above.
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs.
   newcomers: [({}, use) => use(countFrom(1)), { scope: 'worker' }],
   newAccount: ({ request, newcomers }, use) =>
     use(async () => {

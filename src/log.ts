@@ -5,7 +5,12 @@ export type { Logger }
 
 /** The log: JSON lines on the standard output, or where a test wants them; times in UTC. */
 export function createLog(level: string, destination?: NodeJS.WritableStream): Logger {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime }
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    hooks: { streamWrite: harmless },
+  }
   return destination ? pino(options, destination) : pino(options)
 }
 
@@ -16,4 +21,18 @@ export function loggable(error: unknown): object {
   const cause = error.cause ? loggable(error.cause) : undefined
   if (error instanceof DriverException) return { error: error.name, code, cause }
   return { error: error.name, code, stack: error.stack, cause }
+}
+
+// What has the form of a token of either kind, wherever somebody put it: into a path, say.
+const token = /kauth_[\w-]+|eyJ[\w-]+\.[\w-]+\.[\w-]*/g
+// What is not ASCII may end a line, turn text around or command a terminal, and JSON lets it stand as it is.
+const unprintable = /[\u007f-\uffff]/g
+
+/** The same line for whoever parses it, without tokens; and for whoever reads it, nothing but printable ASCII. */
+function harmless(line: string): string {
+  return line.replace(token, '(token)').replace(unprintable, escaped)
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

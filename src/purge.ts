@@ -12,27 +12,42 @@ export interface Purgeable {
   purge(most: number): Promise<number>
 }
 
+/** Waits so many milliseconds, or until the signal says that there is no need. */
+type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>
+
 /** Once a minute, deletes what is over, in small batches. Returns what stops it. */
-export function startPurging(stores: readonly Purgeable[], log: Logger): () => Promise<void> {
+export function startPurging(
+  stores: readonly Purgeable[],
+  log: Logger,
+  wait: Wait = waitQuietly,
+): () => Promise<void> {
   const stopped = new AbortController()
-  const finished = purgeForever(stores, log, stopped.signal)
+  const finished = purgeForever(stores, log, wait, stopped.signal)
   return () => {
     stopped.abort()
     return finished
   }
 }
 
-async function purgeForever(stores: readonly Purgeable[], log: Logger, signal: AbortSignal): Promise<void> {
+async function purgeForever(
+  stores: readonly Purgeable[],
+  log: Logger,
+  wait: Wait,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
-    const isMore = await purgeOnce(stores, log)
-    await Promise.race([sleep(isMore ? pause : minute, undefined, { ref: false }), aborted(signal)])
+    let isMore = false
+    for (const store of stores) {
+      if (!signal.aborted && (await purgeOnce(store, log))) isMore = true
+    }
+    await wait(isMore ? pause : minute, signal)
   }
 }
 
-async function purgeOnce(stores: readonly Purgeable[], log: Logger): Promise<boolean> {
+/** Whether there may be more. */
+async function purgeOnce(store: Purgeable, log: Logger): Promise<boolean> {
   try {
-    const counts = await Promise.all(stores.map((store) => store.purge(batch)))
-    return counts.some((count) => count === batch)
+    return (await store.purge(batch)) === batch
   } catch (error) {
     // The database is away: what is over counts for nobody all the same, and can wait a minute.
     log.warn(loggable(error), 'purging failed')
@@ -40,6 +55,10 @@ async function purgeOnce(stores: readonly Purgeable[], log: Logger): Promise<boo
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+async function waitQuietly(milliseconds: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(milliseconds, undefined, { ref: false, signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
 }

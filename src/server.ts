@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
+import { Audit } from './audit/audit.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { DatabaseError, openDatabase } from './database/open-database.ts'
 import { httpServer } from './http-server.ts'
@@ -38,9 +39,8 @@ async function serve(): Promise<void> {
   const server = httpServer(app, lifecycle)
   server.listen(config.port, config.host)
   await once(server, 'listening')
-  log.info({ url: urlOf(server, config.host) }, 'listening')
 
-  const stopPurging = startPurging([new Throttle(orm), new SessionStore(orm)], log)
+  const stopPurging = startPurging([new Throttle(orm), new SessionStore(orm), new Audit(orm, log)], log)
   const stop = async (signal: string) => {
     if (lifecycle.isDraining) process.exit(1)
     lifecycle.isDraining = true
@@ -54,12 +54,17 @@ async function serve(): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  // Last, so that whoever waits for this line can stop us from then on.
+  log.info({ url: urlOf(server, config.host) }, 'listening')
 }
 
 async function close(server: Server): Promise<void> {
   const closed = once(server, 'close')
   server.close()
+  // A connection that was busy then would be kept for a next request.
+  const idle = setInterval(() => server.closeIdleConnections(), 50)
   await Promise.race([closed, sleep(finishing)])
+  clearInterval(idle)
   server.closeAllConnections()
 }
 

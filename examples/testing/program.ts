@@ -25,6 +25,7 @@ export async function startProgram(
   child.stderr.setEncoding('utf8').on('data', (chunk) => {
     errors += chunk
   })
+  const patience = setTimeout(() => child.kill(), 30_000)
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
       output += chunk
@@ -33,7 +34,7 @@ export async function startProgram(
     })
     child.once('error', reject)
     child.once('close', () => reject(new Error(`${args.at(-1)} ended before it listened: ${errors}`)))
-  })
+  }).finally(() => clearTimeout(patience))
   return {
     url,
     async stop() {
@@ -51,12 +52,9 @@ export function example(
 ): { readonly url: string } {
   const path = join(import.meta.dirname, '..', name)
   let program: Program | undefined
-  before(
-    async () => {
-      program = await startProgram(['--conditions=@koa-authenticators/source', ...args, path], environment)
-    },
-    { timeout: 30_000 },
-  )
+  before(async () => {
+    program = await startProgram(['--conditions=@koa-authenticators/source', ...args, path], environment)
+  })
   after(async () => {
     const { output = '', errors = '' } = (await program?.stop()) ?? {}
     assert.match(output, /^http:\/\/localhost:\d+\n$/, 'one line, with the URL')

@@ -402,6 +402,7 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     app.use(auth())
     app.use((ctx, next) => {
       ctx.auth.fail(new Error('the session store is gone'))
+      ctx.auth.fail(new Error('and more follows from that'))
       return next()
     })
     class Working extends RequestAuthenticator {
@@ -412,9 +413,10 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     }
     app.use(new Working().middleware())
     app.use(guard(User))
-    const { url } = await serve(t, app)
+    const { url, errors } = await serve(t, app)
 
     assert.equal((await fetch(url)).status, 503)
+    assert.equal((errors[0]?.cause as Error).message, 'the session store is gone')
   })
 
   test('passes on an answer of the authenticator, as it is, on a public page too', async (t) => {

@@ -267,6 +267,27 @@ describe('a log-in', () => {
     assert.deepEqual(await (await attacker.get('/')).json(), { session: {} })
   })
 
+  test('leaves nothing of the session before, though the form is judged before the session is', async (t) => {
+    const { FromSession, ByForm } = people('ada', 'bob')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new ByForm().middleware())
+    app.use(new FromSession().middleware())
+    app.use((ctx) => {
+      if (ctx.path === '/visit' && ctx.session) ctx.session.cart = ['planted']
+      if (ctx.method === 'POST' && ctx.session) ctx.session.greeting = 'Hello.'
+      ctx.body = ''
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+
+    for (const name of ['ada', 'bob']) {
+      await browser.get('/visit')
+      await browser.post('/', form(name))
+      assert.deepEqual(store.data, { User: name, greeting: 'Hello.' })
+    }
+  })
+
   test('of the same user again changes the identifier again, and ends the one before', async (t) => {
     const { User, FromSession, ByForm, byHandler } = people('ada')
     const store = new MemoryStore()
@@ -717,6 +738,30 @@ describe('two user types in one session', () => {
       }
     })
   }
+
+  test('do not keep a session for one who is gone', async (t) => {
+    const users = people('ada')
+    const admins = people('root')
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new users.FromSession({ key: 'user' }).middleware())
+    app.use(new admins.FromSession({ key: 'admin' }).middleware())
+    app.use((ctx) => {
+      if (ctx.path === '/log-in')
+        for (const { known } of [users, admins]) ctx.auth.login([...known.values()][0] ?? {})
+      if (ctx.path === '/logout') ctx.auth.logout(users.User)
+      ctx.body = ''
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    await browser.get('/log-in')
+    assert.deepEqual(store.data, { user: 'ada', admin: 'root' })
+
+    admins.known.clear()
+    await browser.post('/logout')
+
+    assert.deepEqual([browser.cookie, store.ids], ['', []])
+  })
 
   test('cannot be kept under one name: that is refused at the first request', async (t) => {
     const users = people('ada')

@@ -1,9 +1,12 @@
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MikroORM } from '@mikro-orm/core'
 import Database from 'better-sqlite3'
+import { makeDirectory } from '../config/make-directory.ts'
 import { databaseOptions } from './options.ts'
-import { retryWhileBusy } from './patient-sqlite.ts'
+import { Patience } from './patience.ts'
+
+// Others that start at the same time come first, one after the other.
+const longestWait = 8_000
 
 /** The database cannot be used. The message is one sentence for the operator. */
 export class DatabaseError extends Error {
@@ -14,13 +17,14 @@ export class DatabaseError extends Error {
 /** Opens the database, which it makes at the first start, and brings its schema up to date. */
 export async function openDatabase(databaseUrl: string): Promise<MikroORM> {
   const path = databaseUrl.replace(/^sqlite:/, '')
+  const orm = await MikroORM.init(databaseOptions(databaseUrl))
   const unlock = await lockMigrations(path)
   try {
-    const orm = await MikroORM.init(databaseOptions(databaseUrl))
     await orm.connect()
     await migrate(orm)
     return orm
   } catch (error) {
+    await orm.close(true)
     if (error instanceof DatabaseError) throw error
     throw new DatabaseError(`The database ${path} cannot be used: ${reason(error)}.`, { cause: error })
   } finally {
@@ -32,9 +36,9 @@ export async function openDatabase(databaseUrl: string): Promise<MikroORM> {
 async function lockMigrations(path: string): Promise<() => void> {
   if (path === ':memory:') return () => {}
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makeDirectory(dirname(path))
     const lock = new Database(`${path}-migrating`, { timeout: 0 })
-    await retryWhileBusy(() => lock.exec('begin exclusive'))
+    await new Patience(longestWait).run(() => lock.exec('begin exclusive'))
     return () => lock.close()
   } catch (error) {
     throw new DatabaseError(`The database ${path} cannot be opened: ${reason(error)}.`, { cause: error })
@@ -46,7 +50,6 @@ async function migrate(orm: MikroORM): Promise<void> {
   const done = await orm.migrator.getExecuted()
   const newer = done.find(({ name }) => !known.has(name))
   if (newer) {
-    await orm.close()
     throw new DatabaseError(
       `The database is newer than this program: it has had the migration ${newer.name}. Start a newer version.`,
     )

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Configuration } from '@mikro-orm/core'
 import { AbstractSqlDriver, SqliteConnection, SqlitePlatform } from '@mikro-orm/sqlite'
-
-// The driver is synchronous: while SQLite waits for a lock, every other request waits too.
-const blockingWait = 20
-const patience = 2000
+import type Database from 'better-sqlite3'
+import type { Dialect } from 'kysely'
+import { DatabaseFile } from './database-file.ts'
+import { SharedDatabase } from './shared-database.ts'
 
 /** MikroORM's SQLite driver, which waits for a busy database without blocking the event loop. */
 export class PatientSqliteDriver extends AbstractSqlDriver {
@@ -14,34 +13,51 @@ export class PatientSqliteDriver extends AbstractSqlDriver {
 }
 
 class PatientSqliteConnection extends SqliteConnection {
+  #shared: SharedDatabase | undefined
+  #file: DatabaseFile | undefined
+
   override async connect(options?: { skipOnConnect?: boolean }): Promise<void> {
     await super.connect(options)
-    await this.execute(`pragma busy_timeout = ${blockingWait}`)
     await this.execute('pragma journal_mode = wal')
     await this.execute('pragma synchronous = normal')
+    const { name, memory } = await this.getNativeClient()
+    if (memory) return
+    await this.execute(something)
+    this.#file = new DatabaseFile(name)
+    this.#shared?.watch(this.#file)
   }
 
-  protected override async executeQuery<Result>(
-    query: string,
-    run: () => Promise<Result>,
-    context?: object,
-  ): Promise<Result> {
-    return retryWhileBusy(() => super.executeQuery(query, run, context))
-  }
-}
-
-/** Tries again for two seconds while another connection holds the lock; then the error stands. */
-export async function retryWhileBusy<Result>(run: () => Result | Promise<Result>): Promise<Result> {
-  for (const deadline = Date.now() + patience; ; ) {
+  /** Whether the database can be read, and is the one that was opened: `select 1` would not even look at it. */
+  override async checkConnection(): ReturnType<SqliteConnection['checkConnection']> {
+    if (!this.connected) return { ok: false, reason: 'the database is closed' }
     try {
-      return await run()
+      await this.execute(something)
+      this.#file?.assertInPlace()
+      return { ok: true }
     } catch (error) {
-      if (!isBusy(error) || Date.now() > deadline) throw error
-      await sleep(10 + Math.random() * 20)
+      return { ok: false, reason: 'the database cannot be used', error: error as Error }
+    }
+  }
+
+  // Kysely's own driver, in front of which it queues, would keep its place for a transaction that fails to begin or to
+  // roll back, for ever.
+  override createKyselyDialect(options: object): Dialect {
+    // The driver is synchronous: while it waited for a lock, every other request would wait too.
+    const dialect = super.createKyselyDialect({ ...options, timeout: 0 })
+    // What `getNativeClient` hands out once all of this is connected.
+    const database: Database.Database = Reflect.get(this, 'database')
+    const converter = this.platform.getExceptionConverter()
+    return {
+      createDriver: () => {
+        this.#shared = new SharedDatabase(database, (error) => converter.convertException(error))
+        return this.#shared
+      },
+      createAdapter: () =>
+        Object.defineProperty(dialect.createAdapter(), 'supportsMultipleConnections', { value: true }),
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+      createIntrospector: (db) => dialect.createIntrospector(db),
     }
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY'
-}
+const something = 'select count(*) from sqlite_schema'

@@ -28,7 +28,8 @@ export class Accounts20261121 extends Migration {
       created_at datetime not null,
       constraint user_tokens_user_id_foreign foreign key (user_id) references users (id) on delete cascade)`)
     this.addSql('create unique index user_tokens_value_unique on user_tokens (value)')
-    this.addSql('create index user_tokens_user_id_index on user_tokens (user_id)')
+    this.addSql('create index user_tokens_user_id_index on user_tokens (user_id, id)')
+    this.addSql('create index user_tokens_expires_at_index on user_tokens (expires_at)')
     this.addSql(`create table sessions (
       digest text not null primary key,
       id text not null,
@@ -41,7 +42,8 @@ export class Accounts20261121 extends Migration {
       constraint sessions_user_id_foreign foreign key (user_id) references users (id) on delete cascade)`)
     this.addSql('create unique index sessions_id_unique on sessions (id)')
     this.addSql('create index sessions_user_id_index on sessions (user_id)')
-    this.addSql('create index sessions_seen_at_index on sessions (seen_at)')
+    this.addSql('create index sessions_seen_at_index on sessions (kept, seen_at)')
+    this.addSql('create index sessions_created_at_index on sessions (kept, created_at)')
     this.addSql(`create table events (
       id text not null primary key,
       at datetime not null,

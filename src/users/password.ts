@@ -30,17 +30,27 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password belongs to the hash. One hash is computed whatever is stored, so that time tells nothing; a
- * stored hash that is damaged, or costs more than we would ever ask, belongs to no password. A password that nobody can
- * have (ill-formed, too long) is not hashed for anybody.
+ * Whether the password belongs to the hash. The work of one hash is done whatever is stored, so that time tells nothing;
+ * a stored hash that is damaged, or costs more than we would ever ask, belongs to no password. A password that nobody
+ * can have (ill-formed, too long) is not hashed for anybody.
  */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const bytes = passwordBytes(password)
   if (bytes === undefined) return false
 
-  const usable = isUsableHash(hash)
-  const matches = await slots.run(() => bcrypt.compare(bcryptInput(bytes), usable ? hash : nobodysHash()))
-  return usable && matches
+  const input = bcryptInput(bytes)
+  return slots.run(async () => {
+    if (!isUsableHash(hash)) {
+      await bcrypt.compare(input, nobodysHash())
+      return false
+    }
+    const matches = await bcrypt.compare(input, hash)
+    // A hash from a cheaper time would give away that its user exists: `c`, `c`, `c + 1`, … add up to one of today's.
+    for (let cost = costOf(hash); !matches && cost < currentCost; cost += 1) {
+      await bcrypt.compare(input, nobodysHash(cost))
+    }
+    return matches
+  })
 }
 
 /** Does the work of `verifyPassword` for a user who does not exist. */
@@ -51,6 +61,11 @@ export async function burnOneHash(password: string): Promise<void> {
 /** Whether a stored hash is one that bcrypt made, at a cost that ends within seconds. */
 export function isUsableHash(hash: string): boolean {
   return USABLE_HASH.test(hash)
+}
+
+/** Whether a usable hash was made at another cost than one would be now. */
+export function isOutdated(hash: string): boolean {
+  return costOf(hash) !== currentCost
 }
 
 /** A password as it is hashed and measured: NFC, UTF-8. `undefined` if it is ill-formed or too long for anybody's. */
@@ -68,7 +83,11 @@ function bcryptInput(bytes: Buffer): Buffer | string {
   return isWhole ? bytes : createHmac('sha384', 'koa-authenticators/bcrypt/v1').update(bytes).digest('base64')
 }
 
-/** A hash of the current cost that no password has: its result is all zeros. */
-function nobodysHash(): string {
-  return `$2b$${String(currentCost).padStart(2, '0')}$${'.'.repeat(53)}`
+function costOf(hash: string): number {
+  return Number(hash.slice(4, 6))
+}
+
+/** A hash that no password has: its result is all zeros. */
+function nobodysHash(cost = currentCost): string {
+  return `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`
 }

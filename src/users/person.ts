@@ -13,11 +13,12 @@ export const person = {
   // The address in lower case: two addresses that differ in case only can never be two people.
   emailKey: p.string().length(254).unique().hidden(),
   passwordHash: p.string().length(60).hidden(),
-  // Signed tokens from before it count no more.
+  // Signed tokens count no more if they are from before it, or from the same second, which is all that they tell. A new
+  // account has none from before, so the second before will do, and a token may be had at once.
   passwordChangedAt: p
     .datetime()
     .hidden()
-    .onCreate(() => new Date()),
+    .onCreate(() => new Date(Date.now() - 1000)),
   disabledAt: p.datetime().nullable().hidden(),
   createdAt: p
     .datetime()

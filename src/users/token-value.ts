@@ -7,14 +7,25 @@ const form = /^kauth_([\w-]{43})([\w-]{6})$/
 
 /** A new token: a prefix that scanners for leaked secrets can find, 256 random bits, a checksum. Shown once. */
 export function newTokenValue(): string {
-  const bytes = randomBytes(32)
-  return prefix + bytes.toString('base64url') + checksum(bytes)
+  return withChecksum(randomBytes(32).toString('base64url'))
+}
+
+/** The random part of a token of ours: all that there is to know of it. */
+export function randomPart(value: string): string {
+  return value.slice(prefix.length, prefix.length + 43)
+}
+
+/** The token with that random part. */
+export function withChecksum(random: string): string {
+  return prefix + random + checksum(Buffer.from(random, 'base64url'))
 }
 
 /** What is stored for a token: its SHA-256; `undefined` if it is none of ours, so that nobody need be asked. */
 export function storedToken(value: string): string | undefined {
   const [, random = '', sum] = form.exec(value) ?? []
-  if (sum === undefined || checksum(Buffer.from(random, 'base64url')) !== sum) return undefined
+  const bytes = Buffer.from(random, 'base64url')
+  // Of the last character two bits are spare: other spellings of the same bytes are none of ours.
+  if (sum === undefined || bytes.toString('base64url') !== random || checksum(bytes) !== sum) return undefined
   return hash('sha256', value, 'base64url')
 }
 

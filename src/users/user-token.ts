@@ -4,11 +4,18 @@ import { ModelTokenAuthenticatable } from '#auth/mikro-orm'
 import { newTokenValue, storedToken } from './token-value.ts'
 import { User } from './user.ts'
 
-const lifetime = 30 * 24 * 60 * 60 * 1000
+const day = 24 * 60 * 60 * 1000
+
+/** How many days a token is good unless its owner says otherwise. */
+export const usualDays = 30
 
 const UserTokenSchema = defineEntity({
   name: 'UserToken',
   tableName: 'user_tokens',
+  indexes: [
+    { name: 'user_tokens_user_id_index', properties: ['user', 'id'] },
+    { name: 'user_tokens_expires_at_index', properties: ['expiresAt'] },
+  ],
   properties: {
     id: p
       .uuid()
@@ -17,7 +24,7 @@ const UserTokenSchema = defineEntity({
     value: p.string().length(43).unique().hidden(),
     // What its owner calls it.
     name: p.string().length(100),
-    user: () => p.manyToOne(User).deleteRule('cascade').index(),
+    user: () => p.manyToOne(User).deleteRule('cascade'),
     expiresAt: p.datetime(),
     lastUsedAt: p.datetime().nullable().hidden(),
     createdAt: p
@@ -44,9 +51,12 @@ export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, 
 UserTokenSchema.setClass(UserToken)
 
 /** What a new token row is made of, and the token itself, which only its owner ever sees. */
-export function issueToken(now = Date.now()): { token: string; value: string; expiresAt: Date } {
+export function issueToken(
+  now = Date.now(),
+  days = usualDays,
+): { token: string; value: string; expiresAt: Date } {
   const token = newTokenValue()
   const value = storedToken(token)
   if (value === undefined) throw new Error('A new token does not pass its own check.')
-  return { token, value, expiresAt: new Date(now + lifetime) }
+  return { token, value, expiresAt: new Date(now + days * day) }
 }

@@ -1,9 +1,10 @@
 import { defineEntity } from '@mikro-orm/core'
 import type { AuthContext, PasswordCredentials } from '#auth'
 import { ModelAuthenticatable, type ModelOptions } from '#auth/mikro-orm'
-import { credentialCheck } from './credential-check.ts'
-import { burnOneHash, verifyPassword } from './password.ts'
+import { checkCredentials } from './check-credentials.ts'
+import { burnOneHash } from './password.ts'
 import { enabled, person } from './person.ts'
+import { isPasswordOf } from './stored-hash.ts'
 
 const UserSchema = defineEntity({ name: 'User', tableName: 'users', properties: person, filters: enabled })
 
@@ -17,8 +18,8 @@ export class User extends ModelAuthenticatable(UserSchema.class, {
     ctx: AuthContext,
     options?: ModelOptions,
   ) {
-    const who = { kind: 'user', username: credentials.username } as const
-    return credentialCheck(ctx)(who, () => super.findByCredentials(credentials, ctx, options))
+    const find = () => super.findByCredentials(credentials, ctx, options)
+    return checkCredentials('user', credentials, { ctx, options, find })
   }
 
   static override verifyNobody(password: string): Promise<void> {
@@ -26,7 +27,7 @@ export class User extends ModelAuthenticatable(UserSchema.class, {
   }
 
   verify(password: string): Promise<boolean> {
-    return verifyPassword(password, this.passwordHash)
+    return isPasswordOf(this, password)
   }
 }
 

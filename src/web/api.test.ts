@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { JWTKeys, SessionToken } from '#auth/jwt'
 import { count, dump, hide, sql } from '../testing/database.ts'
 import { addAdmin, basic, bearer, keysOf, signIn, signUp, takeJWT, takeToken } from '../testing/people.ts'
+import type { Answer } from '../testing/promises.ts'
 import { startSite } from '../testing/site.ts'
 import { newTokenValue } from '../users/token-value.ts'
 
@@ -159,7 +160,7 @@ describe('GET /me', () => {
 
   test('tells each of several people their own name, 200 requests at the same time', async (t) => {
     const site = await startSite(t)
-    const people = []
+    const people: { name: string; ask: () => Promise<Answer> }[] = []
     for (const name of ['Ada', 'Bob', 'Cyd', 'Dan', 'Eve']) {
       const person = await signUp(site, name)
       const session = await signIn(site, person)

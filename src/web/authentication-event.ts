@@ -1,28 +1,52 @@
 import type { Context } from 'koa'
-import type { Auth } from '#auth'
+import { type Auth, BasicAuthenticator } from '#auth'
+import type { Account } from '../audit/audit.ts'
+import type { EventName } from '../audit/event-name.ts'
+import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
+import { testimonyOf } from './witness.ts'
 
-/** What happened on a request that concerns who somebody is. */
-export type AuthenticationEvent =
-  | 'signed up'
-  | 'signed in'
-  | 'signed out'
-  | 'token issued'
-  | 'credentials refused'
+type Answered = Context & { auth?: Auth }
 
-/** The event of a request that has been answered, told from the store that it leaves behind. */
-export function authenticationEvent({
-  auth,
-  path,
-  status,
-}: Context & { auth?: Auth }): AuthenticationEvent | undefined {
-  if (!auth) return undefined
-  if (status === 401) return auth.credentialsSent ? 'credentials refused' : undefined
-  if (status >= 400) return undefined
-  if (auth.isLoggedOut(User)) return 'signed out'
-  if (!auth.peek(User)) return undefined
-  const by = auth.by(User)
-  if (!by) return 'signed up'
-  if (by.signsIn) return 'signed in'
-  return path === '/login' ? 'token issued' : undefined
+/** The event of a request that has been answered, told from its route and from the store that it leaves behind. */
+export function authenticationEvent(ctx: Answered): EventName | undefined {
+  const { event, password } = testimonyOf(ctx)
+  if (event) return event
+  if (ctx.status === 429) return 'throttled'
+  if (!ctx.auth) return undefined
+  if (ctx.status < 400 && ctx.auth.peek(Admin)) return 'admin used'
+  if (password?.isRight === false) return 'credentials refused'
+  if (ctx.status === 401 && ctx.auth.credentialsSent) return 'credentials refused'
+  return ctx.status < 400 ? successOf(ctx, ctx.auth) : undefined
+}
+
+function successOf(ctx: Answered, auth: Auth): EventName | undefined {
+  const route = ctx._matchedRoute
+  if (auth.isLoggedOut(User)) {
+    // Credentials beside a session: it has ended unread, and nobody knows whose it was.
+    return testimonyOf(ctx).cameAs || auth.credentialsSent ? 'signed out' : undefined
+  }
+  if (route === '/users') return 'signed up'
+  const by = auth.peek(User) && auth.by(User)
+  if (by?.signsIn) return 'signed in'
+  if (!(by instanceof BasicAuthenticator)) return undefined
+  return route === '/login' && ctx.query.as !== 'user' ? 'token issued' : 'password used'
+}
+
+/** Whose account that event concerns, as far as anybody can tell. */
+export function accountOf(ctx: Answered, event: EventName): Account | undefined {
+  const { cameAs, password } = testimonyOf(ctx)
+  const isGuess = event === 'credentials refused' || event === 'throttled'
+  if (isGuess && password && !password.isRight) return password
+  if (event === 'credentials refused') return undefined
+  const admin = event === 'admin used' ? ctx.auth?.peek(Admin) : undefined
+  if (admin) return { kind: 'admin', id: admin.id }
+  const id = ctx.auth?.peek(User)?.id ?? cameAs ?? newcomer(ctx, event)
+  return id === undefined ? undefined : { kind: 'user', id }
+}
+
+// The API signs nobody in who signs up: only the record in the answer says who it is.
+function newcomer(ctx: Answered, event: EventName): string | undefined {
+  const { id } = ((event === 'signed up' ? ctx.body : undefined) as { id?: string }) ?? {}
+  return id
 }

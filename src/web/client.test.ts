@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { basic, registration } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 
 describe('the address of a client', () => {
@@ -27,6 +28,41 @@ describe('the address of a client', () => {
       assert.equal(await addressOf(site, claimed), '127.0.0.1', claimed)
   })
 })
+
+describe('Basic', () => {
+  test('is refused in production where the password can be read on its way, 403', async (t) => {
+    const site = await startSite(t, { ...production, PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' })
+    await addPerson(site)
+    const status = async (headers: Record<string, string>) =>
+      (await site.visitor().post('/login?as=user', { ...basic({ email: 'ada@example.com' }), ...headers }))
+        .status
+    assert.equal(await status({ 'x-forwarded-proto': 'https' }), 200)
+    for (const plain of ['http', '', 'https, http'])
+      assert.equal(await status({ 'x-forwarded-proto': plain }), 403)
+    const refused = await site.visitor().post('/login', basic({ email: 'ada@example.com' }))
+    assert.match(String(refused.record.detail), /over TLS only/)
+  })
+
+  test('is refused there too where nobody vouches for what X-Forwarded-Proto says', async (t) => {
+    const site = await startSite(t, { ...production, PUBLIC_URL: 'https://example.com' })
+    const headers = { ...basic({ email: 'ada@example.com' }), 'x-forwarded-proto': 'https' }
+    assert.equal((await site.visitor().post('/login', headers)).status, 403)
+  })
+})
+
+const production = {
+  NODE_ENV: 'production',
+  BCRYPT_COST: '10',
+  THROTTLE: 'on',
+  JWT_SECRET: 'a secret for a test of thirty-two bytes or more',
+}
+
+async function addPerson(site: Site): Promise<void> {
+  const { status } = await site
+    .visitor()
+    .json('/users', registration('Ada'), { 'x-forwarded-proto': 'https' })
+  assert.equal(status, 201)
+}
 
 async function addressOf(site: Site, forwarded: string): Promise<unknown> {
   await site.visitor().get('/nowhere', { 'x-forwarded-for': forwarded })

@@ -28,7 +28,8 @@ export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: 
     })
     await next()
     const event = authenticationEvent(ctx)
-    if (event === 'signed in' || event === 'signed up') await remember(ctx)
+    // The API signs nobody in who signs up.
+    if ((event === 'signed in' || event === 'signed up') && ctx.auth.peek(User)) await remember(ctx)
   }
 
   async function knownDevice(ctx: Context, email: string): Promise<string | undefined> {

@@ -8,7 +8,7 @@ import type { SiteContext } from './site-context.ts'
 export function logOut(router: Router<object, SiteContext>): void {
   router.post('/logout', (ctx) => {
     // A session that cannot be looked up cannot be ended either: that is a 503, not a success.
-    ctx.auth.has(User)
+    ctx.state.signedOut = ctx.auth.get(User)?.id
     ctx.auth.logout(User)
     ctx.set('Clear-Site-Data', '"cache", "storage"')
     if (wantsPage(ctx)) seeOther(ctx, '/')

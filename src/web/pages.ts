@@ -1,5 +1,4 @@
 import type Router from '@koa/router'
-import { redirectUnless, withNext } from '#auth'
 import { User } from '../users/user.ts'
 import { afterLogin } from './after-login.ts'
 import { seeOther } from './see-other.ts'
@@ -21,13 +20,4 @@ export function pages(router: Router<object, SiteContext>): void {
     const isSentHere = ctx.query.next !== undefined
     return page(ctx, 'login', isSentHere ? { next, notice: 'Sign in to see that page.' } : {})
   })
-
-  router.get(
-    '/account',
-    redirectUnless(User, (ctx) => withNext('/login', ctx)),
-    (ctx) => {
-      const { name, email } = ctx.auth.require(User)
-      return page(ctx, 'account', { user: { name, email } })
-    },
-  )
 }

@@ -124,7 +124,7 @@ describe('the log', () => {
     await ada.get('/me', bearer(token))
     await ada.get('/me', bearer(`${jwt}x`))
     await ada.get('/secure', basic(person))
-    await ada.form('/login', { username: password, password: token })
+    await ada.json('/login', { username: password, password: token })
     await ada.page(`/account?session=${ada.session}`)
     const log = site.log.join('')
     const canaries = [

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { MikroORM } from '@mikro-orm/core'
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { StoredSession } from './stored-session.ts'
 
@@ -18,6 +18,9 @@ export const limits = {
   usual: { idle: 2 * hour, absolute: day },
   kept: { idle: 14 * day, absolute: 30 * day },
 } satisfies Record<string, SessionLimits>
+
+/** How many sessions a user may have: when one more starts, the one that was used least recently ends. */
+export const mostSessions = 100
 
 /** What is known of a session when it starts. */
 export interface NewSession {
@@ -55,7 +58,9 @@ export class SessionStore {
       return undefined
     }
     if (now - found.seenAt.getTime() >= minute) {
-      await em.nativeUpdate(StoredSession, digest, { seenAt: new Date(now) })
+      // Of many requests at the same time one writes.
+      const isDue = { digest, seenAt: { $lte: new Date(now - minute) } }
+      await em.nativeUpdate(StoredSession, isDue, { seenAt: new Date(now) })
     }
     return { ...found.data, _maxAge: lifetime(found.kept) }
   }
@@ -65,8 +70,10 @@ export class SessionStore {
     const data = ownData(saved)
     if (typeof data.user !== 'string') throw new Error('Only a signed-in user has a session.')
     const now = new Date(this.#now())
-    await this.#orm.em.fork().insert(StoredSession, {
-      digest: digestOf(id) ?? '',
+    const em = this.#orm.em.fork()
+    const digest = digestOf(id) ?? ''
+    await em.insert(StoredSession, {
+      digest,
       id: uuidv7(),
       user: data.user,
       userAgent: userAgent.slice(0, 255),
@@ -75,6 +82,7 @@ export class SessionStore {
       createdAt: now,
       seenAt: now,
     })
+    await endBeyondMost(em, data.user, digest)
   }
 
   /** Saves what changed in a session, if it still exists. */
@@ -84,12 +92,11 @@ export class SessionStore {
 
   /** Deletes a batch of sessions that are over; they count for nobody as it is. Returns how many there were. */
   async purge(most = 500): Promise<number> {
-    const longest = new Date(this.#now() - limits.kept.idle)
-    const usual = new Date(this.#now() - limits.usual.idle)
+    const now = this.#now()
     const em = this.#orm.em.fork()
     const over = await em.find(
       StoredSession,
-      { $or: [{ seenAt: { $lte: longest } }, { kept: false, seenAt: { $lte: usual } }] },
+      { $or: [...overFor(false, now), ...overFor(true, now)] },
       { limit: most, fields: ['digest'], filters: false },
     )
     if (over.length === 0) return 0
@@ -105,7 +112,7 @@ export class SessionStore {
 
 /** How long the cookie of a session lives, in milliseconds: as long as the session can. */
 export function lifetime(isKept: boolean): number {
-  return (isKept ? limits.kept : limits.usual).absolute
+  return limitsOf(isKept).absolute
 }
 
 // Without the limits that koa-session writes beside it: they are kept here.
@@ -113,9 +120,34 @@ function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData {
   return data
 }
 
-function isOver({ kept, createdAt, seenAt }: StoredSession, now: number): boolean {
-  const { idle, absolute } = kept ? limits.kept : limits.usual
+/** Whether a session counts for nobody any more, though its row may still be there. */
+export function isOver({ kept, createdAt, seenAt }: StoredSession, now = Date.now()): boolean {
+  const { idle, absolute } = limitsOf(kept)
   return now - seenAt.getTime() >= idle || now - createdAt.getTime() >= absolute
+}
+
+/** The same as conditions, each of which has an index. */
+function overFor(kept: boolean, now: number) {
+  const { idle, absolute } = limitsOf(kept)
+  return [
+    { kept, seenAt: { $lte: new Date(now - idle) } },
+    { kept, createdAt: { $lte: new Date(now - absolute) } },
+  ]
+}
+
+function limitsOf(kept: boolean): SessionLimits {
+  return kept ? limits.kept : limits.usual
+}
+
+// The one that has just started stays, whatever the clocks say.
+async function endBeyondMost(em: EntityManager, user: string, started: string): Promise<void> {
+  const beyond = await em.find(
+    StoredSession,
+    { user, digest: { $ne: started } },
+    { orderBy: { seenAt: 'desc', id: 'desc' }, offset: mostSessions - 1, fields: ['digest'], filters: false },
+  )
+  if (beyond.length === 0) return
+  await em.nativeDelete(StoredSession, { digest: { $in: beyond.map(({ digest }) => digest) } })
 }
 
 /** Under what a session is stored. An identifier that is not 256 bits in base64url is not looked up at all. */

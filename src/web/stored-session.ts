@@ -4,6 +4,10 @@ import { User } from '../users/user.ts'
 const StoredSessionSchema = defineEntity({
   name: 'StoredSession',
   tableName: 'sessions',
+  indexes: [
+    { name: 'sessions_seen_at_index', properties: ['kept', 'seenAt'] },
+    { name: 'sessions_created_at_index', properties: ['kept', 'createdAt'] },
+  ],
   properties: {
     // SHA-256 of the identifier in the cookie: a stolen database opens no session.
     digest: p.string().length(43).primary(),
@@ -15,7 +19,7 @@ const StoredSessionSchema = defineEntity({
     // Whether it was to be kept on this device: its limits are longer.
     kept: p.boolean(),
     createdAt: p.datetime(),
-    seenAt: p.datetime().index(),
+    seenAt: p.datetime(),
   },
 })
 

@@ -26,7 +26,18 @@ export type Views = {
     next?: string | undefined
     notice?: string | undefined
   }
-  account: { user: { name: string; email: string }; since?: Date | undefined }
+  account: {
+    user: { name: string; email: string }
+    passwordChangedAt: Date
+    /** What was typed for a new name, if it could not be taken. */
+    typedName?: string | undefined
+    errors?: FieldError[]
+    notice?: string | undefined
+  }
+  password: { errors?: FieldError[] }
+  close: { errors?: FieldError[]; isConfirmed?: boolean }
+  closed: object
+  activity: { events: { event: string; isRefusal: boolean; at: Date; device: string; address: string }[] }
   error: { status: number; title: string; detail: string }
 }
 

@@ -213,7 +213,7 @@ describe('ModelSessionAuthenticatable', () => {
 
     await logIn('ada')
     assert.equal(await (await browser.get('/')).text(), 'true')
-    for (const identifier of ['', 'Ada', 'eve', '%', "' or 1=1 --"]) {
+    for (const identifier of ['', 'Ada', 'eve', '%', "' or 1=1 --", '\0', 'ada\0', 'ada\n']) {
       assert.equal(await isSomebody(identifier), false, identifier)
     }
   })

@@ -1,0 +1,63 @@
+import { signIn } from './forms.ts'
+import { test as base, expect } from './site.ts'
+import { expectSound } from './soundness.ts'
+
+/** Somebody else, in another browser, who tries as many passwords as they may. */
+const test = base.extend<{ guess(email: string): Promise<void> }>({
+  guess: ({ request }, use) =>
+    use(async (username) => {
+      for (let attempts = 0; attempts < 10; attempts++) {
+        const response = await request.post('/login', { data: { username, password: `guess ${attempts}` } })
+        expect(response.status()).toBe(401)
+      }
+      const refused = await request.post('/login', { data: { username, password: 'one more' } })
+      expect(refused.status()).toBe(429)
+    }),
+})
+
+test.use({ throttle: 'on' })
+
+const tooMany = /^Too many attempts\. Try again in \d+ minutes\.$/
+
+test('after too many wrong passwords the form says when to come back, and the right one has to wait too', async ({
+  page,
+  account,
+  guess,
+}) => {
+  await guess(account.email)
+  await page.goto('/login')
+  const answer = page.waitForResponse((response) => response.request().method() === 'POST')
+  await signIn(page, account)
+
+  expect((await answer).status()).toBe(429)
+  expect(Number((await answer).headers()['retry-after'])).toBeGreaterThan(0)
+  await expect(page).toHaveTitle('Error: Sign in – koa-authenticators')
+  await expect(page.getByRole('alert')).toBeFocused()
+  await expect(page.getByRole('alert').getByRole('link')).toHaveText(tooMany)
+  await expect(page.getByLabel('E-mail address')).toHaveValue(account.email)
+  await expectSound(page)
+})
+
+test('an address that nobody has is throttled in the same words', async ({ page, guess }) => {
+  const email = 'nobody@example.com'
+  await guess(email)
+  await page.goto('/login')
+  await signIn(page, { email, password: 'a password' })
+  await expect(page.getByRole('alert').getByRole('link')).toHaveText(tooMany)
+})
+
+test('whoever has signed in from this browser before gets in while strangers guess', async ({
+  page,
+  account,
+  guess,
+}) => {
+  await account.signIn(page)
+  await page.goto('/account')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page.getByText('Nobody yet')).toBeVisible()
+  await guess(account.email)
+
+  await page.goto('/login')
+  await signIn(page, account)
+  await expect(page).toHaveURL('/account')
+})

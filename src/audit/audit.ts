@@ -1,0 +1,124 @@
+import { hash } from 'node:crypto'
+import type { MikroORM } from '@mikro-orm/core'
+import { v7 as uuidv7 } from 'uuid'
+import { type Logger, loggable } from '../log.ts'
+import { networkOf } from '../throttle/network.ts'
+import { Admin } from '../users/admin.ts'
+import { emailKey } from '../users/email.ts'
+import { User } from '../users/user.ts'
+import { Event } from './event.ts'
+import { type EventName, outcomes } from './event-name.ts'
+import { printable } from './printable.ts'
+import { Seldom } from './seldom.ts'
+
+const keptFor = 180 * 24 * 60 * 60_000
+const shown = 100
+
+/** Something that happened: what, to whom, and where it came from. Never a secret. */
+export interface Happening {
+  readonly event: EventName
+  /** Whose account it was: by its id, or by what somebody gave as its name, which may be nobody's. */
+  readonly account?: Account | undefined
+  readonly address: string
+  readonly userAgent: string
+  /** What the log calls the request. */
+  readonly request: string
+}
+
+/** An account of one of the two kinds. */
+export type Account = { readonly kind: 'user' | 'admin' } & (
+  | { readonly id: string }
+  | { readonly username: string }
+)
+
+/**
+ * The audit trail: each event is a line of the log, whatever the level of the log, and a row of the database, so that its
+ * owner can see it.
+ *
+ * An event is recorded after it happened and before it is answered. If the database does not take the row, the answer
+ * stands: what happened has happened, and to say otherwise would be a lie that a full disk tells. The line is there all
+ * the same, and a second one, an error, says that the row is missing.
+ */
+export class Audit {
+  readonly #orm: MikroORM
+  readonly #errors: Logger
+  readonly #lines: Logger
+  readonly #now: () => number
+  readonly #seldom: { readonly [Name in EventName]?: Seldom }
+
+  constructor(orm: MikroORM, log: Logger, now = Date.now) {
+    this.#orm = orm
+    this.#errors = log
+    this.#lines = log.child({}, { level: 'info' })
+    this.#now = now
+    this.#seldom = { throttled: new Seldom(now), 'password used': new Seldom(now) }
+  }
+
+  /** Writes down what happened. Never throws. */
+  async record({ event, account, ...from }: Happening): Promise<void> {
+    const origin = {
+      address: printable(from.address, 45),
+      userAgent: printable(from.userAgent, 255),
+      request: printable(from.request, 36),
+    }
+    const id = account && (await this.#orReport(origin.request, () => this.#idOf(account)))
+    const whose = account && { [account.kind]: id ?? null }
+    this.#lines.info({ event, outcome: outcomes[event], ...whose, ...origin }, 'authentication')
+    if (!account || !this.#isDue(event, account, origin.address)) return
+    await this.#orReport(origin.request, () =>
+      this.#orm.em.fork().insert(Event, {
+        id: uuidv7(),
+        at: new Date(this.#now()),
+        event,
+        userId: id ?? null,
+        ...origin,
+      }),
+    )
+  }
+
+  /** What happened last to an account, newest first. */
+  recent(userId: string): Promise<Event[]> {
+    return this.#orm.em.fork().find(Event, { userId }, { orderBy: { id: 'desc' }, limit: shown })
+  }
+
+  /** Deletes a batch of events that are older than 180 days. Returns how many there were. */
+  async purge(most = 500): Promise<number> {
+    const em = this.#orm.em.fork()
+    const before = new Date(this.#now() - keptFor)
+    const old = await em.find(Event, { at: { $lt: before } }, { limit: most, fields: ['id'] })
+    if (old.length === 0) return 0
+    return em.nativeDelete(Event, { id: { $in: old.map(({ id }) => id) } })
+  }
+
+  // The same work for a name that is nobody's.
+  async #idOf(account: Account): Promise<string | undefined> {
+    if ('id' in account) return account.id
+    const em = this.#orm.em.fork()
+    // A driver may choke on a NUL, which no account has in its name.
+    const where = { emailKey: emailKey(printable(account.username, 254)) }
+    const options = { fields: ['id'], filters: false } as const
+    const found = await (account.kind === 'admin'
+      ? em.findOne(Admin, where, options)
+      : em.findOne(User, where, options))
+    return found?.id
+  }
+
+  // What a stranger can repeat at will, and at no cost, is a row once in a while; the lines have every one.
+  #isDue(event: EventName, account: Account, address: string): boolean {
+    const seldom = this.#seldom[event]
+    if (!seldom) return true
+    const name = 'id' in account ? account.id : emailKey(account.username)
+    const whose = hash('sha256', `${account.kind} ${name}`, 'base64url')
+    const network = networkOf(address)
+    return event === 'throttled' ? seldom.isDue(whose, network) : seldom.isDue(`${whose} ${network}`)
+  }
+
+  async #orReport<Result>(request: string, work: () => Promise<Result>): Promise<Result | undefined> {
+    try {
+      return await work()
+    } catch (error) {
+      this.#errors.error({ ...loggable(error), request }, 'the audit trail in the database lacks an event')
+      return undefined
+    }
+  }
+}

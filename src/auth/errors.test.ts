@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { AuthError, Forbidden, Misuse, Unauthorized, Undecided } from './errors.ts'
+
+describe('AuthError', () => {
+  test('has a status for the client and a code that programs can rely on', () => {
+    const cause = new Error('the database is gone')
+    for (const [error, name, status, code, expose] of [
+      [new Unauthorized(), 'Unauthorized', 401, 'ERR_AUTH_UNAUTHORIZED', true],
+      [new Forbidden('No.'), 'Forbidden', 403, 'ERR_AUTH_FORBIDDEN', true],
+      [new Undecided(cause), 'Undecided', 503, 'ERR_AUTH_UNDECIDED', true],
+      [new Misuse('Add a line.'), 'Misuse', 500, 'ERR_AUTH_MISUSE', false],
+    ] as const) {
+      assert.ok(error instanceof AuthError && error instanceof Error)
+      assert.deepEqual([error.name, error.status, error.code, error.expose], [name, status, code, expose])
+      assert.match(error.message, /^[A-Z].*\.$/)
+    }
+    assert.equal(new Undecided(cause).cause, cause)
+  })
+
+  test('carries the headers that belong to its status', () => {
+    assert.deepEqual(new Unauthorized().headers, {})
+    assert.deepEqual(new Unauthorized(['Basic realm="x"', 'Bearer realm="x"']).headers, {
+      'WWW-Authenticate': ['Basic realm="x"', 'Bearer realm="x"'],
+    })
+    assert.deepEqual(new Undecided(undefined).headers, { 'Retry-After': '5' })
+  })
+})

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { copyFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { bearer } from '../../examples/testing/headers.ts'
+import { freePort, startProgram } from '../../examples/testing/program.ts'
+
+const run = promisify(execFile)
+const repository = join(import.meta.dirname, '../..')
+
+describe('the package as npm installs it', () => {
+  let folder: string
+  /** The files of the package. */
+  let files: string[]
+  /** What the compiler says of the examples, and of a misspelt copy of the README's program. */
+  let complaints: string
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
+    await run('npm', ['pack', '--pack-destination', folder], { cwd: import.meta.dirname })
+    const [tarball = ''] = await readdir(folder)
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
+    const options = ['--prefer-offline', '--no-audit', '--no-fund']
+    await run('npm', ['install', ...options, 'koa', '@koa/router', `./${tarball}`], { cwd: folder })
+    const entries = await readdir(join(folder, 'node_modules/koa-authenticators'), {
+      recursive: true,
+      withFileTypes: true,
+    })
+    files = entries.filter((each) => each.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+    complaints = await compileExamples(folder)
+  })
+  after(() => rm(folder, { recursive: true }))
+
+  test('holds what was compiled, and neither a test nor a source', () => {
+    const paths = files.map((file) => file.replace(/^.*\/koa-authenticators\//, ''))
+    const extra = paths.filter((path) => !/^dist\/[\w/-]+\.(js|d\.ts)$/.test(path))
+
+    assert.deepEqual(extra.sort(), ['LICENSE', 'README.md', 'package.json'])
+    assert.ok(paths.includes('dist/index.js') && paths.includes('dist/index.d.ts'))
+    assert.ok(!paths.some((path) => path.includes('test')))
+  })
+
+  test('requires nothing but koa', async () => {
+    const path = join(folder, 'node_modules/koa-authenticators/package.json')
+    const { dependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(await readFile(path, 'utf8'))
+    const required = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional)
+
+    assert.equal(dependencies, undefined)
+    assert.deepEqual(required, ['koa'])
+    assert.ok(!(await readdir(join(folder, 'node_modules'))).includes('@mikro-orm'))
+  })
+
+  test("runs the README's program", async (t) => {
+    const program = await startProgram([...freePort, join(folder, 'compiled/readme.js')])
+    t.after(() => program.stop())
+    const getMe = (headers = {}) => fetch(`${program.url}/me`, { headers })
+
+    const response = await getMe(bearer('analytical-engine'))
+    assert.equal(response.status, 200)
+    assert.equal(await response.text(), 'Ada')
+    for (const headers of [bearer('difference-engine'), {}]) {
+      const refused = await getMe(headers)
+      assert.equal(refused.status, 401)
+      assert.match(refused.headers.get('www-authenticate') ?? '', /^Bearer realm="restricted"/)
+    }
+  })
+
+  test("compiles the README's program and every example, and not a misspelt `ctx.atuh`", () => {
+    assert.match(
+      complaints,
+      /^misspelt\.ts\(\d+,\d+\): error TS2339: Property 'atuh' does not exist on type '[^\n]+'\.\n$/,
+    )
+  })
+
+  test('needs MikroORM for its persisted models alone, and says so as Node does', async () => {
+    const importing = (name: string) =>
+      run(process.execPath, ['--input-type=module', '--eval', `import '${name}'`], { cwd: folder })
+
+    for (const name of ['koa-authenticators', 'koa-authenticators/jwt', 'koa-authenticators/legacy'])
+      await importing(name)
+    await assert.rejects(importing('koa-authenticators/mikro-orm'), ({ stderr }) => {
+      assert.match(stderr, /ERR_MODULE_NOT_FOUND/)
+      assert.match(stderr, /Cannot find package '@mikro-orm\/core' imported from/)
+      return true
+    })
+  })
+})
+
+/** Compiles the examples in a folder where the package is installed; types that are not its own come from here. */
+async function compileExamples(folder: string): Promise<string> {
+  const examples = (await readdir(join(repository, 'examples'))).filter((name) => /^[\w-]+\.ts$/.test(name))
+  for (const name of examples) await copyFile(join(repository, 'examples', name), join(folder, name))
+  const program = await readFile(join(repository, 'examples/readme.ts'), 'utf8')
+  await writeFile(join(folder, 'misspelt.ts'), program.replace('ctx.auth.require', 'ctx.atuh.require'))
+
+  await symlink(join(repository, 'node_modules/@types'), join(folder, 'node_modules/@types'))
+  const { compilerOptions } = JSON.parse(await readFile(join(repository, 'tsconfig.json'), 'utf8'))
+  const typesOf = (name: string) => [join(repository, 'node_modules', name)]
+  const paths = {
+    '@mikro-orm/core': typesOf('@mikro-orm/core/index.d.ts'),
+    '@mikro-orm/sqlite': typesOf('@mikro-orm/sqlite/index.d.ts'),
+    'koa-session': typesOf('koa-session/dist/esm/index.d.ts'),
+  }
+  const options = {
+    paths,
+    customConditions: [],
+    outDir: 'compiled',
+    noEmit: false,
+    allowImportingTsExtensions: false,
+  }
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: { ...compilerOptions, ...options }, include: ['*.ts'] }),
+  )
+  const compiler = join(repository, 'node_modules/typescript/bin/tsc')
+  // It exits with 1 for the misspelt copy, and what it says is what we want.
+  const { stdout } = await run(process.execPath, [compiler, '-p', '.'], { cwd: folder }).catch(
+    (error) => error,
+  )
+  return stdout
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import type { MikroORM } from '@mikro-orm/core'
+import Database from 'better-sqlite3'
+import { migrations } from '../migrations/index.ts'
+import { sql } from '../testing/database.ts'
+import { DatabaseError, openDatabase } from './open-database.ts'
+
+describe('openDatabase', () => {
+  test('makes the file, the folders above it and the tables at the first start, and finds them at the next', async (t) => {
+    const path = join(await folder(t), 'a', 'b', 'site.sqlite')
+    const first = await open(t, path)
+    const tables = await sql({ orm: first }, "select name from sqlite_master where type = 'table'")
+    for (const table of ['users', 'user_tokens', 'admins', 'sessions'])
+      assert.ok(
+        tables.some(({ name }) => name === table),
+        table,
+      )
+    await first.close()
+    const second = await open(t, path)
+    const done = await sql({ orm: second }, 'select name from mikro_orm_migrations order by id')
+    assert.deepEqual(
+      done.map(({ name }) => name),
+      migrations.map(({ name }) => name),
+    )
+  })
+
+  test('has SQLite keep a log of its writes, and the keys of other tables in order', async (t) => {
+    const orm = await open(t, join(await folder(t), 'site.sqlite'))
+    assert.deepEqual(await sql({ orm }, 'pragma journal_mode'), [{ journal_mode: 'wal' }])
+    assert.deepEqual(await sql({ orm }, 'pragma foreign_keys'), [{ foreign_keys: 1 }])
+  })
+
+  test('may be called many times at once on a fresh file: each migration runs once', async (t) => {
+    const path = join(await folder(t), 'site.sqlite')
+    const all = await Promise.all(Array.from({ length: 8 }, () => open(t, path)))
+    const [orm = assert.fail()] = all
+    const done = await sql({ orm }, 'select name from mikro_orm_migrations')
+    assert.equal(done.length, migrations.length)
+  })
+
+  test('waits for another process that migrates', async (t) => {
+    const path = join(await folder(t), 'site.sqlite')
+    const other = new Database(`${path}-migrating`)
+    other.exec('begin exclusive')
+    let isOpen = false
+    const opening = open(t, path).then(() => {
+      isOpen = true
+    })
+    // Whatever it does without the lock, it has done by then: the first thing it does with it is to make the file.
+    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate)
+    assert.deepEqual([isOpen, existsSync(path)], [false, false])
+    other.close()
+    await opening
+    assert.equal(isOpen, true)
+  })
+
+  test('refuses a database that is newer than the code, in one sentence that names the migration', async (t) => {
+    const path = join(await folder(t), 'site.sqlite')
+    const orm = await open(t, path)
+    await sql({ orm }, "insert into mikro_orm_migrations (name, executed_at) values ('29990101-future', 0)")
+    await assert.rejects(open(t, path), (error) => {
+      assert.ok(error instanceof DatabaseError)
+      assert.equal(
+        error.message,
+        'The database is newer than this program: it has had the migration 29990101-future. Start a newer version.',
+      )
+      return true
+    })
+  })
+
+  test('refuses what cannot be a database, in one sentence that names it and holds no statement', async (t) => {
+    const here = await folder(t)
+    await mkdir(join(here, 'folder.sqlite'))
+    await writeFile(join(here, 'text.sqlite'), 'no database '.repeat(1000))
+    await writeFile(join(here, 'file'), '')
+    for (const name of ['folder.sqlite', 'text.sqlite', 'file/site.sqlite']) {
+      const path = join(here, name)
+      await assert.rejects(open(t, path), (error) => {
+        assert.ok(error instanceof DatabaseError)
+        assert.equal(
+          error.message.replace(/ [A-Z_]+\.$/, ''),
+          `The database ${path} cannot be ${name.startsWith('file') ? 'opened' : 'used'}:`,
+        )
+        return true
+      })
+    }
+  })
+
+  test('lets go of the lock when it fails, so that a later start can succeed', async (t) => {
+    const path = join(await folder(t), 'site.sqlite')
+    await writeFile(path, 'no database '.repeat(1000))
+    await assert.rejects(open(t, path), DatabaseError)
+    await rm(path)
+    await open(t, path)
+  })
+})
+
+describe('a busy database', () => {
+  test('is waited for, while the event loop goes on', async (t) => {
+    const path = join(await folder(t), 'site.sqlite')
+    const orm = await open(t, path)
+    const other = new Database(path)
+    other.exec('begin immediate')
+    let isDone = false
+    const writing = sql({ orm }, "insert into mikro_orm_migrations (name, executed_at) values ('x', 0)").then(
+      () => {
+        isDone = true
+      },
+    )
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+    assert.equal(isDone, false)
+    other.exec('commit')
+    await writing
+    other.close()
+  })
+})
+
+async function folder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
+  t.after(() => rm(path, { recursive: true }))
+  return path
+}
+
+async function open(t: TestContext, path: string): Promise<MikroORM> {
+  const orm = await openDatabase(`sqlite:${path}`)
+  t.after(() => orm.close())
+  return orm
+}

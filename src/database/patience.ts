@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const longestPause = 20
+
+/**
+ * Waits for a database that is busy, without blocking the event loop, which SQLite's own busy timeout would. Of all who
+ * wait, only the first one tries again and again: hundreds of them do it no oftener than one.
+ */
+export class Patience {
+  readonly #milliseconds: number
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(milliseconds: number) {
+    this.#milliseconds = milliseconds
+  }
+
+  /** Does the work, which must be all or nothing, at once or as soon as nobody else is at it; in the end the error stands. */
+  async run<Result>(work: () => Result): Promise<Result> {
+    const deadline = performance.now() + this.#milliseconds
+    try {
+      return work()
+    } catch (error) {
+      if (!isBusy(error)) throw error
+      const turn = this.#last.then(() => retry(work, deadline, error))
+      this.#last = turn.catch(() => {})
+      return turn
+    }
+  }
+}
+
+async function retry<Result>(work: () => Result, deadline: number, busy: unknown): Promise<Result> {
+  for (let pause = 1; performance.now() < deadline; pause = Math.min(2 * pause, longestPause)) {
+    await sleep(pause)
+    try {
+      return work()
+    } catch (error) {
+      if (!isBusy(error)) throw error
+    }
+  }
+  throw busy
+}
+
+/** What SQLite throws while another connection is at work; `SQLITE_BUSY_RECOVERY`, say, after it was killed. */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+}

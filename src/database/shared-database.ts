@@ -1,0 +1,179 @@
+import Database from 'better-sqlite3'
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
+import type { DatabaseFile } from './database-file.ts'
+import { Patience } from './patience.ts'
+
+const patience = 2_000
+// Everybody else waits for a transaction that waits for something else.
+const longestPause = 2_000
+// A read may notice so much later that the file is gone.
+const tolerance = 1_000
+
+/**
+ * Kysely's driver for the one connection that all requests share. A statement stands for itself; a transaction has the
+ * connection to itself, and takes the lock for writing when it begins, so that no other process can make it fail half-way.
+ * Whoever waits for another process holds nothing meanwhile: reads go on, and so does the event loop.
+ */
+export class SharedDatabase implements Driver {
+  readonly #database: Database.Database
+  readonly #convert: (error: Error) => Error
+  readonly #patience = new Patience(patience)
+  #file: DatabaseFile | undefined
+  #transaction: Transaction | undefined
+
+  /** @param convert makes of the driver's errors what callers expect */
+  constructor(database: Database.Database, convert: (error: Error) => Error) {
+    this.#database = database
+    this.#convert = convert
+  }
+
+  /** From now on, nothing is written unless this file is in its place. */
+  watch(file: DatabaseFile): void {
+    this.#file = file
+  }
+
+  async init(): Promise<void> {}
+
+  /** A handle; there may be many, and one that is never released keeps nobody waiting. */
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return new Handle((handle, query) => this.#execute(handle, query))
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async beginTransaction(handle: Handle): Promise<void> {
+    handle.hasBegun = true
+    await this.#alone(() => {
+      this.#file?.assertInPlace()
+      this.#database.exec('begin immediate')
+      this.#transaction = new Transaction(handle, () => this.#rollBack())
+    })
+  }
+
+  async commitTransaction(handle: Handle): Promise<void> {
+    this.#within(handle, () => this.#commit())
+  }
+
+  async rollbackTransaction(handle: Handle): Promise<void> {
+    if (this.#transaction?.handle === handle) this.#rollBack()
+  }
+
+  async savepoint(handle: Handle, name: string): Promise<void> {
+    this.#within(handle, () => this.#database.exec(`savepoint ${name}`))
+  }
+
+  async rollbackToSavepoint(handle: Handle, name: string): Promise<void> {
+    this.#within(handle, () => this.#database.exec(`rollback to ${name}`))
+  }
+
+  async releaseSavepoint(handle: Handle, name: string): Promise<void> {
+    this.#within(handle, () => this.#database.exec(`release ${name}`))
+  }
+
+  async destroy(): Promise<void> {
+    this.#database.close()
+  }
+
+  async #execute(handle: Handle, query: CompiledQuery): Promise<QueryResult<never>> {
+    if (handle.hasBegun) return this.#within(handle, () => this.#run(query))
+    return this.#alone(() => this.#run(query))
+  }
+
+  /** Work that no transaction of ours may have any part in. */
+  async #alone<Result>(work: () => Result): Promise<Result> {
+    while (this.#transaction) await this.#transaction.ended
+    return this.#patience.run(() =>
+      this.#converted(() => {
+        if (this.#transaction) throw new Database.SqliteError('database is locked', 'SQLITE_BUSY')
+        return work()
+      }),
+    )
+  }
+
+  #within<Result>(handle: Handle, work: () => Result): Result {
+    return this.#converted(() => {
+      if (this.#transaction?.handle !== handle) throw new Error('This transaction is over.')
+      this.#transaction.goOn()
+      return work()
+    })
+  }
+
+  #run({ sql, parameters }: CompiledQuery): QueryResult<never> {
+    const statement = this.#database.prepare(sql)
+    this.#file?.assertInPlace(statement.readonly ? tolerance : 0)
+    // Kysely leaves it to its caller to know the rows.
+    if (statement.reader) return { rows: statement.all(parameters) as never[] }
+    const { changes, lastInsertRowid } = statement.run(parameters)
+    return { insertId: BigInt(lastInsertRowid), numAffectedRows: BigInt(changes), rows: [] }
+  }
+
+  #commit(): void {
+    this.#database.exec('commit')
+    this.#end()
+  }
+
+  #rollBack(): void {
+    try {
+      // A full disk, among others, has SQLite roll back by itself.
+      if (this.#database.inTransaction) this.#database.exec('rollback')
+    } finally {
+      this.#end()
+    }
+  }
+
+  #end(): void {
+    this.#transaction?.end()
+    this.#transaction = undefined
+  }
+
+  #converted<Result>(work: () => Result): Result {
+    try {
+      return work()
+    } catch (error) {
+      throw error instanceof Error ? this.#convert(error) : error
+    }
+  }
+}
+
+class Handle implements DatabaseConnection {
+  hasBegun = false
+  readonly #execute: (handle: Handle, query: CompiledQuery) => Promise<QueryResult<never>>
+
+  constructor(execute: (handle: Handle, query: CompiledQuery) => Promise<QueryResult<never>>) {
+    this.#execute = execute
+  }
+
+  executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return this.#execute(this, query)
+  }
+
+  /** All at once: rows that are still to come would keep the connection from everybody else. */
+  async *streamQuery<Row>(query: CompiledQuery): AsyncIterableIterator<QueryResult<Row>> {
+    yield await this.executeQuery<Row>(query)
+  }
+}
+
+/** A transaction that is open: whose it is, and when it is over. One that pauses for too long is given up. */
+class Transaction {
+  readonly handle: Handle
+  readonly #ended = Promise.withResolvers<void>()
+  readonly #timer: NodeJS.Timeout
+
+  constructor(handle: Handle, giveUp: () => void) {
+    this.handle = handle
+    this.#timer = setTimeout(giveUp, longestPause).unref()
+  }
+
+  get ended(): Promise<void> {
+    return this.#ended.promise
+  }
+
+  goOn(): void {
+    this.#timer.refresh()
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#ended.resolve()
+  }
+}

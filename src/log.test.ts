@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import { describe, test } from 'node:test'
+import { DriverException } from '@mikro-orm/core'
+import fc from 'fast-check'
+import { createLog, loggable } from './log.ts'
+
+// Any UTF-16 at all: halves of characters and controls among it.
+const unit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
+const hostile = fc.oneof(
+  fc.string({ unit, maxLength: 100 }),
+  fc.constantFrom(
+    '\n{"level":30}',
+    '\u001b[2J',
+    '\u009b31m',
+    '\u2028',
+    '\u2029',
+    '\u0085',
+    '\u202eevil',
+    '"}\r\n',
+  ),
+)
+
+function openLog(level = 'info') {
+  const lines: string[] = []
+  const sink = new Writable({
+    write(line, _encoding, done) {
+      lines.push(String(line))
+      done()
+    },
+  })
+  return { lines, log: createLog(level, sink) }
+}
+
+describe('createLog', () => {
+  test('writes one line of printable ASCII for whatever it is given, which parses as what it was given', () => {
+    fc.assert(
+      fc.property(hostile, hostile, (value, message) => {
+        const { lines, log } = openLog()
+        log.info({ value, deep: { value } }, message)
+        const line = lines.join('')
+        assert.match(line, /^[\x20-\x7e]+\n$/)
+        const { level, time, ...told } = JSON.parse(line)
+        assert.deepEqual(told, { value, deep: { value }, msg: message })
+        assert.equal(level, 30)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('says when in UTC, wherever the machine stands', () => {
+    const { lines, log } = openLog()
+    const before = new Date().toISOString()
+    log.info('now')
+    const { time } = JSON.parse(lines.join(''))
+    assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    assert.ok(before <= time && time <= new Date().toISOString())
+  })
+
+  test('holds no token, wherever somebody put it', () => {
+    const { lines, log } = openLog()
+    const opaque = `kauth_${'aB3_-'.repeat(10).slice(0, 49)}`
+    const signed = 'eyJhbGciOiJIUzI1NiJ9.eyJ1c2VySWQiOiIxIn0.c2lnbmF0dXJl'
+    log.info({ path: `/me/${opaque}/x`, other: `?${signed}&y` }, `${opaque} ${signed}`)
+    const { path, other, msg } = JSON.parse(lines.join(''))
+    assert.deepEqual([path, other, msg], ['/me/(token)/x', '?(token)&y', '(token) (token)'])
+  })
+})
+
+describe('loggable', () => {
+  test('tells the kind and code of a driver’s error, and neither its statement nor its values', () => {
+    const driver = Object.assign(new Error("insert into users values ('secret')"), { code: 'SQLITE_FULL' })
+    const error = new Error('Nobody can tell who this is.', { cause: new DriverException(driver) })
+    const told = JSON.stringify(loggable(error))
+    assert.match(told, /"error":"DriverException","code":"SQLITE_FULL"/)
+    assert.doesNotMatch(told, /insert|secret/)
+  })
+
+  test('tells nothing of what is thrown that is no error', () => {
+    assert.deepEqual(loggable('a secret'), { error: 'string' })
+    assert.deepEqual(loggable({ password: 'a secret' }), { error: 'object' })
+  })
+})

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Writable } from 'node:stream'
+import { describe, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { createLog } from './log.ts'
+import { type Purgeable, startPurging } from './purge.ts'
+
+const minute = 60_000
+
+/** So many rows that are over, and the size of each batch that was taken of them. */
+class Rows implements Purgeable {
+  readonly batches: number[] = []
+  left: number
+
+  constructor(left: number) {
+    this.left = left
+  }
+
+  async purge(most: number): Promise<number> {
+    const count = Math.min(this.left, most)
+    this.left -= count
+    this.batches.push(count)
+    return count
+  }
+}
+
+/** Purging whose waits end when the test says so. */
+function purging(...stores: Purgeable[]) {
+  const log: string[] = []
+  const sink = new Writable({
+    write(line, _encoding, done) {
+      log.push(String(line))
+      done()
+    },
+  })
+  let began = Promise.withResolvers<number>()
+  let over = Promise.withResolvers<void>()
+  const wait = (milliseconds: number) => {
+    over = Promise.withResolvers()
+    began.resolve(milliseconds)
+    return over.promise
+  }
+  const stop = startPurging(stores, createLog('info', sink), wait)
+  /** Lets a round begin, once the one before has ended, and tells how long the next one has to wait. */
+  const round = async () => {
+    over.resolve()
+    const next = await began.promise
+    began = Promise.withResolvers()
+    return next
+  }
+  const end = () => {
+    const ended = stop()
+    over.resolve()
+    return ended
+  }
+  return { log, round, end }
+}
+
+describe('startPurging', () => {
+  test('deletes in small batches, with a short pause after each, until nothing is left', async () => {
+    const rows = new Rows(1_200)
+    const { round, end } = purging(rows)
+    assert.deepEqual([await round(), await round(), await round()], [100, 100, minute])
+    assert.deepEqual(rows.batches, [500, 500, 200])
+    await end()
+  })
+
+  test('looks once a minute whether there is more', async () => {
+    const rows = new Rows(0)
+    const { round, end } = purging(rows)
+    assert.equal(await round(), minute)
+    rows.left = 3
+    assert.equal(await round(), minute)
+    assert.deepEqual(rows.batches, [0, 3])
+    await end()
+  })
+
+  test('logs an error without statements or values, goes on with the next store, and tries again', async () => {
+    let isBroken = true
+    const rows = new Rows(1_000)
+    const broken: Purgeable = {
+      async purge(most) {
+        if (isBroken) throw new Error('The database is away.')
+        return new Rows(1).purge(most)
+      },
+    }
+    const { log, round, end } = purging(broken, rows)
+    assert.equal(await round(), 100)
+    isBroken = false
+    assert.equal(await round(), 100)
+    assert.deepEqual(rows.batches, [500, 500])
+    const [line, ...others] = log.map((each) => JSON.parse(each))
+    assert.deepEqual([line.level, line.msg, line.error], [40, 'purging failed', 'Error'])
+    assert.deepEqual(others, [])
+    await end()
+  })
+
+  test('ends at once when it is stopped, though the next round is a minute away', {
+    timeout: 10_000,
+  }, async () => {
+    const rows = new Rows(0)
+    const stop = startPurging([rows], createLog('silent'))
+    await turn()
+    await stop()
+    assert.deepEqual(rows.batches, [0])
+  })
+
+  test('ends after the batch in hand when it is stopped in the middle of a round', {
+    timeout: 10_000,
+  }, async () => {
+    const batch = Promise.withResolvers<number>()
+    const rows = new Rows(1)
+    const stop = startPurging([{ purge: () => batch.promise }, rows], createLog('silent'))
+    const stopped = stop()
+    batch.resolve(500)
+    await stopped
+    assert.deepEqual(rows.batches, [], 'the next store is left alone')
+  })
+
+  test('keeps no process alive', async () => {
+    const program = `
+      import { startPurging } from '${import.meta.dirname}/purge.ts'
+      import { createLog } from '${import.meta.dirname}/log.ts'
+      startPurging([{ purge: async () => 0 }], createLog('silent'))`
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
+    const [code] = await once(child, 'exit')
+    assert.equal(code, 0)
+  })
+})

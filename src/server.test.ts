@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import Database from 'better-sqlite3'
+import { password, registration } from './testing/people.ts'
+import { type Ending, runServer, startServer, temporaryFolder } from './testing/server-process.ts'
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+
+describe('the server', { concurrency: 2 }, () => {
+  test('starts on an empty DATA_DIR, makes what it needs there, and serves', async (t) => {
+    const folder = join(await temporaryFolder(t), 'not', 'there', 'yet')
+    const server = await startServer(t, { DATA_DIR: folder })
+    assert.equal((await server.visitor().page('/')).status, 200)
+    assert.equal((await server.visitor().get('/readyz')).status, 200)
+    assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
+    const files = await readdir(folder)
+    assert.ok(files.includes('site.sqlite') && files.includes('jwt-secret'), files.join())
+    assert.equal((await stat(join(folder, 'jwt-secret'))).mode & 0o777, 0o600)
+    server.child.kill('SIGTERM')
+    const { code, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+
+    const again = await startServer(t, { DATA_DIR: folder })
+    const credentials = { username: 'ada@example.com', password }
+    assert.equal(
+      (await again.visitor().json('/login', credentials)).status,
+      200,
+      'what was stored is still there',
+    )
+  })
+
+  test('starts twice at the same time on a fresh folder, and both work on the same accounts', async (t) => {
+    const folder = await temporaryFolder(t)
+    const [one, two] = await Promise.all([
+      startServer(t, { DATA_DIR: folder }),
+      startServer(t, { DATA_DIR: folder }),
+    ])
+    assert.equal((await one.visitor().json('/users', registration('Ada'))).status, 201)
+    const ada = two.visitor()
+    assert.equal((await ada.json('/login', { username: 'ada@example.com', password })).status, 200)
+    const elsewhere = one.visitor()
+    elsewhere.cookies.set('session', ada.session ?? '')
+    assert.equal((await elsewhere.get('/me')).record.name, 'Ada')
+    await elsewhere.post('/logout')
+    assert.equal((await ada.get('/me')).status, 401)
+  })
+
+  test('on SIGTERM is not ready any more, goes on accepting for DRAIN_SECONDS, finishes what it accepted, and exits 0', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '1' })
+    const ada = server.visitor()
+    await ada.json('/users', registration('Ada'))
+    const body = new URLSearchParams({ username: 'ada@example.com', password }).toString()
+    const length = { 'content-length': body.length }
+    const login = ada.open('POST', '/login', { ...form, ...length, expect: '100-continue' })
+    login.write(body.slice(0, 9))
+    await login.begun
+
+    server.child.kill('SIGTERM')
+    assert.equal((await server.says('stopping')).signal, 'SIGTERM')
+    assert.equal((await server.visitor().get('/readyz')).status, 503)
+    assert.equal((await server.visitor().get('/healthz')).status, 200)
+    assert.equal((await server.visitor().page('/')).status, 200)
+
+    while (await accepts(server.url));
+    assert.equal((await login.end(body.slice(9))).status, 303)
+    const { code, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.equal(server.log.at(-1)?.msg, 'stopped')
+  })
+
+  test('on SIGINT stops like that too, at once in development', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
+    server.child.kill('SIGINT')
+    const { code, stderr } = await server.ended
+    assert.deepEqual([code, stderr, server.log.at(-1)?.msg], [0, '', 'stopped'])
+  })
+
+  test('exits at once on the second signal', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '600' })
+    server.child.kill('SIGTERM')
+    await server.says('stopping')
+    server.child.kill('SIGINT')
+    assert.equal((await server.ended).code, 1)
+  })
+
+  test('refuses wrong configuration with one line for each variable, and exits 1', async (t) => {
+    const variables = {
+      DATA_DIR: await temporaryFolder(t),
+      PORT: 'x',
+      BCRYPT_COST: '99',
+      PUBLIC_URL: 'example.com',
+      JWT_SECRET: 'a secret that is short',
+      LOG_LEVEL: 'loud',
+    }
+    const lines = refusal(await runServer(t, variables).ended)
+    const names = lines.map((line) => line.split(' ')[0])
+    assert.deepEqual(names.sort(), ['BCRYPT_COST', 'JWT_SECRET', 'LOG_LEVEL', 'PORT', 'PUBLIC_URL'])
+    assert.ok(!lines.join().includes('a secret that is short'), 'no value is repeated')
+  })
+
+  test('refuses to serve in production without a secret and an address, one line each', async (t) => {
+    const lines = refusal(
+      await runServer(t, { DATA_DIR: await temporaryFolder(t), NODE_ENV: 'production', BCRYPT_COST: '12' })
+        .ended,
+    )
+    assert.deepEqual(lines.map((line) => line.split(' ')[0]).sort(), ['JWT_SECRET', 'PUBLIC_URL'])
+  })
+
+  test('refuses a port that is taken, in one line', async (t) => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    t.after(() => taken.close())
+    const port = String((taken.address() as AddressInfo).port)
+    const [line, ...others] = refusal(
+      await runServer(t, { DATA_DIR: await temporaryFolder(t), PORT: port }).ended,
+    )
+    assert.match(line ?? '', new RegExp(`EADDRINUSE.*${port}`))
+    assert.deepEqual(others, [])
+  })
+
+  test('refuses a database that cannot be used, in one line that names it', async (t) => {
+    const variables = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: 'sqlite:/dev/null/site.sqlite' }
+    const [line, ...others] = refusal(await runServer(t, variables).ended)
+    assert.match(line ?? '', /^The database \/dev\/null\/site\.sqlite cannot be opened: [A-Z_]+\.$/)
+    assert.deepEqual(others, [])
+  })
+
+  test('refuses a database that is newer than the code, in one line, and leaves it alone', async (t) => {
+    const folder = await temporaryFolder(t)
+    const first = await startServer(t, { DATA_DIR: folder })
+    first.child.kill('SIGTERM')
+    await first.ended
+    const database = new Database(join(folder, 'site.sqlite'))
+    database.exec("insert into mikro_orm_migrations (name, executed_at) values ('29990101-future', 0)")
+    const before = database.prepare('select * from mikro_orm_migrations').all()
+    const [line, ...others] = refusal(await runServer(t, { DATA_DIR: folder }).ended)
+    assert.match(
+      line ?? '',
+      /^The database is newer than this program: it has had the migration 29990101-future\./,
+    )
+    assert.deepEqual(others, [])
+    assert.deepEqual(database.prepare('select * from mikro_orm_migrations').all(), before)
+    database.close()
+  })
+
+  test('refuses a Node that is too old, in one line, before anything else is loaded', async (t) => {
+    const older =
+      "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })"
+    const pretended = runServer(
+      t,
+      { PORT: 'x' },
+      { options: ['--import', `data:text/javascript,${encodeURIComponent(older)}`] },
+    )
+    const endings = [await pretended.ended]
+    // The machine's own Node, where it is one.
+    if (existsSync('/usr/bin/node'))
+      endings.push(await runServer(t, { PORT: 'x' }, { node: '/usr/bin/node' }).ended)
+    const own = endings[1]?.stdout === '' && !/Node 24 or newer/.test(endings[1].stderr)
+    for (const ending of own ? endings.slice(0, 1) : endings) {
+      const [line, ...others] = refusal(ending)
+      assert.match(line ?? '', /^This needs Node 24 or newer, and this is v\d/)
+      assert.deepEqual(others, [])
+    }
+  })
+})
+
+/** The lines that it was refused with: nothing else was said, and no stack. */
+function refusal({ code, stdout, stderr }: Ending): string[] {
+  assert.deepEqual([code, stdout], [1, ''], stderr)
+  assert.doesNotMatch(stderr, /\n\s+at |node:internal|Error:/)
+  return stderr.trimEnd().split('\n')
+}
+
+function accepts(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const answered = Promise.race([
+    once(socket, 'connect').then(() => true),
+    once(socket, 'close').then(() => false),
+  ])
+  return answered.catch(() => false).finally(() => socket.destroy())
+}

@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { Visitor } from './visitor.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+interface Test {
+  after(run: () => Promise<void>): void
+}
+
+/** How a process ended. */
+export interface Ending {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A folder for one test. */
+export async function temporaryFolder(test: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
+  test.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Runs the server as an operator does, with these variables and no others but the path. */
+export function runServer(
+  test: Test,
+  variables: Record<string, string>,
+  { node = process.execPath, options = [] as string[] } = {},
+) {
+  const child = spawn(node, [...options, 'src/start.js', 'server'], {
+    cwd: root,
+    env: { PATH: process.env.PATH, BCRYPT_COST: '4', PORT: '0', ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended: Promise<Ending> = Promise.all([
+    once(child, 'close'),
+    text(child.stdout),
+    text(child.stderr),
+  ]).then(([[code], stdout, stderr]) => ({ code, stdout, stderr }))
+  test.after(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  return { child, ended }
+}
+
+type Entry = Record<string, unknown>
+
+/** Starts a server, and waits until it listens. */
+export async function startServer(test: Test, variables: Record<string, string>) {
+  const { child, ended } = runServer(test, variables)
+  const log: Entry[] = []
+  const said = new EventEmitter()
+  createInterface(child.stdout).on('line', (line) => {
+    const entry: Entry = JSON.parse(line)
+    log.push(entry)
+    said.emit(`said ${entry.msg}`, entry)
+  })
+  /** The first line of the log with that message, as soon as there is one. */
+  const says = async (message: string): Promise<Entry> => {
+    const before = log.find(({ msg }) => msg === message)
+    const silent = ended.then(({ stderr }) =>
+      Promise.reject(new Error(`It never said "${message}". ${stderr}`)),
+    )
+    return before ?? (await Promise.race([once(said, `said ${message}`), silent]))[0]
+  }
+  const { url } = await says('listening')
+  const secrets = new Set<string>()
+  return {
+    url: String(url),
+    child,
+    ended,
+    log,
+    says,
+    visitor: () => new Visitor({ url: String(url), secrets }),
+  }
+}

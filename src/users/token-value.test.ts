@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { crc32 } from 'node:zlib'
+import fc from 'fast-check'
+import { newTokenValue, storedToken } from './token-value.ts'
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+describe('newTokenValue', () => {
+  test('is kauth_, 43 base64url characters of 32 random bytes, and 6 of their CRC-32', () => {
+    const value = newTokenValue()
+    const [, random = '', sum = ''] = /^kauth_([\w-]{43})([\w-]{6})$/.exec(value) ?? []
+    const bytes = Buffer.from(random, 'base64url')
+    assert.equal(bytes.length, 32)
+    assert.equal(bytes.toString('base64url'), random)
+    assert.equal(Buffer.from(sum, 'base64url').readUInt32BE(), crc32(bytes))
+  })
+
+  test('is never the same twice', () => {
+    assert.equal(new Set(Array.from({ length: 1000 }, newTokenValue)).size, 1000)
+  })
+})
+
+describe('storedToken', () => {
+  test('is the SHA-256 of a token of ours', () => {
+    const value = newTokenValue()
+    assert.equal(storedToken(value), hash('sha256', value, 'base64url'))
+  })
+
+  test('is nothing for a token in which any one character is wrong, missing or too many', () => {
+    const value = newTokenValue()
+    for (let at = 0; at < value.length; at += 1) {
+      for (const other of alphabet) {
+        if (other === value[at]) continue
+        const wrong = value.slice(0, at) + other + value.slice(at + 1)
+        assert.equal(storedToken(wrong), undefined, `${other} at ${at}`)
+      }
+      assert.equal(storedToken(value.slice(0, at) + value.slice(at + 1)), undefined)
+    }
+    for (const wrong of [`${value}A`, ` ${value}`, `${value}\n`, value.toUpperCase(), ''])
+      assert.equal(storedToken(wrong), undefined, JSON.stringify(wrong))
+  })
+
+  test('is nothing for any other text, and never throws', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => storedToken(text) === undefined))
+    const lookalike = fc.string({ unit: fc.constantFrom(...alphabet), minLength: 49, maxLength: 49 })
+    fc.assert(fc.property(lookalike, (text) => storedToken(`kauth_${text}`) === undefined))
+  })
+})

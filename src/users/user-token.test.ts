@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { count, sql } from '../testing/database.ts'
+import { signUp, takeToken } from '../testing/people.ts'
+import { startSite } from '../testing/site.ts'
+import { storedToken } from './token-value.ts'
+import { User } from './user.ts'
+import { issueToken, UserToken } from './user-token.ts'
+
+const day = 24 * 60 * 60 * 1000
+
+describe('UserToken', () => {
+  test('has the columns id, value and user_id, all required; the value is unique, the user a foreign key', async (t) => {
+    const site = await startSite(t)
+    const columns = await sql(
+      site,
+      `select name, "notnull" as required, pk from pragma_table_info('user_tokens')`,
+    )
+    const required = columns.filter((column) => column.required).map(({ name }) => name)
+    for (const name of ['id', 'value', 'user_id']) assert.ok(required.includes(name), name)
+    const keys = await sql(
+      site,
+      `select "table", "from", "to", on_delete from pragma_foreign_key_list('user_tokens')`,
+    )
+    assert.deepEqual(keys, [{ table: 'users', from: 'user_id', to: 'id', on_delete: 'CASCADE' }])
+    const { id } = await signUp(site)
+    const insert = async (value: string, owner: string) => {
+      const em = site.orm.em.fork()
+      const user = em.getReference(User, owner)
+      em.create(UserToken, { name: 'for a test', value, user, expiresAt: new Date() })
+      await em.flush()
+    }
+    await insert('v'.repeat(43), id)
+    await assert.rejects(insert('v'.repeat(43), id), /UNIQUE/)
+    await assert.rejects(insert('w'.repeat(43), '00000000-0000-7000-8000-000000000000'), /FOREIGN KEY/)
+  })
+
+  test('belongs to its user, and goes with them', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const token = await takeToken(site, person)
+    const em = site.orm.em.fork()
+    const found = await em.findOneOrFail(
+      UserToken,
+      { value: storedToken(token) ?? '' },
+      { populate: ['user'] },
+    )
+    assert.equal(found.user.id, person.id)
+    await sql(site, 'delete from users')
+    assert.equal(await count(site, 'user_tokens'), 0)
+  })
+
+  test('is valid until it expires, and not a moment longer', async (t) => {
+    const site = await startSite(t)
+    await takeToken(site, await signUp(site))
+    const [token = assert.fail()] = await site.orm.em.fork().findAll(UserToken)
+    t.mock.timers.enable({ apis: ['Date'], now: token.expiresAt.getTime() - 1 })
+    assert.equal(token.isValid, true)
+    t.mock.timers.tick(1)
+    assert.equal(token.isValid, false)
+  })
+
+  test('does not tell its stored value when it is turned into JSON', async (t) => {
+    const site = await startSite(t)
+    await takeToken(site, await signUp(site))
+    const [token] = await site.orm.em.fork().findAll(UserToken)
+    assert.equal(JSON.parse(JSON.stringify(token)).value, undefined)
+  })
+})
+
+describe('issueToken', () => {
+  test('makes a token that is good for 30 days, and the digest that is stored of it', () => {
+    const now = Date.UTC(2030, 0, 1)
+    const { token, value, expiresAt } = issueToken(now)
+    assert.match(token, /^kauth_[\w-]{49}$/)
+    assert.equal(value, storedToken(token))
+    assert.equal(expiresAt.getTime(), now + 30 * day)
+  })
+})

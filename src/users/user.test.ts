@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { sql } from '../testing/database.ts'
+import { addAdmin, password, signUp } from '../testing/people.ts'
+import { startSite } from '../testing/site.ts'
+import { Admin } from './admin.ts'
+import { User } from './user.ts'
+
+describe('User', () => {
+  for (const table of ['users', 'admins']) {
+    test(`${table} has the columns id, name, email and password_hash, all required, and those of the application`, async (t) => {
+      const site = await startSite(t)
+      const columns = await sql(
+        site,
+        `select name, type, "notnull" as required, pk from pragma_table_info('${table}')`,
+      )
+      const required = columns.filter((column) => column.required).map(({ name }) => name)
+      for (const name of ['id', 'name', 'email', 'password_hash', 'email_key'])
+        assert.ok(required.includes(name), name)
+      assert.deepEqual(
+        columns.filter(({ pk }) => pk).map(({ name }) => name),
+        ['id'],
+      )
+      assert.ok(columns.some(({ name }) => name === 'disabled_at'))
+    })
+
+    test(`${table} takes no e-mail address twice, in any case`, async (t) => {
+      const site = await startSite(t)
+      const insert = async (email: string, emailKey: string) => {
+        const em = site.orm.em.fork()
+        em.create(table === 'users' ? User : Admin, { name: 'Ada', email, emailKey, passwordHash: 'x' })
+        await em.flush()
+      }
+      await insert('ada@example.com', 'ada@example.com')
+      await assert.rejects(insert('ada@example.com', 'other@example.com'), /UNIQUE/)
+      await assert.rejects(insert('Ada@example.com', 'ada@example.com'), /UNIQUE/)
+    })
+  }
+
+  test('is given an id on creation, and keeps the lower-cased address beside the entered one', async (t) => {
+    const site = await startSite(t)
+    const { id } = await signUp(site, 'Ada', { email: 'Ada@Example.com' })
+    const user = await site.orm.em.fork().findOneOrFail(User, id)
+    assert.deepEqual([user.email, user.emailKey], ['Ada@Example.com', 'ada@example.com'])
+    assert.match(id, /^[\da-f]{8}-[\da-f]{4}-7/)
+    assert.equal(user.sessionID, id)
+  })
+
+  test('verifies its own password and no other', async (t) => {
+    const site = await startSite(t)
+    const { id } = await signUp(site)
+    const user = await site.orm.em.fork().findOneOrFail(User, id)
+    assert.equal(await user.verify(password), true)
+    for (const wrong of ['', `${password} `, password.toUpperCase(), user.passwordHash])
+      assert.equal(await user.verify(wrong), false)
+  })
+
+  test('with a damaged hash is a failed login, not an error', async (t) => {
+    const site = await startSite(t)
+    const { email } = await signUp(site)
+    for (const damaged of ['', 'x', '$2b$04$', `$2b$31$${'a'.repeat(53)}`, `$9z$04$${'a'.repeat(53)}`]) {
+      await sql(site, 'update users set password_hash = ?', [damaged])
+      assert.equal((await site.visitor().json('/login', { username: email, password })).status, 401, damaged)
+    }
+  })
+
+  test('tells nothing but id, name and email when it is turned into JSON', async (t) => {
+    const site = await startSite(t)
+    const { id } = await signUp(site)
+    const grace = await addAdmin(site)
+    const em = site.orm.em.fork()
+    for (const person of [await em.findOneOrFail(User, id), await em.findOneOrFail(Admin, grace.id)])
+      assert.deepEqual(Object.keys(JSON.parse(JSON.stringify(person))).sort(), ['email', 'id', 'name'])
+  })
+})

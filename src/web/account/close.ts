@@ -1,0 +1,45 @@
+import type Router from '@koa/router'
+import { entityManager } from '#auth/mikro-orm'
+import { User } from '../../users/user.ts'
+import { body } from '../body.ts'
+import { wantsPage } from '../face.ts'
+import { seeOther } from '../see-other.ts'
+import type { SiteContext } from '../site-context.ts'
+import { page } from '../views.ts'
+import { recorded } from '../witness.ts'
+import { signedIn } from './account.ts'
+import { refuseProblems, textFields } from './fields.ts'
+import { formAgain } from './form-again.ts'
+import { ownPasswordProblem } from './own-password.ts'
+import { owner } from './owner.ts'
+
+/** `/account/close`: the end of an account, for its password. The page wants a tick too; a program has to be explicit as it is. */
+export function close(router: Router<object, SiteContext>): void {
+  router.get('/account/close', signedIn, (ctx) => page(ctx, 'close', {}))
+
+  router.post('/account/close', ...owner(), body(), again, recorded('account closed'), async (ctx) => {
+    const { id } = ctx.auth.require(User)
+    const { password, confirm } = textFields(ctx, 'password', 'confirm')
+    const isConfirmed = confirm === 'on' || !wantsPage(ctx)
+    refuseProblems({
+      password: await ownPasswordProblem(ctx, password),
+      confirm: isConfirmed ? undefined : 'Tick the box if you want to close your account for good.',
+    })
+    // Sessions, tokens and known devices go with their user: the database sees to it.
+    await entityManager(ctx).nativeDelete(User, { id }, { filters: false })
+    if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
+    ctx.set('Clear-Site-Data', '"cache", "storage"')
+    if (wantsPage(ctx)) seeOther(ctx, '/account/closed')
+    else ctx.status = 204
+  })
+
+  router.get('/account/closed', (ctx) => {
+    if (ctx.auth.has(User)) return seeOther(ctx, '/account')
+    return page(ctx, 'closed', {})
+  })
+}
+
+const again = formAgain((ctx, errors) => {
+  const { confirm } = textFields(ctx, 'confirm')
+  return page(ctx, 'close', { errors, isConfirmed: confirm === 'on' })
+}, 'password')

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type Router from '@koa/router'
+import { entityManager } from '#auth/mikro-orm'
+import { endAccess } from '../../operator/end-access.ts'
+import { Refusal } from '../../refusal.ts'
+import { hashPassword } from '../../users/password.ts'
+import { passwordProblem } from '../../users/password-problem.ts'
+import { User } from '../../users/user.ts'
+import { body } from '../body.ts'
+import { wantsPage } from '../face.ts'
+import { seeOther } from '../see-other.ts'
+import { digestOf } from '../session-store.ts'
+import type { SiteContext } from '../site-context.ts'
+import { StoredSession } from '../stored-session.ts'
+import { page } from '../views.ts'
+import { recorded } from '../witness.ts'
+import { signedIn } from './account.ts'
+import { refuseProblems, textFields } from './fields.ts'
+import { formAgain } from './form-again.ts'
+import { leaveNotice } from './notice.ts'
+import { ownPasswordProblem } from './own-password.ts'
+import { owner } from './owner.ts'
+
+/** `/account/password`: a new password for the current one. Every other session ends with it, and every token. */
+export function password(router: Router<object, SiteContext>): void {
+  router.get('/account/password', signedIn, (ctx) => page(ctx, 'password', {}))
+
+  router.post('/account/password', ...owner(), body(), again, recorded('password changed'), async (ctx) => {
+    const user = ctx.auth.require(User)
+    const typed = textFields(ctx, 'currentPassword', 'password', 'confirmPassword')
+    const isConfirmed = typed.confirmPassword === typed.password
+    refuseProblems({
+      currentPassword: await ownPasswordProblem(ctx, typed.currentPassword),
+      password: passwordProblem(typed.password, user),
+      confirmPassword: isConfirmed ? undefined : 'The passwords did not match.',
+    })
+    const ended = await changePassword(ctx, user, typed.password)
+    if (ended.ownSession) ctx.auth.login(user)
+    else if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
+    await answer(ctx, ended)
+  })
+
+  // Where password managers look for the page (W3C, "A Well-Known URL for Changing Passwords").
+  router.get('/.well-known/change-password', (ctx) => {
+    // Nobody is refused here; the page itself sends a stranger to sign in.
+    ctx.auth.has(User)
+    seeOther(ctx, '/account/password')
+  })
+}
+
+const again = formAgain((ctx, errors) => page(ctx, 'password', { errors }), 'currentPassword')
+
+/** What ended with the old password. */
+interface Ended {
+  readonly at: Date
+  /** Whether the session of this request was alive until then: it goes on, under a new identifier. */
+  readonly ownSession: boolean
+  readonly sessions: number
+  readonly tokens: number
+}
+
+// Everything or nothing: a change that ended no session would keep nobody out.
+async function changePassword(ctx: SiteContext, user: User, password: string): Promise<Ended> {
+  const { id, passwordChangedAt } = user
+  const passwordHash = await hashPassword(password)
+  const at = new Date()
+  return entityManager(ctx).transactional(async (em) => {
+    const change = { passwordHash, passwordChangedAt: at }
+    if (!(await em.nativeUpdate(User, { id, passwordChangedAt }, change))) throw tooLate()
+    const digest = digestOf(ctx.session.externalKey) ?? ''
+    const ownSession = (await em.nativeDelete(StoredSession, { digest, user: id })) === 1
+    return { at, ownSession, ...(await endAccess(em, id)) }
+  })
+}
+
+function tooLate(): Refusal {
+  return new Refusal(409, 'The password of this account has just been changed by another request.')
+}
+
+async function answer(ctx: SiteContext, { at, ownSession, sessions, tokens }: Ended): Promise<void> {
+  if (!wantsPage(ctx)) {
+    // A signed token from the second of the change is refused; who has this answer may ask for one at once.
+    await endOfSecond(at)
+    ctx.body = { sessionsEnded: sessions, tokensRevoked: tokens }
+    return
+  }
+  if (ownSession) {
+    const revoked = tokens === 1 ? 'one token has' : `${tokens} tokens have`
+    leaveNotice(
+      ctx,
+      `Your password has been changed. Everybody else has been signed out, and ${revoked} been revoked.`,
+    )
+  }
+  seeOther(ctx, '/account')
+}
+
+async function endOfSecond(moment: Date): Promise<void> {
+  const end = Math.floor(moment.getTime() / 1000 + 1) * 1000
+  while (Date.now() < end) await sleep(end - Date.now())
+}

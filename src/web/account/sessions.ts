@@ -1,0 +1,92 @@
+import type Router from '@koa/router'
+import type { Next } from 'koa'
+import { validate as isUUID } from 'uuid'
+import { entityManager } from '#auth/mikro-orm'
+import { Refusal } from '../../refusal.ts'
+import { User } from '../../users/user.ts'
+import { wantsPage } from '../face.ts'
+import { signOut } from '../log-out.ts'
+import { seeOther } from '../see-other.ts'
+import { digestOf, isOver } from '../session-store.ts'
+import type { SiteContext } from '../site-context.ts'
+import { StoredSession } from '../stored-session.ts'
+import { page, type SessionRecord } from '../views.ts'
+import { recorded } from '../witness.ts'
+import { deviceName } from './device-name.ts'
+import { leaveNotice, takeNotice } from './notice.ts'
+import { owner } from './owner.ts'
+
+/** `/account/sessions`: where somebody is signed in, and how to end that. */
+export function ownSessions(router: Router<object, SiteContext>): void {
+  router.get('/account/sessions', ...owner(), async (ctx) => {
+    const sessions = await liveSessions(ctx)
+    if (wantsPage(ctx)) await page(ctx, 'sessions', { sessions, notice: takeNotice(ctx) })
+    else ctx.body = sessions
+  })
+
+  router.post('/account/sessions/end-others', ...owner(), recorded('other sessions ended'), async (ctx) => {
+    const { id: user } = ctx.auth.require(User)
+    await entityManager(ctx).nativeDelete(StoredSession, { user, digest: { $ne: currentDigest(ctx) } })
+    answer(ctx, 'You have been signed out everywhere else.')
+  })
+
+  router.post('/account/sessions/:id/end', ...owner(), endThisOne, recorded('session ended'), async (ctx) => {
+    const found = await ownSession(ctx)
+    const hasEnded = found && (await entityManager(ctx).nativeDelete(StoredSession, found.digest)) > 0
+    if (!hasEnded) throw noSuchSession()
+    answer(ctx, `${deviceName(found.userAgent)} has been signed out.`)
+  })
+}
+
+/** The sessions of whoever asks: this one, then the others as they were seen last. */
+async function liveSessions(ctx: SiteContext): Promise<SessionRecord[]> {
+  const { id: user } = ctx.auth.require(User)
+  const found = await entityManager(ctx).find(
+    StoredSession,
+    { user },
+    { orderBy: { seenAt: 'desc', id: 'desc' } },
+  )
+  const current = currentDigest(ctx)
+  return found
+    .filter((session) => !isOver(session))
+    .map(({ id, userAgent, createdAt, seenAt, kept, digest }) => ({
+      id,
+      device: deviceName(userAgent),
+      startedAt: createdAt,
+      seenAt,
+      kept,
+      current: digest === current,
+    }))
+    .sort((one, other) => Number(other.current) - Number(one.current))
+}
+
+// Whoever ends the session that they ask from signs out.
+async function endThisOne(ctx: SiteContext, next: Next) {
+  const found = await ownSession(ctx)
+  if (found && found.digest === currentDigest(ctx)) signOut(ctx)
+  else await next()
+}
+
+/** The session that the path names, if it is one of theirs. */
+async function ownSession(ctx: SiteContext & { params?: { id?: string } }) {
+  const id = ctx.params?.id
+  if (!isUUID(id)) return null
+  return entityManager(ctx).findOne(StoredSession, { id, user: ctx.auth.require(User).id })
+}
+
+// The same for a session of somebody else, for one that has ended, and for one that never was.
+function noSuchSession(): Refusal {
+  return new Refusal(404, 'You have no such session.')
+}
+
+// Of a request with a password there is none: the identifier is a new one then.
+function currentDigest({ session }: SiteContext): string {
+  return digestOf(session.externalKey) ?? ''
+}
+
+function answer(ctx: SiteContext, notice: string): void {
+  if (wantsPage(ctx)) {
+    leaveNotice(ctx, notice)
+    seeOther(ctx, '/account/sessions')
+  } else ctx.status = 204
+}

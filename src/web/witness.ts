@@ -1,0 +1,49 @@
+import type { Middleware } from 'koa'
+import type { AuthMiddleware } from '#auth'
+import type { EventName } from '../audit/event-name.ts'
+import { type CredentialCheck, credentialCheck, mountCredentialCheck } from '../users/credential-check.ts'
+import { User } from '../users/user.ts'
+
+/** What a request did that the store does not show in the end. */
+interface Testimony {
+  /** Whose session it came with: whoever signs out is gone from the store by then. */
+  cameAs?: string | undefined
+  /** The password that was checked last, and what came out; nothing yet, or nothing at all, if the check was refused. */
+  password?: { readonly kind: 'user' | 'admin'; readonly username: string; readonly isRight?: boolean }
+  /** The event that the route stands for. */
+  event?: EventName
+}
+
+const testimonies = new WeakMap<object, Testimony>()
+
+/** What is known of a request so far. */
+export function testimonyOf(ctx: object): Testimony {
+  return testimonies.get(ctx) ?? {}
+}
+
+/** Watches who comes and which passwords are checked. Stands between the throttle and the first route. */
+export const witness: Middleware = (ctx, next) => {
+  const testimony: Testimony = { cameAs: ctx.auth.peek(User)?.id }
+  testimonies.set(ctx, testimony)
+  const check = credentialCheck(ctx)
+  const watched: CredentialCheck = async (who, evaluate) => {
+    testimony.password = who
+    const found = await check(who, evaluate)
+    testimony.password = { ...who, isRight: found !== undefined }
+    return found
+  }
+  mountCredentialCheck(ctx, watched)
+  return next()
+}
+
+/** Says in the line of a route what has happened when it answers with a success. Stands behind who may do it. */
+export function recorded(event: EventName): AuthMiddleware {
+  return async (ctx, next) => {
+    const testimony = testimonies.get(ctx)
+    if (!testimony) throw new Error('Add `app.use(witness)` before the routes.')
+    // Whoever closes the account is nobody afterwards.
+    testimony.cameAs ??= ctx.auth.peek(User)?.id
+    await next()
+    if (ctx.status < 400) testimony.event = event
+  }
+}
