@@ -6,7 +6,15 @@ liveRegion.setAttribute('role', 'status')
 document.body.append(liveRegion)
 
 for (const input of document.querySelectorAll('input[type="password"]')) addShowButton(input)
-if (navigator.clipboard) for (const code of document.querySelectorAll('.terminal code')) addCopyButton(code)
+if (navigator.clipboard) {
+  for (const code of document.querySelectorAll('.terminal code')) {
+    const terminal = code.closest('.terminal')
+    terminal.append(copyButton(terminal.getAttribute('aria-label'), () => `${code.textContent}\n`))
+  }
+  for (const field of document.querySelectorAll('textarea[readonly]')) {
+    field.after(copyButton(field.labels[0].textContent.trim(), () => field.value))
+  }
+}
 document.querySelector('#error-summary')?.focus()
 
 function addShowButton(input) {
@@ -31,13 +39,12 @@ function addShowButton(input) {
   }
 }
 
-function addCopyButton(code) {
-  const name = code.closest('.terminal').getAttribute('aria-label')
+function copyButton(name, read) {
   const button = newButton('copy')
   button.textContent = 'Copy'
   button.setAttribute('aria-label', `Copy: ${name}`)
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(`${code.textContent}\n`)
+    await navigator.clipboard.writeText(read())
     button.textContent = 'Copied'
     liveRegion.textContent = `Copied: ${name}`
     setTimeout(() => {
@@ -45,7 +52,7 @@ function addCopyButton(code) {
       liveRegion.textContent = ''
     }, 2000)
   })
-  code.closest('.terminal').append(button)
+  return button
 }
 
 function newButton(kind) {

@@ -15,6 +15,8 @@ import { activity } from './web/account/activity.ts'
 import { close } from './web/account/close.ts'
 import { name } from './web/account/name.ts'
 import { password } from './web/account/password.ts'
+import { ownSessions } from './web/account/sessions.ts'
+import { tokens } from './web/account/tokens.ts'
 import { api } from './web/api.ts'
 import { audited } from './web/audited.ts'
 import { basicOverTlsOnly, client } from './web/client.ts'
@@ -34,6 +36,7 @@ import { sessions } from './web/sessions.ts'
 import { signUp } from './web/sign-up.ts'
 import type { SiteContext } from './web/site-context.ts'
 import { staticFiles } from './web/static-files.ts'
+import { tokenUse } from './web/token-use.ts'
 import { views } from './web/views.ts'
 import { witness } from './web/witness.ts'
 
@@ -67,6 +70,7 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   if (config.production) app.use(basicOverTlsOnly)
   app.use(databases(orm))
   app.use(auth())
+  app.use(tokenUse)
   app.use(config.throttle ? guessing(new Throttle(orm), orm, { isTls }) : unlimitedGuessing)
   app.use(sessions(app, new SessionStore(orm), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
@@ -90,6 +94,8 @@ function routes(config: Config, audit: Audit) {
   logOut(router)
   account(router)
   name(router)
+  ownSessions(router)
+  tokens(router, { isTls: config.secureCookies })
   password(router)
   close(router)
   activity(router, audit)

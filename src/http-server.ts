@@ -1,27 +1,44 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerOptions } from 'node:http'
 import type Koa from 'koa'
 import { answerClientErrors } from './web/client-error.ts'
 import type { Lifecycle } from './web/health.ts'
 
-// In milliseconds. Node's own are minutes, which slow clients can fill a server with.
-const options = {
+/** How long a client may take, in milliseconds. */
+export interface TimeLimits {
+  /** To send the header of a request, from the moment it is connected. */
+  readonly headersTimeout: number
+  /** To send a request, its body included. */
+  readonly requestTimeout: number
+  /** To send the next request on a connection that is kept. */
+  readonly keepAliveTimeout: number
+  /** Without a byte to or from it, while it is owed an answer. */
+  readonly silence: number
+  /** How often the first two are looked at. */
+  readonly connectionsCheckingInterval: number
+}
+
+// Node's own are minutes or none, which slow clients can fill a server with.
+const usual: TimeLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 5_000,
+  silence: 30_000,
   connectionsCheckingInterval: 2_000,
-  // Node would refuse without our headers; the application does it.
-  requireHostHeader: false,
 }
 
 /** The server of an application, with limits on what a slow or hostile client can hold. */
-export function httpServer(app: Koa, lifecycle: Lifecycle): Server {
+export function httpServer(app: Koa, lifecycle: Lifecycle, limits: Partial<TimeLimits> = {}): Server {
+  const { silence, ...timeouts } = { ...usual, ...limits }
+  // Node would refuse a request without a host without our headers; the application does it.
+  const options: ServerOptions = { ...timeouts, requireHostHeader: false }
   const handle = app.callback()
   const server = createServer(options, (request, response) => {
     // A connection that is kept alive would go on to use a server that is about to stop.
     if (lifecycle.isDraining) response.setHeader('Connection', 'close')
     return handle(request, response)
   })
-  answerClientErrors(server)
+  server.timeout = silence
   server.maxConnections = 10_000
+  answerClientErrors(server)
   return server
 }

@@ -5,14 +5,13 @@ import { createApp } from './app.ts'
 import { Audit } from './audit/audit.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { DatabaseError, openDatabase } from './database/open-database.ts'
+import { Departure } from './departure.ts'
 import { httpServer } from './http-server.ts'
 import { createLog, loggable } from './log.ts'
 import { startPurging } from './purge.ts'
 import { Throttle } from './throttle/throttle.ts'
+import { ExpiredTokens } from './users/expired-tokens.ts'
 import { SessionStore } from './web/session-store.ts'
-
-// The time that what was accepted has to finish in, once no more is accepted.
-const finishing = 10_000
 
 try {
   await serve()
@@ -37,16 +36,23 @@ async function serve(): Promise<void> {
   const lifecycle = { isDraining: false }
   const app = await createApp({ orm, config, log, lifecycle })
   const server = httpServer(app, lifecycle)
+  const departure = new Departure(server)
   server.listen(config.port, config.host)
   await once(server, 'listening')
+  // A connection that could not be accepted is no reason to stop.
+  server.on('error', (error) => log.error(loggable(error), 'not accepted'))
 
-  const stopPurging = startPurging([new Throttle(orm), new SessionStore(orm), new Audit(orm, log)], log)
+  const stopPurging = startPurging(
+    [new Throttle(orm), new SessionStore(orm), new ExpiredTokens(orm), new Audit(orm, log)],
+    log,
+  )
   const stop = async (signal: string) => {
     if (lifecycle.isDraining) process.exit(1)
     lifecycle.isDraining = true
+    departure.announce()
     log.info({ signal }, 'stopping')
     await sleep(config.drainSeconds * 1000)
-    await close(server)
+    await departure.complete()
     await stopPurging()
     await orm.close()
     log.info('stopped')
@@ -56,16 +62,6 @@ async function serve(): Promise<void> {
   process.on('SIGINT', stop)
   // Last, so that whoever waits for this line can stop us from then on.
   log.info({ url: urlOf(server, config.host) }, 'listening')
-}
-
-async function close(server: Server): Promise<void> {
-  const closed = once(server, 'close')
-  server.close()
-  // A connection that was busy then would be kept for a next request.
-  const idle = setInterval(() => server.closeIdleConnections(), 50)
-  await Promise.race([closed, sleep(finishing)])
-  clearInterval(idle)
-  server.closeAllConnections()
 }
 
 function urlOf(server: Server, host: string): string {

@@ -416,7 +416,7 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     const { url, errors } = await serve(t, app)
 
     assert.equal((await fetch(url)).status, 503)
-    assert.equal((errors[0]?.cause as Error).message, 'the session store is gone')
+    assert.equal(String(errors[0]?.cause), 'Error: the session store is gone')
   })
 
   test('passes on an answer of the authenticator, as it is, on a public page too', async (t) => {

@@ -28,6 +28,7 @@ export class Auth {
   #failure: Undecided | undefined
   #credentialsSent = false
   #asked = false
+  #isToBeAsked = false
 
   constructor(ctx: AuthContext) {
     this.#ctx = ctx
@@ -121,6 +122,7 @@ export class Auth {
   /** Lets an authenticator try. What it throws is kept for whoever asks who this is, unless it is an answer (a status). */
   async attempt(authenticator: RequestAuthenticator): Promise<void> {
     this.authenticators.push(authenticator)
+    this.#isToBeAsked ||= !authenticator.isForEveryPage || '_matchedRoute' in this.#ctx
     if (this.#failure || authenticator.isSpared(this.#ctx)) return
     this.#trying = authenticator
     try {
@@ -137,7 +139,7 @@ export class Auth {
   close(): void {
     if (this.#asked) return
     if (this.#failure) this.#ctx.app.emit('error', this.#failure, this.#ctx)
-    else if (this.authenticators.length > 0) warnOfUnguarded(this.#ctx)
+    else if (this.#isToBeAsked) warnOfUnguarded(this.#ctx)
   }
 
   #challenges(): string[] {
@@ -164,6 +166,7 @@ export function authOf(ctx: { auth?: Auth }): Auth {
   return ctx.auth
 }
 
-function isAnswer(error: unknown): boolean {
+/** Whether an error is an answer of its own, with a status, and not a sign that something is broken. */
+export function isAnswer(error: unknown): boolean {
   return error instanceof Error && 'status' in error && typeof error.status === 'number'
 }

@@ -12,6 +12,9 @@ export abstract class RequestAuthenticator<User extends object = object> {
   /** Whether a log-in by it is a sign-in, which a session remembers even where it does not remember everybody. */
   readonly signsIn: boolean = false
 
+  /** Whether it may stand before the whole application, public pages too, which need not ask who the user is. */
+  readonly isForEveryPage: boolean = false
+
   /** Looks at the request and calls `ctx.auth.login`, or does nothing. Throws only if it cannot decide. */
   abstract attempt(ctx: AuthContext): void | Promise<void>
 

@@ -8,7 +8,7 @@ describe('AuthError', () => {
     for (const [error, name, status, code, expose] of [
       [new Unauthorized(), 'Unauthorized', 401, 'ERR_AUTH_UNAUTHORIZED', true],
       [new Forbidden('No.'), 'Forbidden', 403, 'ERR_AUTH_FORBIDDEN', true],
-      [new Undecided(cause), 'Undecided', 503, 'ERR_AUTH_UNDECIDED', true],
+      [new Undecided(cause), 'Undecided', 503, 'ERR_AUTH_UNDECIDED', false],
       [new Misuse('Add a line.'), 'Misuse', 500, 'ERR_AUTH_MISUSE', false],
     ] as const) {
       assert.ok(error instanceof AuthError && error instanceof Error)

@@ -36,6 +36,8 @@ export class Undecided extends AuthError {
   override readonly name = 'Undecided'
   readonly status = 503
   readonly code = 'ERR_AUTH_UNDECIDED'
+  // Koa keeps silent about what it shows; of this the log has to hear.
+  override readonly expose = false
   override readonly headers = { 'Retry-After': '5' }
 
   constructor(cause: unknown) {

@@ -1,4 +1,4 @@
-import { type AuthContext, type AuthMiddleware, authOf, type Class } from './auth.ts'
+import { type AuthContext, type AuthMiddleware, authOf, type Class, isAnswer } from './auth.ts'
 import { bearerAuthorization } from './authorization.ts'
 import { Forbidden, Undecided } from './errors.ts'
 
@@ -7,12 +7,11 @@ export interface LegacyToken<User extends object> {
   readonly user: User
 }
 
+type Found<User extends object> = LegacyToken<User> | null | undefined
+
 /** The older variant's token model: finds the stored token that was sent, and its user; `undefined` if there is none. */
 export interface LegacyTokenType<User extends object> {
-  find(
-    token: string,
-    ctx: AuthContext,
-  ): LegacyToken<User> | undefined | Promise<LegacyToken<User> | undefined>
+  find(token: string, ctx: AuthContext): Found<User> | Promise<Found<User>>
 }
 
 /** The older variant's user type: a class that names its token model (specification, "Older variant"). */
@@ -46,6 +45,6 @@ async function find<User extends object>(tokens: LegacyTokenType<User>, token: s
   try {
     return await tokens.find(token, ctx)
   } catch (error) {
-    throw new Undecided(error)
+    throw isAnswer(error) ? error : new Undecided(error)
   }
 }

@@ -259,29 +259,29 @@ describe('nextPath', () => {
 describe('withNext', () => {
   test('carries path and query as one parameter, which comes back byte for byte', () => {
     for (const url of good.filter((each) => !each.includes('#'))) {
-      const to = withNext('/login', { method: 'GET', url })
+      const to = withNext('/login', { method: 'GET', originalUrl: url })
       const { pathname, searchParams } = new URL(to, 'https://example.org')
       assert.equal(pathname, '/login')
       assert.deepEqual([...searchParams], [['next', url]])
       assert.equal(nextPath(searchParams.get('next'), '/account-page'), url)
     }
-    assert.equal(withNext('/login', { method: 'GET', url: '/account' }), '/login?next=%2Faccount')
+    assert.equal(withNext('/login', { method: 'GET', originalUrl: '/account' }), '/login?next=%2Faccount')
   })
 
   test('goes behind a query that the page has already', () => {
-    const to = withNext('/login?required=1', { method: 'GET', url: '/a?b=c&d' })
+    const to = withNext('/login?required=1', { method: 'GET', originalUrl: '/a?b=c&d' })
     assert.equal(to, '/login?required=1&next=%2Fa%3Fb%3Dc%26d')
   })
 
   test('drops what is no path here: a proxy-style or a hostile request line', () => {
     for (const url of [...bad, 'http://localhost/account', '*']) {
-      assert.equal(withNext('/login', { method: 'GET', url }), '/login', url)
+      assert.equal(withNext('/login', { method: 'GET', originalUrl: url }), '/login', url)
     }
   })
 
   test('drops the target of a form post: nobody can go back to that', () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get']) {
-      assert.equal(withNext('/login', { method, url: '/account' }), '/login', method)
+      assert.equal(withNext('/login', { method, originalUrl: '/account' }), '/login', method)
     }
   })
 })

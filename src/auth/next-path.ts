@@ -10,8 +10,14 @@ export function nextPath(next: unknown, fallback: string): string {
   return isPathHere(next) ? next : fallback
 }
 
+/** The request that a stranger made, with the whole path, whatever it was mounted at. */
+interface Asked {
+  readonly method: string
+  readonly originalUrl: string
+}
+
 /** The page to sign in at, with the path and query asked for as one encoded parameter; a form post is not kept. */
-export function withNext(loginPath: string, { method, url }: { method: string; url: string }): string {
+export function withNext(loginPath: string, { method, originalUrl: url }: Asked): string {
   const isKept = (method === 'GET' || method === 'HEAD') && isPathHere(url)
   return isKept
     ? `${loginPath}${loginPath.includes('?') ? '&' : '?'}next=${encodeURIComponent(url)}`

@@ -5,7 +5,8 @@ import { warnOfNoAuthenticator } from './unguarded.ts'
 /**
  * Sends a request with no authenticated user of that class to another page with 303, in place of a 401
  * (specification, "Redirect protection"). `to` is a path, or a function of the request that gives one, so that it can
- * carry the page asked for; a 401 it stays where that would lead to another site. A session authenticator stands before it.
+ * carry the page asked for; where the function's would lead to another site, it is a 401 after all. A session
+ * authenticator stands before it.
  */
 export function redirectUnless(type: Class, to: string | ((ctx: AuthContext) => string)): AuthMiddleware {
   return (ctx, next) => {

@@ -27,10 +27,13 @@ export interface SessionOptions {
 export abstract class SessionAuthenticator<
   User extends SessionAuthenticatable & object,
 > extends RequestAuthenticator<User> {
+  override readonly isForEveryPage = true
   readonly #options: SessionOptions
 
   constructor(options: SessionOptions = {}) {
     super()
+    if (options.key?.startsWith('_'))
+      throw new Misuse('koa-session drops keys that begin with `_`: give another `key`.')
     this.#options = options
   }
 

@@ -62,6 +62,7 @@ describe('form posts from other sites', () => {
       (headers) => ada.post('/validateLoggedInUser', headers),
     ]
     const before = await dump(site)
+    site.log.length = 0
     const refused = claims(site.url).filter(([, isOurs]) => !isOurs)
     assert.ok(refused.length > 30)
     for (const send of routes)
@@ -75,8 +76,7 @@ describe('form posts from other sites', () => {
       }
     assert.deepEqual(await dump(site), before)
     assert.equal((await ada.get('/me')).status, 200)
-    const events = site.log.filter((line) => line.includes('"authentication"'))
-    assert.equal(events.length, 1, 'no authenticator saw them')
+    assert.doesNotMatch(site.log.join(''), /"authentication"/, 'no authenticator saw them')
   })
 
   test('from our own pages, and from what is no browser, pass', async (t) => {

@@ -9,9 +9,14 @@ export function logOut(router: Router<object, SiteContext>): void {
   router.post('/logout', (ctx) => {
     // A session that cannot be looked up cannot be ended either: that is a 503, not a success.
     ctx.state.signedOut = ctx.auth.get(User)?.id
-    ctx.auth.logout(User)
-    ctx.set('Clear-Site-Data', '"cache", "storage"')
-    if (wantsPage(ctx)) seeOther(ctx, '/')
-    else ctx.status = 204
+    signOut(ctx)
   })
+}
+
+/** Ends the session of this request, and answers. */
+export function signOut(ctx: SiteContext): void {
+  ctx.auth.logout(User)
+  ctx.set('Clear-Site-Data', '"cache", "storage"')
+  if (wantsPage(ctx)) seeOther(ctx, '/')
+  else ctx.status = 204
 }

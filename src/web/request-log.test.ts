@@ -70,7 +70,7 @@ describe('the log', () => {
         ['signed up', false],
         ['signed in', true],
         ['signed in', true],
-        ['credentials refused', false],
+        ['credentials refused', true],
         ['credentials refused', false],
         ['credentials refused', false],
         ['token issued', true],

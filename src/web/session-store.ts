@@ -144,7 +144,13 @@ async function endBeyondMost(em: EntityManager, user: string, started: string): 
   const beyond = await em.find(
     StoredSession,
     { user, digest: { $ne: started } },
-    { orderBy: { seenAt: 'desc', id: 'desc' }, offset: mostSessions - 1, fields: ['digest'], filters: false },
+    {
+      orderBy: { seenAt: 'desc', id: 'desc' },
+      limit: mostSessions,
+      offset: mostSessions - 1,
+      fields: ['digest'],
+      filters: false,
+    },
   )
   if (beyond.length === 0) return
   await em.nativeDelete(StoredSession, { digest: { $in: beyond.map(({ digest }) => digest) } })

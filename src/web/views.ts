@@ -2,6 +2,8 @@ import { relative } from 'node:path'
 import { Eta } from 'eta'
 import type { Context, Middleware } from 'koa'
 import koaViews from 'koa-views'
+import type { NewTokenRecord, TokenRecord } from './account/own-tokens.ts'
+import type { SessionRecord } from './account/sessions.ts'
 
 /** What every page is told. The site's middleware puts it into `ctx.state.page`; what it leaves out is as for a visitor. */
 export type Common = {
@@ -31,6 +33,16 @@ export type Views = {
     passwordChangedAt: Date
     /** What was typed for a new name, if it could not be taken. */
     typedName?: string | undefined
+    errors?: FieldError[]
+    notice?: string | undefined
+  }
+  sessions: { sessions: SessionRecord[]; notice?: string | undefined }
+  tokens: {
+    tokens: TokenRecord[]
+    /** Where the tokens are that find no room. */
+    older?: string | undefined
+    created?: NewTokenRecord | undefined
+    values?: { name: string; days: string }
     errors?: FieldError[]
     notice?: string | undefined
   }

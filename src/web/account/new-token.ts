@@ -5,13 +5,13 @@ import { User } from '../../users/user.ts'
 import { UserToken } from '../../users/user-token.ts'
 import { HostCookie } from '../host-cookie.ts'
 import type { SiteContext } from '../site-context.ts'
-import type { NewTokenRecord } from '../views.ts'
+import type { NewTokenRecord } from './own-tokens.ts'
 
-const aMinute = 60_000
+const minute = 60_000
 
 /**
- * Carries a new token from the form that made it to the page that shows it, once: in a cookie of the browser, because the
- * database must not know it. To load that page again neither makes another nor shows this one.
+ * Carries a new token from the form that made it to the page that shows it, once: in a cookie, because the database must
+ * not know it. To load that page again neither shows it again nor makes another.
  */
 export class NewToken {
   readonly #cookie: HostCookie
@@ -20,15 +20,15 @@ export class NewToken {
     this.#cookie = new HostCookie('new-token', { isTls })
   }
 
-  leave(ctx: SiteContext, token: string): void {
-    this.#cookie.write(ctx as Context, randomPart(token), aMinute)
+  leave(ctx: SiteContext, { value }: NewTokenRecord): void {
+    this.#cookie.write(asKoas(ctx), randomPart(value), minute)
   }
 
   /** The token that was left, if it is one of whoever asks: the cookie by itself says nothing. */
   async take(ctx: SiteContext): Promise<NewTokenRecord | undefined> {
-    const random = this.#cookie.read(ctx as Context)
+    const random = this.#cookie.read(asKoas(ctx))
     if (random === undefined) return undefined
-    this.#cookie.clear(ctx as Context)
+    this.#cookie.clear(asKoas(ctx))
     const token = withChecksum(random)
     const value = storedToken(token)
     if (value === undefined) return undefined
@@ -36,4 +36,9 @@ export class NewToken {
     const found = await entityManager(ctx).findOne(UserToken, { value, user })
     return found ? { id: found.id, name: found.name, value: token, expiresAt: found.expiresAt } : undefined
   }
+}
+
+// The cookie's class wants Koa's widest context; it reads no more than this one has.
+function asKoas(ctx: SiteContext): Context {
+  return ctx as unknown as Context
 }

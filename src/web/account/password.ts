@@ -84,14 +84,14 @@ async function answer(ctx: SiteContext, { at, ownSession, sessions, tokens }: En
     ctx.body = { sessionsEnded: sessions, tokensRevoked: tokens }
     return
   }
-  if (ownSession) {
-    const revoked = tokens === 1 ? 'one token has' : `${tokens} tokens have`
-    leaveNotice(
-      ctx,
-      `Your password has been changed. Everybody else has been signed out, and ${revoked} been revoked.`,
-    )
-  }
+  if (ownSession)
+    leaveNotice(ctx, `Your password has been changed. Everybody else has been signed out${revoked(tokens)}.`)
   seeOther(ctx, '/account')
+}
+
+function revoked(tokens: number): string {
+  if (tokens === 0) return '; there was no token to revoke'
+  return tokens === 1 ? ', and one token has been revoked' : `, and ${tokens} tokens have been revoked`
 }
 
 async function endOfSecond(moment: Date): Promise<void> {

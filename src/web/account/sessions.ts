@@ -10,11 +10,25 @@ import { seeOther } from '../see-other.ts'
 import { digestOf, isOver } from '../session-store.ts'
 import type { SiteContext } from '../site-context.ts'
 import { StoredSession } from '../stored-session.ts'
-import { page, type SessionRecord } from '../views.ts'
+import { page } from '../views.ts'
 import { recorded } from '../witness.ts'
 import { deviceName } from './device-name.ts'
 import { leaveNotice, takeNotice } from './notice.ts'
 import { owner } from './owner.ts'
+
+/** What is told of a session: never what opens it. */
+export interface SessionRecord {
+  readonly id: string
+  /** The browser and the system, in words. */
+  readonly device: string
+  readonly startedAt: Date
+  /** To the minute. */
+  readonly seenAt: Date
+  /** Whether it was to be kept on this device. */
+  readonly kept: boolean
+  /** Whether it is the one of this request. */
+  readonly current: boolean
+}
 
 /** `/account/sessions`: where somebody is signed in, and how to end that. */
 export function ownSessions(router: Router<object, SiteContext>): void {
@@ -69,7 +83,7 @@ async function endThisOne(ctx: SiteContext, next: Next) {
 
 /** The session that the path names, if it is one of theirs. */
 async function ownSession(ctx: SiteContext & { params?: { id?: string } }) {
-  const id = ctx.params?.id
+  const { id = '' } = ctx.params ?? {}
   if (!isUUID(id)) return null
   return entityManager(ctx).findOne(StoredSession, { id, user: ctx.auth.require(User).id })
 }

@@ -1,0 +1,59 @@
+import type { Server, ServerResponse } from 'node:http'
+import { Server as NetServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+// Whoever has an idle connection may be about to use it: a request may be on its way.
+const onItsWay = 500
+// The time that what was accepted has to finish in, once no more is accepted.
+const finishing = 8_000
+
+/** The end of a server that loses no request which it accepted. Made before the first one. */
+export class Departure {
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  readonly #inHand = new Set<ServerResponse>()
+  #announced = 0
+
+  constructor(server: Server) {
+    this.#server = server
+    server.on('connection', (socket) => keep(this.#sockets, socket))
+    server.on('request', (_request, response) => keep(this.#inHand, response))
+  }
+
+  /** Has the answers that are still to come ask their clients to use another connection next time. */
+  announce(): void {
+    this.#announced = performance.now()
+    for (const response of this.#inHand) {
+      if (!response.headersSent) response.setHeader('Connection', 'close')
+    }
+  }
+
+  /** Accepts no more connections, finishes what came in on those that there are, and closes them. */
+  async complete(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.once('close', resolve))
+    const isOver = new AbortController()
+    const wait = (until: number) =>
+      Promise.race([closed, sleep(until - performance.now(), undefined, { signal: isOver.signal })])
+    try {
+      // Node's HTTP server would close connections that are idle at once, with a request on its way or not.
+      NetServer.prototype.close.call(this.#server)
+      await wait(this.#announced + onItsWay)
+      this.#closeIdle()
+      await wait(performance.now() + finishing)
+    } finally {
+      isOver.abort()
+      this.#server.closeAllConnections()
+    }
+  }
+
+  #closeIdle(): void {
+    this.#server.closeIdleConnections()
+    // Node counts those as busy that have not sent anything yet.
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
+  }
+}
+
+function keep<Closing extends Socket | ServerResponse>(all: Set<Closing>, one: Closing): void {
+  all.add(one)
+  one.once('close', () => all.delete(one))
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { sql } from '../../testing/database.ts'
+import { basic, bearer, password, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
+import { type Site, startSite } from '../../testing/site.ts'
+
+const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'
+
+describe('GET /account/activity', () => {
+  test('tells whoever owns the account what happened, newest first', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const browser = site.visitor()
+    await browser.json('/login', { username: ada.email, password: 'wrong' }, { 'user-agent': firefox })
+    await browser.json('/login', { username: ada.email, password }, { 'user-agent': firefox })
+    const { status, headers, text } = await browser.get('/account/activity')
+    assert.deepEqual([status, headers['cache-control']], [200, 'no-store'])
+    const events: Record<string, unknown>[] = JSON.parse(text)
+    assert.deepEqual(
+      events.map(({ id: _id, at: _at, ...event }) => event),
+      [
+        { event: 'signed in', address: '127.0.0.1', device: 'Firefox on Linux' },
+        { event: 'credentials refused', address: '127.0.0.1', device: 'Firefox on Linux' },
+        { event: 'signed up', address: '127.0.0.1', device: 'An unknown device' },
+      ],
+    )
+    for (const { id, at } of events) {
+      assert.match(String(id), /^[\da-f]{8}-[\da-f-]{27}$/)
+      assert.match(String(at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    }
+  })
+
+  test('tells a program that sends the password, and writes down that it did', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const ask = () => site.visitor().get('/account/activity', basic(ada))
+    assert.deepEqual(await eventsOf(ask()), ['signed up'])
+    assert.deepEqual(await eventsOf(ask()), ['password used', 'signed up'])
+  })
+
+  test('tells nobody of anybody else’s', async (t) => {
+    const site = await startSite(t)
+    const [ada, eve] = [await signUp(site), await signUp(site, 'Eve')]
+    await signIn(site, ada)
+    const browser = await signIn(site, eve)
+    assert.deepEqual(await eventsOf(browser.get('/account/activity')), ['signed in', 'signed up'])
+  })
+
+  test('sends a stranger’s browser to sign in and back, and refuses a program without the password', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const { status, headers } = await site.visitor().page('/account/activity')
+    assert.deepEqual([status, headers.location], [303, '/login?next=%2Faccount%2Factivity'])
+    for (const header of [
+      {},
+      bearer(await takeToken(site, ada)),
+      bearer(await takeJWT(site, ada)),
+      basic(ada, 'wrong'),
+    ]) {
+      assert.equal((await site.visitor().get('/account/activity', header)).status, 401)
+    }
+  })
+
+  test('shows a table with a caption, plain words, full times and a way to change the password', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const browser = await signIn(site, ada)
+    await browser.json('/login', { username: ada.email, password: 'wrong' })
+    const { status, text } = await browser.page('/account/activity')
+    assert.equal(status, 200)
+    assert.match(text, /<title>Recent activity – /)
+    assert.match(text, /<caption>[^<]+<\/caption>/)
+    assert.match(text, /<th role="columnheader" scope="col">When<\/th>/)
+    assert.match(
+      text,
+      /<time datetime="\d{4}-\d\d-\d\dT[\d:.]{12}Z">\d{1,2} \w+ \d{4} at \d\d:\d\d UTC<\/time>/,
+    )
+    const events = [...text.matchAll(/<th role="rowheader"[^>]*>([^<]+)</g)].map(([, event]) => event)
+    assert.deepEqual(events, ['Wrong password', 'Signed in', 'Account created'])
+    assert.match(text, /<a [^>]*href="\/account\/password">This was not me<\/a>/)
+  })
+
+  test('shows an event of a newer version, and whatever a device says of itself, as text', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const browser = await signIn(site, ada)
+    await sql(site, "update events set event = '<b>new</b>', user_agent = '<script>/1', address = '<i>'")
+    const { text } = await browser.page('/account/activity')
+    assert.match(text, /&lt;b>new&lt;\/b>|&lt;b&gt;new&lt;\/b&gt;/)
+    assert.doesNotMatch(text, /<script>|<b>new|<i>/)
+  })
+
+  test('says so where there is nothing to tell', async (t) => {
+    const site = await startSite(t)
+    const browser = await signIn(site, await signUp(site))
+    await sql(site, 'delete from events')
+    const { text } = await browser.page('/account/activity')
+    assert.match(text, /Nothing has happened in the last 180 days/)
+    assert.doesNotMatch(text, /<table/)
+  })
+
+  test('is 503 while the database is away, on both faces', async (t) => {
+    const site = await startSite(t)
+    const browser = await signIn(site, await signUp(site))
+    await sql(site, 'alter table events rename to lost')
+    assert.equal((await browser.get('/account/activity')).status, 503)
+    assert.equal((await browser.page('/account/activity')).status, 503)
+  })
+})
+
+async function eventsOf(asked: ReturnType<ReturnType<Site['visitor']>['get']>): Promise<unknown[]> {
+  const { status, text } = await asked
+  assert.equal(status, 200)
+  return JSON.parse(text).map(({ event }: { event: unknown }) => event)
+}

@@ -1,0 +1,394 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SessionToken } from '#auth/jwt'
+import { count, dump, hide, sql } from '../../testing/database.ts'
+import {
+  basic,
+  bearer,
+  keysOf,
+  type Person,
+  password,
+  signIn,
+  signUp,
+  takeJWT,
+  takeToken,
+} from '../../testing/people.ts'
+import { startServer, temporaryFolder } from '../../testing/server-process.ts'
+import { type Site, startSite } from '../../testing/site.ts'
+
+const newPassword = 'eight wise canaries 1816'
+const change = { currentPassword: password, password: newPassword, confirmPassword: newPassword }
+const path = '/account/password'
+
+describe('GET /account/password', () => {
+  test('is a form for the owner that password managers understand', async (t) => {
+    const { ada, person } = await siteWithAda(t)
+    const { status, text, headers } = await ada.page(path)
+    assert.equal(status, 200)
+    assert.equal(headers['cache-control'], 'no-store')
+    assert.match(text, /<form method="post" action="\/account\/password"/)
+    const inputs = [...text.matchAll(/<input[^>]*>/g)].map(([input]) => input)
+    const described = inputs.map((input) =>
+      ['name', 'type', 'autocomplete'].map((name) => new RegExp(` ${name}="([^"]*)"`).exec(input)?.[1]),
+    )
+    assert.deepEqual(described, [
+      ['username', 'text', 'username'],
+      ['currentPassword', 'password', 'current-password'],
+      ['password', 'password', 'new-password'],
+      ['confirmPassword', 'password', 'new-password'],
+    ])
+    assert.match(inputs[0] ?? '', new RegExp(` value="${person.email}".* readonly `))
+    for (const input of inputs.slice(1)) assert.doesNotMatch(input, /value=|maxlength|onpaste|readonly/)
+  })
+
+  test('sends a stranger to sign in, and back', async (t) => {
+    const { site, person } = await siteWithAda(t)
+    const stranger = site.visitor()
+    const { status, headers } = await stranger.page(path)
+    assert.deepEqual([status, headers.location], [303, '/login?next=%2Faccount%2Fpassword'])
+    const back = await stranger.form('/login', { username: person.email, password, next: path })
+    assert.equal(back.headers.location, path)
+    assert.equal((await stranger.page(path)).status, 200)
+  })
+})
+
+describe('GET /.well-known/change-password', () => {
+  test('leads whoever asks to the page, 303, and its neighbours are not there', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    for (const visitor of [ada, site.visitor()]) {
+      for (const answer of [
+        await visitor.get('/.well-known/change-password'),
+        await visitor.page('/.well-known/change-password'),
+      ]) {
+        assert.deepEqual([answer.status, answer.headers.location, answer.cookies], [303, path, []])
+      }
+      for (const other of [
+        'resource-that-should-not-exist-whose-status-code-should-not-be-200',
+        'change-password/',
+        'Change-Password',
+        'security.txt',
+        '',
+      ])
+        assert.equal((await visitor.page(`/.well-known/${other}`)).status, 404, other)
+    }
+    assert.equal((await ada.post('/.well-known/change-password')).status, 405)
+  })
+})
+
+describe('POST /account/password', () => {
+  test('changes the password of the form, 303, and says once what has ended', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    await takeToken(site, person)
+    await takeToken(site, person)
+    const { status, headers } = await ada.form(path, change)
+    assert.deepEqual([status, headers.location], [303, '/account'])
+    const notice =
+      /role="status">Your password has been changed\. Everybody else has been signed out, and 2 tokens have been revoked\./
+    assert.match((await ada.page('/account')).text, notice)
+    assert.doesNotMatch((await ada.page('/account')).text, /has been changed/)
+    const login = (secret: string) => site.visitor().post('/login?as=user', basic(person, secret))
+    assert.equal((await login(password)).status, 401)
+    assert.equal((await login(newPassword)).status, 200)
+  })
+
+  test('ends every other session and every token, and goes on under a new identifier', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    const bobsToken = await takeToken(site, { email: 'bob@example.com' })
+    const others = [await signIn(site, person), await signIn(site, person, { remember: true })]
+    const tokens = [await takeToken(site, person), await takeToken(site, person)]
+    const old = ada.session
+    assert.equal((await ada.form(path, change)).status, 303)
+    assert.notEqual(ada.session, old)
+    assert.equal((await ada.get('/me')).status, 200)
+    for (const each of [site.visitor(old), ...others]) assert.equal((await each.get('/me')).status, 401)
+    for (const token of tokens) assert.equal((await site.visitor().get('/me', bearer(token))).status, 401)
+    assert.equal((await bob.get('/me')).status, 200)
+    assert.equal((await site.visitor().get('/me', bearer(bobsToken))).status, 200)
+    assert.deepEqual([await count(site, 'sessions'), await count(site, 'user_tokens')], [2, 1])
+  })
+
+  test('keeps a session on its device that was to be kept there', async (t) => {
+    const { site, person } = await siteWithAda(t)
+    const ada = await signIn(site, person, { remember: true })
+    const { cookies } = await ada.form(path, change)
+    assert.match(cookies.join('\n'), /^session=[\w-]{43}; Max-Age=2592000;/)
+    assert.deepEqual(await sql(site, 'select kept from sessions'), [{ kept: 1 }])
+  })
+
+  test('answers a program with what has ended, 200', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    await signIn(site, person)
+    await takeToken(site, person)
+    const old = ada.session
+    const { status, record } = await ada.json(path, change)
+    assert.deepEqual([status, record], [200, { sessionsEnded: 1, tokensRevoked: 1 }])
+    assert.notEqual(ada.session, old)
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('by Basic asks for the current password all the same, and starts no session', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const missing = await site.visitor().json(path, { ...change, currentPassword: '' }, basic(person))
+    assert.equal(missing.status, 400)
+    const { status, record, cookies } = await ada.json(path, change, basic(person))
+    assert.deepEqual([status, record, cookies], [200, { sessionsEnded: 1, tokensRevoked: 0 }, []])
+    assert.equal(await count(site, 'sessions'), 0)
+    assert.equal((await ada.get('/me')).status, 401)
+    assert.equal((await site.visitor().get('/account/password', basic(person))).status, 303)
+  })
+
+  test('is for nobody who comes with a token, or as a stranger', async (t) => {
+    const { site, person } = await siteWithAda(t)
+    const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
+    const before = await dump(site)
+    for (const each of [token, jwt]) {
+      assert.equal((await site.visitor().json(path, change, bearer(each))).status, 401)
+      assert.equal((await site.visitor().form(path, change, bearer(each))).status, 401)
+    }
+    assert.equal((await site.visitor().json(path, change)).status, 401)
+    const { status, headers } = await site.visitor().form(path, change)
+    assert.deepEqual([status, headers.location], [303, '/login'])
+    assert.deepEqual(await dump(site), before)
+  })
+
+  test('refuses signed tokens from before it, from the next request on, and takes new ones', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const old = await takeJWT(site, person)
+    const ask = (route: string, token: string) => site.visitor().get(route, bearer(token))
+    for (const route of ['/me', '/secure']) assert.equal((await ask(route, old)).status, 200)
+    await ada.json(path, change)
+    for (const route of ['/me', '/secure']) assert.equal((await ask(route, old)).status, 401, route)
+    const { record } = await site.visitor().post('/login?as=jwt', basic(person, newPassword))
+    for (const route of ['/me', '/secure'])
+      assert.equal((await ask(route, String(record.token))).status, 200, route)
+    // Whose user nobody asks for is not asked about.
+    assert.equal((await site.visitor().post('/validateLoggedInUser', bearer(old))).status, 200)
+  })
+
+  test('takes a signed token from the very second of the change for an old one', async (t) => {
+    const { site, person } = await siteWithAda(t)
+    const second = Math.floor(Date.now() / 1000) * 1000 - 10_000
+    const token = keysOf(site, () => second).sign(
+      new SessionToken(person.id, new Date(second + SessionToken.lifetime * 1000)),
+    )
+    const at = async (changedAt: number) => {
+      await sql(site, 'update users set password_changed_at = ?', [changedAt])
+      return (await site.visitor().get('/me', bearer(token))).status
+    }
+    assert.deepEqual(
+      [await at(second - 1), await at(second), await at(second + 1), await at(second + 999)],
+      [200, 401, 401, 401],
+    )
+  })
+
+  test('refuses a wrong current password and a bad new one, each at its field and all at once', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const before = await dump(site)
+    const wrong = { currentPassword: 'wrong canary', password: 'short', confirmPassword: 'other' }
+    const json = await ada.json(path, wrong)
+    assert.equal(json.status, 400)
+    assert.deepEqual(json.record.errors, [
+      { field: 'currentPassword', detail: 'This is not your current password.' },
+      { field: 'password', detail: 'The password must have at least 8 characters.' },
+      { field: 'confirmPassword', detail: 'The passwords did not match.' },
+    ])
+    const { status, text } = await ada.form(path, wrong)
+    assert.equal(status, 400)
+    assert.match(text, /<title>Error: Change your password/)
+    for (const { field, detail } of json.record.errors as { field: string; detail: string }[]) {
+      assert.ok(text.includes(`<a href="#${field}">${detail}</a>`), field)
+      assert.match(
+        text,
+        new RegExp(`id="${field}-error"><span class="visually-hidden">Error: </span>${detail}`),
+      )
+      assert.match(
+        text,
+        new RegExp(`<input id="${field}"[^>]*aria-describedby="[^"]*${field}-error"[^>]*aria-invalid="true"`),
+      )
+    }
+    for (const typed of Object.values(wrong)) assert.ok(!text.includes(`"${typed}"`))
+    assert.deepEqual(await dump(site), before)
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('refuses for a new password what sign-up refuses', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const before = await dump(site)
+    const bad = [
+      '',
+      '1234567',
+      '🙂'.repeat(7),
+      'password123',
+      'ada@example.com',
+      'Ada-1234',
+      'x'.repeat(1025),
+    ]
+    for (const each of bad) {
+      const { status, record } = await ada.json(path, {
+        ...change,
+        password: each,
+        confirmPassword: each,
+      })
+      const fields = (record.errors as { field: string }[]).map(({ field }) => field)
+      assert.deepEqual([status, fields], [400, ['password']], each)
+    }
+    assert.deepEqual(await dump(site), before)
+  })
+
+  test('takes a field that is not one text for empty, whatever it is', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const before = await dump(site)
+    for (const value of [undefined, null, 0, true, [], [password], {}, { $ne: '' }, { toString: 'x' }]) {
+      for (const field of Object.keys(change)) {
+        const { status } = await ada.json(path, { ...change, [field]: value })
+        assert.equal(status, 400, `${field}: ${JSON.stringify(value)}`)
+      }
+    }
+    const doubled = `currentPassword=${encodeURIComponent(password)}&currentPassword=x&password=${newPassword}&confirmPassword=${newPassword}`
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    assert.equal((await ada.send('POST', path, form, doubled)).status, 400)
+    const malformed: [string, string, number][] = [
+      ['application/json', '{', 400],
+      ['application/json', '[]', 400],
+      ['text/plain', 'x', 415],
+      ['application/json', JSON.stringify({ ...change, password: 'x'.repeat(1_000_000) }), 413],
+    ]
+    for (const [type, body, status] of malformed)
+      assert.equal((await ada.send('POST', path, { 'content-type': type }, body)).status, status, type)
+    assert.deepEqual(await dump(site), before)
+  })
+
+  test('counts a wrong current password as a guess, on both faces, and then says when to come back', async (t) => {
+    const { ada, person } = await siteWithAda(t, { THROTTLE: 'on' })
+    const wrong = { ...change, currentPassword: 'wrong canary' }
+    for (let i = 0; i < 5; i += 1) {
+      assert.equal((await ada.json(path, wrong)).status, 400)
+      assert.equal((await ada.form(path, wrong)).status, 400)
+    }
+    const json = await ada.json(path, change)
+    assert.equal(json.status, 429)
+    const form = await ada.form(path, change)
+    assert.equal(form.status, 429)
+    assert.match(form.headers['retry-after'] ?? '', /^\d+$/)
+    assert.match(form.text, /<a href="#currentPassword">Too many attempts\. Try again in 15 minutes\.<\/a>/)
+    // The same allowance as at sign-in, and the session stays what it was.
+    assert.equal((await ada.form('/login', { username: person.email, password })).status, 429)
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('left empty, the current password is no guess', async (t) => {
+    const { ada } = await siteWithAda(t, { THROTTLE: 'on' })
+    for (let i = 0; i < 12; i += 1) {
+      const { status, record } = await ada.json(path, { ...change, currentPassword: '' })
+      assert.deepEqual(
+        [status, record.errors],
+        [400, [{ field: 'currentPassword', detail: 'Enter your current password.' }]],
+      )
+    }
+    assert.equal((await ada.json(path, change)).status, 200)
+  })
+
+  test('is refused when another site sends it', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const before = await dump(site)
+    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }] as const)
+      assert.equal((await ada.form(path, change, { ...headers })).status, 403)
+    assert.deepEqual(await dump(site), before)
+  })
+
+  test('ten times at once succeeds once, and no other is an error of ours', async (t) => {
+    const { site, person } = await siteWithAda(t)
+    const visitors = await Promise.all(Array.from({ length: 10 }, () => signIn(site, person)))
+    const passwords = visitors.map((_, i) => `${newPassword} ${i}`)
+    const answers = await Promise.all(
+      visitors.map((visitor, i) =>
+        visitor.json(path, { ...change, password: passwords[i], confirmPassword: passwords[i] }),
+      ),
+    )
+    const statuses = answers.map(({ status }) => status)
+    assert.equal(statuses.filter((status) => status === 200).length, 1, `${statuses}`)
+    for (const status of statuses) assert.ok([200, 400, 401, 409].includes(status), `${status}`)
+    const winner = statuses.indexOf(200)
+    assert.equal((await visitors[winner]?.get('/me'))?.status, 200)
+    const login = await site.visitor().post('/login?as=user', basic(person, passwords[winner]))
+    assert.equal(login.status, 200)
+    assert.equal(await count(site, 'sessions'), 1)
+  })
+
+  test('brings back no session that ended while it was under way', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const body = JSON.stringify(change)
+    const running = ada.open('POST', path, {
+      expect: '100-continue',
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    })
+    await running.begun
+    await site.visitor(ada.session).post('/logout')
+    assert.equal((await running.end(body)).status, 200)
+    assert.equal(ada.session, undefined, 'its cookie is cleared')
+    assert.equal(await count(site, 'sessions'), 0)
+    assert.equal((await site.visitor().post('/login?as=user', basic(person, newPassword))).status, 200)
+  })
+
+  test('that cannot end every token changes nothing at all', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    await signIn(site, person)
+    const token = await takeToken(site, person)
+    const before = await dump(site)
+    const show = await hide(site, 'user_tokens')
+    assert.equal((await ada.json(path, change)).status, 503)
+    assert.equal((await ada.form(path, change)).status, 503)
+    await show()
+    assert.deepEqual(await dump(site), before)
+    assert.equal((await ada.get('/me')).status, 200)
+    assert.equal((await site.visitor().get('/me', bearer(token))).status, 200)
+  })
+
+  test('killed at any moment is done as a whole or not at all, and stays done once it was answered', async (t) => {
+    const DATA_DIR = await temporaryFolder(t)
+    let current = password
+    for (const delay of [0, 5, 15, 30, undefined]) {
+      const { child, ended, visitor } = await startServer(t, { NODE_ENV: 'test', DATA_DIR, THROTTLE: 'off' })
+      const registration = { name: 'Ada', email: 'ada@example.com', password, confirmPassword: password }
+      await visitor().json('/users', registration)
+      const ada = visitor()
+      await ada.json('/login', { username: 'ada@example.com', password: current })
+      const { record } = await visitor().post('/login', basic(registration, current))
+      const next = `${newPassword} ${delay}`
+      const answer = ada.json(path, { currentPassword: current, password: next, confirmPassword: next }).then(
+        ({ status }) => status,
+        () => undefined,
+      )
+      if (delay === undefined) assert.equal(await answer, 200)
+      else await sleep(delay)
+      child.kill('SIGKILL')
+      await ended
+
+      const after = await startServer(t, { NODE_ENV: 'test', DATA_DIR, THROTTLE: 'off' })
+      const logIn = async (secret: string) =>
+        (await after.visitor().post('/login?as=user', basic(registration, secret))).status
+      const isChanged = (await logIn(next)) === 200
+      const token = await after.visitor().get('/me', bearer(String(record.value)))
+      assert.deepEqual(
+        [await logIn(current), token.status],
+        isChanged ? [401, 401] : [200, 200],
+        `${delay} ms`,
+      )
+      if (delay === undefined) assert.ok(isChanged)
+      if (isChanged) current = next
+      after.child.kill('SIGKILL')
+      await after.ended
+    }
+  })
+})
+
+/** Ada, signed in, and a second password that must turn up nowhere either. */
+async function siteWithAda(t: TestContext, environment: Record<string, string> = {}) {
+  const site: Site = await startSite(t, environment)
+  site.secrets.add(newPassword)
+  const person: Person = await signUp(site)
+  return { site, person, ada: await signIn(site, person) }
+}
