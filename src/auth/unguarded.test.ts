@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import Router from '@koa/router'
 import Koa from 'koa'
+import session from 'koa-session'
 import { type AuthContext, auth } from './auth.ts'
 import { RequestAuthenticator } from './authenticator.ts'
 import { guard } from './guard.ts'
 import { redirectUnless } from './redirect-unless.ts'
+import { SessionAuthenticator } from './session.ts'
 import { serve } from './testing/serve.ts'
 
 /** What the process warns of while the test runs. Node's own listener, which prints it, has a rest meanwhile. */
@@ -75,6 +77,33 @@ describe('a route that nobody guards', () => {
     )
 
     assert.equal(seen.length, 2)
+  })
+
+  test('is none where only the session of the whole application was restored, and is one where the route restored it', async (t) => {
+    const seen = warnings(t)
+    class Remembered {
+      readonly sessionID = '1'
+    }
+    class FromSession extends SessionAuthenticator<Remembered> {
+      readonly user = Remembered
+      override authenticate() {}
+    }
+    const app = new Koa<object, AuthContext>()
+    const router = new Router<object, AuthContext>()
+    router.get('/public', answer)
+    router.get('/private', new FromSession({ key: 'again' }).middleware(), answer)
+    app.use(auth())
+    app.use(session({ signed: false }, app))
+    app.use(new FromSession().middleware())
+    app.use(router.routes())
+    const { url } = await serve(t, app)
+
+    for (const path of ['/public', '/private']) await fetch(url + path)
+
+    assert.deepEqual(
+      seen.map((warning) => warning.split(' ran')[0]),
+      ['GET /private'],
+    )
   })
 
   test('is none that asks, by whatever question', async (t) => {
