@@ -24,7 +24,7 @@ test('while the database is away, public pages say that nobody can tell, and aft
 
   accident.isOver()
   await page.goto('/account')
-  await expect(page.getByRole('main')).toContainText(account.name)
+  await expect(page.getByRole('banner')).toContainText(account.name)
 })
 
 test('a form that is sent while the database is away is 503, and works afterwards', async ({

@@ -23,3 +23,30 @@ export async function signUp(page: Page, { name, email, password, confirmation }
   await page.getByLabel('Password confirmation', { exact: true }).fill(confirmation)
   await page.getByRole('button', { name: 'Create account' }).click()
 }
+
+/** Fills in the form for a new password, and sends it. */
+export async function changePassword(
+  page: Page,
+  { current, password, confirmation }: { current: string; password: string; confirmation: string },
+) {
+  await page.getByLabel('Current password', { exact: true }).fill(current)
+  await page.getByLabel('New password', { exact: true }).fill(password)
+  await page.getByLabel('New password confirmation', { exact: true }).fill(confirmation)
+  await page.getByRole('button', { name: 'Change password' }).click()
+}
+
+/** Fills in the form for a new token, and sends it. */
+export async function createToken(page: Page, name: string) {
+  await page.getByLabel('Name', { exact: true }).fill(name)
+  await page.getByRole('button', { name: 'Create token' }).click()
+}
+
+/** Fills in the form that ends an account, and sends it. */
+export async function closeAccount(
+  page: Page,
+  { password, isConfirmed }: { password: string; isConfirmed: boolean },
+) {
+  await page.getByLabel('Current password', { exact: true }).fill(password)
+  await page.getByLabel('Close my account for good').setChecked(isConfirmed)
+  await page.getByRole('button', { name: 'Close account' }).click()
+}

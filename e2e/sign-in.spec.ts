@@ -25,7 +25,7 @@ test('a wrong password is refused with the form, the address kept, and the right
   await page.getByLabel('Password', { exact: true }).fill(account.password)
   await page.getByLabel('Password', { exact: true }).press('Enter')
   await expect(page).toHaveURL('/account')
-  await expect(page.getByRole('main')).toContainText(account.name)
+  await expect(page.getByRole('banner')).toContainText(account.name)
 })
 
 test('an address that nobody has is refused with the very page of a wrong password', async ({

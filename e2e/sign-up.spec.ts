@@ -38,7 +38,7 @@ test('sign-up names every mistake, leads to its field, keeps all but the passwor
   await signUp(page, nobodyYet)
   await expect(page).toHaveURL('/account')
   await expect(page).toHaveTitle('Your account – koa-authenticators')
-  await expect(page.getByRole('main')).toContainText('Ada Lovelace')
+  await expect(page.getByRole('banner')).toContainText('Ada Lovelace')
   await expect(page.getByRole('main')).toContainText('ada.lovelace@example.com')
   await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible()
 })
@@ -67,7 +67,8 @@ test('a name that is also markup is shown as it was typed', async ({ page }) => 
   await signUp(page, { ...nobodyYet, name, email: 'bobby@example.com' })
 
   await expect(page).toHaveTitle('Your account – koa-authenticators')
-  await expect(page.getByRole('definition').filter({ hasText: 'Tables' })).toHaveText(name)
+  await expect(page.getByRole('banner').getByText(name)).toBeVisible()
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue(name)
 })
 
 test('whoever is signed in has no use for the sign-up and sign-in pages, and is sent to the account', async ({

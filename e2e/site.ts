@@ -71,12 +71,13 @@ export const test = base.extend<
         hasHappened = true
       },
       isOver() {
+        if (!hasHappened) return
         database.exec('alter table lost_users rename to users; alter table lost_sessions rename to sessions')
         hasHappened = false
       },
     }
     await use(accident)
-    if (hasHappened) accident.isOver()
+    accident.isOver()
     database.close()
   },
 })

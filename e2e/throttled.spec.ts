@@ -31,11 +31,10 @@ test('after too many wrong passwords the form says when to come back, and the ri
 
   expect((await answer).status()).toBe(429)
   expect(Number((await answer).headers()['retry-after'])).toBeGreaterThan(0)
-  await expect(page).toHaveTitle('Error: Sign in – koa-authenticators')
   await expect(page.getByRole('alert')).toBeFocused()
   await expect(page.getByRole('alert').getByRole('link')).toHaveText(tooMany)
   await expect(page.getByLabel('E-mail address')).toHaveValue(account.email)
-  await expectSound(page)
+  await expectSound(page, 'Error: Sign in')
 })
 
 test('an address that nobody has is throttled in the same words', async ({ page, guess }) => {

@@ -1,4 +1,4 @@
-import { signIn, signUp } from './forms.ts'
+import { changePassword, closeAccount, createToken, signIn, signUp } from './forms.ts'
 import { expect, test } from './site.ts'
 
 test.use({ javaScriptEnabled: false })
@@ -22,7 +22,7 @@ test('without script, somebody signs up, signs out, signs in and is brought back
 
   await signUp(page, { name: 'Grace Hopper', email, password, confirmation: password })
   await expect(page).toHaveURL('/account')
-  await expect(page.getByRole('main')).toContainText('Grace Hopper')
+  await expect(page.getByRole('banner')).toContainText('Grace Hopper')
   await page.getByRole('link', { name: 'koa-authenticators' }).click()
   await expect(page.getByText('recognised by session cookie')).toBeVisible()
 
@@ -39,7 +39,37 @@ test('without script, somebody signs up, signs out, signs in and is brought back
   await expect(page.getByLabel('E-mail address')).toHaveValue(email)
   await signIn(page, { email, password })
   await expect(page).toHaveURL('/account?from=a%20bookmark')
-  await expect(page.getByRole('main')).toContainText('Grace Hopper')
+  await expect(page.getByRole('banner')).toContainText('Grace Hopper')
+})
+
+test('without script, somebody looks after the account, and closes it', async ({
+  page,
+  context,
+  account,
+}) => {
+  await account.signIn(page)
+  await context.clearCookies()
+  await account.signIn(page)
+
+  await page.goto('/account/sessions')
+  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+  await expect(page.getByText('You are signed in nowhere else.')).toBeVisible()
+
+  await page.goto('/account/tokens')
+  await createToken(page, 'Backup script')
+  await expect(page.getByLabel('Token', { exact: true })).toHaveValue(/^kauth_[\w-]{49}$/)
+  await page.locator('summary', { hasText: 'Backup script' }).click()
+  await page.getByRole('button', { name: /^Revoke for good.*Backup script$/ }).click()
+  await expect(page.getByText('You have no tokens.')).toBeVisible()
+
+  const password = 'a microsecond of wire'
+  await page.goto('/account/password')
+  await changePassword(page, { current: account.password, password, confirmation: password })
+  await expect(page.getByText(/^Your password has been changed\./)).toBeVisible()
+
+  await page.goto('/account/close')
+  await closeAccount(page, { password, isConfirmed: true })
+  await expect(page).toHaveURL('/account/closed')
 })
 
 test('without script, no button is shown that would do nothing', async ({ page }) => {

@@ -6,7 +6,7 @@ import { JWTKeys } from '#auth/jwt'
 import { databases } from '#auth/mikro-orm'
 import { Audit } from './audit/audit.ts'
 import type { Config } from './config.ts'
-import { type Logger, loggable } from './log.ts'
+import type { Logger } from './log.ts'
 import { Throttle } from './throttle/throttle.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
@@ -23,6 +23,7 @@ import { basicOverTlsOnly, client } from './web/client.ts'
 import { errorBoundary } from './web/error-boundary.ts'
 import { guessing, unlimitedGuessing } from './web/guessing.ts'
 import { health, type Lifecycle } from './web/health.ts'
+import { logErrors } from './web/log-errors.ts'
 import { logIn } from './web/log-in.ts'
 import { logOut } from './web/log-out.ts'
 import { methodNotAllowed } from './web/method-not-allowed.ts'
@@ -54,7 +55,7 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   const isTls = config.secureCookies
   const audit = new Audit(orm, log)
   const app = new Koa()
-  app.on('error', (error) => log.error(loggable(error), 'error'))
+  logErrors(app, log)
 
   app.use(client(config.trustProxy))
   app.use(requestLog(log))

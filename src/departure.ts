@@ -32,14 +32,14 @@ export class Departure {
   async complete(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.once('close', resolve))
     const isOver = new AbortController()
-    const wait = (until: number) =>
-      Promise.race([closed, sleep(until - performance.now(), undefined, { signal: isOver.signal })])
+    const wait = (milliseconds: number) =>
+      Promise.race([closed, sleep(Math.max(0, milliseconds), undefined, { signal: isOver.signal })])
     try {
       // Node's HTTP server would close connections that are idle at once, with a request on its way or not.
       NetServer.prototype.close.call(this.#server)
-      await wait(this.#announced + onItsWay)
+      await wait(this.#announced + onItsWay - performance.now())
       this.#closeIdle()
-      await wait(performance.now() + finishing)
+      await wait(finishing)
     } finally {
       isOver.abort()
       this.#server.closeAllConnections()

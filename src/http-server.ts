@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerOptions } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
 import type Koa from 'koa'
 import { answerClientErrors } from './web/client-error.ts'
 import type { Lifecycle } from './web/health.ts'
@@ -13,6 +13,8 @@ export interface TimeLimits {
   readonly keepAliveTimeout: number
   /** Without a byte to or from it, while it is owed an answer. */
   readonly silence: number
+  /** To read the answer to a request whose body it is still sending. */
+  readonly linger: number
   /** How often the first two are looked at. */
   readonly connectionsCheckingInterval: number
 }
@@ -23,22 +25,33 @@ const usual: TimeLimits = {
   requestTimeout: 30_000,
   keepAliveTimeout: 5_000,
   silence: 30_000,
+  linger: 1_000,
   connectionsCheckingInterval: 2_000,
 }
 
 /** The server of an application, with limits on what a slow or hostile client can hold. */
 export function httpServer(app: Koa, lifecycle: Lifecycle, limits: Partial<TimeLimits> = {}): Server {
-  const { silence, ...timeouts } = { ...usual, ...limits }
+  const { silence, linger, ...timeouts } = { ...usual, ...limits }
   // Node would refuse a request without a host without our headers; the application does it.
   const options: ServerOptions = { ...timeouts, requireHostHeader: false }
   const handle = app.callback()
   const server = createServer(options, (request, response) => {
     // A connection that is kept alive would go on to use a server that is about to stop.
     if (lifecycle.isDraining) response.setHeader('Connection', 'close')
+    if (hasBody(request)) response.once('finish', () => endBody(request, linger))
     return handle(request, response)
   })
   server.timeout = silence
   server.maxConnections = 10_000
   answerClientErrors(server)
   return server
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+}
+
+/** Node would go on reading what has been answered already. To stop at once could take the answer away from the client. */
+function endBody(request: IncomingMessage, linger: number): void {
+  if (!request.complete) setTimeout(() => request.complete || request.destroy(), linger).unref()
 }

@@ -41,15 +41,13 @@ export type Account = { readonly kind: 'user' | 'admin' } & (
  */
 export class Audit {
   readonly #orm: MikroORM
-  readonly #errors: Logger
-  readonly #lines: Logger
+  readonly #log: Logger
   readonly #now: () => number
   readonly #seldom: { readonly [Name in EventName]?: Seldom }
 
   constructor(orm: MikroORM, log: Logger, now = Date.now) {
     this.#orm = orm
-    this.#errors = log
-    this.#lines = log.child({}, { level: 'info' })
+    this.#log = log.child({}, { level: 'info' })
     this.#now = now
     this.#seldom = { throttled: new Seldom(now), 'password used': new Seldom(now) }
   }
@@ -63,7 +61,7 @@ export class Audit {
     }
     const id = account && (await this.#orReport(origin.request, () => this.#idOf(account)))
     const whose = account && { [account.kind]: id ?? null }
-    this.#lines.info({ event, outcome: outcomes[event], ...whose, ...origin }, 'authentication')
+    this.#log.info({ event, outcome: outcomes[event], ...whose, ...origin }, 'authentication')
     if (!account || !this.#isDue(event, account, origin.address)) return
     await this.#orReport(origin.request, () =>
       this.#orm.em.fork().insert(Event, {
@@ -117,7 +115,7 @@ export class Audit {
     try {
       return await work()
     } catch (error) {
-      this.#errors.error({ ...loggable(error), request }, 'the audit trail in the database lacks an event')
+      this.#log.error({ ...loggable(error), request }, 'the audit trail in the database lacks an event')
       return undefined
     }
   }

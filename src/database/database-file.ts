@@ -28,7 +28,9 @@ export class DatabaseFile {
 
   // A path takes microseconds to look at, and a promise of it may wait behind bcrypt.
   #look(): string {
-    return this.#paths.map((path) => identityOf(statSync(path, { bigint: true, throwIfNoEntry: false }))).join()
+    return this.#paths
+      .map((path) => identityOf(statSync(path, { bigint: true, throwIfNoEntry: false })))
+      .join()
   }
 }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const longestPause = 20
@@ -20,12 +21,19 @@ export class Patience {
     try {
       return work()
     } catch (error) {
-      if (!isBusy(error)) throw error
+      if (!isBusy(error) || inAHurry.getStore()) throw error
       const turn = this.#last.then(() => retry(work, deadline, error))
       this.#last = turn.catch(() => {})
       return turn
     }
   }
+}
+
+const inAHurry = new AsyncLocalStorage<boolean>()
+
+/** Does what can as well be left undone, a note of when something was used, say: if the database is busy, it fails at once. */
+export function withoutWaiting<Result>(work: () => Promise<Result>): Promise<Result> {
+  return inAHurry.run(true, work)
 }
 
 async function retry<Result>(work: () => Result, deadline: number, busy: unknown): Promise<Result> {

@@ -31,8 +31,8 @@ class PatientSqliteConnection extends SqliteConnection {
   override async checkConnection(): ReturnType<SqliteConnection['checkConnection']> {
     if (!this.connected) return { ok: false, reason: 'the database is closed' }
     try {
-      await this.execute(something)
       this.#file?.assertInPlace()
+      await this.execute(something)
       return { ok: true }
     } catch (error) {
       return { ok: false, reason: 'the database cannot be used', error: error as Error }

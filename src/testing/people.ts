@@ -8,6 +8,9 @@ import type { Visitor } from './visitor.ts'
 /** Everybody's password. It must turn up nowhere. */
 export const password = 'seven wise canaries 1815'
 
+/** A site as people see it, in this process or another. */
+export type Visited = Pick<Site, 'visitor'>
+
 /** Somebody with an account. */
 export interface Person {
   readonly id: string
@@ -22,7 +25,7 @@ export function registration(name: string, changes: object = {}): Record<string,
 }
 
 /** Creates an account by the API, which signs nobody in. */
-export async function signUp(site: Site, name = 'Ada', changes: object = {}): Promise<Person> {
+export async function signUp(site: Visited, name = 'Ada', changes: object = {}): Promise<Person> {
   const answer = await site.visitor().json('/users', registration(name, changes))
   assert.equal(answer.status, 201, answer.text)
   const { id, email } = answer.record
@@ -31,7 +34,7 @@ export async function signUp(site: Site, name = 'Ada', changes: object = {}): Pr
 
 /** Somebody signed in by the form. */
 export async function signIn(
-  site: Site,
+  site: Visited,
   { email }: Pick<Person, 'email'>,
   { remember = false, visitor = site.visitor() } = {},
 ): Promise<Visitor> {
@@ -52,13 +55,13 @@ export function bearer(token: string): { authorization: string } {
 }
 
 /** A new opaque token. */
-export async function takeToken(site: Site, person: Pick<Person, 'email'>): Promise<string> {
+export async function takeToken(site: Visited, person: Pick<Person, 'email'>): Promise<string> {
   const { record } = await site.visitor().post('/login', basic(person))
   return String(record.value)
 }
 
 /** A new signed token. */
-export async function takeJWT(site: Site, person: Pick<Person, 'email'>): Promise<string> {
+export async function takeJWT(site: Visited, person: Pick<Person, 'email'>): Promise<string> {
   const { record } = await site.visitor().post('/login?as=jwt', basic(person))
   return String(record.token)
 }

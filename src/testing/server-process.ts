@@ -37,6 +37,9 @@ export function runServer(
     cwd: root,
     env: { PATH: process.env.PATH, BCRYPT_COST: '4', PORT: '0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // One that should have ended and did not fails its test, and does not hang it.
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
   })
   const ended: Promise<Ending> = Promise.all([
     once(child, 'close'),
@@ -68,6 +71,7 @@ export async function startServer(test: Test, variables: Record<string, string>)
     const silent = ended.then(({ stderr }) =>
       Promise.reject(new Error(`It never said "${message}". ${stderr}`)),
     )
+    silent.catch(() => {})
     return before ?? (await Promise.race([once(said, `said ${message}`), silent]))[0]
   }
   const { url } = await says('listening')
@@ -78,6 +82,6 @@ export async function startServer(test: Test, variables: Record<string, string>)
     ended,
     log,
     says,
-    visitor: () => new Visitor({ url: String(url), secrets }),
+    visitor: (session?: string) => new Visitor({ url: String(url), secrets }, session),
   }
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
+import { type OutgoingHttpHeaders as Headers, type IncomingMessage, request } from 'node:http'
 import { type Answer, assertPromises } from './promises.ts'
 
 /** What a visitor needs to know of a site. */
@@ -8,8 +8,6 @@ interface Address {
   /** Where what must never be written down is noted. */
   readonly secrets: Set<string>
 }
-
-type Headers = Record<string, string | string[]>
 
 /** A browser, as far as a test needs one: it keeps cookies, follows no redirect, and checks every answer's promises. */
 export class Visitor {
@@ -56,12 +54,13 @@ export class Visitor {
   }
 
   /** Starts a request whose body comes later; `begun` when the server has it in hand. */
-  open(method: string, path: string, headers: Headers | Record<string, number | string | string[]> = {}) {
+  open(method: string, path: string, headers: Headers = {}) {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const outgoing = request(this.#site.url + path, {
       method,
       headers: { ...(cookie && { cookie }), ...headers },
     })
+    // Whoever awaits these hears of a connection that breaks; whoever does not has not asked.
     const begun = once(outgoing, 'continue')
     begun.catch(() => {})
     const answered = once(outgoing, 'response')

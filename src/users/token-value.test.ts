@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
-import { newTokenValue, storedToken } from './token-value.ts'
+import { newTokenValue, randomPart, storedToken, withChecksum } from './token-value.ts'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
@@ -19,6 +19,14 @@ describe('newTokenValue', () => {
 
   test('is never the same twice', () => {
     assert.equal(new Set(Array.from({ length: 1000 }, newTokenValue)).size, 1000)
+  })
+})
+
+describe('randomPart', () => {
+  test('is all that there is to know of a token', () => {
+    const value = newTokenValue()
+    assert.match(randomPart(value), /^[\w-]{43}$/)
+    assert.equal(withChecksum(randomPart(value)), value)
   })
 })
 

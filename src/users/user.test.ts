@@ -55,13 +55,20 @@ describe('User', () => {
       assert.equal(await user.verify(wrong), false)
   })
 
-  test('with a damaged hash is a failed login, not an error', async (t) => {
+  test('with a damaged hash is a failed login and a warning without the hash, not an error', async (t) => {
+    const warnings: string[] = []
+    const listen = (warning: Error) => warnings.push(warning.message)
+    process.on('warning', listen)
+    t.after(() => process.off('warning', listen))
     const site = await startSite(t)
-    const { email } = await signUp(site)
+    const { id, email } = await signUp(site)
     for (const damaged of ['', 'x', '$2b$04$', `$2b$31$${'a'.repeat(53)}`, `$9z$04$${'a'.repeat(53)}`]) {
       await sql(site, 'update users set password_hash = ?', [damaged])
       assert.equal((await site.visitor().json('/login', { username: email, password })).status, 401, damaged)
     }
+    const told = warnings.filter((each) => each.includes(id))
+    assert.ok(told.length > 0)
+    assert.doesNotMatch(told.join(), /aaa|\$/)
   })
 
   test('tells nothing but id, name and email when it is turned into JSON', async (t) => {

@@ -63,6 +63,14 @@ describe('the audit trail', () => {
     ])
   })
 
+  test('has who is signed up by somebody else’s browser under the new account', async (t) => {
+    const site = await startSite(t)
+    const browser = await signIn(site, await signUp(site))
+    await reset(site)
+    const bob = await browser.json('/users', registration('Bob'))
+    assert.deepEqual(await trailOf(site), [['signed up', bob.record.id]])
+  })
+
   test('has a wrong password under the account that it was tried at, on every way to it', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
@@ -180,6 +188,7 @@ describe('the audit trail', () => {
     }
     await visitor.get('/me', basic({ email: 'ada@example.com' }))
     assert.deepEqual(await rowsOf(site), [])
+    for (const { event } of linesOf(site)) assert.equal(event, 'credentials refused')
   })
 
   test('has a bounded number of rows of a stranger who guesses: those that were evaluated, and one', async (t) => {

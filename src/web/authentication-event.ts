@@ -22,10 +22,7 @@ export function authenticationEvent(ctx: Answered): EventName | undefined {
 
 function successOf(ctx: Answered, auth: Auth): EventName | undefined {
   const route = ctx._matchedRoute
-  if (auth.isLoggedOut(User)) {
-    // Credentials beside a session: it has ended unread, and nobody knows whose it was.
-    return testimonyOf(ctx).cameAs || auth.credentialsSent ? 'signed out' : undefined
-  }
+  if (auth.isLoggedOut(User)) return testimonyOf(ctx).cameAs ? 'signed out' : undefined
   if (route === '/users') return 'signed up'
   const by = auth.peek(User) && auth.by(User)
   if (by?.signsIn) return 'signed in'
@@ -41,12 +38,11 @@ export function accountOf(ctx: Answered, event: EventName): Account | undefined 
   if (event === 'credentials refused') return undefined
   const admin = event === 'admin used' ? ctx.auth?.peek(Admin) : undefined
   if (admin) return { kind: 'admin', id: admin.id }
-  const id = ctx.auth?.peek(User)?.id ?? cameAs ?? newcomer(ctx, event)
+  const id = (event === 'signed up' ? newcomer(ctx) : undefined) ?? ctx.auth?.peek(User)?.id ?? cameAs
   return id === undefined ? undefined : { kind: 'user', id }
 }
 
-// The API signs nobody in who signs up: only the record in the answer says who it is.
-function newcomer(ctx: Answered, event: EventName): string | undefined {
-  const { id } = ((event === 'signed up' ? ctx.body : undefined) as { id?: string }) ?? {}
-  return id
+// The API signs nobody in who signs up: only the record in the answer says who it is, whoever is signed in beside it.
+function newcomer({ body }: Answered): string | undefined {
+  return typeof body === 'object' && body !== null && 'id' in body ? String(body.id) : undefined
 }

@@ -34,6 +34,8 @@ export function body({ unless }: { unless?: (ctx: SiteContext) => boolean } = {}
     // An empty body has no type, and needs none.
     if (ctx.request.length !== 0 && ctx.is('json', 'urlencoded') === false)
       throw new Refusal(415, 'Send JSON or a form.')
+    // The parser takes everything for UTF-8, whatever it says of itself.
+    if (!/^(utf-?8)?$/i.test(ctx.request.charset)) throw new Refusal(400, 'Send it in UTF-8.')
     // koa-bodyparser's types want Koa's widest context; it reads no more than this one has.
     return parse(ctx as never, () => {
       proveBody(ctx)

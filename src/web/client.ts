@@ -13,7 +13,10 @@ import { Refusal } from '../refusal.ts'
 export function client(proxies: TrustProxy): Middleware {
   const isTrusted = trustIn(proxies)
   return (ctx, next) => {
-    const peer = withoutMapping(ctx.req.socket.remoteAddress ?? '')
+    const { remoteAddress } = ctx.req.socket
+    // Whoever has hung up by now is nobody, and does not wait for an answer.
+    if (remoteAddress === undefined) return
+    const peer = withoutMapping(remoteAddress)
     const claimed = withoutMapping(proxyAddress(ctx.req, isTrusted))
     ctx.request.ip = isIP(claimed) > 0 ? claimed : peer
     ctx.state.isOverTls =

@@ -28,8 +28,10 @@ export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: 
     })
     await next()
     const event = authenticationEvent(ctx)
-    // The API signs nobody in who signs up.
-    if ((event === 'signed in' || event === 'signed up') && ctx.auth.peek(User)) await remember(ctx)
+    // The API signs nobody in who signs up. With a password the devices change, all but the one that it was changed from.
+    const isFromDevice = event === 'password changed' && !ctx.auth.credentialsSent
+    if ((event === 'signed in' || event === 'signed up' || isFromDevice) && ctx.auth.peek(User))
+      await remember(ctx)
   }
 
   async function knownDevice(ctx: Context, email: string): Promise<string | undefined> {
@@ -42,8 +44,13 @@ export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: 
   async function remember(ctx: Context): Promise<void> {
     const value = cookie.read(ctx) ?? HostCookie.newValue()
     const user = ctx.auth.require(User)
-    await orm.em.fork().upsert(Device, { digest: digestOf(value), user: user.id, seenAt: new Date() })
-    cookie.write(ctx, value, year)
+    try {
+      await orm.em.fork().upsert(Device, { digest: digestOf(value), user: user.id, seenAt: new Date() })
+      cookie.write(ctx, value, year)
+    } catch (error) {
+      // Whoever has signed in is signed in, on a device that is not known next time.
+      ctx.app.emit('error', error, ctx)
+    }
   }
 }
 

@@ -30,10 +30,17 @@ export class HostCookie {
   write(ctx: Context, value: string, lifetime: number): void {
     const cookie = `${this.name}=${value}; Max-Age=${Math.floor(lifetime / 1000)}; ${this.#attributes}`
     // In place of what was set before: a name stands only once (RFC 6265 §4.1.1).
-    const others = [ctx.response.headers['set-cookie'] ?? []]
-      .flat()
-      .filter((each) => !each.startsWith(`${this.name}=`))
-    ctx.set('Set-Cookie', [...others, cookie])
+    this.takeBack(ctx)
+    ctx.append('Set-Cookie', cookie)
+  }
+
+  /** Leaves the browser's as it is after all. Returns whether anything was to be done with it. */
+  takeBack(ctx: Context): boolean {
+    const all = [ctx.response.headers['set-cookie'] ?? []].flat()
+    const others = all.filter((each) => !each.startsWith(`${this.name}=`))
+    ctx.remove('Set-Cookie')
+    if (others.length > 0) ctx.set('Set-Cookie', others)
+    return others.length < all.length
   }
 
   /** Has the browser forget it. */

@@ -8,7 +8,7 @@ import type { SiteContext } from './site-context.ts'
 export function logOut(router: Router<object, SiteContext>): void {
   router.post('/logout', (ctx) => {
     // A session that cannot be looked up cannot be ended either: that is a 503, not a success.
-    ctx.state.signedOut = ctx.auth.get(User)?.id
+    ctx.auth.has(User)
     signOut(ctx)
   })
 }

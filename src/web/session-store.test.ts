@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { count, sql } from '../testing/database.ts'
 import { signUp } from '../testing/people.ts'
-import { startSite } from '../testing/site.ts'
+import { type Site, startSite } from '../testing/site.ts'
 import { limits, SessionStore } from './session-store.ts'
 
 const second = 1000
@@ -65,16 +65,15 @@ describe('SessionStore', () => {
   test('writes that a session was used at most once a minute', async (t) => {
     const { store, clock, user, site } = await storeWithClock(t)
     await store.start(id, { user }, usual)
-    const changes = async () => Number((await sql(site, 'select total_changes() as n'))[0]?.n)
-    const before = await changes()
+    const before = await changes(site)
     for (let i = 0; i < 59; i += 1) {
       clock.now += second
       await store.get(id)
     }
-    assert.equal(await changes(), before)
+    assert.equal(await changes(site), before)
     clock.now += second
     for (let i = 0; i < 5; i += 1) await store.get(id)
-    assert.equal(await changes(), before + 1)
+    assert.equal(await changes(site), before + 1)
   })
 
   test('starts no session for nobody', async (t) => {
@@ -96,6 +95,109 @@ describe('SessionStore', () => {
     await store.destroy('not one of ours')
   })
 
+  test('of many that use a session at the same time, one writes it', async (t) => {
+    const { store, clock, user, site } = await storeWithClock(t)
+    await store.start(id, { user }, usual)
+    clock.now += minute
+    const before = await changes(site)
+    const found = await Promise.all(Array.from({ length: 50 }, () => store.get(id)))
+    assert.ok(found.every((data) => data?.user === user))
+    assert.equal(await changes(site), before + 1)
+  })
+
+  test('keeps 100 sessions of a user: when another starts, the one that was used least recently ends', async (t) => {
+    const { store, clock, user, site } = await storeWithClock(t)
+    const { id: other } = await signUp(site, 'Bob')
+    await store.start('b'.repeat(43), { user: other }, usual)
+    const ids = Array.from({ length: 130 }, (_, i) => String(i).padStart(43, 'x'))
+    for (const each of ids.slice(0, 100)) {
+      clock.now += second
+      await store.start(each, { user }, usual)
+    }
+    clock.now += minute
+    const used = ids.slice(0, 10)
+    for (const each of used) assert.ok(await store.get(each))
+    for (const each of ids.slice(100)) await store.start(each, { user }, usual)
+    const alive = []
+    for (const each of ids) if (await store.get(each)) alive.push(each)
+    assert.deepEqual(alive, [...used, ...ids.slice(40)])
+    assert.ok(await store.get('b'.repeat(43)), 'those of others stay')
+  })
+
+  test('loses none of many that start at the same time, and the newest not even where a clock is behind', async (t) => {
+    const { store, clock, user, site } = await storeWithClock(t)
+    const ids = Array.from({ length: 150 }, (_, i) => String(i).padStart(43, 'y'))
+    await Promise.all(ids.slice(0, 100).map((each) => store.start(each, { user }, usual)))
+    for (const each of ids.slice(0, 100)) assert.ok(await store.get(each))
+    clock.now -= minute
+    for (const each of ids.slice(100)) {
+      await store.start(each, { user }, usual)
+      assert.ok(await store.get(each))
+      assert.equal(await count(site, 'sessions'), 100)
+    }
+  })
+
+  test('purges what is unused for too long or too old, of either kind, in batches, and nothing else', async (t) => {
+    const { store, clock, user, site } = await storeWithClock(t)
+    const now = clock.now
+    const rows: [name: string, isKept: boolean, used: number, started: number, isOver: boolean][] = [
+      ['unused', false, limits.usual.idle, limits.usual.idle, true],
+      ['almost unused', false, limits.usual.idle - 1, limits.usual.idle, false],
+      ['too old', false, 0, limits.usual.absolute, true],
+      ['almost too old', false, 0, limits.usual.absolute - 1, false],
+      ['kept, unused', true, limits.kept.idle, limits.kept.idle, true],
+      ['kept, almost unused', true, limits.kept.idle - 1, limits.kept.idle, false],
+      ['kept, too old', true, 0, limits.kept.absolute, true],
+      ['kept, almost too old', true, 0, limits.kept.absolute - 1, false],
+    ]
+    for (const [name, isKept, used, started] of rows) {
+      await store.start(name.replaceAll(/\W/g, '_').padEnd(43, 'x'), { user }, { isKept, userAgent: name })
+      await sql(site, 'update sessions set seen_at = ?, created_at = ? where user_agent = ?', [
+        now - used,
+        now - started,
+        name,
+      ])
+    }
+    assert.equal(await store.purge(3), 3)
+    assert.equal(await store.purge(3), 1)
+    assert.equal(await store.purge(3), 0)
+    const left = await sql(site, 'select user_agent from sessions order by rowid')
+    assert.deepEqual(
+      left.map((row) => row.user_agent),
+      rows.filter(([, , , , isOver]) => !isOver).map(([name]) => name),
+    )
+  })
+
+  test('finds by an index what it purges, looks up, and ends: a million rows that are over cost nobody anything', async (t) => {
+    const { store, clock, user, site } = await storeWithClock(t)
+    const statements: { query: string; params: unknown[] }[] = []
+    // All that goes to the database goes past the logger of MikroORM.
+    Object.assign(site.orm.config.getLogger(), {
+      logQuery: ({ query, params = [] }: { query: string; params?: unknown[] }) =>
+        statements.push({ query, params }),
+    })
+    await store.start(id, { user }, usual)
+    clock.now += minute
+    await store.get(id)
+    await store.update(id, { user })
+    await sql(site, 'update sessions set seen_at = 0')
+    await store.purge()
+    await store.destroy(id)
+    const own = statements.filter(({ query }) => /`sessions`/.test(query) && !query.startsWith('insert'))
+    assert.ok(own.length >= 7, `${own.length}`)
+    const plans: string[] = []
+    for (const { query, params } of own) {
+      const plan = await sql(site, `explain query plan ${query}`, params)
+      for (const { detail } of plan) plans.push(String(detail))
+    }
+    assert.deepEqual(
+      plans.filter((detail) => detail.startsWith('SCAN')),
+      [],
+    )
+    for (const range of ['(kept=? AND seen_at<?)', '(kept=? AND created_at<?)'])
+      assert.equal(plans.filter((detail) => detail.endsWith(range)).length, 2, range)
+  })
+
   test('keeps when a session started through every update', async (t) => {
     const { store, clock, user } = await storeWithClock(t)
     await store.start(id, { user }, usual)
@@ -109,6 +211,10 @@ describe('SessionStore', () => {
     assert.equal(await store.get(id), undefined)
   })
 })
+
+async function changes(site: Site): Promise<number> {
+  return Number((await sql(site, 'select total_changes() as n'))[0]?.n)
+}
 
 async function storeWithClock(t: TestContext) {
   const site = await startSite(t)

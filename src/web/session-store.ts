@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
-import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
+import { withoutWaiting } from '../database/patience.ts'
 import { StoredSession } from './stored-session.ts'
 
 const minute = 60_000
@@ -54,13 +55,13 @@ export class SessionStore {
     if (!found) return undefined
     const now = this.#now()
     if (isOver(found, now)) {
-      await em.nativeDelete(StoredSession, digest)
+      await ifPossible(() => em.nativeDelete(StoredSession, digest))
       return undefined
     }
     if (now - found.seenAt.getTime() >= minute) {
       // Of many requests at the same time one writes.
       const isDue = { digest, seenAt: { $lte: new Date(now - minute) } }
-      await em.nativeUpdate(StoredSession, isDue, { seenAt: new Date(now) })
+      await ifPossible(() => em.nativeUpdate(StoredSession, isDue, { seenAt: new Date(now) }))
     }
     return { ...found.data, _maxAge: lifetime(found.kept) }
   }
@@ -137,6 +138,15 @@ function overFor(kept: boolean, now: number) {
 
 function limitsOf(kept: boolean): SessionLimits {
   return kept ? limits.kept : limits.usual
+}
+
+// A database that is locked or full can be read all the same: nobody is kept waiting or refused because of a note.
+async function ifPossible(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await withoutWaiting(write)
+  } catch (error) {
+    if (!(error instanceof DriverException)) throw error
+  }
 }
 
 // The one that has just started stays, whatever the clocks say.

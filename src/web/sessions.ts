@@ -30,7 +30,13 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
   return async (ctx, next) => {
     // Behind a proxy that ends TLS, the connection to us looks plain, and the cookie library would refuse.
     ctx.cookies.secure = isTls
-    await koaSession(ctx, () => commit(ctx, next))
+    try {
+      await koaSession(ctx, () => commit(ctx, next))
+    } catch (error) {
+      // What failed starts no session, whatever was stored by then; one that has ended stays so.
+      if (cookie.takeBack(ctx) && ctx.session === null) cookie.clear(ctx)
+      throw error
+    }
     if (ctx.session === null) cookie.clear(ctx)
   }
 }
@@ -38,6 +44,7 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
 /** The store as koa-session calls it. What was loaded or started on a request is updated from then on, never inserted. */
 function storeFor(store: SessionStore, cookie: HostCookie) {
   const existing = new WeakMap<Context, string>()
+  const started = new WeakMap<Context, string>()
   return {
     async get(id: string, _maxAge: number, options: StoreOptions) {
       const ctx = contextOf(options)
@@ -52,10 +59,14 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
     },
     async set(id: string, data: Record<string, unknown>, maxAge: number, options: StoreOptions) {
       const ctx = contextOf(options)
+      // koa-session saves a new session twice.
+      const content = `${id} ${contentOf(data)}`
+      if (started.get(ctx) === content) return
       if (existing.get(ctx) === id) return store.update(id, data)
       const isKept = maxAge > lifetime(false) + slack
       await store.start(id, data, { isKept, userAgent: ctx.get('User-Agent') })
       existing.set(ctx, id)
+      started.set(ctx, content)
     },
     async destroy(id: string, options: StoreOptions) {
       await store.destroy(id)
@@ -71,6 +82,11 @@ type StoreOptions = { ctx?: unknown }
 function contextOf({ ctx }: StoreOptions): Context {
   // koa-session always passes it; only its types do not say so.
   return ctx as Context
+}
+
+/** What is in a session, without the limits that koa-session writes beside it anew each time. */
+function contentOf({ _expire, _maxAge, ...data }: Record<string, unknown>): string {
+  return JSON.stringify(data)
 }
 
 // koa-session tells its stores to keep a session for ten seconds more than its cookie.

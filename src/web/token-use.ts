@@ -1,6 +1,7 @@
 import type { Next } from 'koa'
 import type { AuthContext } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
+import { withoutWaiting } from '../database/patience.ts'
 import { UserToken } from '../users/user-token.ts'
 
 const minute = 60_000
@@ -24,10 +25,8 @@ async function note(ctx: AuthContext): Promise<void> {
   const due = [{ lastUsedAt: null }, { lastUsedAt: { $lte: new Date(now - minute) } }]
   try {
     // Of many requests at the same time one writes.
-    await entityManager(ctx).nativeUpdate(
-      UserToken,
-      { id: token.id, $or: due },
-      { lastUsedAt: new Date(now) },
+    await withoutWaiting(() =>
+      entityManager(ctx).nativeUpdate(UserToken, { id: token.id, $or: due }, { lastUsedAt: new Date(now) }),
     )
   } catch (error) {
     ctx.app.emit('error', error, ctx)

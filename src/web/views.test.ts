@@ -9,6 +9,13 @@ import { type Common, page, type Views, views } from './views.ts'
 const ada = { name: 'Ada', email: 'ada@example.com' }
 const payload = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
 
+const token = {
+  id: '01932c07-209f-7000-8000-000000000000',
+  name: payload,
+  createdAt: new Date(0),
+  expiresAt: new Date(0),
+}
+
 /** Every page in every state, with a hostile value wherever a visitor's own value can come. */
 const states: { [Name in keyof Views]: Views[Name][] } = {
   home: [{}],
@@ -27,7 +34,48 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       errors: [{ field: 'username', detail: payload }],
     },
   ],
-  account: [{ user: { name: payload, email: payload }, since: new Date(0) }],
+  account: [
+    { user: { name: payload, email: payload }, passwordChangedAt: new Date(0), notice: payload },
+    {
+      user: { name: payload, email: payload },
+      passwordChangedAt: new Date(0),
+      typedName: payload,
+      errors: [{ field: 'name', detail: payload }],
+    },
+  ],
+  sessions: [
+    { sessions: [], notice: payload },
+    {
+      sessions: [true, false].map((current) => ({
+        id: '01932c07-209f-7000-8000-000000000000',
+        device: payload,
+        startedAt: new Date(0),
+        seenAt: new Date(0),
+        kept: !current,
+        current,
+      })),
+    },
+  ],
+  tokens: [
+    { tokens: [], notice: payload },
+    {
+      tokens: [null, new Date(0)].map((lastUsedAt) => ({ ...token, lastUsedAt })),
+      older: '/account/tokens',
+      created: { ...token, value: payload },
+    },
+    {
+      tokens: [],
+      values: { name: payload, days: payload },
+      errors: [{ field: 'name', detail: payload }, { field: 'days', detail: payload }, { detail: payload }],
+    },
+  ],
+  password: [{}, { errors: [{ field: 'password', detail: payload }, { detail: payload }] }],
+  close: [{}, { errors: [{ field: 'confirm', detail: payload }, { detail: payload }], isConfirmed: true }],
+  closed: [{}],
+  activity: [
+    { events: [] },
+    { events: [{ event: payload, isRefusal: true, at: new Date(0), device: payload, address: payload }] },
+  ],
   error: [401, 404, 503].map((status) => ({ status, title: payload, detail: payload })),
 }
 const visitors: Common[] = [
@@ -134,7 +182,11 @@ describe('views and page', () => {
 
   test('the lines for the terminal survive an apostrophe, and a question mark that a shell would expand', async () => {
     const user = { name: "O'Brien", email: "o'brien@example.com" }
-    const account = await render('account', { user }, { page: { user, origin: 'http://localhost:3000' } })
+    const account = await render(
+      'account',
+      { user, passwordChangedAt: new Date(0) },
+      { page: { user, origin: 'http://localhost:3000' } },
+    )
     assert.ok(account.html.includes(String.raw`-u &#39;o&#39;\&#39;&#39;brien@example.com&#39;`))
     const home = await render('home', {}, { page: { origin: 'http://localhost:3000' } })
     assert.match(home.html, /POST &#39;http:\/\/localhost:3000\/login\?as=jwt&#39; /)

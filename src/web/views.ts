@@ -1,4 +1,5 @@
-import { relative } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { Eta } from 'eta'
 import type { Context, Middleware } from 'koa'
 import koaViews from 'koa-views'
@@ -58,6 +59,9 @@ const root = `${import.meta.dirname}/../../views`
 /** Adds what `page` needs. Stands before the error boundary, so that the error page can be rendered too. */
 export function views(): Middleware {
   const eta = new Eta({ views: root, cache: true, autoEscape: true })
+  // Not at its first use: that may be when the process can open no more files.
+  for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }))
+    if (name.endsWith('.eta')) eta.loadTemplate(join(root, name), readFileSync(join(root, name), 'utf8'))
   // koa-views merges the whole of `ctx.state` into what it hands over: templates get `view` and nothing else of it.
   const render = async (path: string, { view }: { view: object }) => eta.render(relative(root, path), view)
   return koaViews(root, { extension: 'eta', engineSource: { eta: render } })

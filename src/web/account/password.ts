@@ -41,11 +41,7 @@ export function password(router: Router<object, SiteContext>): void {
   })
 
   // Where password managers look for the page (W3C, "A Well-Known URL for Changing Passwords").
-  router.get('/.well-known/change-password', (ctx) => {
-    // Nobody is refused here; the page itself sends a stranger to sign in.
-    ctx.auth.has(User)
-    seeOther(ctx, '/account/password')
-  })
+  router.get('/.well-known/change-password', (ctx) => seeOther(ctx, '/account/password'))
 }
 
 const again = formAgain((ctx, errors) => page(ctx, 'password', { errors }), 'currentPassword')

@@ -1,0 +1,111 @@
+import { changePassword, closeAccount, createToken, signIn } from './forms.ts'
+import { expect, test } from './site.ts'
+
+test('the name is changed, and shown at once and once only said to be', async ({ page, account }) => {
+  await account.signIn(page)
+  await page.goto('/account')
+  await page.getByLabel('Name', { exact: true }).fill(' ')
+  await page.getByRole('button', { name: 'Save name' }).click()
+  await expect(page.getByRole('alert')).toBeVisible()
+  await page.getByLabel('Name', { exact: true }).fill('Amazing Grace')
+  await page.getByRole('button', { name: 'Save name' }).click()
+
+  await expect(page.getByText('Your name has been changed.')).toBeVisible()
+  await expect(page.getByRole('banner')).toContainText('Amazing Grace')
+  await page.reload()
+  await expect(page.getByText('Your name has been changed.')).toHaveCount(0)
+})
+
+test('a session on another device is ended from here', async ({ page, browser, account }) => {
+  const elsewhere = await browser.newPage()
+  await account.signIn(elsewhere)
+  await account.signIn(page)
+  await page.goto('/account/sessions')
+  const others = page.getByRole('region', { name: 'Elsewhere' })
+  await expect(others.getByRole('listitem').filter({ hasText: 'Last seen' })).toHaveCount(1)
+  await others.getByRole('button', { name: /^Sign out .*, signed in/ }).click()
+
+  await expect(page.getByText('You are signed in nowhere else.')).toBeVisible()
+  await elsewhere.goto('/account')
+  await expect(elsewhere).toHaveURL('/login?next=%2Faccount')
+  await page.goto('/account')
+  await expect(page).toHaveURL('/account')
+  await elsewhere.close()
+})
+
+test('a token is shown once, opens the API, and is refused once it is revoked', async ({
+  page,
+  request,
+  account,
+}) => {
+  await account.signIn(page)
+  await page.goto('/account/tokens')
+  await createToken(page, 'Backup script')
+  const value = await page.getByLabel('Token', { exact: true }).inputValue()
+  const me = () => request.get('/me', { headers: { Authorization: `Bearer ${value}` } })
+  expect((await me()).status()).toBe(200)
+
+  await page.reload()
+  await expect(page.getByLabel('Token', { exact: true })).toHaveCount(0)
+  expect(await page.content()).not.toContain(value)
+  await page.locator('summary', { hasText: 'Backup script' }).click()
+  await page.getByRole('button', { name: /^Revoke for good.*Backup script$/ }).click()
+  await expect(page.getByText('You have no tokens.')).toBeVisible()
+  expect((await me()).status()).toBe(401)
+})
+
+test('a new password takes the current one, signs everybody else out, and signs in', async ({
+  page,
+  browser,
+  account,
+}) => {
+  const password = 'a microsecond of wire'
+  const elsewhere = await browser.newPage()
+  await account.signIn(elsewhere)
+  await account.signIn(page)
+  // The way of a password manager.
+  await page.goto('/.well-known/change-password')
+  await expect(page).toHaveURL('/account/password')
+  await changePassword(page, { current: 'not the password', password, confirmation: password })
+  await expect(page.getByRole('alert').getByRole('link')).toHaveCount(1)
+  await expect(page.getByLabel('New password', { exact: true })).toBeEmpty()
+  await changePassword(page, { current: account.password, password, confirmation: password })
+
+  await expect(page).toHaveURL('/account')
+  await expect(page.getByText(/^Your password has been changed\./)).toBeVisible()
+  await elsewhere.goto('/account')
+  await expect(elsewhere).toHaveURL('/login?next=%2Faccount')
+  await signIn(elsewhere, account)
+  await expect(elsewhere.getByRole('alert')).toBeVisible()
+  await signIn(elsewhere, { ...account, password })
+  await expect(elsewhere).toHaveURL('/account')
+  await elsewhere.close()
+})
+
+test('a closed account lets nobody in any more', async ({ page, account }) => {
+  await account.signIn(page)
+  await page.goto('/account')
+  await page.getByRole('main').getByRole('link', { name: 'Close your account' }).click()
+  await closeAccount(page, { password: account.password, isConfirmed: false })
+  await expect(page.getByRole('alert').getByRole('link')).toHaveCount(1)
+  await closeAccount(page, { password: account.password, isConfirmed: true })
+
+  await expect(page).toHaveURL('/account/closed')
+  await expect(page.getByRole('banner')).not.toContainText(account.name)
+  await page.goto('/login')
+  await signIn(page, account)
+  await expect(page).toHaveTitle('Error: Sign in – koa-authenticators')
+})
+
+test('the activity page tells of what was done, and of what was refused', async ({
+  page,
+  request,
+  account,
+}) => {
+  const data = { username: account.email, password: 'a guess' }
+  expect((await request.post('/login', { data })).status()).toBe(401)
+  await account.signIn(page)
+  await page.goto('/account/activity')
+  const rows = page.getByRole('rowheader')
+  await expect(rows).toHaveText(['Signed in', 'Wrong password', 'Account created'])
+})

@@ -1,0 +1,83 @@
+import { changePassword, closeAccount, createToken, signUp } from './forms.ts'
+import { expect, test } from './site.ts'
+import { expectSound } from './soundness.ts'
+
+test('the account page is sound, with a mistake and with a notice', async ({ page, account }) => {
+  await account.signIn(page)
+  await page.goto('/account')
+  await expectSound(page, 'Your account')
+  await page.getByLabel('Name', { exact: true }).fill('')
+  await page.getByRole('button', { name: 'Save name' }).click()
+  await expectSound(page, 'Error: Your account')
+  await page.getByLabel('Name', { exact: true }).fill('Amazing Grace')
+  await page.getByRole('button', { name: 'Save name' }).click()
+  await expect(page.getByText('Your name has been changed.')).toBeVisible()
+  await expectSound(page, 'Your account')
+})
+
+test('the account page is sound with the longest of names and addresses', async ({ page }) => {
+  const email = `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.eu`
+  const password = 'a nanosecond of wire'
+  await page.goto('/signup')
+  await signUp(page, { name: 'N'.repeat(100), email, password, confirmation: password })
+  await expectSound(page, 'Your account')
+})
+
+test('the sessions are sound, here alone, elsewhere as well, and with a notice', async ({
+  page,
+  context,
+  account,
+}) => {
+  await account.signIn(page)
+  await page.goto('/account/sessions')
+  await expectSound(page, 'Sessions')
+  await context.clearCookies()
+  await account.signIn(page)
+  await page.goto('/account/sessions')
+  await expect(page.getByRole('button', { name: 'Sign out everywhere else' })).toBeVisible()
+  await expectSound(page, 'Sessions')
+  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+  await expect(page.getByText('You have been signed out everywhere else.')).toBeVisible()
+  await expectSound(page, 'Sessions')
+})
+
+test('the tokens are sound, none, with a mistake, one just made and about to be revoked, and with a notice', async ({
+  page,
+  account,
+}) => {
+  await account.signIn(page)
+  await page.goto('/account/tokens')
+  await expectSound(page, 'API tokens')
+  await createToken(page, '')
+  await expectSound(page, 'Error: API tokens')
+  await createToken(page, 'T'.repeat(100))
+  await expect(page.getByLabel('Token', { exact: true })).toBeVisible()
+  await page.locator('summary').click()
+  await expectSound(page, 'API tokens')
+  await page.getByRole('button', { name: /^Revoke for good/ }).click()
+  await expect(page.getByText(/has been revoked\.$/)).toBeVisible()
+  await expectSound(page, 'API tokens')
+})
+
+test('changing the password is sound, with every mistake too, and the activity that tells of it', async ({
+  page,
+  account,
+}) => {
+  await account.signIn(page)
+  await page.goto('/account/password')
+  await expectSound(page, 'Change your password')
+  await changePassword(page, { current: 'not the password', password: 'short', confirmation: 'shorter' })
+  await expectSound(page, 'Error: Change your password')
+  await page.goto('/account/activity')
+  await expectSound(page, 'Recent activity')
+})
+
+test('closing the account is sound, with every mistake, and when it is done', async ({ page, account }) => {
+  await account.signIn(page)
+  await page.goto('/account/close')
+  await expectSound(page, 'Close your account')
+  await closeAccount(page, { password: 'not the password', isConfirmed: false })
+  await expectSound(page, 'Error: Close your account')
+  await closeAccount(page, { password: account.password, isConfirmed: true })
+  await expectSound(page, 'Your account is closed')
+})

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { copyFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { startServer, temporaryFolder } from '../testing/server-process.ts'
+import { assertAnswers, doors, isAway, isFine } from './doors.ts'
+
+describe('a database whose file is not there any more', () => {
+  test('is found out by GET /readyz and at the next write, which nobody is told has been done, and is well when it is back', async (t) => {
+    const folder = await temporaryFolder(t)
+    const [path, elsewhere] = [join(folder, 'site.sqlite'), join(folder, 'elsewhere')]
+    const server = await startServer(t, { DATA_DIR: folder })
+    const { ada, open, reading, writing } = await doors(server)
+    const { 'GET /readyz': ready = assert.fail, 'GET / by session': home = assert.fail, ...guarded } = reading
+    const assertLost = async () => {
+      assert.equal((await ready()).status, 503)
+      await assertAnswers(isAway, writing, guarded)
+      await assertAnswers(isFine, open)
+      assert.match((await home()).text, /We cannot tell who is signed in/)
+    }
+
+    await rename(path, elsewhere)
+    await assertLost()
+    await rename(elsewhere, path)
+    assert.equal((await ready()).status, 200)
+    await assertAnswers(isFine, open, reading)
+
+    // Somebody restores a backup while we run.
+    await rename(path, elsewhere)
+    await copyFile(elsewhere, path)
+    await assertLost()
+    await rename(elsewhere, path)
+    await assertAnswers(isFine, { ready }, { me: () => ada.get('/me') })
+
+    // Somebody tidies up what looks temporary.
+    await rm(`${path}-wal`)
+    await assertLost()
+
+    const errors = server.log.filter(({ level }) => Number(level) >= 50)
+    assert.match(JSON.stringify(errors), /SQLITE_READONLY_DBMOVED/)
+  })
+})

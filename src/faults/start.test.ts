@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import Database from 'better-sqlite3'
+import { runServer, temporaryFolder } from '../testing/server-process.ts'
+import { quiet } from './quiet.ts'
+
+const secret = 'k'.repeat(48)
+
+/** What is wrong, the variables that say so, and the one line of the refusal. */
+interface BadStart {
+  readonly line: RegExp
+  readonly variables?: Record<string, string>
+  /** Prepares the folder, which is `DATA_DIR`. */
+  readonly prepare?: (folder: string, t: TestContext) => Promise<void>
+}
+
+// Root may write everywhere: such a server gives that up before it starts.
+const nobody = `--import=data:text/javascript,process.getuid()||process.setuid(65534)`
+
+const badStarts: Record<string, BadStart> = {
+  'a secret that is short, in production': {
+    variables: {
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'https://example.com',
+      JWT_SECRET: 'short',
+      BCRYPT_COST: '12',
+    },
+    line: /^JWT_SECRET /,
+  },
+  'a key that is not there': { variables: { JWT_KEYS: '/nowhere/key.pem' }, line: /^JWT_KEYS / },
+  'a folder where the database should be': {
+    prepare: async (folder) => void (await mkdir(join(folder, 'site.sqlite'))),
+    line: /^The database .*site\.sqlite cannot be used: SQLITE_CANTOPEN\.$/,
+  },
+  'something else where the database should be': {
+    prepare: (folder) => writeFile(join(folder, 'site.sqlite'), 'no database '.repeat(1000)),
+    line: /^The database .* cannot be used: SQLITE_NOTADB\.$/,
+  },
+  'a database of which a part is missing': {
+    async prepare(folder) {
+      const database = new Database(join(folder, 'site.sqlite'))
+      database.exec('create table notes (text text); create index notes_index on notes (text)')
+      const pages = database.serialize()
+      database.close()
+      await writeFile(join(folder, 'site.sqlite'), pages.subarray(0, 5000))
+    },
+    line: /^The database .* cannot be used: SQLITE_CORRUPT\.$/,
+  },
+  'a folder that nobody may write to': {
+    async prepare(folder) {
+      await writeFile(join(folder, 'jwt-secret'), secret)
+      await chmod(join(folder, 'jwt-secret'), 0o644)
+      await chmod(folder, 0o555)
+    },
+    variables: { NODE_OPTIONS: nobody, JWT_SECRET: secret },
+    line: /^The database .* cannot be opened: [A-Z_]+\.$/,
+  },
+  'a database that nobody may write to': {
+    async prepare(folder) {
+      new Database(join(folder, 'site.sqlite')).exec('create table notes (text text)').close()
+      await chmod(join(folder, 'site.sqlite'), 0o444)
+      await chmod(folder, 0o777)
+    },
+    variables: { NODE_OPTIONS: nobody, JWT_SECRET: secret },
+    line: /^The database .* cannot be used: SQLITE_READONLY\.$/,
+  },
+  'a folder for the database below /proc': {
+    variables: { DATABASE_URL: 'sqlite:/proc/koa/authenticators/site.sqlite' },
+    line: /^The database \/proc\/koa\/authenticators\/site\.sqlite cannot be opened: ENOENT\.$/,
+  },
+  'a DATA_DIR that cannot be made': {
+    variables: { DATA_DIR: '/proc/koa' },
+    line: /^DATA_DIR |^The database /,
+  },
+  'another process that has been migrating for ever': {
+    async prepare(folder, t) {
+      const other = new Database(join(folder, 'site.sqlite-migrating'))
+      other.exec('begin exclusive')
+      t.after(async () => void other.close())
+    },
+    line: /^The database .* cannot be opened: SQLITE_BUSY\.$/,
+  },
+}
+
+describe('a start that cannot succeed', { concurrency: 2 }, () => {
+  for (const [what, { line, variables, prepare }] of Object.entries(badStarts)) {
+    test(`says so in one line and exits 1 within ten seconds: ${what}`, async (t) => {
+      const folder = await temporaryFolder(t)
+      await chmod(folder, 0o755)
+      await prepare?.(folder, t)
+      const start = performance.now()
+      const { code, stdout, stderr } = await runServer(t, { DATA_DIR: folder, ...variables }).ended
+      assert.deepEqual([code, stdout], [1, ''], stderr)
+      assert.match(stderr.trimEnd(), line)
+      assert.equal(stderr.trimEnd().split('\n').length, 1, stderr)
+      assert.doesNotMatch(stderr, /\n\s+at |node:internal|Error:/)
+      const seconds = (performance.now() - start) / 1000
+      assert.ok(seconds < quiet(10), `${seconds} s`)
+    })
+  }
+})

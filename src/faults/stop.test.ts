@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
+import { describe, test } from 'node:test'
+import { password, registration } from '../testing/people.ts'
+import { startServer, temporaryFolder } from '../testing/server-process.ts'
+import { quiet } from './quiet.ts'
+
+/** A client with one connection, which it uses for one request after the other, for as long as it may. */
+class Client {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  readonly #url: string
+  readonly statuses: number[] = []
+
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  /** Sends requests, and returns when an answer says that the connection ends. */
+  async keepBusy(): Promise<void> {
+    const login = JSON.stringify({ username: 'ada@example.com', password })
+    for (let isOver = false; !isOver; ) {
+      isOver = (await this.#send('GET', '/')) || (await this.#send('POST', '/login', login))
+    }
+  }
+
+  async #send(method: string, path: string, body = ''): Promise<boolean> {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    const outgoing = request(this.#url + path, { method, headers, agent: this.#agent })
+    outgoing.end(body)
+    const [incoming]: [IncomingMessage] = (await once(outgoing, 'response')) as [IncomingMessage]
+    // Throws if it ends before all of it is there.
+    for await (const _part of incoming);
+    assert.ok(incoming.complete)
+    this.statuses.push(incoming.statusCode ?? 0)
+    return incoming.headers.connection === 'close'
+  }
+}
+
+describe('SIGTERM in the middle of the traffic', { concurrency: true }, () => {
+  for (const drain of ['0', '1']) {
+    test(`has every request on every connection answered in full, and ends with 0: DRAIN_SECONDS=${drain}`, async (t) => {
+      const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: drain })
+      await server.visitor().json('/users', registration('Ada'))
+      const clients = Array.from({ length: 12 }, () => new Client(server.url))
+      const busy = Promise.all(clients.map((client) => client.keepBusy()))
+      const { port } = new URL(server.url)
+      // One that has not sent anything yet, as browsers open in advance.
+      const silent = connect(Number(port), '127.0.0.1')
+      await once(silent, 'connect')
+      for (let answered = 0; answered < 100; ) {
+        await server.visitor().get('/healthz')
+        answered = clients.reduce((sum, { statuses }) => sum + statuses.length, 0)
+      }
+
+      server.child.kill('SIGTERM')
+      const start = performance.now()
+      await busy
+      const { code, stderr } = await server.ended
+      assert.deepEqual([code, stderr], [0, ''])
+      assert.ok((performance.now() - start) / 1000 < quiet(5))
+      assert.equal(server.log.at(-1)?.msg, 'stopped')
+      for (const { statuses } of clients) assert.deepEqual([...new Set(statuses)], [200], statuses.join())
+    })
+  }
+})

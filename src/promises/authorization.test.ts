@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { rawRequest } from '../auth/testing/raw-request.ts'
+import { bearer, signIn, signUp, takeJWT, takeToken } from '../testing/people.ts'
+import type { Answer } from '../testing/promises.ts'
+import { startSite } from '../testing/site.ts'
+import { dumpAll } from './dump.ts'
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+const scheme = fc.constantFrom(
+  'Basic',
+  'bAsIc',
+  'Bearer',
+  'BEARER',
+  'Digest',
+  'Negotiate',
+  '',
+  'Basic,',
+  'Bearer=',
+)
+const gap = fc.constantFrom('', ' ', '  ', '     ', '\t', ' \t ', ', ', '%20', ':')
+const tail = fc.constantFrom('', '', '', ' x', ',', ', Basic YTpi', '\t', '=', '%', ' realm="x"')
+// The client refuses to send DEL.
+const latin1 = fc.string({
+  unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code === 0x7f ? 0x20 : code)),
+})
+const word = fc.oneof(
+  fc.base64String(),
+  fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64')),
+  latin1,
+  fc.constantFrom(
+    '%'.repeat(2000),
+    'x'.repeat(14_000),
+    `${base64('a:b')}!`,
+    'eyJ.eyJ.eyJ',
+    '..',
+    `kauth_${'A'.repeat(49)}`,
+  ),
+)
+const values = fc.sample(
+  fc.tuple(scheme, gap, word, tail).map((parts) => parts.join('')),
+  600,
+)
+
+describe('an Authorization header of whatever form', () => {
+  test('is 401 on guarded routes and ignored elsewhere: 600 generated ones', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const before = await dumpAll(site)
+    for (const authorization of values) {
+      const path = authorization.length % 2 ? '/me' : '/secure'
+      const { status, cookies } = await site.visitor().get(path, { authorization })
+      assert.deepEqual([status, cookies], [401, []], authorization.slice(0, 60))
+    }
+    for (const authorization of values.slice(0, 100)) {
+      assert.equal((await site.visitor().page('/', { authorization })).status, 200)
+      assert.equal((await site.visitor().post('/login', { authorization })).status, 401)
+    }
+    assert.deepEqual(await dumpAll(site), before)
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('opens the door only as one scheme, one or more spaces and one word', async (t) => {
+    const site = await startSite(t)
+    const token = await takeToken(site, await signUp(site))
+    const port = Number(new URL(site.url).port)
+    const status = async (...lines: string[]) => (await rawRequest(port, lines, 'GET /me HTTP/1.1')).status
+    for (const good of [`Bearer ${token}`, `bearer ${token}`, `BEARER    ${token}`])
+      assert.equal(await status(`Authorization: ${good}`), 200, good)
+    for (const bad of [
+      ...[
+        `Bearer\t${token}`,
+        `Bearer${token}`,
+        `Bearer ${token} ${token}`,
+        `Bearer ${token},`,
+        `Bearer "${token}"`,
+      ],
+      ...[
+        `Bearer, Bearer ${token}`,
+        `Bearer ${token}\tx`,
+        `Bearer \u00a0${token}`,
+        token,
+        `Token ${token}`,
+        'Bearer',
+      ],
+    ])
+      assert.equal(await status(`Authorization: ${bad}`), 401, bad)
+    assert.equal(await status(`Authorization: Bearer ${token}`, `Authorization: Bearer ${token}`), 401)
+    assert.equal(await status(`Authorization: Bearer ${token}`, 'authorization: x'), 401)
+  })
+})
+
+describe('who is signed in', () => {
+  test('belongs to one request: 2,000 at the same time, by 50 people, and each is told their own name', async (t) => {
+    const site = await startSite(t)
+    const asking: { name: string; ask: () => Promise<Answer> }[] = []
+    for (let i = 0; i < 50; i += 1) {
+      const person = await signUp(site, `Person${i}`)
+      const { session } = await signIn(site, person)
+      const headers: Record<string, string>[] = [
+        {},
+        bearer(await takeToken(site, person)),
+        bearer(await takeJWT(site, person)),
+      ]
+      const header = headers[i % 3]
+      const ask = () => site.visitor(header?.authorization ? undefined : session).get('/me', header)
+      asking.push({ name: person.name, ask })
+    }
+    const asked = Array.from({ length: 2000 }, (_, i) => asking[(i * 7) % asking.length] ?? assert.fail())
+    const answers = await Promise.all(asked.map(({ ask }) => ask()))
+    assert.deepEqual(
+      answers.map(({ record }) => record.name),
+      asked.map(({ name }) => name),
+    )
+  })
+})

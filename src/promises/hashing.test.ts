@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import bcrypt from 'bcrypt'
+import { sql } from '../testing/database.ts'
+import { addAdmin, basic, password, registration, signIn, signUp } from '../testing/people.ts'
+import type { Answer } from '../testing/promises.ts'
+import { type Site, startSite } from '../testing/site.ts'
+import { hashPassword, setBcryptCost } from '../users/password.ts'
+import { countHashes } from './count-hashes.ts'
+
+/** Every way that a password comes by. */
+function ways(site: Site): Record<string, (email: string, secret: string) => Promise<Answer>> {
+  return {
+    form: (username, secret) => site.visitor().form('/login', { username, password: secret }),
+    JSON: (username, secret) => site.visitor().json('/login', { username, password: secret }),
+    Basic: (email, secret) => site.visitor().post('/login', basic({ email }, secret)),
+    'Basic for a JWT': (email, secret) => site.visitor().post('/login?as=jwt', basic({ email }, secret)),
+    'Basic at the account': (email, secret) =>
+      site.visitor().get('/account/tokens', basic({ email }, secret)),
+    'Basic as an admin': (email, secret) => site.visitor().get('/secure', basic({ email }, secret)),
+  }
+}
+
+describe('a check of a password', () => {
+  test('takes the work of one hash at the cost of today, on every way, for whoever exists and whoever does not', async (t) => {
+    const site = await startSite(t)
+    await signUp(site, 'Ada')
+    await signUp(site, 'Bob')
+    await signUp(site, 'Eve')
+    await addAdmin(site, 'Grace')
+    await sql(site, "update users set disabled_at = 1 where name = 'Bob'")
+    await sql(site, "update users set password_hash = 'damaged' where name = 'Eve'")
+    const hashes = countHashes(t)
+    for (const cost of [4, 6]) {
+      setBcryptCost(cost)
+      for (const [how, send] of Object.entries(ways(site))) {
+        const names = ['ada', 'bob', 'eve', 'grace', 'nobody', '', 'x'.repeat(300)]
+        for (const name of names) {
+          hashes()
+          const { status } = await send(`${name}@example.com`, 'a wrong guess')
+          const { rounds } = hashes()
+          assert.deepEqual([status, rounds], [401, 2 ** cost], `${how}: ${name.slice(0, 9)} at cost ${cost}`)
+        }
+      }
+    }
+  })
+
+  test('that nobody can have costs no hash at all, and a body of a megabyte is not even read', async (t) => {
+    const site = await startSite(t)
+    const { email } = await signUp(site)
+    const hashes = countHashes(t)
+    for (const secret of ['x'.repeat(1025), 'é'.repeat(513), '']) {
+      for (const [how, send] of Object.entries(ways(site))) {
+        const { status } = await send(email, secret)
+        assert.equal(status, 401, how)
+      }
+      const { status } = await site
+        .visitor()
+        .json('/users', registration('Bob', { password: secret, confirmPassword: secret }))
+      assert.equal(status, 400)
+    }
+    // An empty password is one that somebody may have typed.
+    assert.ok(hashes().evaluations <= Object.keys(ways(site)).length)
+    const megabyte = 'x'.repeat(1_000_000)
+    for (let i = 0; i < 20; i += 1) {
+      assert.equal((await site.visitor().json('/login', { username: email, password: megabyte })).status, 413)
+      assert.equal((await site.visitor().form('/login', { username: email, password: megabyte })).status, 413)
+      assert.equal(
+        (await site.visitor().json('/users', registration('Bob', { password: megabyte }))).status,
+        413,
+      )
+    }
+    assert.equal(hashes().evaluations, 0)
+  })
+
+  test('of a right one hashes it anew where the cost has been raised, and is right all the same where that fails', async (t) => {
+    const site = await startSite(t, { BCRYPT_COST: '4' })
+    const person = await signUp(site)
+    const stored = async () => String((await sql(site, 'select password_hash from users'))[0]?.password_hash)
+    const old = await stored()
+    setBcryptCost(5)
+    await sql(
+      site,
+      "create trigger full before update of password_hash on users begin select raise(abort, 'full'); end",
+    )
+    const warnings: string[] = []
+    const listen = ({ message }: Error) => warnings.push(message)
+    process.on('warning', listen)
+    t.after(async () => void process.off('warning', listen))
+    await signIn(site, person)
+    assert.equal(await stored(), old)
+    await new Promise(setImmediate)
+    assert.match(warnings.join(), /stays at its old cost/)
+    await sql(site, 'drop trigger full')
+    await signIn(site, person)
+    assert.match(await stored(), /^\$2b\$05\$/)
+    const renewed = await stored()
+    await signIn(site, person)
+    assert.equal(await stored(), renewed, 'once is enough')
+    assert.equal((await site.visitor().post('/login?as=user', basic(person, `${password}x`))).status, 401)
+    assert.equal(await stored(), renewed)
+  })
+
+  test('against a stored hash that is damaged or hostile is refused like a wrong one, ends, and is told to the operator', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const salt = (await hashPassword(password)).slice(7)
+    const warnings: Error[] = []
+    const listen = (warning: Error) => warnings.push(warning)
+    process.on('warning', listen)
+    t.after(async () => void process.off('warning', listen))
+    const planted = [
+      '',
+      'x',
+      password,
+      `$2b$31$${salt}`,
+      `$2b$16$${salt}`,
+      `$2b$03$${salt}`,
+      `$2y$04$${salt}`,
+    ]
+    const more = [`$1$04$${salt}`, `$2b$04$${salt}x`, `$2b$04$${salt.slice(1)}`, `$argon2id$${salt}`]
+    const hashes = countHashes(t)
+    for (const each of [...planted, ...more]) {
+      await sql(site, 'update users set password_hash = ?', [each])
+      hashes()
+      assert.equal((await site.visitor().post('/login', basic(person))).status, 401, each)
+      assert.deepEqual(hashes(), { evaluations: 1, rounds: 2 ** 4 }, each)
+    }
+    await new Promise(setImmediate)
+    assert.equal(warnings.length, planted.length + more.length)
+    for (const { message } of warnings)
+      assert.match(message, new RegExp(`^The password hash of User ${person.id} is damaged`))
+  })
+})
+
+describe('sign-up', () => {
+  test('looks an address up before it hashes: one that is taken costs no hash, and is told by its 409', async (t) => {
+    const site = await startSite(t)
+    const hashes = countHashes(t)
+    await signUp(site)
+    assert.equal(hashes().evaluations, 1)
+    for (let i = 0; i < 10; i += 1)
+      assert.equal((await site.visitor().json('/users', registration('Ada'))).status, 409)
+    assert.equal(hashes().evaluations, 0)
+  })
+})
+
+describe('a flood of log-ins', () => {
+  test('keeps no page waiting, and what finds no place is refused at once with 503 and Retry-After', async (t) => {
+    const site = await startSite(t)
+    const { email } = await signUp(site)
+    const ada = await signIn(site, { email })
+    const gate = Promise.withResolvers<void>()
+    const started: string[] = []
+    const { compare } = bcrypt
+    t.mock.method(bcrypt, 'compare', async (typed: string, stored: string) => {
+      started.push(stored)
+      await gate.promise
+      return compare(typed, stored)
+    })
+    // As if a hash took minutes, so that the queue is as short as it gets.
+    const elapsed = t.mock.method(performance, 'now', () => 1e9 * elapsed.mock.callCount())
+    const first = site.visitor().json('/login', { username: email, password })
+    gate.resolve()
+    assert.equal((await first).status, 200)
+    elapsed.mock.restore()
+
+    const held = Promise.withResolvers<void>()
+    gate.promise = held.promise
+    started.length = 0
+    const flood = Array.from({ length: 100 }, () =>
+      site.visitor().json('/login', { username: email, password: 'a wrong guess' }),
+    )
+    const refused: Answer[] = []
+    const all = flood.map((each) =>
+      each.then((answer) => (answer.status === 503 ? refused.push(answer) : answer)),
+    )
+    while (refused.length === 0) assert.equal((await ada.page('/account')).status, 200)
+    assert.equal((await site.visitor().page('/login')).status, 200)
+    assert.ok(started.length <= 16, 'places are bounded by the cores')
+    for (const { headers } of refused) assert.match(headers['retry-after'] ?? '', /^[1-9]\d*$/)
+    held.resolve()
+    await Promise.all(all)
+    assert.ok(refused.length <= 100 - 64, 'a burst of people is no flood')
+  })
+})

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import bcrypt from 'bcrypt'
+import type { AuthContext } from '#auth'
+import { databases, entityManager } from '#auth/mikro-orm'
+import { count, sql } from '../testing/database.ts'
+import { addAdmin, basic, bearer, password, signIn, signUp, takeJWT } from '../testing/people.ts'
+import { type Site, startSite } from '../testing/site.ts'
+import { checkCredentials } from './check-credentials.ts'
+import { mountCredentialCheck } from './credential-check.ts'
+import { setBcryptCost } from './password.ts'
+import { User } from './user.ts'
+
+const refusesHashes = `create trigger no_new_hash before update of password_hash on users
+  begin select raise(abort, 'no new hash'); end`
+
+describe('a change of the cost', () => {
+  test('hashes a password anew at the next log-in, however it comes, and changes nothing else', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ada = await signIn(site, person)
+    const jwt = await takeJWT(site, person)
+    const [before] = await sql(site, 'select * from users')
+    const ways = [
+      () => site.visitor().form('/login', { username: person.email, password }),
+      () => site.visitor().json('/login', { username: person.email, password }),
+      () => site.visitor().post('/login?as=jwt', basic(person)),
+      () => site.visitor().get('/account/sessions', basic(person)),
+      () => ada.json('/account/password', { currentPassword: password }),
+    ]
+    for (const [i, way] of ways.entries()) {
+      const cost = i % 2 === 0 ? 5 : 4
+      setBcryptCost(cost)
+      assert.ok((await way()).status < 500)
+      assert.equal((await hashOf(site)).slice(0, 7), `$2b$0${cost}$`, String(way))
+      assert.equal((await way()).status < 500, true, 'the new hash is of the same password')
+    }
+    const [after] = await sql(site, 'select * from users')
+    assert.deepEqual({ ...after, password_hash: before?.password_hash }, before)
+    assert.equal((await ada.get('/me')).status, 200)
+    assert.equal((await site.visitor().get('/me', bearer(jwt))).status, 200)
+    assert.equal((await site.visitor().post('/login?as=user', basic(person))).status, 200)
+  })
+
+  test('hashes the password of an admin anew too', async (t) => {
+    const site = await startSite(t)
+    const grace = await addAdmin(site)
+    setBcryptCost(5)
+    assert.equal((await site.visitor().get('/secure', basic(grace))).status, 200)
+    assert.match(await hashOf(site, 'admins'), /^\$2b\$05\$/)
+    assert.equal((await site.visitor().get('/secure', basic(grace))).status, 200)
+  })
+
+  test('leaves the hash as it is for a wrong password', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const before = await hashOf(site)
+    setBcryptCost(5)
+    assert.equal((await site.visitor().post('/login', basic(person, 'wrong'))).status, 401)
+    assert.equal(await hashOf(site), before)
+  })
+
+  test('does not keep out who has the right password when the new hash cannot be stored, and says so', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const before = await hashOf(site)
+    const warnings = warningsOf(t)
+    await sql(site, refusesHashes)
+    setBcryptCost(5)
+    assert.equal((await site.visitor().post('/login?as=user', basic(person))).status, 200)
+    await signIn(site, person)
+    assert.equal(await hashOf(site), before)
+    assert.deepEqual(
+      warnings.map(({ code }) => code),
+      ['PASSWORD_HASH_KEPT', 'PASSWORD_HASH_KEPT'],
+    )
+    for (const { message } of warnings) {
+      assert.ok(message.includes(person.id))
+      assert.doesNotMatch(message, /\$2b\$|update |no new hash/i)
+    }
+    await sql(site, 'drop trigger no_new_hash')
+    await signIn(site, person)
+    assert.match(await hashOf(site), /^\$2b\$05\$/, 'the next time will do')
+  })
+
+  test('lets 20 right log-ins at the same time all in', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    setBcryptCost(5)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => site.visitor().post('/login?as=user', basic(person))),
+    )
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    assert.match(await hashOf(site), /^\$2b\$05\$/)
+  })
+
+  test('costs a wrong guess the same work, whether the account exists, and however old its hash is', async (t) => {
+    const site = await startSite(t)
+    const [old, recent] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
+    const damaged = await signUp(site, 'Eve')
+    await sql(site, "update users set password_hash = 'x' where name = 'Eve'")
+    setBcryptCost(7)
+    await signIn(site, recent)
+    warningsOf(t)
+    const { mock } = t.mock.method(bcrypt, 'compare')
+    const work = async (email: string) => {
+      mock.resetCalls()
+      assert.equal((await site.visitor().post('/login', basic({ email }, 'wrong'))).status, 401)
+      const costs = mock.calls.map(({ arguments: [, hash] }) => Number(String(hash).slice(4, 6)))
+      return costs.reduce((sum, cost) => sum + 2 ** cost, 0)
+    }
+    for (const email of [old.email, recent.email, damaged.email, 'nobody@example.com'])
+      assert.equal(await work(email), 2 ** 7, email)
+  })
+})
+
+describe('a stored hash that is damaged or hostile', () => {
+  test('is a failed log-in like any other, and a line for the operator that names the account', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const hash = await hashOf(site)
+    const salt = hash.slice(7)
+    const warnings = warningsOf(t)
+    const planted = [
+      '',
+      password,
+      hash.slice(0, -1),
+      `${hash}x`,
+      `$2b$31$${salt}`,
+      `$2b$16$${salt}`,
+      `$2b$00$${salt}`,
+      `$2y$04$${salt}`,
+      `$argon2id$v=19$m=65536,t=3,p=4$${salt}`,
+      '$2b$04$',
+    ]
+    const start = performance.now()
+    for (const each of planted) {
+      await sql(site, 'update users set password_hash = ?', [each])
+      warnings.length = 0
+      const { status, text } = await site.visitor().post('/login', basic(person))
+      assert.equal(status, 401, each)
+      assert.doesNotMatch(text, /damage|hash/)
+      const form = await site.visitor().form('/login', { username: person.email, password })
+      assert.equal(form.status, 401, each)
+      assert.match(form.text, /The e-mail address or password is wrong\./)
+      assert.deepEqual(
+        warnings.map(({ code }) => code),
+        ['PASSWORD_HASH_DAMAGED', 'PASSWORD_HASH_DAMAGED'],
+      )
+      for (const { message } of warnings) {
+        assert.ok(message.startsWith(`The password hash of User ${person.id} is damaged`), message)
+        assert.ok(each.length < 3 || !message.includes(each))
+      }
+      assert.equal(await hashOf(site), each, 'it stays as it is')
+    }
+    assert.ok(performance.now() - start < 20_000, 'nothing was evaluated at a hostile cost')
+  })
+})
+
+describe('checkCredentials', () => {
+  test('lets nobody in whose password was changed, or whose account was closed, while it was being checked', async (t) => {
+    const site = await startSite(t)
+    const { email: username } = await signUp(site)
+    const log = async (meanwhile: string) => {
+      const ctx = contextOf(site)
+      const find = async () => {
+        const user = await entityManager(ctx).findOneOrFail(User, { email: username })
+        await sql(site, meanwhile)
+        return (await user.verify(password)) ? user : undefined
+      }
+      return checkCredentials('user', { username, password }, { ctx, find })
+    }
+    assert.ok(await log('select 1'))
+    assert.equal(await log('update users set password_changed_at = password_changed_at + 1'), undefined)
+    assert.equal(await log('update users set disabled_at = 1'), undefined)
+    await sql(site, 'update users set disabled_at = null')
+    assert.ok(await log('select 1'))
+    assert.equal(await log('delete from users'), undefined)
+    assert.equal(await count(site, 'users'), 0)
+  })
+})
+
+async function hashOf(site: Site, table = 'users'): Promise<string> {
+  const [row] = await sql(site, `select password_hash from ${table}`)
+  return String(row?.password_hash)
+}
+
+/** What the process warns of from now on: the server writes it into its log. */
+function warningsOf(t: TestContext): { code?: string; message: string }[] {
+  const warnings: { code?: string; message: string }[] = []
+  const note = (warning: Error & { code?: string }) => {
+    if (warning.code?.startsWith('PASSWORD_')) warnings.push(warning)
+  }
+  process.on('warning', note)
+  t.after(() => process.off('warning', note))
+  return warnings
+}
+
+/** As much of a request as a check needs. */
+function contextOf(site: Site): AuthContext {
+  const ctx = {} as AuthContext
+  databases(site.orm)(ctx, async () => {})
+  mountCredentialCheck(ctx, (_who, check) => check())
+  return ctx
+}

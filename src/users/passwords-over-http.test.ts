@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { dictionary } from '@zxcvbn-ts/language-common'
+import bcrypt from 'bcrypt'
+import { dump, sql } from '../testing/database.ts'
+import { basic, password, registration, signIn, signUp } from '../testing/people.ts'
+import { runServer, temporaryFolder } from '../testing/server-process.ts'
+import { type Site, startSite } from '../testing/site.ts'
+
+describe('passwords', () => {
+  test('are kept as bcrypt hashes of the configured cost, each with a salt of its own', async (t) => {
+    const site = await startSite(t, { BCRYPT_COST: '5' })
+    for (const name of ['Ada', 'Bob', 'Eve']) await signUp(site, name)
+    const hashes = (await sql(site, 'select password_hash from users')).map((row) =>
+      String(row.password_hash),
+    )
+    for (const hash of hashes) {
+      assert.match(hash, /^\$2b\$05\$[./A-Za-z\d]{53}$/)
+      assert.ok(await bcrypt.compare(password, hash))
+    }
+    assert.equal(new Set(hashes.map((hash) => hash.slice(7, 29))).size, 3, 'salts')
+  })
+
+  test('cannot be hashed at a cost below 10 in production: the server does not start', async (t) => {
+    const { ended } = runServer(t, {
+      NODE_ENV: 'production',
+      DATA_DIR: await temporaryFolder(t),
+      PUBLIC_URL: 'https://example.com',
+      JWT_SECRET: 'x'.repeat(32),
+      BCRYPT_COST: '9',
+    })
+    const { code, stderr } = await ended
+    assert.notEqual(code, 0)
+    assert.equal(stderr, 'BCRYPT_COST must be a whole number from 10 to 15.\n')
+  })
+
+  test('that differ in one character, however late, are different: none is cut', async (t) => {
+    const site = await startSite(t)
+    const characters = [
+      ['a', 'b'],
+      ['é', 'è'],
+      ['🙂', '🙃'],
+      ['界', '畍'],
+    ] as const
+    let pairs = 0
+    for (const length of [8, 17, 36, 64, 71, 72, 73, 74, 100, 255, 256, 257, 500, 1000, 1024]) {
+      for (const [one, other] of characters) {
+        // As many bytes as `length`, of which the last are the character; the rest are its first ones over and over.
+        const last = Buffer.byteLength(one)
+        const fill = one.repeat(Math.floor((length - last) / last)) + 'x'.repeat((length - last) % last)
+        const [right, twin] = [`${fill}yz${one}`, `${fill}yz${other}`]
+        if (Buffer.byteLength(right) > 1024 || [...right].length < 8) continue
+        pairs += 1
+        const person = await signUp(site, `P${pairs}`, { password: right, confirmPassword: right })
+        assert.equal(await logIn(site, person, twin), 401, `${length} bytes of ${one}`)
+        assert.equal(
+          await logIn(site, person, `${fill}yz`),
+          401,
+          `${length} bytes of ${one}, the last missing`,
+        )
+        assert.equal(await logIn(site, person, right), 200, `${length} bytes of ${one}`)
+      }
+    }
+    assert.ok(pairs >= 50, `${pairs} pairs`)
+  })
+
+  test('may be 64 characters of any script', async (t) => {
+    const site = await startSite(t)
+    for (const [i, character] of ['🙂', '界', 'ш', 'ع', 'a'].entries()) {
+      const long = `${character.repeat(63)}!`
+      const person = await signUp(site, `P${i}`, { password: long, confirmPassword: long })
+      assert.equal(await logIn(site, person, long), 200)
+      assert.equal(await logIn(site, person, `${character.repeat(63)}?`), 401)
+    }
+  })
+
+  test('with a NUL in them are whole: it ends none and repeats none', async (t) => {
+    const site = await startSite(t)
+    const base = 'zq abcdefgh'
+    const alike = [base, `${base}\0`, `${base}\0${base}`, `${base}\0x123`, `${base}\0y123`, `\0${base}`]
+    for (const [i, right] of alike.entries()) {
+      const person = await signUp(site, `P${i}`, { password: right, confirmPassword: right })
+      for (const typed of alike) {
+        const fields = { username: person.email, password: typed }
+        const expected = typed === right
+        const name = JSON.stringify({ right, typed })
+        assert.equal((await site.visitor().json('/login', fields)).status, expected ? 200 : 401, name)
+        assert.equal((await site.visitor().form('/login', fields)).status, expected ? 303 : 401, name)
+      }
+    }
+  })
+
+  test('are the same composed and decomposed, and in nothing else', async (t) => {
+    const site = await startSite(t)
+    const secret = 'Crème brûlée ﬁn'
+    const person = await signUp(site, 'Ada', {
+      password: secret.normalize('NFC'),
+      confirmPassword: secret.normalize('NFC'),
+    })
+    for (const form of ['NFC', 'NFD'] as const)
+      assert.equal(await logIn(site, person, secret.normalize(form)), 200, form)
+    for (const other of [
+      secret.normalize('NFKC'),
+      secret.toLowerCase(),
+      secret.toUpperCase(),
+      ` ${secret}`,
+      `${secret} `,
+      secret.replace(' ', '  '),
+      secret.replace(' ', '\u00a0'),
+      'Creme brulee fin',
+    ])
+      assert.equal(await logIn(site, person, other), 401, other)
+  })
+
+  test('with half a character are refused, 400, and log nobody in', async (t) => {
+    const site = await startSite(t)
+    for (const secret of ['\ud800 lone surrogate', 'lone surrogate \udc00', '\udc00\ud800 the wrong way']) {
+      const body = registration('Ada', { password: secret, confirmPassword: secret })
+      assert.equal((await site.visitor().json('/users', body)).status, 400)
+      const login = { username: 'ada@example.com', password: secret }
+      assert.ok([400, 401].includes((await site.visitor().json('/login', login)).status))
+    }
+    assert.deepEqual((await dump(site)).users, [])
+  })
+
+  test('have no rule but their length, in characters', async (t) => {
+    const site = await startSite(t)
+    const odd = [
+      'lower case only',
+      'UPPER CASE ONLY',
+      '        .       ',
+      ' leading space',
+      'trailing space ',
+      'no_digits_here',
+      '8675309 8675309 1',
+      '🙂🙃🙂🙃🙂🙃🙂🙃',
+      'пароль мой длинный',
+      'كلمة السر الطويلة',
+      '秘密の合言葉です',
+      'tab\tin the middle',
+      'new\nline in it',
+      `quote ' and " and \\`,
+      '<script>alert(1)</script>',
+      "'; drop table users; --",
+      '%00%0d%0a%2e%2e',
+      '\u0024{jndi:ldap://x}',
+      'null undefined NaN',
+      '{"$ne": null}',
+      'a:b::c:d:e',
+      ':starts with one',
+      'ends with one:',
+      '\u200b\u200b\u200b zero width',
+      'e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301',
+      '--------------------x',
+      'q'.repeat(1024),
+      '👨‍👩‍👧‍👦 the family',
+      '\u202eright to left',
+      '\u0007 a bell rings',
+    ]
+    for (const [i, secret] of odd.entries()) {
+      const person = await signUp(site, `Person ${i}`, {
+        email: `p${i}@example.org`,
+        password: secret,
+        confirmPassword: secret,
+      })
+      assert.equal(await logIn(site, person, secret), 200, secret)
+    }
+    for (const short of ['', 'seven77', '🙂'.repeat(7), 'e\u0301'.repeat(7), ' '.repeat(7)]) {
+      const body = registration('Eve', { password: short, confirmPassword: short })
+      assert.equal((await site.visitor().json('/users', body)).status, 400, short)
+    }
+  })
+
+  test('that are too long are refused before they are hashed, on every way in', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ada = await signIn(site, person)
+    const before = await dump(site)
+    const { mock: compared } = t.mock.method(bcrypt, 'compare')
+    const { mock: hashed } = t.mock.method(bcrypt, 'hash')
+    for (const secret of ['x'.repeat(1_000_000), 'é'.repeat(500_000)]) {
+      const fields = {
+        username: person.email,
+        password: secret,
+        currentPassword: secret,
+        confirmPassword: secret,
+      }
+      const all = { ...registration('Bob'), ...fields }
+      for (const path of ['/users', '/login', '/account/password', '/account/close']) {
+        assert.equal((await ada.json(path, all)).status, 413, path)
+        assert.equal(
+          (await ada.form(path, { ...all, name: 'Bob', email: 'bob@example.com' })).status,
+          413,
+          path,
+        )
+      }
+    }
+    const tooLong = 'x'.repeat(1025)
+    assert.equal(await logIn(site, person, tooLong), 401)
+    assert.equal(await logIn(site, { email: 'nobody@example.com' }, tooLong), 401)
+    const body = registration('Bob', { password: tooLong, confirmPassword: tooLong })
+    const { status, record } = await site.visitor().json('/users', body)
+    assert.deepEqual([status, record.detail], [400, 'The password must be at most 1024 bytes long.'])
+    assert.equal((await ada.json('/account/close', { password: tooLong })).status, 400)
+    assert.deepEqual([compared.callCount(), hashed.callCount()], [0, 0])
+    assert.deepEqual(await dump(site), before)
+  })
+
+  test('that everybody uses are refused, and so are those made of what others know, each with the reason', async (t) => {
+    const site = await startSite(t)
+    const detailOf = async (secret: string) => {
+      const body = registration('Grace Hopper', {
+        email: 'grace.hopper@navy.example',
+        password: secret,
+        confirmPassword: secret,
+      })
+      const { status, record } = await site.visitor().json('/users', body)
+      assert.equal(status, 400, secret)
+      return record.detail
+    }
+    const common = dictionary['passwords-common'].filter((each) => String(each).length >= 8).map(String)
+    assert.ok(common.length > 3000, `${common.length} are long enough`)
+    // Each of them by itself is for the unit's own test: here every seventeenth, and the first.
+    for (const secret of common.filter((_, i) => i % 17 === 0 || i < 50))
+      assert.equal(
+        await detailOf(secret),
+        'The password is one of the most common ones. Choose one that is harder to guess.',
+      )
+    assert.match(String(await detailOf('grace.hopper@navy.example')), /made of your e-mail address/)
+    assert.match(String(await detailOf('HopperGrace1906')), /made of your /)
+    assert.match(String(await detailOf('koa-authenticators!')), /made of the name of this site/)
+    assert.deepEqual((await dump(site)).users, [])
+  })
+
+  test('are shown to nobody, nor are their hashes: on no page, in no record, in no line of the log', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ada = await signIn(site, person)
+    const [row] = await sql(site, 'select password_hash from users')
+    const hash = String(row?.password_hash)
+    // The site's visitors look for it in every answer from now on, and the end of the test in the log.
+    for (const part of [hash, hash.slice(7, 29), hash.slice(29)]) site.secrets.add(part)
+    const paths = [
+      '/',
+      '/account',
+      '/account/password',
+      '/account/close',
+      '/account/sessions',
+      '/account/tokens',
+    ]
+    for (const path of [...paths, '/account/activity', '/me', '/secure', '/nowhere']) {
+      await ada.page(path)
+      await ada.get(path)
+      await site.visitor().get(path, basic(person))
+    }
+    const wrong = { currentPassword: hash, password: hash, confirmPassword: 'x' }
+    await ada.form('/account/password', wrong)
+    await ada.json('/account/password', wrong)
+    await ada.form('/login', { username: person.email, password: hash })
+    assert.equal(await logIn(site, person, hash), 401, 'and it opens nothing')
+    await site.visitor().json('/users', registration('Ada'))
+    assert.ok(site.log.length > 30)
+  })
+})
+
+async function logIn(site: Site, person: { email: string }, secret: string): Promise<number> {
+  return (await site.visitor().json('/login', { username: person.email, password: secret })).status
+}

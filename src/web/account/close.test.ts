@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { count, dump, sql } from '../../testing/database.ts'
+import { basic, bearer, password, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
+import { startSite } from '../../testing/site.ts'
+
+const path = '/account/close'
+const close = { password, confirm: 'on' }
+
+describe('GET /account/close', () => {
+  test('is a form for the owner that asks for the password and a tick', async (t) => {
+    const { ada, person } = await siteWithAda(t)
+    const { status, text, headers } = await ada.page(path)
+    assert.deepEqual([status, headers['cache-control']], [200, 'no-store'])
+    assert.match(text, new RegExp(`name="username" value="${person.email}" autocomplete="username" readonly`))
+    assert.match(text, /<input id="password" name="password" type="password" autocomplete="current-password"/)
+    assert.match(text, /<input id="confirm" name="confirm" type="checkbox" value="on"[^>]*>\n/)
+    assert.doesNotMatch(text, /<input id="confirm"[^>]* checked/)
+  })
+
+  test('sends a stranger to sign in, and back', async (t) => {
+    const { site } = await siteWithAda(t)
+    const { status, headers } = await site.visitor().page(path)
+    assert.deepEqual([status, headers.location], [303, '/login?next=%2Faccount%2Fclose'])
+  })
+})
+
+describe('POST /account/close', () => {
+  test('deletes the account with all that is its own, signs out, and says so', async (t) => {
+    const { site, ada, person } = await siteWithAda(t, { THROTTLE: 'on' })
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    const bobsToken = await takeToken(site, { email: 'bob@example.com' })
+    const other = await signIn(site, person)
+    const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
+    const old = ada.session
+    const { status, headers } = await ada.form(path, close)
+    assert.deepEqual(
+      [status, headers.location, headers['clear-site-data']],
+      [303, '/account/closed', '"cache", "storage"'],
+    )
+    assert.equal(ada.session, undefined, 'the cookie is cleared')
+    const closed = await ada.page('/account/closed')
+    assert.equal(closed.status, 200)
+    assert.match(closed.text, /<h1>Your account is closed<\/h1>/)
+
+    for (const each of [site.visitor(old), other]) assert.equal((await each.get('/me')).status, 401)
+    for (const route of ['/me', '/secure'])
+      for (const each of [token, jwt])
+        assert.equal((await site.visitor().get(route, bearer(each))).status, 401, route)
+    assert.equal((await site.visitor().post('/login', basic(person))).status, 401)
+    const rows = await dump(site)
+    assert.ok(!JSON.stringify(rows).includes(person.id))
+    assert.ok(!JSON.stringify(rows).includes('ada@example.com'))
+    assert.deepEqual(await sql(site, 'select count(*) as n from devices where user_id = ?', [person.id]), [
+      { n: 0 },
+    ])
+    assert.equal((await bob.get('/me')).status, 200)
+    assert.equal((await site.visitor().get('/me', bearer(bobsToken))).status, 200)
+    await signUp(site, 'Ada')
+    assert.equal(
+      (await site.visitor().get('/me', bearer(jwt))).status,
+      401,
+      'the name is free, its past is not',
+    )
+  })
+
+  test('answers a program with 204, by session and by Basic', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const bySession = await ada.json(path, { password })
+    assert.deepEqual([bySession.status, bySession.text, ada.session], [204, '', undefined])
+    assert.equal(await count(site, 'users'), 0)
+
+    await signUp(site, 'Ada')
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    const byBasic = await bob.json(path, { password }, basic(person))
+    assert.deepEqual([byBasic.status, byBasic.cookies], [204, []])
+    assert.deepEqual(await sql(site, 'select name from users'), [{ name: 'Bob' }])
+    assert.equal((await bob.get('/me')).status, 200, 'whose session stood beside it')
+  })
+
+  test('without the password or the tick keeps everything, and names both at once', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const before = await dump(site)
+    const neither = await ada.form(path, { password: 'wrong canary' })
+    assert.equal(neither.status, 400)
+    assert.match(neither.text, /<title>Error: Close your account/)
+    assert.match(neither.text, /<a href="#password">This is not your current password\.<\/a>/)
+    assert.match(
+      neither.text,
+      /<a href="#confirm">Tick the box if you want to close your account for good\.<\/a>/,
+    )
+    assert.match(neither.text, /id="confirm"[^>]*aria-describedby="confirm-error" aria-invalid="true"/)
+    assert.ok(!neither.text.includes('wrong canary'))
+    const unticked = await ada.form(path, { password })
+    assert.deepEqual([unticked.status, /#password/.test(unticked.text)], [400, false])
+    const wrong = await ada.form(path, { ...close, password: 'wrong canary' })
+    assert.equal(wrong.status, 400)
+    assert.match(wrong.text, /id="confirm"[^>]* checked/)
+    for (const value of [undefined, null, '', 0, true, [password], { $ne: '' }, 'wrong canary'])
+      assert.equal((await ada.json(path, { password: value })).status, 400)
+    const large = { 'content-type': 'application/json' }
+    assert.equal((await ada.send('POST', path, large, `{"password":"${'x'.repeat(1e6)}"}`)).status, 413)
+    assert.deepEqual(await dump(site), before)
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('counts a wrong password as a guess, and then says when to come back', async (t) => {
+    const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
+    for (let i = 0; i < 10; i += 1)
+      assert.equal((await ada.json(path, { password: 'wrong canary' })).status, 400)
+    assert.equal((await ada.json(path, { password })).status, 429)
+    const { status, headers, text } = await ada.form(path, close)
+    assert.equal(status, 429)
+    assert.match(headers['retry-after'] ?? '', /^\d+$/)
+    assert.match(text, /<a href="#password">Too many attempts\. Try again in 15 minutes\.<\/a>/)
+    assert.equal(await count(site, 'users'), 1)
+  })
+
+  test('is for nobody who comes with a token, as a stranger, or from another site', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
+    for (const each of [token, jwt])
+      assert.equal((await site.visitor().json(path, { password }, bearer(each))).status, 401)
+    assert.equal((await site.visitor().json(path, { password })).status, 401)
+    const { status, headers } = await site.visitor().form(path, close)
+    assert.deepEqual([status, headers.location], [303, '/login'])
+    assert.equal((await ada.form(path, close, { 'sec-fetch-site': 'same-site' })).status, 403)
+    assert.equal(await count(site, 'users'), 1)
+  })
+
+  test('ten times at once closes it, and is no error of ours', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => {
+        const visitor = site.visitor(ada.session)
+        return i % 2 === 0 ? visitor.form(path, close) : visitor.json(path, { password })
+      }),
+    )
+    for (const { status } of answers) assert.ok([204, 303, 400, 401].includes(status), `${status}`)
+    assert.ok(answers.some(({ status, headers }) => status === 204 || headers.location === '/account/closed'))
+    assert.deepEqual([await count(site, 'users'), await count(site, 'sessions')], [0, 0])
+    assert.equal((await site.visitor().post('/login', basic(person))).status, 401)
+  })
+})
+
+describe('GET /account/closed', () => {
+  test('tells nobody who is signed in that their account is closed', async (t) => {
+    const { ada } = await siteWithAda(t)
+    const { status, headers } = await ada.page('/account/closed')
+    assert.deepEqual([status, headers.location], [303, '/account'])
+  })
+})
+
+describe('an account that the operator disables', () => {
+  test('is nobody at the next request, by session, token, JWT and password; and again somebody when it is enabled', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
+    const statuses = async () => [
+      (await ada.get('/me')).status,
+      (await site.visitor().get('/me', bearer(token))).status,
+      (await site.visitor().get('/me', bearer(jwt))).status,
+      (await site.visitor().post('/login?as=user', basic(person))).status,
+      (await ada.json(path, { password })).status,
+    ]
+    await sql(site, 'update users set disabled_at = 1')
+    assert.deepEqual(await statuses(), [401, 401, 401, 401, 401])
+    assert.equal(await count(site, 'users'), 1)
+    await sql(site, 'update users set disabled_at = null')
+    assert.deepEqual((await statuses()).slice(0, 4), [200, 200, 200, 200])
+  })
+})
+
+async function siteWithAda(t: TestContext, environment: Record<string, string> = {}) {
+  const site = await startSite(t, environment)
+  const person = await signUp(site)
+  return { site, person, ada: await signIn(site, person) }
+}

@@ -1,0 +1,522 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { describe, type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { count, dump, sql } from '../../testing/database.ts'
+import { basic, bearer, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
+import type { Answer } from '../../testing/promises.ts'
+import { type Site, startSite } from '../../testing/site.ts'
+import type { Visitor } from '../../testing/visitor.ts'
+import { issueToken, UserToken } from '../../users/user-token.ts'
+import { digestOf } from '../session-store.ts'
+
+const day = 24 * 60 * 60_000
+const html = { accept: 'text/html' }
+const path = '/account/tokens'
+const form = /^kauth_[\w-]{49}$/
+
+describe('POST /account/tokens as JSON', () => {
+  test('makes a token that opens the API until it expires, and shows its value this once', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const before = Date.now()
+    const { status, headers, record } = await here.json(path, { name: ' Backup ', days: 7 })
+    assert.equal(status, 201)
+    assert.equal(headers['content-type'], 'application/json; charset=utf-8')
+    assert.deepEqual(Object.keys(record), ['id', 'name', 'value', 'expiresAt'])
+    assert.equal(record.name, 'Backup')
+    assert.match(String(record.value), form)
+    assertDaysAfter(before, record.expiresAt, 7)
+    const program = site.visitor()
+    const token = bearer(String(record.value))
+    assert.equal((await program.get('/me', token)).record.id, person.id)
+    // Nowhere else is the value in an answer: every visitor checks that of all of them.
+    assert.ok(!(await here.get(path)).text.includes(String(record.value)))
+    await sql(site, 'update user_tokens set expires_at = ?', [Date.now()])
+    assert.equal((await program.get('/me', token)).status, 401)
+  })
+
+  test('for a password too', async (t) => {
+    const { site, person } = await siteWithSession(t)
+    const { status, record, cookies } = await site
+      .visitor()
+      .json(path, { name: 'CI', days: 1 }, basic(person))
+    assert.deepEqual([status, cookies], [201, []])
+    assert.equal((await site.visitor().get('/me', bearer(String(record.value)))).record.id, person.id)
+  })
+
+  test('is good for 30 days unless it says for how many, 1 to 365', async (t) => {
+    const { here } = await siteWithSession(t)
+    for (const days of [undefined, 1, 30, 365]) {
+      const before = Date.now()
+      const { status, record } = await here.json(path, { name: 'x', days })
+      assert.equal(status, 201)
+      assertDaysAfter(before, record.expiresAt, days ?? 30)
+    }
+  })
+
+  test('refuses a name or a number of days that is none, each by its field, all at once, and makes nothing', async (t) => {
+    const { site, here } = await siteWithSession(t)
+    const names = ['', '  ', 'n'.repeat(101), 'a\nb', '\u0000', '\u202e', '\ud800', null, 1, ['x'], { a: 1 }]
+    for (const name of [...names, undefined]) {
+      const { status, record } = await here.json(path, { name, days: 30 })
+      assert.deepEqual([status, fieldsOf(record)], [400, ['name']], JSON.stringify(name))
+    }
+    for (const days of [0, -1, 366, 1.5, 1e9, '30', '', null, true, [30], {}]) {
+      const { status, record } = await here.json(path, { name: 'x', days })
+      assert.deepEqual([status, fieldsOf(record)], [400, ['days']], JSON.stringify(days))
+    }
+    const both = await here.json(path, { days: 0 })
+    assert.deepEqual([both.status, fieldsOf(both.record)], [400, ['name', 'days']])
+    assert.equal(await count(site, 'user_tokens'), 0)
+  })
+
+  test('takes a name of 100 code points, and whatever can be printed', async (t) => {
+    const { here } = await siteWithSession(t)
+    for (const name of ['🙂'.repeat(100), '<b>&"\'</b>', 'מפתח', '{{7*7}} <%= it %>']) {
+      const { status, record } = await here.json(path, { name, days: 1 })
+      assert.deepEqual([status, record.name], [201, name])
+    }
+    const { text } = await here.page(path)
+    assert.ok(text.includes('&lt;b&gt;&amp;&quot;&#39;&lt;/b&gt;'))
+    assert.ok(!text.includes('<b>&'))
+  })
+
+  test('refuses a body that is no object of JSON and no form', async (t) => {
+    const { site, here } = await siteWithSession(t)
+    const bodies: [string, string, number][] = [
+      ['application/json', '{', 400],
+      ['application/json', '[]', 400],
+      ['application/json', '{"name":"a","name":"b"}', 400],
+      ['text/plain', 'name=x', 415],
+      ['multipart/form-data; boundary=x', '--x--', 415],
+      ['application/json', JSON.stringify({ name: 'x'.repeat(20_000) }), 413],
+    ]
+    for (const [type, body, expected] of bodies) {
+      const { status } = await here.send('POST', path, { 'content-type': type }, body)
+      assert.equal(status, expected, body.slice(0, 30))
+    }
+    assert.equal(await count(site, 'user_tokens'), 0)
+  })
+
+  test('gives 256 random bits each time, of which the database has the SHA-256 and no more', async (t) => {
+    const { site, here } = await siteWithSession(t)
+    const values = new Set<string>()
+    for (let i = 0; i < 100; i += 1) values.add(String((await here.json(path, { name: 'x' })).record.value))
+    for (let i = 0; i < 5; i += 1) values.add(await createByPage(here))
+    assert.equal(values.size, 105)
+    const stored = JSON.stringify(await dump(site))
+    for (const value of values) {
+      const random = value.slice(6, 49)
+      assert.equal(Buffer.from(random, 'base64url').length, 32)
+      assert.ok(stored.includes(hash('sha256', value, 'base64url')))
+      assert.ok(!stored.includes(random), 'nothing in the database opens anything')
+    }
+  })
+
+  test('is for whoever has a session or sends the password: no token makes, lists or revokes tokens', async (t) => {
+    const { site, person } = await siteWithSession(t)
+    const token = bearer(await takeToken(site, person))
+    const [row] = await sql(site, 'select id from user_tokens')
+    for (const authorization of [token, bearer(await takeJWT(site, person)), basic(person, 'wrong'), {}]) {
+      const stranger = site.visitor()
+      const before = await dump(site)
+      for (const answer of [
+        await stranger.get(path, authorization),
+        await stranger.json(path, { name: 'x' }, authorization),
+        await stranger.post(`${path}/${row?.id}/revoke`, authorization),
+      ])
+        assert.deepEqual([answer.status, answer.cookies], [401, []], answer.request)
+      assert.deepEqual(await dump(site), before)
+    }
+    const page = await site.visitor().page(path)
+    assert.deepEqual([page.status, page.headers.location], [303, '/login?next=%2Faccount%2Ftokens'])
+    const posted = await site.visitor().form(path, { name: 'x', days: '30' })
+    assert.deepEqual([posted.status, posted.headers.location], [303, '/login'])
+  })
+})
+
+describe('POST /account/tokens as a form', () => {
+  test('leads to the page that shows the token; to load that again neither shows it again nor makes another', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const before = Date.now()
+    const { status, headers, text } = await here.form(path, { name: 'Backup', days: '90' })
+    assert.deepEqual([status, headers.location], [303, path])
+    assert.ok(!text.includes('kauth_'))
+    const page = await here.page(path)
+    const [value = assert.fail()] = /kauth_[\w-]{49}/.exec(page.text) ?? []
+    assert.match(page.text, new RegExp(`<textarea id="value"[^>]* readonly[^>]*>${value}</textarea>`))
+    assert.match(page.text, /<label for="value">/)
+    assert.equal((await site.visitor().get('/me', bearer(value))).record.id, person.id)
+    assert.ok(!(await here.page(path)).text.includes('kauth_'))
+    const [row, ...more] = await sql(site, 'select name, expires_at from user_tokens')
+    assert.deepEqual([row?.name, more], ['Backup', []])
+    assertDaysAfter(before, Number(row?.expires_at), 90)
+  })
+
+  test('carries the value in a cookie that no script can read, for a minute; over TLS for this host alone', async (t) => {
+    const { here } = await siteWithSession(t)
+    const { cookies } = await here.form(path, { name: 'x', days: '7' })
+    assert.match(
+      cookies.find((each) => each.startsWith('new-token=')) ?? '',
+      /^new-token=[\w-]{43}; Max-Age=60; Path=\/; HttpOnly; SameSite=Lax$/,
+    )
+    const site = await startSite(t, { PUBLIC_URL: 'https://example.com' })
+    const ada = await signIn(site, await signUp(site))
+    const answer = await ada.form(path, { name: 'x', days: '7' })
+    assert.match(
+      answer.cookies.find((each) => each.includes('new-token=')) ?? '',
+      /^__Host-new-token=[\w-]{43}; Max-Age=60; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    )
+    assert.match((await ada.page(path)).text, /kauth_/)
+  })
+
+  test('shows a token to nobody but its owner, and only while it is good', async (t) => {
+    const { site, here } = await siteWithSession(t)
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    const shows = async (visitor: Visitor, cookie: string) => {
+      visitor.cookies.set('new-token', cookie)
+      const { text, status } = await visitor.page(path)
+      assert.equal(status, 200)
+      return text.includes('kauth_')
+    }
+    await here.form(path, { name: 'x', days: '7' })
+    const cookie = here.cookies.get('new-token') ?? assert.fail()
+    assert.equal(await shows(bob, cookie), false)
+    assert.equal(bob.cookies.has('new-token'), false, 'and it is forgotten')
+    for (const odd of ['', 'x', 'x'.repeat(43), '_'.repeat(43), '%00', `${cookie}x`])
+      assert.equal(await shows(here, odd), false, odd)
+    assert.equal((await site.visitor().get('/me', { cookie: `new-token=${cookie}` })).status, 401)
+    await sql(site, 'delete from user_tokens')
+    assert.equal(await shows(here, cookie), false)
+  })
+
+  test('shows the form again with what is wrong, and keeps what was typed', async (t) => {
+    const { site, here } = await siteWithSession(t)
+    for (const [fields, typed, sentence] of [
+      [{ name: '', days: '90' }, '', 'Enter a name.'],
+      [{ name: 'a\u0007<b>', days: '7' }, 'a\u0007&lt;b&gt;', 'cannot be printed'],
+      [{ name: 'Backup', days: '0' }, 'Backup', 'Choose for how many days'],
+      [{ name: 'Backup', days: 'x' }, 'Backup', 'Choose for how many days'],
+    ] as const) {
+      const { status, text } = await here.form(path, fields)
+      assert.equal(status, 400)
+      assert.match(text, /<title>Error: API tokens – /)
+      assert.match(text, /id="error-summary" role="alert"/)
+      assert.ok(text.includes(sentence))
+      assert.ok(text.includes(`value="${typed}"`), typed)
+      assert.match(text, /<a href="#(name|days)">/)
+    }
+    assert.match(
+      (await here.form(path, { name: '', days: '90' })).text,
+      /name="days" type="radio" value="90" checked>/,
+    )
+    const twice = await here.send(
+      'POST',
+      path,
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      'name=a&name=b&days=7&days=8',
+    )
+    assert.equal(twice.status, 400)
+    assert.equal(await count(site, 'user_tokens'), 0)
+  })
+
+  test('of a session that is ended before the form has arrived makes nothing', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const endings = [
+      (visitor: Visitor) => site.visitor(visitor.session).post('/logout'),
+      () => here.post('/account/sessions/end-others'),
+      () => sql(site, 'update users set password_changed_at = password_changed_at + 1'),
+      () => sql(site, 'update users set disabled_at = 1'),
+    ]
+    for (const [i, end] of endings.entries()) {
+      await sql(site, 'update users set disabled_at = null')
+      const visitor = await signIn(site, person)
+      await sql(site, 'update sessions set seen_at = ? where digest = ?', [
+        Date.now() - 120_000,
+        digestOf(visitor.session ?? ''),
+      ])
+      const body = 'name=Backup&days=365'
+      const slow = visitor.open('POST', path, {
+        'content-type': 'application/x-www-form-urlencoded',
+        'content-length': body.length,
+      })
+      slow.write(body.slice(0, 5))
+      await isRead(site, visitor)
+      await end(visitor)
+      const { status, headers } = await slow.end(body.slice(5))
+      assert.ok(status === 409 || headers.location === '/login', `${i}: ${status}`)
+      assert.equal(await count(site, 'user_tokens'), 0, `${i}`)
+    }
+  })
+})
+
+describe('GET /account/tokens', () => {
+  test('tells of each token its name, when it was made and used last, and when it expires; the newest first', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const before = Date.now()
+    const first = await here.json(path, { name: 'First', days: 1 })
+    const second = await here.json(path, { name: 'Second', days: 2 })
+    await takeToken(site, person)
+    await takeToken(site, await signUp(site, 'Bob'))
+    const { status, text } = await here.get(path)
+    assert.equal(status, 200)
+    const listed = JSON.parse(text)
+    assert.deepEqual(
+      listed.map(({ name }: { name: string }) => name),
+      ['From signing in', 'Second', 'First'],
+    )
+    const { createdAt, ...others } = listed[2]
+    assert.deepEqual(others, {
+      id: first.record.id,
+      name: 'First',
+      lastUsedAt: null,
+      expiresAt: first.record.expiresAt,
+    })
+    assert.ok(Date.parse(createdAt) >= before && Date.parse(createdAt) <= Date.now())
+    await site.visitor().get('/me', bearer(String(second.record.value)))
+    const used = JSON.parse((await here.get(path)).text)[1]
+    assert.ok(Date.parse(used.lastUsedAt) >= before && Date.parse(used.lastUsedAt) <= Date.now())
+    const byPassword = await site.visitor().get(path, basic(person))
+    assert.equal(byPassword.text, (await here.get(path)).text)
+  })
+
+  test('leaves out what has expired', async (t) => {
+    const { site, here } = await siteWithSession(t)
+    await here.json(path, { name: 'Old' })
+    await sql(site, 'update user_tokens set expires_at = ?', [Date.now()])
+    await here.json(path, { name: 'New' })
+    assert.equal(JSON.parse((await here.get(path)).text).length, 1)
+    assert.ok(!(await here.page(path)).text.includes('Old'))
+  })
+
+  test('as a page names each, has a button to revoke each, and a form with four choices', async (t) => {
+    const { here } = await siteWithSession(t)
+    assert.match((await here.page(path)).text, /You have no tokens\./)
+    const { record } = await here.json(path, { name: 'Backup' })
+    const { text } = await here.page(path)
+    assert.match(text, /<bdi>Backup<\/bdi>[\s\S]*<dt>Last used<\/dt><dd>Never</)
+    assert.ok(text.includes(`<form method="post" action="${path}/${record.id}/revoke">`))
+    const choices = [...text.matchAll(/name="days" type="radio" value="(\d+)"( checked)?/g)]
+    assert.deepEqual(
+      choices.map(([, days, checked]) => `${days}${checked ?? ''}`),
+      ['7', '30 checked', '90', '365'],
+    )
+    assert.match(text, /<form method="post" action="\/logout">/)
+  })
+
+  test('gives a hundred at a time, and the way to the older ones', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const em = site.orm.em.fork()
+    for (let i = 0; i < 250; i += 1) {
+      const { value, expiresAt } = issueToken()
+      em.create(UserToken, { name: `Token ${i}`, value, user: person.id, expiresAt })
+    }
+    await em.flush()
+    const names: string[] = []
+    let next: string | undefined = path
+    for (let pages = 1; next; pages += 1) {
+      assert.ok(pages <= 3)
+      const { text, headers }: Answer = await here.get(next)
+      names.push(...JSON.parse(text).map(({ name }: { name: string }) => name))
+      const page = await here.page(next)
+      next = /^<([^>]+)>; rel="next"$/.exec(String(headers.link))?.[1]
+      assert.equal(page.text.includes('Older tokens'), next !== undefined)
+    }
+    assert.deepEqual(
+      names,
+      Array.from({ length: 250 }, (_, i) => `Token ${249 - i}`),
+    )
+    for (const odd of ['before=x', 'before=', 'before=1&before=2', 'before[$ne]=x', 'before=%00'])
+      assert.equal(JSON.parse((await here.get(`${path}?${odd}`)).text).length, 100, odd)
+  })
+})
+
+describe('POST /account/tokens/:id/revoke', () => {
+  test('ends the token at its next use, and no other', async (t) => {
+    const { site, here } = await siteWithSession(t)
+    const [one, other] = [await here.json(path, { name: 'One' }), await here.json(path, { name: 'Other' })]
+    const { status, text } = await here.post(`${path}/${one.record.id}/revoke`)
+    assert.deepEqual([status, text], [204, ''])
+    const use = async ({ record }: typeof one) =>
+      (await site.visitor().get('/me', bearer(String(record.value)))).status
+    assert.deepEqual([await use(one), await use(other)], [401, 200])
+  })
+
+  test('from the page leads back to it, which says once what was revoked', async (t) => {
+    const { here } = await siteWithSession(t)
+    const { record } = await here.json(path, { name: '<i>CI' })
+    const answer = await here.form(`${path}/${record.id}/revoke`, {}, html)
+    assert.deepEqual([answer.status, answer.headers.location], [303, path])
+    assert.match((await here.page(path)).text, /The token “&lt;i&gt;CI” has been revoked\./)
+    assert.ok(!(await here.page(path)).text.includes('has been revoked'))
+  })
+
+  test("answers the same for somebody else's token, one that is revoked, one that never was, and no identifier at all", async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const bobs = await takeToken(site, await signUp(site, 'Bob'))
+    const [row] = await sql(site, 'select id from user_tokens')
+    const { record } = await here.json(path, { name: 'x' })
+    assert.equal((await here.post(`${path}/${record.id}/revoke`)).status, 204)
+    const before = await dump(site)
+    const ids = [row?.id, record.id, '01932c07-209f-7000-8000-000000000000', 'x', '%00', '%ff', '__proto__']
+    for (const face of [{}, html, basic(person)]) {
+      const answers = []
+      for (const id of ids) {
+        const { status, headers, challenges, cookies, text } = await here.post(`${path}/${id}/revoke`, face)
+        const { date, ...others } = headers
+        answers.push({ status, headers: others, challenges, cookies, text })
+      }
+      assert.equal(answers[0]?.status, 404)
+      for (const [i, answer] of answers.entries()) assert.deepEqual(answer, answers[0], String(ids[i]))
+    }
+    assert.deepEqual(await dump(site), before)
+    assert.equal((await site.visitor().get('/me', bearer(bobs))).status, 200)
+  })
+
+  test('is written down, and so is making one; what was refused is not', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    await sql(site, 'delete from events')
+    const { record } = await here.json(path, { name: 'x' })
+    await here.json(path, { name: '' })
+    await here.post(`${path}/${record.id}/revoke`)
+    await here.post(`${path}/${record.id}/revoke`)
+    const events = await sql(site, 'select event, user_id from events order by id')
+    assert.deepEqual(
+      events,
+      ['token created', 'token revoked'].map((event) => ({ event, user_id: person.id })),
+    )
+  })
+
+  test('from another site is refused, and so is making one', async (t) => {
+    const { site, here } = await siteWithSession(t)
+    const { record } = await here.json(path, { name: 'x' })
+    const before = await dump(site)
+    for (const header of [{ 'sec-fetch-site': 'same-site' }, { origin: 'null' }]) {
+      assert.equal((await here.post(`${path}/${record.id}/revoke`, header)).status, 403)
+      assert.equal((await here.form(path, { name: 'y', days: '7' }, header)).status, 403)
+    }
+    assert.deepEqual(await dump(site), before)
+  })
+})
+
+describe('a token in use', () => {
+  test('is noted as used at most once a minute, by one of many requests', async (t) => {
+    const { site, person } = await siteWithSession(t)
+    const token = bearer(await takeToken(site, person))
+    const lastUsed = async () =>
+      Number((await sql(site, 'select last_used_at from user_tokens'))[0]?.last_used_at)
+    const program = site.visitor()
+    const start = Date.now()
+    let before = await changes(site)
+    await Promise.all(Array.from({ length: 20 }, () => program.get('/me', token)))
+    assert.equal(await changes(site), before + 1)
+    const first = await lastUsed()
+    assert.ok(first >= start)
+    for (let i = 0; i < 100; i += 1) await program.get(i % 2 ? '/me' : '/secure', token)
+    assert.equal(await changes(site), before + 1)
+    await sql(site, 'update user_tokens set last_used_at = ?', [first - 60_000])
+    before = await changes(site)
+    await Promise.all(Array.from({ length: 20 }, () => program.get('/secure', token)))
+    assert.equal(await changes(site), before + 1)
+    assert.ok((await lastUsed()) >= first)
+  })
+
+  test('that cannot be noted is answered all the same, and the log says so', async (t) => {
+    const { site, person } = await siteWithSession(t)
+    const token = bearer(await takeToken(site, person))
+    await sql(site, `create trigger full before update on user_tokens begin select raise(abort, 'full'); end`)
+    assert.equal((await site.visitor().get('/me', token)).record.id, person.id)
+    const errors = site.log.map((line) => JSON.parse(line)).filter(({ level }) => level >= 50)
+    assert.equal(errors.length, 1)
+  })
+
+  test('that has expired is deleted by one of ten requests, and none of them is let in or fails', async (t) => {
+    const { site, person } = await siteWithSession(t)
+    const token = bearer(await takeToken(site, person))
+    await sql(site, 'update user_tokens set expires_at = ?', [Date.now()])
+    const before = await changes(site)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => site.visitor().get('/me', token)))
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([401]))
+    assert.equal(await count(site, 'user_tokens'), 0)
+    const own = (await sql(site, `select count(*) as n from events where event = 'credentials refused'`))[0]
+    assert.equal(await changes(site), before + 1 + Number(own?.n))
+  })
+
+  test('is nobody at the next request once its user is disabled or deleted', async (t) => {
+    const { site, person } = await siteWithSession(t)
+    const token = bearer(await takeToken(site, person))
+    const status = async () => (await site.visitor().get('/me', token)).status
+    assert.equal(await status(), 200)
+    await sql(site, 'update users set disabled_at = 1')
+    assert.equal(await status(), 401)
+    await sql(site, 'update users set disabled_at = null')
+    assert.equal(await status(), 200)
+    await sql(site, 'delete from users')
+    assert.equal(await status(), 401)
+    assert.equal(await count(site, 'user_tokens'), 0)
+  })
+})
+
+describe('making tokens, many of them', () => {
+  test('is refused after 100 in a quarter of an hour, by whichever way they were made, on both faces', async (t) => {
+    const site = await startSite(t, { THROTTLE: 'on' })
+    const person = await signUp(site)
+    const here = await signIn(site, person)
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    const ways: (() => Promise<{ status: number }>)[] = [
+      () => here.form(path, { name: 'x', days: '7' }),
+      () => here.json(path, { name: 'x' }),
+      () => site.visitor().json(path, { name: 'x' }, basic(person)),
+      () => site.visitor().post('/login', basic(person)),
+    ]
+    for (let i = 0; i < 100; i += 1) {
+      const { status } = (await ways[i % 4]?.()) ?? assert.fail()
+      assert.ok(status < 400, `${i}: ${status}`)
+    }
+    for (const way of ways) assert.equal((await way()).status, 429)
+    const { headers, text } = await here.form(path, { name: 'kept', days: '7' })
+    assert.match(headers['retry-after'] ?? '', /^\d+$/)
+    assert.match(text, /<title>Error: API tokens[\s\S]*Too many attempts\./)
+    assert.match(text, /value="kept"/)
+    assert.equal(await count(site, 'user_tokens'), 100)
+    assert.equal((await bob.json(path, { name: 'x' })).status, 201, 'it is his first')
+    assert.equal(
+      (await here.form(path, { name: '', days: '7' })).status,
+      400,
+      'a mistake is told all the same',
+    )
+  })
+})
+
+async function siteWithSession(t: TestContext) {
+  const site = await startSite(t)
+  const person = await signUp(site, 'Ada')
+  return { site, person, here: await signIn(site, person) }
+}
+
+/** Waits until the site has read a session: it notes the use. */
+async function isRead(site: Site, { session = '' }: Visitor): Promise<void> {
+  for (;;) {
+    const [row] = await sql(site, 'select seen_at from sessions where digest = ?', [digestOf(session)])
+    if (Number(row?.seen_at) > Date.now() - 60_000) return
+    await setImmediate()
+  }
+}
+
+async function createByPage(visitor: Visitor): Promise<string> {
+  await visitor.form(path, { name: 'x', days: '30' })
+  return /kauth_[\w-]{49}/.exec((await visitor.page(path)).text)?.[0] ?? assert.fail()
+}
+
+function assertDaysAfter(start: number, end: unknown, days: number): void {
+  const length = (typeof end === 'number' ? end : Date.parse(String(end))) - start
+  assert.ok(length >= days * day && length < days * day + 60_000, `${length / day} days`)
+}
+
+function fieldsOf(record: Record<string, unknown>): string[] {
+  return (record.errors as { field: string }[]).map(({ field }) => field)
+}
+
+async function changes(site: Site): Promise<number> {
+  return Number((await sql(site, 'select total_changes() as n'))[0]?.n)
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { hash, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { describe, type TestContext, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { rawRequest } from '../auth/testing/raw-request.ts'
+import { cutOff, sql } from '../testing/database.ts'
+import { addAdmin, basic, bearer } from '../testing/people.ts'
+import type { Answer } from '../testing/promises.ts'
+import { startServer, temporaryFolder } from '../testing/server-process.ts'
+import { type Site, startSite } from '../testing/site.ts'
+
+// Everything that opens a door, and has to turn up nowhere but where it was asked for.
+const first = 'first canary of nine 1815'
+const second = 'second canary, much braver 1843'
+const wrong = 'canary in the wrong mine 1852'
+const tooLong = `canary too long ${'x'.repeat(1100)}`
+const secret = 'canary-of-the-secret-that-signs-every-token'
+const account = { name: 'Ada', email: 'ada@example.com' }
+
+/** Does all that there is to do, right and wrong, and keeps every answer. */
+async function journey(site: Site): Promise<Answer[]> {
+  const answers: Answer[] = []
+  const keep = async (...asked: Promise<Answer>[]) => {
+    for (const each of asked) answers.push(await each)
+    return answers.at(-1) as Answer
+  }
+  const ada = site.visitor()
+  const stranger = site.visitor()
+  const credentials = { username: account.email, password: first }
+  const registration = { ...account, password: first, confirmPassword: first }
+
+  await keep(ada.form('/users', registration))
+  await keep(stranger.json('/users', { ...registration, name: '', password: wrong }))
+  await keep(stranger.form('/users', { ...registration, password: tooLong, confirmPassword: wrong }))
+  await keep(stranger.json('/users', { ...registration, email: wrong, name: first }))
+  await keep(ada.form('/login', { ...credentials, remember: 'on', next: `/account?token=${wrong}` }))
+  await keep(stranger.json('/login', credentials))
+  await keep(stranger.form('/login', { username: wrong, password: first }))
+  await keep(stranger.json('/login', { username: account.email, password: wrong }))
+  await keep(stranger.post('/login', basic(account, wrong)))
+  const opaque = String((await keep(stranger.post('/login', basic(account, first)))).record.value)
+  const signed = String((await keep(stranger.post('/login?as=jwt', basic(account, first)))).record.token)
+  await keep(stranger.post('/login?as=user', basic(account, first)))
+  await keep(stranger.post(`/login?as=${wrong.replaceAll(' ', '+')}`, basic(account, first)))
+
+  for (const token of [opaque, signed, `${opaque}x`, `${signed}x`, signed.slice(0, -3)]) {
+    for (const path of ['/me', '/secure', '/account', '/nowhere']) {
+      await keep(stranger.get(path, bearer(token)), stranger.page(path, bearer(token)))
+    }
+    await keep(stranger.post('/validateLoggedInUser', bearer(token)))
+    await keep(stranger.get(`/me?access_token=${token}`), stranger.get(`/me/${token}`))
+    await keep(stranger.json('/login', { username: token, password: token }))
+    await keep(stranger.get('/', { 'user-agent': 'x', referer: `http://x/${token}` }))
+  }
+  const grace = await addAdmin(site)
+  await keep(stranger.get('/secure', basic(grace)), stranger.get('/secure', basic(grace, wrong)))
+
+  for (const path of ['/', '/account', '/account/sessions', '/account/tokens', '/account/activity'])
+    await keep(ada.page(path), ada.get(path), ada.page(`${path}?x=${ada.session}`))
+  await keep(ada.form('/account/name', { name: 'Ada King' }))
+  await keep(ada.form('/account/tokens', { name: 'backup', days: '30' }), ada.page('/account/tokens'))
+  await keep(ada.json('/account/tokens', { name: 'backup', days: 1 }))
+  await keep(
+    ada.form('/account/password', { currentPassword: wrong, password: second, confirmPassword: second }),
+  )
+  await keep(
+    ada.form('/account/password', { currentPassword: first, password: second, confirmPassword: second }),
+  )
+
+  const json = { 'content-type': 'application/json' }
+  const broken = [
+    `{"username":"${account.email}","password":"${first}"`,
+    `{"password":"${first}","password":"${first}"}`,
+    `["${first}"]`,
+    `{"username":{"$ne":"${first}"},"password":["${first}"]}`,
+    `${'['.repeat(5000)}"${first}"`,
+    `"${first.repeat(1000)}"`,
+    `"${first}\ud800\u0000"`,
+  ]
+  for (const body of broken) {
+    await keep(stranger.send('POST', '/login', json, body), stranger.send('POST', '/users', json, body))
+    await keep(ada.send('POST', '/account/password', json, body))
+    await keep(stranger.send('POST', '/login', { 'content-type': 'text/plain' }, body))
+    await keep(stranger.send('POST', '/login', { ...json, 'content-encoding': 'gzip' }, body))
+    await keep(stranger.send('POST', '/login', { ...json, 'content-encoding': 'br' }, gzipSync(body)))
+    await keep(stranger.send('DELETE', '/login', json, body))
+    await keep(
+      stranger.send('POST', '/login', { ...json, origin: `https://${first.slice(0, 5)}.example` }, body),
+    )
+  }
+  const port = Number(new URL(site.url).port)
+  await rawRequest(
+    port,
+    [`Authorization: Bearer ${opaque}`, `Authorization: Bearer ${signed}`],
+    'GET /me HTTP/1.1',
+  )
+  await rawRequest(port, [`X: ${first}`, 'Content-Length: x'], 'POST /login HTTP/1.1')
+
+  await keep(ada.form('/logout', {}))
+  return answers
+}
+
+/** The same for a database that is away: every error that a driver can raise has the statement and its values in it. */
+async function accidents(site: Site): Promise<Answer[]> {
+  const ada = site.visitor()
+  await ada.json('/login', { username: account.email, password: second })
+  const opaque = String((await ada.post('/login', basic(account, second))).record.value)
+  const all = async () => [
+    await ada.page('/account'),
+    await ada.get('/me'),
+    await ada.page('/account/activity'),
+    await ada.page('/account/tokens'),
+    await ada.form('/account/password', { currentPassword: second, password: first, confirmPassword: first }),
+    await site.visitor().get('/me', bearer(opaque)),
+    await site.visitor().json('/login', { username: account.email, password: second }),
+    await site.visitor().form('/login', { username: account.email, password: second }),
+    await site.visitor().post('/login', basic(account, second)),
+    await site.visitor().json('/users', {
+      ...account,
+      email: 'bob@example.com',
+      password: second,
+      confirmPassword: second,
+    }),
+    await ada.form('/logout', {}),
+  ]
+  const answers: Answer[] = []
+  for (const table of ['users', 'sessions', 'user_tokens', 'events', 'attempts', 'devices']) {
+    await sql(site, `alter table ${table} rename to lost`)
+    answers.push(...(await all()))
+    await sql(site, `alter table lost rename to ${table}`)
+    await ada.json('/login', { username: account.email, password: second })
+  }
+  for (const table of ['users', 'sessions', 'user_tokens', 'events']) {
+    await sql(
+      site,
+      `create trigger broken before insert on ${table} begin select raise(abort, 'a rule of the database'); end`,
+    )
+    answers.push(...(await all()))
+    await sql(site, 'drop trigger broken')
+    await ada.json('/login', { username: account.email, password: second })
+  }
+  await cutOff(site)
+  answers.push(...(await all()))
+  return answers
+}
+
+/** A site, everything done to it, and each canary in every form that it may have been written down in. */
+async function afterTheJourney(t: TestContext) {
+  const site = await startSite(t, { THROTTLE: 'on', JWT_SECRET: secret, LOG_LEVEL: 'trace' })
+  const answers = await journey(site)
+  const file = site.config.databaseUrl.replace('sqlite:', '')
+  const stored = async () =>
+    Buffer.concat([await readFile(file), await readFile(`${file}-wal`).catch(() => Buffer.alloc(0))])
+  return { site, answers, stored }
+}
+
+/** What nobody may find: passwords, tokens, cookies, the secret. */
+function canaries({ secrets }: Site): string[] {
+  const plain = [first, second, wrong, tooLong, secret, ...secrets]
+  return plain.flatMap((each) => [
+    each,
+    encodeURIComponent(each),
+    new URLSearchParams({ each }).toString().slice('each='.length),
+    Buffer.from(each).toString('base64'),
+    Buffer.from(`${account.email}:${each}`).toString('base64'),
+    Buffer.from(each).toString('hex'),
+    hash('sha1', each),
+  ])
+}
+
+describe('canaries', () => {
+  test('are in no line of the log, whatever is done, right or wrong', async (t) => {
+    const { site } = await afterTheJourney(t)
+    await accidents(site)
+    const log = site.log.join('')
+    assert.ok(site.log.length > 200)
+    assert.ok(site.secrets.size >= 8, 'cookies, opaque and signed tokens')
+    for (const canary of canaries(site)) assert.ok(!log.includes(canary), canary)
+    // Nor what a driver's message is made of, or a hash.
+    assert.doesNotMatch(log, /\binsert into|\bselect |\bdelete from|\bupdate \W|\$2[aby]\$|password_?hash/i)
+    for (const line of site.log) JSON.parse(line)
+  })
+
+  test('are in the database as hashes only', async (t) => {
+    const { site, stored } = await afterTheJourney(t)
+    const bytes = await stored()
+    for (const canary of canaries(site)) assert.ok(!bytes.includes(canary), canary)
+    const found = [...site.secrets].filter((each) => bytes.includes(hash('sha256', each, 'base64url')))
+    assert.ok(found.length >= 4, 'it is the right file: digests of cookies and tokens are in it')
+    assert.match(bytes.toString('latin1'), /\$2b\$04\$/)
+  })
+
+  test('are in no body but that of the answer that hands them out; nor are stacks, statements, paths', async (t) => {
+    const { site, answers } = await afterTheJourney(t)
+    answers.push(...(await accidents(site)))
+    const statuses = new Set(answers.map(({ status }) => status))
+    for (const status of [200, 201, 303, 400, 401, 403, 404, 405, 409, 413, 415, 503])
+      assert.ok(statuses.has(status), `the journey comes by a ${status}`)
+    for (const { text, request, headers, status } of answers) {
+      const shown = text + JSON.stringify(headers)
+      for (const canary of [first, second, tooLong, secret]) assert.ok(!shown.includes(canary), request)
+      assert.doesNotMatch(
+        text,
+        /at .+:\d+:\d+|SQLITE|node_modules|\bselect .+ from\b|insert into|password_hash|\.ts\b/i,
+        request,
+      )
+      const { server, 'x-powered-by': poweredBy } = headers
+      assert.deepEqual([server, poweredBy], [undefined, undefined])
+      if (status >= 400)
+        assert.match(String(headers['content-type']), /^(application\/problem\+json|text\/html)/)
+    }
+  })
+})
+
+describe('the log of a server', () => {
+  test('holds no statement of the database, at the finest level, whatever MikroORM’s own variables say', async (t) => {
+    const DATA_DIR = await temporaryFolder(t)
+    const server = await startServer(t, {
+      DATA_DIR,
+      LOG_LEVEL: 'trace',
+      MIKRO_ORM_DEBUG: 'true',
+      MIKRO_ORM_COLORS: 'false',
+      NODE_ENV: 'development',
+      JWT_SECRET: randomBytes(32).toString('base64url'),
+    })
+    const visitor = server.visitor()
+    const registration = { ...account, password: first, confirmPassword: first }
+    assert.equal((await visitor.json('/users', registration)).status, 201)
+    const signIn = { username: account.email, password: first }
+    assert.equal((await visitor.json('/login', signIn, { host: new URL(server.url).host })).status, 200)
+    server.child.kill('SIGTERM')
+    const { stdout, stderr } = await server.ended
+    assert.match(stdout, /"signed in"/)
+    assert.doesNotMatch(stdout + stderr, /\b(insert|select|update|delete|pragma)\b/i)
+    assert.ok(!stdout.includes(first))
+  })
+})
