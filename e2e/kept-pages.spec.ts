@@ -1,5 +1,8 @@
 import { expect, test } from './site.ts'
 
+// A browser and a server of their own start for these few: once is enough.
+test.describe.configure({ mode: 'default' })
+
 test('a page that the browser keeps alive for its back button comes back as it was', async ({ page }) => {
   await page.goto('/signup')
   await page.getByLabel('Name', { exact: true }).fill('Ada')

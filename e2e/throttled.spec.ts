@@ -16,6 +16,8 @@ const test = base.extend<{ guess(email: string): Promise<void> }>({
 })
 
 test.use({ throttle: 'on' })
+// A browser and a server of their own start for these few: once is enough.
+test.describe.configure({ mode: 'default' })
 
 const tooMany = /^Too many attempts\. Try again in \d+ minutes\.$/
 

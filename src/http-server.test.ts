@@ -70,7 +70,10 @@ describe('httpServer', () => {
   test('refuses a header of more than 16 KB with 431, and a target that long', async (t) => {
     const { url } = await startSite(t)
     const long = 'a'.repeat(17_000)
-    assert.match(await send(url, `GET / HTTP/1.1\r\n${host}X-Long: ${long}\r\n\r\n`), /^HTTP\/1\.1 431 .*"status":431/s)
+    assert.match(
+      await send(url, `GET / HTTP/1.1\r\n${host}X-Long: ${long}\r\n\r\n`),
+      /^HTTP\/1\.1 431 .*"status":431/s,
+    )
     assert.match(await send(url, `GET /${long} HTTP/1.1\r\n${host}\r\n`), /^HTTP\/1\.1 431 /)
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
   })

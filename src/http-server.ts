@@ -25,7 +25,7 @@ const usual: TimeLimits = {
   requestTimeout: 30_000,
   keepAliveTimeout: 5_000,
   silence: 30_000,
-  linger: 1_000,
+  linger: 5_000,
   connectionsCheckingInterval: 2_000,
 }
 

@@ -10,7 +10,10 @@ const root = join(import.meta.dirname, '../..')
 function filesIn(folder: string, extension: string): { name: string; text: string }[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
-    .filter((name) => name.endsWith(extension) && !/\.test\.ts$|[/\\](testing|promises|faults|dist)[/\\]/.test(name))
+    .filter(
+      (name) =>
+        name.endsWith(extension) && !/\.test\.ts$|[/\\](testing|promises|faults|dist)[/\\]/.test(name),
+    )
     .map((name) => ({ name: relative('.', name), text: readFileSync(join(root, name), 'utf8') }))
 }
 

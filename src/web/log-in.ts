@@ -2,10 +2,10 @@ import type Router from '@koa/router'
 import type { Next } from 'koa'
 import { guard, Unauthorized } from '#auth'
 import { type JWTKeys, SessionToken } from '#auth/jwt'
-import { entityManager } from '#auth/mikro-orm'
 import { Refusal, TryLater } from '../refusal.ts'
 import { User } from '../users/user.ts'
-import { issueToken, UserToken } from '../users/user-token.ts'
+import { usualDays } from '../users/user-token.ts'
+import { createToken } from './account/own-tokens.ts'
 import { afterLogin } from './after-login.ts'
 import { body, fieldsOf } from './body.ts'
 import { wantsPage } from './face.ts'
@@ -84,10 +84,7 @@ async function giveToken(ctx: SiteContext, keys: JWTKeys): Promise<void> {
   else throw new Refusal(400, 'Ask for `as=jwt` or `as=user`, or for neither to get a bearer token.')
 }
 
-async function newToken(ctx: SiteContext, user: User) {
-  const { token, value, expiresAt } = issueToken()
-  const em = entityManager(ctx)
-  const { id } = em.create(UserToken, { name: 'From signing in', value, user, expiresAt })
-  await em.flush()
-  return { id, value: token, user: { id: user.id }, expiresAt }
+async function newToken(ctx: SiteContext, { id: user }: User) {
+  const { id, value, expiresAt } = await createToken(ctx, { name: 'From signing in', days: usualDays })
+  return { id, value, user: { id: user }, expiresAt }
 }

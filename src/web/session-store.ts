@@ -2,6 +2,8 @@ import { hash } from 'node:crypto'
 import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { withoutWaiting } from '../database/patience.ts'
+import { Refusal } from '../refusal.ts'
+import { User } from '../users/user.ts'
 import { StoredSession } from './stored-session.ts'
 
 const minute = 60_000
@@ -29,6 +31,8 @@ export interface NewSession {
   readonly isKept: boolean
   /** What the browser says it is. */
   readonly userAgent: string
+  /** When the password of its user was set, as whoever signs in has found it. */
+  readonly passwordChangedAt?: Date | undefined
 }
 
 type SessionData = Record<string, unknown>
@@ -67,23 +71,32 @@ export class SessionStore {
   }
 
   /** Starts a session. Only somebody who is signed in has one. */
-  async start(id: string, saved: SessionData, { isKept, userAgent }: NewSession): Promise<void> {
-    const data = ownData(saved)
-    if (typeof data.user !== 'string') throw new Error('Only a signed-in user has a session.')
+  async start(
+    id: string,
+    saved: SessionData,
+    { isKept, userAgent, passwordChangedAt }: NewSession,
+  ): Promise<void> {
+    const { user, ...more } = ownData(saved)
+    if (typeof user !== 'string') throw new Error('Only a signed-in user has a session.')
     const now = new Date(this.#now())
-    const em = this.#orm.em.fork()
     const digest = digestOf(id) ?? ''
-    await em.insert(StoredSession, {
-      digest,
-      id: uuidv7(),
-      user: data.user,
-      userAgent: userAgent.slice(0, 255),
-      data,
-      kept: isKept,
-      createdAt: now,
-      seenAt: now,
+    await this.#orm.em.fork().transactional(async (em) => {
+      await em.insert(StoredSession, {
+        digest,
+        id: uuidv7(),
+        user,
+        userAgent: userAgent.slice(0, 255),
+        data: { user, ...more },
+        kept: isKept,
+        createdAt: now,
+        seenAt: now,
+      })
+      // One that was under way when the password changed must not start behind it. From the insertion on nobody else
+      // can write.
+      if (passwordChangedAt && !(await em.count(User, { id: user, passwordChangedAt })))
+        throw new Refusal(409, 'You have just been signed out by another request.')
+      await endBeyondMost(em, user, digest)
     })
-    await endBeyondMost(em, data.user, digest)
   }
 
   /** Saves what changed in a session, if it still exists. */

@@ -1,6 +1,7 @@
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import session from 'koa-session'
+import { User } from '../users/user.ts'
 import { HostCookie } from './host-cookie.ts'
 import { lifetime, type SessionStore } from './session-store.ts'
 
@@ -64,7 +65,8 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
       if (started.get(ctx) === content) return
       if (existing.get(ctx) === id) return store.update(id, data)
       const isKept = maxAge > lifetime(false) + slack
-      await store.start(id, data, { isKept, userAgent: ctx.get('User-Agent') })
+      const passwordChangedAt = ctx.auth.peek(User)?.passwordChangedAt
+      await store.start(id, data, { isKept, userAgent: ctx.get('User-Agent'), passwordChangedAt })
       existing.set(ctx, id)
       started.set(ctx, content)
     },

@@ -35,6 +35,8 @@ export function password(router: Router<object, SiteContext>): void {
       confirmPassword: isConfirmed ? undefined : 'The passwords did not match.',
     })
     const ended = await changePassword(ctx, user, typed.password)
+    // The session starts anew, with the new password.
+    user.passwordChangedAt = ended.at
     if (ended.ownSession) ctx.auth.login(user)
     else if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
     await answer(ctx, ended)

@@ -1,0 +1,266 @@
+/**
+ * The long form of the tests beside it: `node --test src/faults/attack.ts`, on a machine that does nothing else meanwhile.
+ * It takes minutes, and measures what a test may only count.
+ */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { registration, signIn, signUp } from '../testing/people.ts'
+import { runServer, startServer, temporaryFolder } from '../testing/server-process.ts'
+import { assertAnswers, doors, isAway, isFine } from './doors.ts'
+import { killAgainAndAgain } from './killed.ts'
+import { until } from './until.ts'
+
+type Server = Awaited<ReturnType<typeof startServer>>
+
+const host = 'Host: localhost\r\n'
+
+function open({ url }: Server): Socket {
+  const { hostname, port } = new URL(url)
+  return connect(Number(port), hostname).on('error', () => {})
+}
+
+function openFiles({ child }: Server): number {
+  return readdirSync(`/proc/${child.pid}/fd`).length
+}
+
+/** What a process holds in memory, in MB. */
+function memory({ child }: Server): number {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) / 1024
+}
+
+// Tells at a signal for how long, at most, its event loop has not turned since the last one.
+const watched = `
+  import { monitorEventLoopDelay } from 'node:perf_hooks'
+  const delays = monitorEventLoopDelay({ resolution: 1 })
+  delays.enable()
+  process.on('SIGUSR2', () => {
+    console.log(JSON.stringify({ msg: 'delay', max: delays.max / 1e6, p99: delays.percentile(99) / 1e6 }))
+    delays.reset()
+  })`
+
+describe('under attack', () => {
+  test('N5: twenty times killed, nothing acknowledged lost', async (t) => {
+    const acknowledged = await killAgainAndAgain(t, await temporaryFolder(t), 20)
+    t.diagnostic(`${acknowledged} acknowledged`)
+  })
+
+  test('N12: killed in front of every statement of the migrations, and completed by the next start', async (t) => {
+    const folder = await temporaryFolder(t)
+    const options = [`--import=${import.meta.dirname}/die-at.ts`]
+    let statement = 1
+    for (; ; statement += 1) {
+      const variables = { DATA_DIR: folder, DIE_AT: String(statement) }
+      const { child, ended } = runServer(t, variables, { options })
+      const isUp = new Promise((resolve) => child.stdout.once('data', () => resolve(true)))
+      if (await Promise.race([isUp, ended.then(() => false)])) break
+      assert.equal(child.signalCode, 'SIGKILL')
+      if (statement % 2 === 0) for (const name of readdirSync(folder)) await rm(join(folder, name))
+    }
+    t.diagnostic(`${statement - 1} statements`)
+    const server = await startServer(t, { DATA_DIR: folder })
+    assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
+  })
+
+  test('N2, N3: ten seconds of a locked database, a hundred who write, and the event loop turns', async (t) => {
+    const folder = await temporaryFolder(t)
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(watched)}`
+    const server = await startServer(t, { DATA_DIR: folder, THROTTLE: 'off', NODE_OPTIONS })
+    const { ada, open: doorsOpen, reading, writing } = await doors(server)
+    const other = new Database(join(folder, 'site.sqlite'))
+    server.child.kill('SIGUSR2')
+    await server.says('delay')
+    other.exec('begin exclusive')
+    const end = performance.now() + 10_000
+    const slowest = { read: 0, write: 0 }
+    const clients = Array.from({ length: 100 }, async () => {
+      while (performance.now() < end) {
+        const start = performance.now()
+        const { status } = await server
+          .visitor()
+          .json('/users', registration(`P${crypto.randomUUID().slice(0, 8)}`))
+        assert.equal(status, 503)
+        slowest.write = Math.max(slowest.write, performance.now() - start)
+      }
+    })
+    const reader = async () => {
+      while (performance.now() < end) {
+        const start = performance.now()
+        await assertAnswers(isFine, doorsOpen, { me: () => ada.get('/me') })
+        slowest.read = Math.max(slowest.read, performance.now() - start)
+      }
+    }
+    await Promise.all([...clients, reader()])
+    server.log.length = 0
+    server.child.kill('SIGUSR2')
+    const { max, p99 } = await server.says('delay')
+    t.diagnostic(
+      `delay: p99 ${p99} ms, at most ${max} ms; read ${slowest.read} ms, write ${slowest.write} ms`,
+    )
+    assert.ok(slowest.write < 3000)
+    other.exec('rollback')
+    other.close()
+    const start = performance.now()
+    await assertAnswers(isFine, doorsOpen, reading, writing)
+    assert.ok(performance.now() - start < 5000)
+  })
+
+  test('N4: a disk of two megabytes runs full, and has room again', {
+    skip: process.getuid?.() !== 0 && 'needs root, to mount it',
+  }, async (t) => {
+    const folder = await temporaryFolder(t)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder])
+    try {
+      const server = await startServer(t, { DATA_DIR: folder, THROTTLE: 'off' })
+      const { leaver, open: doorsOpen, reading, writing } = await doors(server)
+      const filler = join(folder, 'filler')
+      await assert.rejects(writeFile(filler, Buffer.alloc(4_000_000)), { code: 'ENOSPC' })
+      let signedUp = 0
+      while ((await server.visitor().json('/users', registration(`P${signedUp}`))).status === 201)
+        signedUp += 1
+      for (let round = 0; round < 20; round += 1) {
+        await assertAnswers((status) => isFine(status) || isAway(status), writing)
+        await assertAnswers(isFine, doorsOpen, reading)
+      }
+      await rm(filler)
+      await assertAnswers(isFine, doorsOpen, reading, writing)
+      assert.equal((await leaver.get('/me')).status, 401)
+      const database = new Database(join(folder, 'site.sqlite'))
+      assert.equal(database.pragma('integrity_check', { simple: true }), 'ok')
+      database.close()
+      t.diagnostic(`${signedUp} signed up before it was full`)
+      server.child.kill('SIGTERM')
+      assert.equal((await server.ended).code, 0)
+    } finally {
+      execFileSync('umount', ['--lazy', folder])
+    }
+  })
+
+  test('N6: a request that never ends holds up the end for ten seconds at most', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
+    const stuck = open(server)
+    await once(stuck, 'connect')
+    stuck.write(
+      `POST /login HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{`,
+    )
+    await server.visitor().get('/healthz')
+    const start = performance.now()
+    server.child.kill('SIGTERM')
+    assert.equal((await server.ended).code, 0)
+    const seconds = (performance.now() - start) / 1000
+    t.diagnostic(`${seconds} s`)
+    assert.ok(seconds < 10)
+  })
+
+  test('N9: five thousand idle connections, and ten thousand that hang up', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' })
+    const { open: doorsOpen, reading, writing } = await doors(server)
+    const before = { files: openFiles(server), memory: memory(server) }
+    const idle = Array.from({ length: 5000 }, () => open(server))
+    await until('all are accepted', () => openFiles(server) >= before.files + 5000)
+    await assertAnswers(isFine, doorsOpen, reading, writing)
+    for (const socket of idle) socket.destroy()
+    await until('all are forgotten', () => openFiles(server) <= before.files)
+
+    const bytes = `POST /login HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{`
+    const held: number[] = []
+    for (let batch = 0; batch < 100; batch += 1) {
+      const sockets = Array.from({ length: 100 }, () => open(server))
+      await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+      for (const socket of sockets) await new Promise((sent) => socket.write(bytes, sent))
+      for (const [i, socket] of sockets.entries()) i % 2 === 0 ? socket.destroy() : socket.resetAndDestroy()
+      if (batch % 20 === 19) held.push(memory(server))
+    }
+    await until('all are forgotten', () => openFiles(server) <= before.files)
+    await assertAnswers(isFine, doorsOpen, reading)
+    t.diagnostic(`MB before ${before.memory}, then ${held.join(', ')}; ${server.log.length} lines`)
+    assert.deepEqual(
+      server.log.filter(({ level }) => Number(level) >= 40),
+      [],
+    )
+    assert.ok((held.at(-1) ?? 0) < before.memory + 200)
+  })
+
+  test('I6: slow clients are cut within the limits as they ship', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
+    const cut = async (begin: string, byte: string) => {
+      const socket = open(server)
+      await once(socket, 'connect')
+      const start = performance.now()
+      socket.resume().write(begin)
+      const dribbling = setInterval(() => socket.writable && socket.write(byte), 500)
+      await once(socket, 'close')
+      clearInterval(dribbling)
+      return (performance.now() - start) / 1000
+    }
+    const seconds = await Promise.all([
+      cut('', ''),
+      cut(`GET / HTTP/1.1\r\n${host}X-Slow: `, 'a'),
+      cut(
+        `POST /login HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n{`,
+        ' ',
+      ),
+      cut(`GET /healthz HTTP/1.1\r\n${host}\r\n`, ''),
+    ])
+    t.diagnostic(seconds.join(' s, '))
+    for (const [i, most] of [13, 13, 33, 10].entries()) assert.ok((seconds[i] ?? 99) < most)
+  })
+
+  test('K10: fifty uploads without an end, for five seconds', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
+    const before = memory(server)
+    const begin = `POST /users HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 9999999999\r\n\r\n`
+    const end = performance.now() + 5000
+    const uploads = Array.from({ length: 50 }, async () => {
+      while (performance.now() < end) {
+        const socket = open(server)
+        await once(socket, 'connect')
+        socket.resume().write(begin)
+        const closed = once(socket, 'close')
+        const block = 'x'.repeat(16_384)
+        while (!socket.destroyed && performance.now() < end) {
+          socket.write(block)
+          await sleep(1)
+        }
+        socket.destroy()
+        await closed
+      }
+    })
+    await Promise.all(uploads)
+    t.diagnostic(`MB before ${before}, then ${memory(server)}`)
+    assert.ok(memory(server) < before + 200)
+    assert.equal((await server.visitor().page('/')).status, 200)
+  })
+
+  test('E6: five hundred sessions that end while they are at work stay ended', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' })
+    const ada = await signUp(server)
+    const body = JSON.stringify({ name: 'Ada King' })
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      expect: '100-continue',
+    }
+    for (let rounds = 0; rounds < 50; rounds += 1) {
+      const ten = Array.from({ length: 10 }, async () => {
+        const here = await signIn(server, ada)
+        const { session } = here
+        const slow = server.visitor(session).open('POST', '/account/name', headers)
+        slow.write(body.slice(0, 5))
+        await slow.begun
+        const [{ status }] = await Promise.all([here.post('/logout'), slow.end(body.slice(5))])
+        assert.equal(status, 204)
+        assert.equal((await server.visitor(session).get('/me')).status, 401)
+      })
+      await Promise.all(ten)
+    }
+  })
+})

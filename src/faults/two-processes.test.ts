@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { bearer, password, registration, signIn, signUp, takeToken } from '../testing/people.ts'
+import { startServer, temporaryFolder } from '../testing/server-process.ts'
+
+/** Two servers on one database, one of them by the clocks of the Chathams, the other by those of Newfoundland. */
+async function startTwo(t: Parameters<typeof startServer>[0]) {
+  const folder = await temporaryFolder(t)
+  const variables = { DATA_DIR: folder, TRUST_PROXY: '1' }
+  const [one, other] = await Promise.all([
+    startServer(t, { ...variables, TZ: 'Pacific/Chatham' }),
+    startServer(t, { ...variables, TZ: 'America/St_Johns' }),
+  ])
+  return { folder, one, other, both: [one, other] as const }
+}
+
+/** The operator's command, beside the servers. */
+function operate(folder: string, ...line: string[]) {
+  const command = ['src/start.js', 'user-command', ...line]
+  const env = { PATH: process.env.PATH, DATA_DIR: folder, BCRYPT_COST: '4' }
+  return promisify(execFile)(process.execPath, command, { cwd: join(import.meta.dirname, '../..'), env })
+}
+
+/** What a proxy in front says: somebody else each time, from a network of their own. */
+function somewhere(): { 'x-forwarded-for': string } {
+  return { 'x-forwarded-for': `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}` }
+}
+
+describe('two processes on one database', () => {
+  const ends: (() => Promise<void>)[] = []
+  let started: ReturnType<typeof startTwo> | undefined
+  const two = () => {
+    started ??= startTwo({ after: (run) => ends.unshift(run) })
+    return started
+  }
+  after(async () => {
+    for (const end of ends) await end()
+  })
+
+  test('are one: who signs in at one is known at the other, and whoever leaves one has left both', async () => {
+    const { one, other, both, folder } = await two()
+    const ada = await signUp(one)
+    const here = await signIn(other, ada)
+    const token = await takeToken(one, ada)
+    const there = one.visitor(here.session)
+    assert.equal((await there.get('/me')).record.name, 'Ada')
+    for (const each of both) assert.equal((await each.visitor().get('/me', bearer(token))).status, 200)
+
+    assert.equal((await there.post('/logout')).status, 204)
+    assert.equal((await here.get('/me')).status, 401)
+
+    const again = await signIn(one, ada)
+    const elsewhere = other.visitor(again.session)
+    assert.equal((await elsewhere.get('/me')).status, 200)
+    await operate(folder, 'delete', ada.email)
+    for (const each of [again, elsewhere]) assert.equal((await each.get('/me')).status, 401)
+    for (const each of both) assert.equal((await each.visitor().get('/me', bearer(token))).status, 401)
+  })
+
+  test('count guesses together, even those that are sent all at once', async () => {
+    const { both, one } = await two()
+    const { email } = await signUp(one, 'Annabella')
+    const guesses = Array.from({ length: 30 }, (_, i) =>
+      both[i % 2 === 0 ? 0 : 1].visitor().json('/login', { username: email, password: 'a wrong guess' }),
+    )
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status)
+    assert.deepEqual(new Set(statuses), new Set([401, 429]))
+    assert.equal(statuses.filter((status) => status === 401).length, 10)
+    for (const each of both)
+      assert.equal((await each.visitor().json('/login', { username: email, password })).status, 429)
+  })
+
+  test('make one account of an address that many sign up with at the same time', async () => {
+    const { both } = await two()
+    for (let round = 0; round < 20; round += 1) {
+      const signUps = Array.from({ length: 20 }, (_, i) => {
+        const name = i % 3 === 0 ? `Eve${round}` : `eve${round}`
+        const email = `${name}@example.com`
+        return both[i % 2 === 0 ? 0 : 1].visitor().json('/users', registration(name, { email }), somewhere())
+      })
+      const statuses = (await Promise.all(signUps)).map(({ status }) => status)
+      assert.deepEqual(statuses.sort(), [201, ...Array.from({ length: 19 }, () => 409)])
+    }
+  })
+
+  test('bring no session back that ended at one while the other was at work on it', async () => {
+    const { one, other, both } = await two()
+    const ada = await signUp(one, 'Augusta')
+    const body = JSON.stringify({ name: 'Ada King' })
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      expect: '100-continue',
+    }
+    const round = async () => {
+      const here = await signIn(one, ada)
+      const { session } = here
+      const there = other.visitor(session)
+      const slow = there.open('POST', '/account/name', headers)
+      slow.write(body.slice(0, 5))
+      await slow.begun
+      assert.equal((await here.post('/logout')).status, 204)
+      await slow.end(body.slice(5))
+      for (const each of both) assert.equal((await each.visitor(session).get('/me')).status, 401)
+    }
+    for (let rounds = 0; rounds < 5; rounds += 1) await Promise.all(Array.from({ length: 10 }, round))
+  })
+})

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, test } from 'node:test'
+import { startSite } from '../testing/site.ts'
+
+const host = 'Host: localhost\r\n'
+const post = `POST /login HTTP/1.1\r\n${host}Content-Type: application/json\r\n`
+const chunked = `${post}Transfer-Encoding: chunked\r\n\r\n`
+
+// What one server in a row takes for the end of a line or of a request, and another does not (RFC 9112 §2.2, §6.3, §7.1).
+const inTwoWays = {
+  'line feeds alone': 'GET /me HTTP/1.1\nHost: localhost\n\n',
+  'a line feed after the request line': `GET /me HTTP/1.1\n${host}\r\n`,
+  'a line feed after a header': 'GET /me HTTP/1.1\r\nHost: localhost\n\r\n',
+  'a line feed at the end of the headers': `GET /me HTTP/1.1\r\n${host}\n`,
+  'a line feed after the size of a chunk': `${chunked}2\n{}\r\n0\r\n\r\n`,
+  'a line feed after a chunk': `${chunked}2\r\n{}\n0\r\n\r\n`,
+  'a line feed in the extension of a chunk': `${chunked}2;\nxx\r\n{}\r\n0\r\n\r\n`,
+  'a chunk that is longer than it says': `${chunked}1\r\n{}\r\n0\r\n\r\n`,
+  'a control character before the coding': `${post}Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n`,
+  'the identity coding': `${post}Transfer-Encoding: identity\r\n\r\n`,
+  'a length in another base': `${post}Content-Length: 0x2\r\n\r\n{}`,
+  'a length in two lines that agree': `${post}Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}`,
+  'a length beside chunks': `${post}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nG`,
+}
+
+describe('a request that could end in two places', () => {
+  test('is refused with 400, once, and its connection is closed: nothing behind it is taken for a request', async (t) => {
+    const { url } = await startSite(t)
+    for (const [what, bytes] of Object.entries(inTwoWays)) {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      let answer = ''
+      socket.setEncoding('latin1').on('data', (text) => {
+        answer += text
+      })
+      socket.on('error', (error: NodeJS.ErrnoException) => assert.match(error.code ?? '', /ECONNRESET|EPIPE/))
+      socket.write(Buffer.from(`${bytes}GET /healthz HTTP/1.1\r\n${host}\r\n`, 'latin1'))
+      await once(socket, 'close')
+      assert.match(answer, /^HTTP\/1\.1 400 .*\r\nConnection: close\r\n.*"status":400/s, what)
+      assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1, what)
+    }
+  })
+})
