@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { rawRequest } from '../auth/testing/raw-request.ts'
 import { bearer, signIn, signUp, takeJWT, takeToken } from '../testing/people.ts'
-import type { Answer } from '../testing/promises.ts'
 import { startSite } from '../testing/site.ts'
 import { dumpAll } from './dump.ts'
 
@@ -54,7 +56,7 @@ describe('an Authorization header of whatever form', () => {
       const { status, cookies } = await site.visitor().get(path, { authorization })
       assert.deepEqual([status, cookies], [401, []], authorization.slice(0, 60))
     }
-    for (const authorization of values.slice(0, 100)) {
+    for (const authorization of values.slice(0, 40)) {
       assert.equal((await site.visitor().page('/', { authorization })).status, 200)
       assert.equal((await site.visitor().post('/login', { authorization })).status, 401)
     }
@@ -95,23 +97,27 @@ describe('an Authorization header of whatever form', () => {
 describe('who is signed in', () => {
   test('belongs to one request: 2,000 at the same time, by 50 people, and each is told their own name', async (t) => {
     const site = await startSite(t)
-    const asking: { name: string; ask: () => Promise<Answer> }[] = []
+    const asking: { name: string; headers: Record<string, string> }[] = []
     for (let i = 0; i < 50; i += 1) {
       const person = await signUp(site, `Person${i}`)
-      const { session } = await signIn(site, person)
-      const headers: Record<string, string>[] = [
-        {},
-        bearer(await takeToken(site, person)),
-        bearer(await takeJWT(site, person)),
+      const ways = [
+        async () => ({ cookie: `session=${(await signIn(site, person)).session}` }),
+        async () => bearer(await takeToken(site, person)),
+        async () => bearer(await takeJWT(site, person)),
       ]
-      const header = headers[i % 3]
-      const ask = () => site.visitor(header?.authorization ? undefined : session).get('/me', header)
-      asking.push({ name: person.name, ask })
+      asking.push({ name: person.name, headers: await (ways[i % 3] ?? assert.fail())() })
     }
+    const agent = new Agent({ keepAlive: true, maxSockets: 500 })
+    t.after(() => agent.destroy())
     const asked = Array.from({ length: 2000 }, (_, i) => asking[(i * 7) % asking.length] ?? assert.fail())
-    const answers = await Promise.all(asked.map(({ ask }) => ask()))
+    const answers = await Promise.all(
+      asked.map(async ({ headers }) => {
+        const [incoming] = await once(request(`${site.url}/me`, { agent, headers }).end(), 'response')
+        return JSON.parse(await text(incoming))
+      }),
+    )
     assert.deepEqual(
-      answers.map(({ record }) => record.name),
+      answers.map(({ name }) => name),
       asked.map(({ name }) => name),
     )
   })

@@ -7,24 +7,20 @@ import type { Answer } from '../testing/promises.ts'
 import { startSite } from '../testing/site.ts'
 import { others, routes } from './routes.ts'
 
-const poisoned = [
-  ...[
-    'host',
-    'x-forwarded-host',
-    'x-host',
-    'x-forwarded-server',
-    'x-http-host-override',
-    'x-forwarded-prefix',
-  ],
-  ...[
-    'referer',
-    'x-original-url',
-    'x-rewrite-url',
-    'x-forwarded-path',
-    'x-forwarded-port',
-    'x-forwarded-scheme',
-  ],
-]
+const poisoned = {
+  host: 'evil.example',
+  'x-forwarded-host': 'evil.example',
+  'x-host': 'evil.example',
+  'x-forwarded-server': 'evil.example',
+  'x-http-host-override': 'evil.example',
+  'x-forwarded-prefix': '/evil',
+  'x-forwarded-path': '/evil',
+  'x-original-url': '/evil',
+  'x-rewrite-url': '/evil',
+  'x-forwarded-port': '6666',
+  forwarded: 'host=evil.example;proto=https',
+  referer: 'https://evil.example/',
+}
 
 /** Ways out of where a text may stand in a page, and what makes a browser run something once it is out. */
 const exits = ['', '">', "'>", '</title>', '</textarea>', '--></script>']
@@ -68,13 +64,10 @@ const runs = [
 ]
 const payloads = exits.flatMap((exit) => runs.map((run) => exit + run))
 
-/** As many of them as a name has room for, together. */
-const packed = payloads.reduce<string[]>((all, each) => {
-  const last = all.at(-1)
-  if (last === undefined || [...(last + each)].length > 100) all.push(each)
-  else all[all.length - 1] = last + each
-  return all
-}, [])
+/** Several of them at a time. */
+const packed = Array.from({ length: payloads.length / 6 }, (_, i) =>
+  payloads.slice(6 * i, 6 * i + 6).join(''),
+)
 
 /** The tags of a page with the names of their attributes: what is text is no part of it, and must not become one. */
 function tagsOf({ text, headers }: Answer): string[] {
@@ -93,22 +86,13 @@ describe('what a request says of hosts', () => {
   test('shapes no page, link or redirect where PUBLIC_URL says who we are', async (t) => {
     const { site, ada } = await siteWithAda(t, { PUBLIC_URL: 'https://auth.example', TRUST_PROXY: '1' })
     for (const { method, path } of [...routes, ...others]) {
-      for (const name of poisoned) {
-        const headers = { [name]: name === 'x-forwarded-port' ? '6666' : 'evil.example' }
-        for (const visitor of method === 'GET' ? [ada, site.visitor()] : [site.visitor()]) {
-          const answer = await visitor.send(method, path, { accept: 'text/html', ...headers })
-          const said = answer.text + JSON.stringify(answer.headers)
-          assert.doesNotMatch(said, /evil|6666/, `${answer.request} ${name}`)
-        }
+      for (const visitor of method === 'GET' ? [ada, site.visitor()] : [site.visitor()]) {
+        const answer = await visitor.send(method, path, { accept: 'text/html', ...poisoned })
+        assert.doesNotMatch(answer.text + JSON.stringify(answer.headers), /evil|6666/, answer.request)
       }
     }
     const port = Number(new URL(site.url).port)
-    for (const target of [
-      'http://evil.example/account',
-      'http://evil.example/',
-      '//evil.example/account',
-      'evil.example',
-    ]) {
+    for (const target of ['http://evil.example/account', 'http://evil.example/', '//evil.example/account']) {
       const { text } = await rawRequest(port, ['Accept: text/html'], `GET ${target} HTTP/1.1`)
       assert.doesNotMatch(text, /location: [^/]|location: \/\/|href="[^"]*evil|action="[^"]*evil/i, target)
     }
@@ -116,14 +100,13 @@ describe('what a request says of hosts', () => {
 
   test('shapes no link or redirect where there is no PUBLIC_URL: at most the lines to paste name the host asked for', async (t) => {
     const { site, ada } = await siteWithAda(t)
+    const { host: _, ...others } = poisoned
     for (const { path } of routes.filter(({ method }) => method === 'GET')) {
       for (const visitor of [ada, site.visitor()]) {
-        for (const name of poisoned) {
-          const { text, headers, request } = await visitor.page(path, { [name]: 'evil.example' })
-          assert.doesNotMatch(text, /(href|action|src)="[^"]*evil/, `${request} ${name}`)
-          assert.doesNotMatch(headers.location ?? '', /evil/, `${request} ${name}`)
-          if (name !== 'host') assert.ok(!text.includes('evil'), `${request} ${name}`)
-        }
+        const { text, headers, request } = await visitor.page(path, poisoned)
+        assert.doesNotMatch(text, /(href|action|src)="[^"]*evil/, request)
+        assert.doesNotMatch(headers.location ?? '', /evil/, request)
+        assert.ok(!(await visitor.page(path, others)).text.includes('evil'), request)
       }
     }
   })
@@ -134,7 +117,12 @@ describe('what somebody writes', () => {
     const { site, ada } = await siteWithAda(t)
     const repeat = async (payload: string): Promise<Answer[]> => {
       const text = encodeURIComponent(payload)
-      const typed = { name: payload, email: payload, password: 'x', confirmPassword: 'y' }
+      const typed = {
+        name: `${payload}${'x'.repeat(101)}`,
+        email: payload,
+        password: 'x',
+        confirmPassword: 'y',
+      }
       const next = { username: payload, password: 'x', next: `/${payload}`, remember: payload }
       return [
         await site.visitor().form('/users', typed),
