@@ -77,4 +77,10 @@ describe('httpServer', () => {
     assert.match(await send(url, `GET /${long} HTTP/1.1\r\n${host}\r\n`), /^HTTP\/1\.1 431 /)
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
   })
+
+  test('answers an expectation that it cannot meet with 417, and the headers of every other refusal', async (t) => {
+    const { url } = await startSite(t)
+    const answer = await send(url, `POST /login HTTP/1.1\r\n${host}Expect: foo\r\nContent-Length: 0\r\n\r\n`)
+    assert.match(answer, /^HTTP\/1\.1 417 .*Content-Security-Policy: default-src 'none'.*"status":417/s)
+  })
 })

@@ -46,7 +46,10 @@ const rules: Record<Try['action'], Rule> = {
       { by: ['network'], most: 50, within: quarter },
       { by: ['account'], most: 100, within: day },
     ],
-    fromDevice: [{ by: ['account', 'device'], most: 10, within: quarter }],
+    fromDevice: [
+      { by: ['account', 'device'], most: 10, within: quarter },
+      { by: ['account', 'device'], most: 100, within: day },
+    ],
     countsSuccess: false,
   },
   'sign-up': {

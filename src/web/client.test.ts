@@ -24,7 +24,7 @@ describe('the address of a client', () => {
 
   test('is never a text that is no address', async (t) => {
     const site = await startSite(t, { TRUST_PROXY: '1' })
-    for (const claimed of ['x', '"><script>', '192.0.2.1:80', '', ',', 'unknown'])
+    for (const claimed of ['x', '"><script>', '', ',', 'unknown'])
       assert.equal(await addressOf(site, claimed), '127.0.0.1', claimed)
   })
 })

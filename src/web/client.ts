@@ -17,7 +17,7 @@ export function client(proxies: TrustProxy): Middleware {
     // Whoever has hung up by now is nobody, and does not wait for an answer.
     if (remoteAddress === undefined) return
     const peer = withoutMapping(remoteAddress)
-    const claimed = withoutMapping(proxyAddress(ctx.req, isTrusted))
+    const claimed = withoutMapping(withoutPort(proxyAddress(ctx.req, isTrusted)))
     ctx.request.ip = isIP(claimed) > 0 ? claimed : peer
     ctx.state.isOverTls =
       ctx.req.socket instanceof TLSSocket || (isTrusted(peer, 0) && isForwardedFromTls(ctx))
@@ -36,7 +36,7 @@ export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
 function trustIn(proxies: TrustProxy): (address: string, hop: number) => boolean {
   if (typeof proxies === 'number') return (_address, hop) => hop < proxies
   return (address) => {
-    const plain = withoutMapping(address)
+    const plain = withoutMapping(withoutPort(address))
     return isIP(plain) > 0 && proxies.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4')
   }
 }
@@ -44,6 +44,11 @@ function trustIn(proxies: TrustProxy): (address: string, hop: number) => boolean
 // The proxy next to us wrote the last one.
 function isForwardedFromTls(ctx: Context): boolean {
   return ctx.get('X-Forwarded-Proto').split(',').at(-1)?.trim().toLowerCase() === 'https'
+}
+
+// Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
+function withoutPort(address: string): string {
+  return address.replace(/^(?:(\d+(?:\.\d+){3})|\[([\da-f:.]+)\])(?::\d+)?$/i, '$1$2')
 }
 
 // A socket that takes both families shows IPv4 as `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2).

@@ -122,4 +122,22 @@ describe('guessing', () => {
       statuses.push((await basic('/login', 'wrong', `10.0.0.${i}, 192.0.2.1`)).status)
     assert.deepEqual(statuses, [...Array(10).fill(401), 429])
   })
+
+  test('tells the clients of a proxy apart that writes their ports too', async (t) => {
+    const { basic } = await siteWithAda(t)
+    for (let i = 0; i < 11; i += 1) await basic('/login', 'wrong', `192.0.2.5:${4000 + i}`)
+    assert.equal((await basic('/login', password, '192.0.2.5:5000')).status, 429)
+    assert.equal((await basic('/login', password, '192.0.2.6:5000')).status, 200)
+    for (let i = 0; i < 11; i += 1) await basic('/login', 'wrong', `[2001:db8:0:${i % 2}::1]:${4000 + i}`)
+    assert.equal((await basic('/login', password, '[2001:db8:0:2::1]:4000')).status, 200)
+  })
+
+  test('takes no device for its own that somebody else has named', async (t) => {
+    const { post } = await siteWithAda(t)
+    const planted = `device=${'x'.repeat(43)}`
+    const answer = await post('/login', form({ username: 'ada@example.com', password }), { Cookie: planted })
+    const given = answer.headers.getSetCookie().find((each) => each.startsWith('device='))
+    assert.match(given ?? '', /^device=[\w-]{43};/)
+    assert.ok(!given?.startsWith(planted))
+  })
 })

@@ -41,10 +41,18 @@ export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: 
     return isKnown > 0 ? value : undefined
   }
 
+  /** What the device's cookie holds, if we gave it out: somebody else may have put another there, to share it. */
+  async function ownValue(ctx: Context): Promise<string | undefined> {
+    const value = cookie.read(ctx)
+    if (value === undefined) return undefined
+    const isOurs = await orm.em.fork().count(Device, { digest: digestOf(value) }, { filters: false })
+    return isOurs > 0 ? value : undefined
+  }
+
   async function remember(ctx: Context): Promise<void> {
-    const value = cookie.read(ctx) ?? HostCookie.newValue()
     const user = ctx.auth.require(User)
     try {
+      const value = (await ownValue(ctx)) ?? HostCookie.newValue()
       await orm.em.fork().upsert(Device, { digest: digestOf(value), user: user.id, seenAt: new Date() })
       cookie.write(ctx, value, year)
     } catch (error) {
