@@ -6,7 +6,7 @@ import { databaseOptions } from './options.ts'
 import { Patience } from './patience.ts'
 
 // Others that start at the same time come first, one after the other.
-const longestWait = 8_000
+const longestWait = 5_000
 
 /** The database cannot be used. The message is one sentence for the operator. */
 export class DatabaseError extends Error {

@@ -59,24 +59,18 @@ describe('a database that another process keeps locked', { concurrency: true }, 
     assert.equal(server.child.exitCode, null)
   })
 
-  test('is waited for: what was sent meanwhile succeeds if it is let go in time', async (t) => {
-    const { other, lock, open, writing } = await scene(t)
+  test('keeps nobody waiting but who writes, however many do, and what they sent succeeds if it is let go in time', async (t) => {
+    const { server, other, lock, open, reading, writing, person } = await scene(t)
     await lock()
+    const guess = () => server.visitor().json('/login', { username: person.email, password: 'wrong' })
+    const guesses = Array.from({ length: 60 }, guess)
+    const reads = await seconds(assertAnswers(isFine, open, reading))
+    assert.ok(reads < quiet(1.5), `reads waited for ${reads} s`)
+    for (const { status } of await Promise.all(guesses)) assert.equal(status, 503)
+
     const waiting = assertAnswers(isFine, writing)
-    // They wait for the database, and nobody waits for them.
     for (let round = 0; round < 3; round += 1) await assertAnswers(isFine, open)
     other.exec('rollback')
     await waiting
-  })
-
-  test('keeps nobody else waiting, however many wait for it', async (t) => {
-    const { server, other, lock, reading, person } = await scene(t)
-    await lock()
-    const guess = () => server.visitor().json('/login', { username: person.email, password: 'wrong' })
-    const waiting = Array.from({ length: 60 }, guess)
-    const reads = await seconds(assertAnswers(isFine, reading))
-    assert.ok(reads < quiet(1.5), `reads waited for ${reads} s`)
-    for (const { status } of await Promise.all(waiting)) assert.equal(status, 503)
-    other.exec('rollback')
   })
 })

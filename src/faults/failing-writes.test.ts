@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from '../testing/database.ts'
-import { basic, bearer, password, registration } from '../testing/people.ts'
+import { basic, bearer, password, registration, signIn } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { assertAnswers, doors, isFine } from './doors.ts'
 
@@ -23,7 +23,7 @@ describe('a write that fails', () => {
       const { person, credentials, open, reading, writing } = await doors(site)
       for (const write of ['insert', 'update', 'delete']) {
         const what = `${write} on ${table}`
-        const { leaver } = await doors(site, `Eve${write}`)
+        const leaver = await signIn(site, person)
         const visitor = site.visitor()
         const name = `New${write}`
         const repair = await breakWrites(site, write, table)

@@ -20,6 +20,14 @@ interface BadStart {
 const nobody = `--import=data:text/javascript,process.getuid()||process.setuid(65534)`
 
 const badStarts: Record<string, BadStart> = {
+  'another process that has been migrating for ever': {
+    async prepare(folder, t) {
+      const other = new Database(join(folder, 'site.sqlite-migrating'))
+      other.exec('begin exclusive')
+      t.after(async () => void other.close())
+    },
+    line: /^The database .* cannot be opened: SQLITE_BUSY\.$/,
+  },
   'a secret that is short, in production': {
     variables: {
       NODE_ENV: 'production',
@@ -74,17 +82,9 @@ const badStarts: Record<string, BadStart> = {
     variables: { DATA_DIR: '/proc/koa' },
     line: /^DATA_DIR |^The database /,
   },
-  'another process that has been migrating for ever': {
-    async prepare(folder, t) {
-      const other = new Database(join(folder, 'site.sqlite-migrating'))
-      other.exec('begin exclusive')
-      t.after(async () => void other.close())
-    },
-    line: /^The database .* cannot be opened: SQLITE_BUSY\.$/,
-  },
 }
 
-describe('a start that cannot succeed', { concurrency: 2 }, () => {
+describe('a start that cannot succeed', { concurrency: 3 }, () => {
   for (const [what, { line, variables, prepare }] of Object.entries(badStarts)) {
     test(`says so in one line and exits 1 within ten seconds: ${what}`, async (t) => {
       const folder = await temporaryFolder(t)

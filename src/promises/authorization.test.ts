@@ -43,11 +43,11 @@ const word = fc.oneof(
 )
 const values = fc.sample(
   fc.tuple(scheme, gap, word, tail).map((parts) => parts.join('')),
-  600,
+  500,
 )
 
 describe('an Authorization header of whatever form', () => {
-  test('is 401 on guarded routes and ignored elsewhere: 600 generated ones', async (t) => {
+  test('is 401 on guarded routes and ignored elsewhere: 500 generated ones', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dumpAll(site)
@@ -95,7 +95,7 @@ describe('an Authorization header of whatever form', () => {
 })
 
 describe('who is signed in', () => {
-  test('belongs to one request: 2,000 at the same time, by 50 people, and each is told their own name', async (t) => {
+  test('belongs to one request: 1,000 at the same time, by 50 people, and each is told their own name', async (t) => {
     const site = await startSite(t)
     const asking: { name: string; headers: Record<string, string> }[] = []
     for (let i = 0; i < 50; i += 1) {
@@ -109,7 +109,7 @@ describe('who is signed in', () => {
     }
     const agent = new Agent({ keepAlive: true, maxSockets: 500 })
     t.after(() => agent.destroy())
-    const asked = Array.from({ length: 2000 }, (_, i) => asking[(i * 7) % asking.length] ?? assert.fail())
+    const asked = Array.from({ length: 1000 }, (_, i) => asking[(i * 7) % asking.length] ?? assert.fail())
     const answers = await Promise.all(
       asked.map(async ({ headers }) => {
         const [incoming] = await once(request(`${site.url}/me`, { agent, headers }).end(), 'response')

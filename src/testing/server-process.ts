@@ -8,6 +8,8 @@ import { text } from 'node:stream/consumers'
 import { Visitor } from './visitor.ts'
 
 const root = join(import.meta.dirname, '../..')
+// Dozens of starts need not compile the same files again.
+const compiled = join(root, 'node_modules/.cache/node')
 
 interface Test {
   after(run: () => Promise<void>): void
@@ -27,7 +29,7 @@ export async function temporaryFolder(test: Test): Promise<string> {
   return folder
 }
 
-/** Runs the server as an operator does, with these variables and no others but the path. */
+/** Runs the server as an operator does, with these variables and none of ours but the path. */
 export function runServer(
   test: Test,
   variables: Record<string, string>,
@@ -35,7 +37,7 @@ export function runServer(
 ) {
   const child = spawn(node, [...options, 'src/start.js', 'server'], {
     cwd: root,
-    env: { PATH: process.env.PATH, BCRYPT_COST: '4', PORT: '0', ...variables },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compiled, BCRYPT_COST: '4', PORT: '0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
     // One that should have ended and did not fails its test, and does not hang it.
     timeout: 60_000,
