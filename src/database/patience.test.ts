@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Patience } from './patience.ts'
+import { Patience, withoutWaiting } from './patience.ts'
 
 /** Work that finds the database busy so many times. */
 function work(busy: number, code = 'SQLITE_BUSY') {
@@ -52,6 +52,16 @@ describe('Patience', () => {
     const full = work(1, 'SQLITE_FULL')
     await assert.rejects(new Patience(5_000).run(full.run), { code: 'SQLITE_FULL' })
     assert.equal(full.done.tries, 1)
+  })
+
+  test('is not had with what can be left undone', async () => {
+    const { run, done } = work(1)
+    const patience = new Patience(5_000)
+    await assert.rejects(
+      withoutWaiting(() => patience.run(run)),
+      { code: 'SQLITE_BUSY' },
+    )
+    assert.equal(done.tries, 1)
   })
 
   test('has a hundred who wait try hardly oftener than one', async () => {

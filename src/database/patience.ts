@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
 const longestPause = 20
 
@@ -22,9 +22,10 @@ export class Patience {
       return work()
     } catch (error) {
       if (!isBusy(error) || inAHurry.getStore()) throw error
-      const turn = this.#last.then(() => retry(work, deadline, error))
-      this.#last = turn.catch(() => {})
-      return turn
+      const result = this.#last.then(() => retry(work, deadline, error))
+      // What all of them do next is not done in one go either.
+      this.#last = result.catch(() => {}).then(() => turn())
+      return result
     }
   }
 }

@@ -120,11 +120,14 @@ const steps: Record<string, Step> = {
   },
 }
 
+// With nothing open, there is little to go wrong.
+const beginning = ['sign in', 'sign in', 'take a token', 'sign in'].map((name) => [name, 0] as const)
+
 describe('an account', () => {
   test('agrees with a model of it, whatever its owner does in whatever order: 40 stories', async (t) => {
     const script = fc.array(fc.tuple(fc.constantFrom(...Object.keys(steps)), fc.nat(99)), {
-      minLength: 4,
-      maxLength: 16,
+      minLength: 3,
+      maxLength: 12,
     })
     const stories = fc.sample(script, 40)
     const site = await startSite(t)
@@ -133,7 +136,7 @@ describe('an account', () => {
       const person = { id: String(record.id), name: `Ada${i}`, email: `ada${i}@example.com` }
       const world: World = { site, person, model: new Model() }
       try {
-        for (const [name, pick] of story) await steps[name]?.(world, pick)
+        for (const [name, pick] of [...beginning, ...story]) await steps[name]?.(world, pick)
         await assertAgrees(world)
       } catch (error) {
         throw new Error(`In the story ${JSON.stringify(story)}`, { cause: error })
