@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { rawRequest } from '../auth/testing/raw-request.ts'
 import { sql } from '../testing/database.ts'
-import { basic, password, signIn, signUp, takeToken } from '../testing/people.ts'
+import { basic, password, signIn, signUp } from '../testing/people.ts'
 import type { Answer } from '../testing/promises.ts'
 import { startSite } from '../testing/site.ts'
 import { others, routes } from './routes.ts'
@@ -150,10 +150,13 @@ describe('what somebody writes', () => {
 
   test('is shown as text, wherever it is kept: as a name, a token, a device, an address', async (t) => {
     const { site, ada } = await siteWithAda(t)
-    await takeToken(site, { email: 'ada@example.com' })
     const looked = routes.filter(({ method }) => method === 'GET')
     const keep = async (payload: string) => {
-      await sql(site, 'update users set name = ?', [payload])
+      await sql(site, 'delete from user_tokens')
+      // Shown on the next page by its name.
+      await ada.form('/account/tokens', { name: 'new', days: '1' })
+      await sql(site, 'delete from events where id > (select min(id) from events)')
+      await sql(site, 'update users set name = ?, email = ?', [payload, payload])
       await sql(site, 'update user_tokens set name = ?', [payload])
       await sql(site, 'update sessions set user_agent = ?', [payload])
       await sql(site, 'update events set user_agent = ?, address = ?, event = ?', [payload, payload, payload])
@@ -165,12 +168,6 @@ describe('what somebody writes', () => {
     for (const payload of packed)
       for (const [i, answer] of (await keep(payload)).entries())
         assert.deepEqual(tagsOf(answer), plain[i], `${answer.request} ${payload}`)
-    const address = `o'{&}'$b@example.com`
-    await sql(site, 'update users set email = ?', [address])
-    for (const path of ['/', '/account', '/account/password']) {
-      const { text } = await ada.page(path)
-      assert.ok(!text.includes(address) && text.includes('&amp;}'), path)
-    }
   })
 
   test('splits no header, and is no error, whatever line ends are in it', async (t) => {
