@@ -19,8 +19,8 @@ interface Outcome {
 }
 
 /** The site at work, and the operator's command beside it. */
-async function open(t: TestContext) {
-  const site = await startSite(t)
+async function open(t: TestContext, environment = {}) {
+  const site = await startSite(t, environment)
   const { dataDir } = site.config
   const user = async (words: string, input = '', variables = {}): Promise<Outcome> => {
     const program = [
@@ -215,6 +215,17 @@ describe('set-password', () => {
     assert.deepEqual([await passwordStatus(site, ada), await passwordStatus(site, ada, another)], [401, 200])
     assert.deepEqual((await forAda()).slice(0, 2), [401, 401])
     assert.deepEqual(await forBob(), [200, 200, 200])
+  })
+
+  test('lets whoever had guessed too often sign in with it at once, and nobody else', async (t) => {
+    const { site, user } = await open(t, { THROTTLE: 'on' })
+    const [ada, bob] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
+    for (const person of [ada, bob])
+      for (let i = 0; i < 10; i++) assert.equal(await passwordStatus(site, person, 'a wrong guess'), 401)
+    assert.equal(await passwordStatus(site, ada), 429)
+    await user('set-password ada@example.com', another)
+
+    assert.deepEqual([await passwordStatus(site, ada, another), await passwordStatus(site, bob)], [200, 429])
   })
 
   test('says when it was changed, from which on older signed tokens do not count', async (t) => {

@@ -1,3 +1,5 @@
+import { forgetAttempts } from '../throttle/throttle.ts'
+import { claimed } from '../users/credential-check.ts'
 import { choosePassword } from './choose-password.ts'
 import type { Command } from './command.ts'
 import { endAccess } from './end-access.ts'
@@ -6,6 +8,7 @@ import { findAccount } from './find-account.ts'
 export const setPassword: Command = {
   usage: 'EMAIL [--admin] [--generate]',
   summary: 'Give an account a new password, and end its sessions and tokens',
+  details: 'Wrong guesses at the old one are forgotten: whoever was told to wait may sign in at once.',
   takesEmail: true,
   options: ['admin', 'generate'],
 
@@ -17,6 +20,7 @@ export const setPassword: Command = {
     await em.transactional(async (em) => {
       await em.nativeUpdate(entity, { id }, change, { filters: false })
       await endAccess(em, id)
+      await forgetAttempts(em, { action: 'password', account: claimed({ kind: noun, username: email }) })
     })
     return `The ${noun} ${email} has a new password. Sessions and tokens have ended.${notice}`
   },

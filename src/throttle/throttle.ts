@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { MikroORM } from '@mikro-orm/core'
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { v7 as uuidv7 } from 'uuid'
 import { TryLater } from '../refusal.ts'
+import { Attempt } from './attempt.ts'
 import { networkOf } from './network.ts'
 
 const minute = 60_000
@@ -188,12 +189,24 @@ export class Throttle {
   }
 }
 
+/** Gives an account all of its allowances for an action back, because what there was to guess has changed. */
+export async function forgetAttempts(
+  em: EntityManager,
+  { action, account }: Pick<Try, 'action' | 'account'>,
+): Promise<void> {
+  await em.nativeDelete(Attempt, { action, account: digestOf(account) })
+}
+
 function keyOf({ account, address, device }: Try): Key {
   return {
-    account: hash('sha256', account, 'base64url'),
-    network: hash('sha256', networkOf(address), 'base64url'),
-    device: device === undefined ? null : hash('sha256', device, 'base64url'),
+    account: digestOf(account),
+    network: digestOf(networkOf(address)),
+    device: device === undefined ? null : digestOf(device),
   }
+}
+
+function digestOf(part: string): string {
+  return hash('sha256', part, 'base64url')
 }
 
 function where(action: string, key: Key, { by, within }: Allowance, now: number) {

@@ -1,6 +1,14 @@
+import { emailKey } from './email.ts'
+
+/** Whose password is checked: an account that exists or not, alike. */
+export interface Claimant {
+  readonly kind: 'user' | 'admin'
+  readonly username: string
+}
+
 /** What stands around every check of a password, whichever way the password came. */
 export type CredentialCheck = <Found>(
-  who: { readonly kind: 'user' | 'admin'; readonly username: string },
+  who: Claimant,
   check: () => Promise<Found | undefined>,
 ) => Promise<Found | undefined>
 
@@ -17,4 +25,9 @@ export function credentialCheck(ctx: object): CredentialCheck {
   if (!check)
     throw new Error('Mount a credential check before the first authenticator: `app.use(guessing(…))`.')
   return check
+}
+
+/** What guesses at a password are counted by: the same, however the name is spelt. */
+export function claimed({ kind, username }: Claimant): string {
+  return `${kind} ${emailKey(username)}`
 }

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/core'
 import type { Context, Middleware } from 'koa'
 import type { Throttle, Try } from '../throttle/throttle.ts'
-import { mountCredentialCheck } from '../users/credential-check.ts'
-import { emailKey } from '../users/email.ts'
+import { claimed, mountCredentialCheck } from '../users/credential-check.ts'
 import { User } from '../users/user.ts'
 import { authenticationEvent } from './authentication-event.ts'
 import { Device } from './device.ts'
@@ -21,10 +20,9 @@ export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: 
 
   return async (ctx, next) => {
     throttles.set(ctx, throttle)
-    mountCredentialCheck(ctx, async ({ kind, username }, check) => {
-      const device = kind === 'user' ? await knownDevice(ctx, username) : undefined
-      const account = `${kind} ${emailKey(username)}`
-      return throttle.attempt({ action: 'password', account, address: ctx.ip, device }, check)
+    mountCredentialCheck(ctx, async (who, check) => {
+      const device = who.kind === 'user' ? await knownDevice(ctx, who.username) : undefined
+      return throttle.attempt({ action: 'password', account: claimed(who), address: ctx.ip, device }, check)
     })
     await next()
     const event = authenticationEvent(ctx)
