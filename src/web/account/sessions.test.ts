@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
-import { endAccess } from '../../operator/end-access.ts'
 import { count, dump, sql } from '../../testing/database.ts'
 import {
   basic,
@@ -15,8 +13,7 @@ import {
 } from '../../testing/people.ts'
 import { type Site, startSite } from '../../testing/site.ts'
 import type { Visitor } from '../../testing/visitor.ts'
-import { HostCookie } from '../host-cookie.ts'
-import { digestOf, limits, mostSessions, SessionStore } from '../session-store.ts'
+import { digestOf, limits, mostSessions } from '../session-store.ts'
 
 const minute = 60_000
 const html = { accept: 'text/html' }
@@ -299,44 +296,6 @@ describe('POST /account/sessions/end-others', () => {
 })
 
 describe('sessions, whatever happens at the same time', () => {
-  test('in 500 rounds no request that is under way brings back a session that is ended', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site, 'Ada')
-    const store = new SessionStore(site.orm)
-    let nth = 0
-
-    // Each of these ends the session under it, and whatever else its user has.
-    const endings: ((round: Round) => Promise<number>)[] = [
-      async ({ session }) => (await site.visitor(session).post('/logout')).status,
-      async ({ session }) =>
-        (await site.visitor(session).post(`${path}/${await idOf(site, { session })}/end`)).status,
-      async ({ session, person }) =>
-        (await site.visitor().post(`${path}/${await idOf(site, { session })}/end`, basic(person))).status,
-      async ({ person }) => (await site.visitor().post(`${path}/end-others`, basic(person))).status,
-      async ({ person }) => (await endAccess(site.orm.em.fork(), person.id)).sessions,
-      async ({ person }) => (await sql(site, 'delete from users where id = ?', [person.id])).length,
-    ]
-
-    for (let i = 0; i < 500; i += 1) {
-      const end = endings[i % endings.length] ?? assert.fail()
-      nth += 1
-      const isForGood = end === endings.at(-1)
-      const person = isForGood ? await signUp(site, `Bob${nth}`) : ada
-      const session = HostCookie.newValue()
-      await store.start(session, { user: person.id }, { isKept: i % 2 === 0, userAgent: firefox })
-      // So that the request notes the use, in the very row.
-      await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
-      const slow = await slowRequest(site, session)
-      // By turns while the request ends, and before.
-      const ended = end({ session, person })
-      if (i % 4 < 2) await ended
-      const [{ status }] = await Promise.all([slow.finish(), ended])
-      assert.ok([200, 303, 401, 409].includes(status), `${status}`)
-      assert.equal(await count(site, 'sessions'), 0, `round ${i}`)
-      assert.equal((await site.visitor(session).get('/me')).status, 401, `round ${i}`)
-    }
-  })
-
   test('20 sign-ins of one user at the same time are 20 sessions, and all of them live', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
@@ -390,11 +349,6 @@ interface Listed {
   readonly current: boolean
 }
 
-interface Round {
-  readonly session: string
-  readonly person: Person
-}
-
 async function siteWithSession(t: TestContext) {
   const site = await startSite(t)
   const person = await signUp(site, 'Ada')
@@ -427,20 +381,4 @@ function set(site: Site, { session = '' }: Visitor, column: 'seen_at' | 'created
 
 async function changes(site: Site): Promise<number> {
   return Number((await sql(site, 'select total_changes() as n'))[0]?.n)
-}
-
-/** A request that writes to its session in the end; it is under way when the site has read the session. */
-async function slowRequest(site: Site, session: string) {
-  const body = 'name=Ada'
-  const slow = site.visitor(session).open('POST', '/account/name', {
-    'content-type': 'application/x-www-form-urlencoded',
-    'content-length': body.length,
-  })
-  slow.write(body.slice(0, 1))
-  for (;;) {
-    const [row] = await sql(site, 'select seen_at from sessions where digest = ?', [digestOf(session)])
-    if (Number(row?.seen_at) > Date.now() - minute) break
-    await setImmediate()
-  }
-  return { finish: () => slow.end(body.slice(1)) }
 }
