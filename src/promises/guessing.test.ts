@@ -101,6 +101,17 @@ describe('guessing', () => {
       signUps.push(await site.visitor().json('/users', registration('Ada'), from('192.0.2.5')))
     assert.deepEqual(statuses(signUps), { 409: 50, 429: 2 })
     assert.equal((await site.visitor().form('/users', {}, from('192.0.2.5'))).status, 400)
+    const asked = { ...from('192.0.2.5'), accept: 'text/html' }
+    const again = await site
+      .visitor()
+      .form(
+        '/users',
+        { name: 'Carol', email: 'carol@example.com', password, confirmPassword: password },
+        asked,
+      )
+    assert.deepEqual([again.status, Number(again.headers['retry-after']) > 0], [429, true])
+    for (const kept of ['value="Carol"', 'value="carol@example.com"', 'Too many attempts.'])
+      assert.ok(again.text.includes(kept), `the form again, with ${kept}`)
     assert.equal((await site.visitor().json('/users', registration('Bob'), from('192.0.2.6'))).status, 201)
     const ada = await signIn(site, person)
     const tokens: Answer[] = []

@@ -31,6 +31,7 @@ const good = [
 // They sign in and out, or are too long to come back.
 const dropped = [
   ...['/login', '/login?next=%2Flogin', '/login#top', '/logout', '/logout?x', '/signup', '/signup?x=1'],
+  ...['/./login', '/a/../logout', '/%2e/login', '/%6cogin?x', '/LOGIN', '/%4cog%49n'],
   ...[`/${'a'.repeat(2048)}`, `/?${'a'.repeat(3000)}`],
 ]
 

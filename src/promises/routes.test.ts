@@ -80,6 +80,20 @@ describe('every route', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
+  test('keeps for GET what it shows once: HEAD uses up neither what there is to say nor a new token', async (t) => {
+    const { ada } = await siteWithAda(t)
+    await ada.form('/account/name', { name: 'Ada King' })
+    await ada.form('/account/tokens', { name: 'backup', days: '1' })
+    for (const path of ['/account', '/account/tokens'])
+      assert.deepEqual((await ada.send('HEAD', path, { accept: 'text/html' })).cookies, [], path)
+    assert.match((await ada.page('/account/tokens')).text, /kauth_/)
+    assert.doesNotMatch((await ada.page('/account/tokens')).text, /kauth_/)
+    await ada.form('/account/name', { name: 'Ada' })
+    await ada.send('HEAD', '/account', { accept: 'text/html' })
+    assert.match((await ada.page('/account')).text, /Your name has been changed/)
+    assert.doesNotMatch((await ada.page('/account')).text, /Your name has been changed/)
+  })
+
   test('takes its own methods, and answers any other with 405 and what it takes', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dumpAll(site)

@@ -5,24 +5,21 @@ import { join } from 'node:path'
 export interface Route {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** Whether it reads a body. */
-  readonly hasBody: boolean
 }
 
 const web = join(import.meta.dirname, '../web')
-const declaration = /router\.(get|post)\(\s*'([^']+)'((?:(?!router\.)[\s\S])*)/g
+const declaration = /router\.(get|post)\(\s*'([^']+)'/g
 
 /** Every route that the router is given, read from the source: a new one is in every matrix from its first day. */
 export const routes: readonly Route[] = readdirSync(web, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
   .flatMap((name) => [...readFileSync(join(web, name), 'utf8').matchAll(declaration)])
-  .map(([, method, path = '', rest = '']) => ({
+  .map(([, method, path = '']) => ({
     method: method === 'get' ? 'GET' : 'POST',
     path: path.replace(':id', '00000000-0000-7000-8000-000000000000'),
-    hasBody: /\bbody\(/.test(rest),
   }))
 
 /** What is answered before the router is asked. */
 export const others: readonly Route[] = ['/healthz', '/readyz', '/style.css', '/app.js', '/favicon.svg'].map(
-  (path) => ({ method: 'GET', path, hasBody: false }),
+  (path) => ({ method: 'GET', path }),
 )

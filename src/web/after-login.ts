@@ -3,5 +3,10 @@ import { nextPath } from '#auth'
 /** Where to go after signing in: the page that was asked for, unless it is one that signs in or out; or the account. */
 export function afterLogin(next: unknown): string {
   const path = nextPath(next, '/account')
-  return /^\/(?:login|logout|signup)(?:[?#]|$)/.test(path) ? '/account' : path
+  return /^\/(?:login|logout|signup)$/i.test(pathname(path)) ? '/account' : path
+}
+
+// In the one spelling that a browser would ask for, whatever dots and escapes it is written with.
+function pathname(path: string): string {
+  return decodeURIComponent(new URL(path, 'https://here.invalid').pathname)
 }

@@ -4,6 +4,7 @@ import { type JWTKeys, SessionToken } from '#auth/jwt'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
 import { UserToken } from '../users/user-token.ts'
+import { body } from './body.ts'
 import { userRecord } from './records.ts'
 import type { SiteContext } from './site-context.ts'
 import { TokenUser } from './token-user.ts'
@@ -18,7 +19,7 @@ export function api(router: Router<object, SiteContext>, keys: JWTKeys): void {
     ctx.body = userRecord(ctx.auth.require(User))
   })
 
-  router.post('/validateLoggedInUser', signedToken, guard(SessionToken), (ctx) => {
+  router.post('/validateLoggedInUser', signedToken, guard(SessionToken), body(), (ctx) => {
     ctx.body = ''
   })
 

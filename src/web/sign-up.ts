@@ -7,6 +7,7 @@ import { parseRegistration, type Registration } from '../users/registration.ts'
 import { User } from '../users/user.ts'
 import { body, fieldsOf } from './body.ts'
 import { wantsPage } from './face.ts'
+import { formAgain } from './form-again.ts'
 import { limited } from './guessing.ts'
 import { userRecord } from './records.ts'
 import { seeOther } from './see-other.ts'
@@ -21,16 +22,16 @@ const taken: FieldError = {
 
 /** `POST /users`: a new account. The form signs its owner in; the API answers with the record. */
 export function signUp(router: Router<object, SiteContext>): void {
-  router.post('/users', body(), async (ctx) => {
+  router.post('/users', body(), again, async (ctx) => {
     // Anybody may; but where nobody can tell who is who, nobody is made either.
     ctx.auth.has(User)
     const parsed = parseRegistration(fieldsOf(ctx))
-    if ('errors' in parsed) return refuse(ctx, 400, parsed.errors)
+    if ('errors' in parsed) throw new FieldRefusal(400, parsed.errors)
     const { registration } = parsed
     const user = await limited(ctx, { action: 'sign-up', account: registration.emailKey }, () =>
       createUser(ctx, registration),
     )
-    if (!user) return refuse(ctx, 409, [taken])
+    if (!user) throw new FieldRefusal(409, [taken])
     if (!wantsPage(ctx)) {
       ctx.status = 201
       ctx.body = userRecord(user)
@@ -58,12 +59,10 @@ async function createUser(ctx: SiteContext, registration: Registration): Promise
   }
 }
 
-async function refuse(ctx: SiteContext, status: number, errors: readonly FieldError[]): Promise<void> {
-  if (!wantsPage(ctx)) throw new FieldRefusal(status, errors)
+const again = formAgain((ctx, errors) => {
   const { name, email } = fieldsOf(ctx)
-  ctx.status = status
-  await page(ctx, 'signup', { values: { name: textOf(name), email: textOf(email) }, errors: [...errors] })
-}
+  return page(ctx, 'signup', { values: { name: textOf(name), email: textOf(email) }, errors })
+})
 
 function textOf(field: unknown): string {
   return typeof field === 'string' ? field : ''

@@ -28,7 +28,8 @@ export class NewToken {
   async take(ctx: SiteContext): Promise<NewTokenRecord | undefined> {
     const random = this.#cookie.read(asKoas(ctx))
     if (random === undefined) return undefined
-    this.#cookie.clear(asKoas(ctx))
+    // HEAD shows nothing to anybody.
+    if (ctx.method === 'GET') this.#cookie.clear(asKoas(ctx))
     const token = withChecksum(random)
     const value = storedToken(token)
     if (value === undefined) return undefined

@@ -9,8 +9,9 @@ export function leaveNotice(ctx: SiteContext, notice: string): void {
 }
 
 /** What that page has to say. */
-export function takeNotice({ session }: SiteContext): string | undefined {
+export function takeNotice({ session, method }: SiteContext): string | undefined {
   const { notice } = session
-  delete session.notice
+  // HEAD shows nothing to anybody.
+  if (method === 'GET') delete session.notice
   return notice
 }

@@ -5,13 +5,13 @@ import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
 import { body, fieldsOf } from '../body.ts'
 import { wantsPage } from '../face.ts'
+import { formAgain } from '../form-again.ts'
 import { limited } from '../guessing.ts'
 import { seeOther } from '../see-other.ts'
 import type { SiteContext } from '../site-context.ts'
 import { page, type Views } from '../views.ts'
 import { recorded } from '../witness.ts'
 import { refuseProblems, textFields } from './fields.ts'
-import { formAgain } from './form-again.ts'
 import { NewToken } from './new-token.ts'
 import { leaveNotice, takeNotice } from './notice.ts'
 import { createToken, goodTokens, revokeToken, type TokenRecord } from './own-tokens.ts'
@@ -52,7 +52,7 @@ export function tokens(router: Router<object, SiteContext>, { isTls }: { isTls: 
     })
   })
 
-  router.post('/account/tokens/:id/revoke', ...owner(), recorded('token revoked'), async (ctx) => {
+  router.post('/account/tokens/:id/revoke', ...owner(), body(), recorded('token revoked'), async (ctx) => {
     const name = await revokeToken(ctx, ctx.params.id ?? '')
     // The same for a token of somebody else, for one that has been revoked, and for one that never was.
     if (name === undefined) throw new Refusal(404, 'You have no such token.')

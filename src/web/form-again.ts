@@ -1,8 +1,8 @@
 import type { Next } from 'koa'
-import { FieldRefusal, type Refusal, TryLater } from '../../refusal.ts'
-import { wantsPage } from '../face.ts'
-import type { SiteContext } from '../site-context.ts'
-import type { FieldError } from '../views.ts'
+import { FieldRefusal, type Refusal, TryLater } from '../refusal.ts'
+import { wantsPage } from './face.ts'
+import type { SiteContext } from './site-context.ts'
+import type { FieldError } from './views.ts'
 
 type Form = (ctx: SiteContext, errors: FieldError[]) => Promise<void>
 
