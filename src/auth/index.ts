@@ -20,3 +20,4 @@ export {
   SessionAuthenticator,
   type SessionOptions,
 } from './session.ts'
+export { Slot } from './slot.ts'

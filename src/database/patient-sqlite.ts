@@ -39,6 +39,12 @@ class PatientSqliteConnection extends SqliteConnection {
     }
   }
 
+  /** For `LookUp`: a read that does not wait for anybody. */
+  prepareRead(sql: string): ReturnType<SharedDatabase['prepareRead']> {
+    if (!this.#shared) throw new Error('The database is closed.')
+    return this.#shared.prepareRead(sql)
+  }
+
   // Kysely's own driver, in front of which it queues, would keep its place for a transaction that fails to begin or to
   // roll back, for ever.
   override createKyselyDialect(options: object): Dialect {

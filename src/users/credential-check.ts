@@ -1,3 +1,4 @@
+import { Slot } from '#auth'
 import { emailKey } from './email.ts'
 
 /** Whose password is checked: an account that exists or not, alike. */
@@ -12,7 +13,7 @@ export type CredentialCheck = <Found>(
   check: () => Promise<Found | undefined>,
 ) => Promise<Found | undefined>
 
-const mounted = new WeakMap<object, CredentialCheck>()
+const mounted = new Slot<CredentialCheck>('credential check')
 
 /** Puts a check around all checks of a request. */
 export function mountCredentialCheck(ctx: object, check: CredentialCheck): void {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/core'
 import type { Context, Middleware } from 'koa'
+import { Slot } from '#auth'
 import type { Throttle, Try } from '../throttle/throttle.ts'
 import { claimed, mountCredentialCheck } from '../users/credential-check.ts'
 import { User } from '../users/user.ts'
@@ -8,7 +9,7 @@ import { authenticationEvent } from './authentication-event.ts'
 import { Device } from './device.ts'
 import { HostCookie } from './host-cookie.ts'
 
-const throttles = new WeakMap<object, Throttle>()
+const throttles = new Slot<Throttle>('throttle')
 const year = 365 * 24 * 60 * 60 * 1000
 
 /**

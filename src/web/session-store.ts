@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { withoutWaiting } from '../database/patience.ts'
 import { Refusal } from '../refusal.ts'
 import { User } from '../users/user.ts'
+import { type FoundSession, SessionLookUp } from './session-look-up.ts'
 import { StoredSession } from './stored-session.ts'
 
 const minute = 60_000
@@ -43,10 +44,12 @@ type SessionData = Record<string, unknown>
  */
 export class SessionStore {
   readonly #orm: MikroORM
+  readonly #lookUp: SessionLookUp
   readonly #now: () => number
 
   constructor(orm: MikroORM, now = Date.now) {
     this.#orm = orm
+    this.#lookUp = new SessionLookUp(orm)
     this.#now = now
   }
 
@@ -54,18 +57,18 @@ export class SessionStore {
   async get(id: string): Promise<SessionData | undefined> {
     const digest = digestOf(id)
     if (digest === undefined) return undefined
-    const em = this.#orm.em.fork()
-    const found = await em.findOne(StoredSession, digest)
+    const found = await this.#lookUp.find(digest)
     if (!found) return undefined
+    const { em } = this.#orm
     const now = this.#now()
     if (isOver(found, now)) {
-      await ifPossible(() => em.nativeDelete(StoredSession, digest))
+      await ifPossible(() => em.fork().nativeDelete(StoredSession, digest))
       return undefined
     }
     if (now - found.seenAt.getTime() >= minute) {
       // Of many requests at the same time one writes.
       const isDue = { digest, seenAt: { $lte: new Date(now - minute) } }
-      await ifPossible(() => em.nativeUpdate(StoredSession, isDue, { seenAt: new Date(now) }))
+      await ifPossible(() => em.fork().nativeUpdate(StoredSession, isDue, { seenAt: new Date(now) }))
     }
     return { ...found.data, _maxAge: lifetime(found.kept) }
   }
@@ -135,7 +138,7 @@ function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData {
 }
 
 /** Whether a session counts for nobody any more, though its row may still be there. */
-export function isOver({ kept, createdAt, seenAt }: StoredSession, now = Date.now()): boolean {
+export function isOver({ kept, createdAt, seenAt }: Omit<FoundSession, 'data'>, now = Date.now()): boolean {
   const { idle, absolute } = limitsOf(kept)
   return now - seenAt.getTime() >= idle || now - createdAt.getTime() >= absolute
 }

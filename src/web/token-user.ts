@@ -1,6 +1,6 @@
 import { type AuthContext, RequestAuthenticator } from '#auth'
 import { SessionToken } from '#auth/jwt'
-import { entityManager } from '#auth/mikro-orm'
+import { KeyLookUp } from '#auth/mikro-orm'
 import { User } from '../users/user.ts'
 
 /**
@@ -10,10 +10,11 @@ import { User } from '../users/user.ts'
  */
 export class TokenUser extends RequestAuthenticator<User> {
   readonly user = User
+  readonly #users = new KeyLookUp(User)
 
   override async attempt(ctx: AuthContext): Promise<void> {
     const token = ctx.auth.peek(SessionToken)
-    const user = token && (await entityManager(ctx).findOne(User, token.userId))
+    const user = token && (await this.#users.find(ctx, token.userId))
     if (user && issuedAt(token) > user.passwordChangedAt.getTime()) ctx.auth.login(user)
   }
 }

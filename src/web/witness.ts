@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import type { AuthMiddleware } from '#auth'
+import { type AuthMiddleware, Slot } from '#auth'
 import type { EventName } from '../audit/event-name.ts'
 import { type CredentialCheck, credentialCheck, mountCredentialCheck } from '../users/credential-check.ts'
 import { User } from '../users/user.ts'
@@ -14,7 +14,7 @@ interface Testimony {
   event?: EventName
 }
 
-const testimonies = new WeakMap<object, Testimony>()
+const testimonies = new Slot<Testimony>('testimony')
 
 /** What is known of a request so far. */
 export function testimonyOf(ctx: object): Testimony {

@@ -1,6 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { ExtendableContext, Next } from 'koa'
 import { Misuse } from '../errors.ts'
+import { Slot } from '../slot.ts'
 
 /** The databases of an application by name; `default` is the one that is meant where none is named. */
 export type Databases = { readonly default: MikroORM } & { readonly [name: string]: MikroORM }
@@ -8,9 +9,11 @@ export type Databases = { readonly default: MikroORM } & { readonly [name: strin
 interface Mounted {
   readonly databases: Databases
   readonly managers: Map<string, EntityManager>
+  /** What was found before there was an entity manager: puts it there. */
+  readonly found: { readonly database: string; attach(em: EntityManager): void }[]
 }
 
-const mounted = new WeakMap<object, Mounted>()
+const mounted = new Slot<Mounted>('databases')
 
 /** Gives every request its databases. An entity manager is forked only when something asks for one. */
 export function databases(
@@ -18,7 +21,7 @@ export function databases(
 ): (ctx: ExtendableContext, next: Next) => Promise<unknown> {
   const all: Databases = isDatabases(orm) ? orm : { default: orm }
   return (ctx, next) => {
-    mounted.set(ctx, { databases: all, managers: new Map() })
+    mounted.set(ctx, { databases: all, managers: new Map(), found: [] })
     return next()
   }
 }
@@ -30,17 +33,34 @@ export function databases(
  * @param database its name, if it is not the default one
  */
 export function entityManager(ctx: object, database = 'default'): EntityManager {
-  const { databases, managers } = mountedOn(ctx)
+  const { managers, found } = mountedOn(ctx)
   const known = managers.get(database)
   if (known) return known
+  const em = databaseOf(ctx, database).em.fork()
+  managers.set(database, em)
+  for (const each of found) if (each.database === database) each.attach(em)
+  return em
+}
+
+/** For look-ups: the database itself. */
+export function databaseOf(ctx: object, database = 'default'): MikroORM {
+  const { databases } = mountedOn(ctx)
   const orm = Object.hasOwn(databases, database) ? databases[database] : undefined
   if (!orm)
     throw new Misuse(
       `There is no database "${database}": name it in \`app.use(databases({ ${database}: orm }))\`.`,
     )
-  const em = orm.em.fork()
-  managers.set(database, em)
-  return em
+  return orm
+}
+
+/** For look-ups: whether the request has an entity manager, which may know more than the database. */
+export function isInUse(ctx: object, database = 'default'): boolean {
+  return mountedOn(ctx).managers.has(database)
+}
+
+/** For look-ups: what was found is to be in the entity manager, if somebody asks for one. */
+export function found(ctx: object, attach: (em: EntityManager) => void, database = 'default'): void {
+  mountedOn(ctx).found.push({ database, attach })
 }
 
 function mountedOn(ctx: object): Mounted {

@@ -1,4 +1,6 @@
 export { type Databases, databases, entityManager } from './databases.ts'
+export { KeyLookUp } from './key-look-up.ts'
+export { LookUp } from './look-up.ts'
 export type { ModelOptions } from './model.ts'
 export {
   ModelAuthenticatable,
@@ -7,6 +9,7 @@ export {
   PasswordModel,
   type PasswordModelClass,
 } from './password-model.ts'
+export { type PreparedRead, prepareRead, type Row } from './prepared-read.ts'
 export { ModelSessionAuthenticatable, SessionModel, type SessionModelClass } from './session-model.ts'
 export {
   generateToken,

@@ -41,34 +41,20 @@ export function requireMember(model: Base, member: string, what: string): void {
   throw new Misuse(`${model.name} lacks \`${member}\`, ${what}.`)
 }
 
-/** One entity by its primary key, or nobody: a key of the wrong form is nobody, not an error of the database. */
-export async function findByKey<Model extends object>(
-  em: EntityManager,
-  model: Class<Model>,
-  key: string,
-): Promise<Model | undefined> {
+/** The property that is the primary key of a model, if a text can be one. */
+export function primaryKeyOf(em: EntityManager, model: Class): EntityProperty {
   const { primaryKeys, properties } = em.getMetadata().get<object>(model)
   const [name, ...others]: string[] = primaryKeys
   const property = name === undefined ? undefined : (Reflect.get(properties, name) as EntityProperty)
   if (!property || others.length > 0)
     throw new Misuse(`${model.name} needs one primary key, to be found by it.`)
-  if (!canBe(property, key)) return undefined
-  return findOne(em, model, property.name, property.runtimeType === 'number' ? Number(key) : key)
+  return property
 }
 
-/** One entity by the value of one property. The value is proven to be a string by then: an object would be a query. */
-export async function findOne<Model extends object>(
-  em: EntityManager,
-  model: Class<Model>,
-  property: string,
-  value: string | number,
-  populate: readonly string[] = [],
-): Promise<Model | undefined> {
-  // The contracts check the names of properties; MikroORM's types cannot follow a computed one.
-  const found = await em.findOne<object>(model, { [property]: value } as object, {
-    populate: populate as never,
-  })
-  return (found as Model | null) ?? undefined
+/** What the database is asked for when a key is given as text: `undefined` if it cannot be one, which is no error then. */
+export function keyFrom(property: EntityProperty, text: string): string | number | undefined {
+  if (!canBe(property, text)) return undefined
+  return property.runtimeType === 'number' ? Number(text) : text
 }
 
 function canBe({ customType, runtimeType }: EntityProperty, key: string): boolean {

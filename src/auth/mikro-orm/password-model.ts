@@ -2,7 +2,7 @@ import type { AuthContext, AuthMiddleware, Class } from '../auth.ts'
 import { BasicAuthenticator } from '../basic.ts'
 import { CredentialsAuthenticator, type PasswordCredentials } from '../credentials.ts'
 import { entityManager } from './databases.ts'
-import { type Base, findOne, type ModelOptions, nameAfter, requireMember, type StringKey } from './model.ts'
+import { type Base, type ModelOptions, nameAfter, requireMember, type StringKey } from './model.ts'
 import { ModelSessionAuthenticatable, type SessionModel, type SessionModelClass } from './session-model.ts'
 
 /** What a model that authenticates by password has to have. */
@@ -63,9 +63,12 @@ export function ModelAuthenticatable<Entity extends Base>(
       ctx: AuthContext,
       { database }: ModelOptions = {},
     ): Promise<PasswordModel | undefined> {
-      const found = await findOne(entityManager(ctx, database), checked(this), keys.username, username)
+      const em = entityManager(ctx, database)
+      // The contract has checked the name of the property; MikroORM's types cannot follow a computed one.
+      const found = await em.findOne<object>(checked(this), { [keys.username]: username } as object)
       // A column may compare without regard to case.
-      const user = found && Reflect.get(found, keys.username) === username ? found : undefined
+      const isExactly = found && Reflect.get(found, keys.username) === username
+      const user = isExactly ? (found as PasswordModel) : undefined
       if (!user) await this.verifyNobody?.(password)
       return user && (await user.verify(password)) ? user : undefined
     }

@@ -1,8 +1,8 @@
 import { type OptionalProps, wrap } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware, Class } from '../auth.ts'
 import { type SessionAuthenticatable, SessionAuthenticator, type SessionOptions } from '../session.ts'
-import { entityManager } from './databases.ts'
-import { type Base, findByKey, type ModelOptions, nameAfter } from './model.ts'
+import { KeyLookUp } from './key-look-up.ts'
+import { type Base, type ModelOptions, nameAfter } from './model.ts'
 
 /** What a model that is restored from a session has: its primary key, as a string. */
 export abstract class SessionModel implements SessionAuthenticatable {
@@ -47,15 +47,17 @@ export function ModelSessionAuthenticatable<Entity extends Base>(base: Entity) {
 class ModelSessionAuthenticator extends SessionAuthenticator<SessionModel> {
   readonly user: Class<SessionModel>
   readonly #database: string | undefined
+  readonly #users: KeyLookUp<SessionModel>
 
   constructor(user: Class<SessionModel>, database: string | undefined, options: SessionOptions) {
     super(options)
     this.user = user
     this.#database = database
+    this.#users = new KeyLookUp(user)
   }
 
   override async authenticate(sessionID: string, ctx: AuthContext): Promise<void> {
-    const user = await findByKey(entityManager(ctx, this.#database), this.user, sessionID)
+    const user = await this.#users.find(ctx, sessionID, this.#database)
     if (user) ctx.auth.login(user, this.user)
   }
 }

@@ -4,8 +4,9 @@ import type { AuthContext, AuthMiddleware, Class } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
 import { Misuse } from '../errors.ts'
-import { entityManager } from './databases.ts'
-import { type Base, findOne, type ModelOptions, nameAfter, requireMember, type StringKey } from './model.ts'
+import { databaseOf, entityManager } from './databases.ts'
+import { LookUp } from './look-up.ts'
+import { type Base, type ModelOptions, nameAfter, requireMember, type StringKey } from './model.ts'
 
 /** What a model that authenticates its user by bearer token has to have. */
 export abstract class TokenModel {
@@ -71,8 +72,9 @@ function checked(model: Base): TokenAuthenticatable {
 
 class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   readonly user: TokenAuthenticatable
-  readonly #keys: { readonly value: string; readonly user: string }
+  readonly #relation: string
   readonly #database: string | undefined
+  readonly #tokens: LookUp<TokenModel>
 
   constructor(
     user: TokenAuthenticatable,
@@ -81,22 +83,25 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   ) {
     super()
     this.user = user
-    this.#keys = keys
+    this.#relation = keys.user
     this.#database = database
+    this.#tokens = new LookUp({ model: user, property: keys.value, relation: keys.user })
   }
 
   override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
     const value = this.user.stored(token)
     if (value === undefined) return
-    const em = entityManager(ctx, this.#database)
-    const found = await findOne(em, this.user, this.#keys.value, value, [this.#keys.user])
+    const found = await this.#tokens.find(ctx, value, this.#database)
     if (!found) return
     if (!found.isValid) {
-      await em.nativeDelete(this.user, wrap(found, true).getPrimaryKey() as never)
+      await entityManager(ctx, this.#database).nativeDelete(
+        this.user,
+        wrap(found, true).getPrimaryKey() as never,
+      )
       return
     }
     // The relation is populated, and may be wrapped (`ref()`); its property was proven to be one of the entity.
-    const user = Reflect.get(found, this.#keys.user) as object | null
+    const user = Reflect.get(found, this.#relation) as object | null
     if (!user) return
     ctx.auth.login(found, this.user)
     ctx.auth.login(Reference.unwrapReference(user), this.#ownerOf(ctx))
@@ -108,9 +113,9 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   }
 
   #ownerOf(ctx: AuthContext): Class {
-    const { properties } = entityManager(ctx, this.#database).getMetadata().get<object>(this.user)
-    const owner = Reflect.get(properties, this.#keys.user)?.targetMeta?.class
-    if (!owner) throw new Misuse(`${this.user.name} has no relation \`${this.#keys.user}\` to its user.`)
+    const { properties } = databaseOf(ctx, this.#database).getMetadata().get<object>(this.user)
+    const owner = Reflect.get(properties, this.#relation)?.targetMeta?.class
+    if (!owner) throw new Misuse(`${this.user.name} has no relation \`${this.#relation}\` to its user.`)
     return owner
   }
 }

@@ -1,0 +1,112 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import type { Class } from '../auth.ts'
+import { PlainModel } from './plain-model.ts'
+import { type PreparedRead, prepareRead, type Row } from './prepared-read.ts'
+
+/** What is looked for: the entity of a model that has a value, and the one that it belongs to. */
+export interface Sought<Model extends object = object> {
+  readonly model: Class<Model>
+  readonly property: string
+  /** To the entity that is found with it, by a join. */
+  readonly relation?: string | undefined
+}
+
+interface Owner {
+  readonly name: string
+  readonly model: PlainModel
+}
+
+/** A prepared statement for what is looked for, and what its rows are made into. */
+export class Select<Model extends object> {
+  readonly #read: PreparedRead
+  readonly #model: PlainModel
+  readonly #owner: Owner | undefined
+
+  private constructor(read: PreparedRead, model: PlainModel, owner: Owner | undefined) {
+    this.#read = read
+    this.#model = model
+    this.#owner = owner
+  }
+
+  /** `undefined` where a model is not plain, or where we do not know how to ask the driver. */
+  static async prepare<Model extends object>(
+    orm: MikroORM,
+    { model, property, relation }: Sought<Model>,
+  ): Promise<Select<Model> | undefined> {
+    const em = orm.em.fork({ useContext: false })
+    const plain = await PlainModel.of(em, model, relation)
+    const owner = relation === undefined ? undefined : await ownerOf(em, model, relation)
+    if (!plain || (relation !== undefined && !owner)) return undefined
+    const sql = statement(em, plain, property, owner)
+    const read = sql === undefined ? undefined : await prepareRead(orm, orm.config.get('onQuery')(sql, []))
+    return read && new Select<Model>(read, plain, owner)
+  }
+
+  /** The row, if there is one. Throws where the database cannot be asked just now. */
+  row(value: string | number): Row | undefined | Promise<Row | undefined> {
+    return this.#read.get(value)
+  }
+
+  /** The entity of a row, with the one that it belongs to. No entity manager knows them. */
+  entity(row: Row): Model {
+    const entity = this.#model.entity(row)
+    if (this.#owner)
+      define(entity, this.#owner.name, this.#owner.model.entity(row, this.#model.columns.length))
+    // The row has the columns of that model.
+    return entity as Model
+  }
+
+  /** Has an entity manager know them. */
+  attach(em: EntityManager, entity: Model, row: Row): void {
+    // The owner first: whoever knows the entity looks it up there.
+    if (this.#owner) {
+      const owner = Reflect.get(entity, this.#owner.name) as object
+      this.#owner.model.attach(em, owner, row, this.#model.columns.length)
+    }
+    this.#model.attach(em, entity, row)
+  }
+}
+
+async function ownerOf(em: EntityManager, model: Class, relation: string): Promise<Owner | undefined> {
+  const property = Reflect.get(em.getMetadata().get<object>(model).properties, relation)
+  const isColumn = property?.kind === 'm:1' && property.fieldNames?.length === 1 && !property.ref
+  const owner =
+    isColumn && property.targetMeta ? await PlainModel.of(em, property.targetMeta.class) : undefined
+  return owner && { name: relation, model: owner }
+}
+
+/** The statement, in the SQL that all databases speak, with the value for its one parameter; one row is enough. */
+function statement(
+  em: EntityManager,
+  model: PlainModel,
+  property: string,
+  owner: Owner | undefined,
+): string | undefined {
+  const platform = em.getPlatform()
+  const name = (...parts: string[]) => parts.map((part) => platform.quoteIdentifier(part)).join('.')
+  const columns = (alias: string, { columns }: PlainModel) => columns.map((column) => name(alias, column))
+  const conditions = (alias: string, { conditions }: PlainModel) =>
+    [...conditions].map(([column, value]) =>
+      value === null
+        ? `${name(alias, column)} is null`
+        : `${name(alias, column)} = ${platform.quoteValue(value)}`,
+    )
+  const column = model.columnOf(property)
+  const key = owner && model.columnOf(owner.name)
+  if (column === undefined) return undefined
+  const select = [...columns('e', model), ...(owner ? columns('o', owner.model) : [])]
+  const join =
+    owner && key
+      ? `join ${name(owner.model.table)} as ${name('o')} on ${name('o', owner.model.primaryKey)} = ${name('e', key)}`
+      : ''
+  const where = [
+    `${name('e', column)} = ?`,
+    ...conditions('e', model),
+    ...(owner ? conditions('o', owner.model) : []),
+  ]
+  return `select ${select.join(', ')} from ${name(model.table)} as ${name('e')} ${join} where ${where.join(' and ')} limit 1`
+}
+
+function define(entity: object, name: string, value: unknown): void {
+  Object.defineProperty(entity, name, { value, writable: true, enumerable: true, configurable: true })
+}
