@@ -1,6 +1,7 @@
 import { createPublicKey, hash, type KeyObject } from 'node:crypto'
 import { type Algorithm, algorithmOf } from './algorithm.ts'
 import { JWTKeyError } from './key-error.ts'
+import { Signed } from './signed.ts'
 
 /** A key that was found fit: its kind decides the algorithm. Signs if it is a secret or private, and may. */
 export class JWTKey {
@@ -10,12 +11,15 @@ export class JWTKey {
   readonly #algorithm: Algorithm
   readonly #key: KeyObject
   readonly #verifyingKey: KeyObject
+  readonly #signed: Signed | undefined
 
   /** Throws `JWTKeyError` for a weak or unsuitable key. */
   constructor(key: KeyObject, maySign = true) {
     this.#algorithm = algorithmOf(key)
     this.#key = key
     this.#verifyingKey = key.type === 'private' ? createPublicKey(key) : key
+    // A secret says it again in no time.
+    this.#signed = key.type === 'secret' ? undefined : new Signed()
     this.kid = thumbprint(this.#verifyingKey)
     this.canSign = maySign && key.type !== 'public'
     if (this.canSign && !this.verify('', this.sign(''))) {
@@ -32,7 +36,8 @@ export class JWTKey {
   }
 
   verify(input: string, signature: Uint8Array): boolean {
-    return this.#algorithm.verify(input, signature, this.#verifyingKey)
+    const verify = () => this.#algorithm.verify(input, signature, this.#verifyingKey)
+    return this.#signed ? this.#signed.includes(input, signature, verify) : verify()
   }
 }
 
