@@ -6,7 +6,16 @@ const form = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i
 
 /** Refuses a request without a `Host`, with two, or with one that is none (RFC 9112 §3.2). */
 export function oneHost(ctx: Context, next: Next): Promise<unknown> {
-  const hosts = ctx.req.headersDistinct.host ?? []
-  if (hosts.length !== 1 || !form.test(hosts[0] ?? '')) throw new Refusal(400, 'Send one Host.')
+  if (!form.test(ctx.req.headers.host ?? '') || isRepeated(ctx)) throw new Refusal(400, 'Send one Host.')
   return next()
+}
+
+// Node keeps the first of two and drops the other; a proxy may have gone by the other.
+function isRepeated({ req: { rawHeaders } }: Context): boolean {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]
+    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1
+  }
+  return count > 1
 }

@@ -1,4 +1,5 @@
 import {
+  BigIntType,
   type EntityManager,
   type EntityMetadata,
   type EntityProperty,
@@ -6,6 +7,7 @@ import {
   helper,
   QueryHelper,
   ReferenceKind,
+  UuidType,
 } from '@mikro-orm/core'
 import type { Class } from '../auth.ts'
 import type { Row } from './prepared-read.ts'
@@ -43,7 +45,7 @@ export class PlainModel {
   /** The column of a property, if it is one that can be compared with a text or a number. */
   columnOf(name: string): string | undefined {
     const property = this.#properties.find((each) => each.name === name)
-    return property && !property.customType?.convertToDatabaseValueSQL ? property.fieldNames[0] : undefined
+    return property && isKeptAsGiven(property) ? property.fieldNames[0] : undefined
   }
 
   /** In the order in which `entity` takes their values. */
@@ -93,10 +95,15 @@ function isTable(em: EntityManager, meta: EntityMetadata): boolean {
 }
 
 function isColumn(property: EntityProperty): boolean {
-  const { kind, persist, fieldNames, formula, lazy, embedded, accessor, customType } = property
-  if (persist === false) return true
-  const isRead = !formula && !lazy && !embedded && !accessor && !customType?.convertToJSValueSQL
+  const { kind, persist, fieldNames, formula, lazy, embedded, accessor, hasConvertToJSValueSQL } = property
+  const isRead = !formula && !lazy && !embedded && !accessor && !hasConvertToJSValueSQL
+  if (persist === false) return isRead
   return kind === ReferenceKind.SCALAR && fieldNames?.length === 1 && isRead
+}
+
+// What is asked for goes into the statement as it is.
+function isKeptAsGiven({ customType }: EntityProperty): boolean {
+  return !customType || customType instanceof UuidType || customType instanceof BigIntType
 }
 
 // As MikroORM's own code for results does it, and then its hydrator.
@@ -124,8 +131,9 @@ async function filtersOf(em: EntityManager, meta: EntityMetadata): Promise<Map<s
   const conditions = each.flatMap((one) => Object.entries(one))
   const columns = new Map<string, unknown>()
   for (const [name, value] of conditions) {
-    const column = meta.properties[name]?.fieldNames?.[0]
-    if (column === undefined || !isConstant(value)) return undefined
+    const property = meta.properties[name]
+    const column = property?.fieldNames?.[0]
+    if (!property || column === undefined || !isKeptAsGiven(property) || !isConstant(value)) return undefined
     columns.set(column, value)
   }
   return each.length === known.length && columns.size === conditions.length ? columns : undefined

@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { defineEntity, type EntityClass, type MikroORM, p, Type, wrap } from '@mikro-orm/sqlite'
+import type { ExtendableContext } from 'koa'
+import { openORM, openORMWith } from '../testing/open-orm.ts'
+import { databases, entityManager } from './databases.ts'
+import { KeyLookUp } from './key-look-up.ts'
+import { LookUp } from './look-up.ts'
+
+/** Kept with its letters the other way round. */
+class Backwards extends Type<string, string> {
+  override convertToDatabaseValue = (value: string) => [...value].reverse().join('')
+  override convertToJSValue = (value: string) => [...value].reverse().join('')
+}
+
+/** A user type with a column of every usual kind, and tokens of theirs. */
+function models() {
+  const UserSchema = defineEntity({
+    name: 'User',
+    properties: {
+      id: p.uuid().primary(),
+      name: p.string(),
+      isKind: p.boolean(),
+      bornAt: p.datetime(),
+      leftAt: p.datetime().nullable(),
+      likes: p.json<string[]>(),
+      secret: p.string().hidden(),
+      motto: p.type(Backwards),
+      visits: p.bigint('number'),
+      // In the class, and in no column.
+      guess: p.string().persist(false).nullable(),
+    },
+    filters: { here: { name: 'here', cond: { leftAt: null }, default: true } },
+  })
+  class User extends UserSchema.class {
+    initial(): string {
+      return this.name.slice(0, 1)
+    }
+  }
+  UserSchema.setClass(User)
+  const TokenSchema = defineEntity({
+    name: 'Token',
+    properties: { id: p.uuid().primary(), value: p.string().unique(), user: () => p.manyToOne(User) },
+  })
+  class Token extends TokenSchema.class {}
+  TokenSchema.setClass(Token)
+  return { User, Token }
+}
+
+const ada = {
+  ...{ id: '00000000-0000-7000-8000-000000000001', name: 'Ada', isKind: true, leftAt: null },
+  ...{ bornAt: new Date('1815-12-10T08:00:00Z'), likes: ['engines'], secret: 'x', motto: 'forth', visits: 7 },
+}
+const token = { id: '00000000-0000-7000-8000-000000000002', value: 'value', user: ada.id }
+
+async function open(t: TestContext) {
+  const { User, Token } = models()
+  const { orm, statements } = await openORM(t, User, Token)
+  await orm.em.fork().insert(User, ada)
+  await orm.em.fork().insert(Token, token)
+  const tokens = new LookUp({ model: Token, property: 'value', relation: 'user' })
+  const users = new KeyLookUp(User)
+  const ctx = requestTo(orm)
+  // What a request costs once the statements are prepared.
+  await tokens.find(ctx, 'value')
+  await users.find(ctx, ada.id)
+  statements.splice(0)
+  return { orm, statements, User, Token, tokens, users }
+}
+
+/** The context of a new request. */
+function requestTo(orm: MikroORM): object {
+  const ctx = {}
+  databases(orm)(ctx as ExtendableContext, async () => {})
+  return ctx
+}
+
+/** Whether the statement is one of MikroORM's query builder. */
+const isUsual = (statement: string) => /^select `[a-z]0`/.test(statement)
+
+describe('LookUp', () => {
+  test('finds what MikroORM finds, value by value, with one statement', async (t) => {
+    const { orm, statements, User, Token, tokens, users } = await open(t)
+    const found = await tokens.find(requestTo(orm), 'value')
+    const user = await users.find(requestTo(orm), ada.id)
+    assert.equal(statements.length, 2)
+    assert.equal(statements.some(isUsual), false)
+
+    const em = orm.em.fork()
+    const usual = await em.findOneOrFail(Token, { value: 'value' }, { populate: ['user'] })
+    assert.ok(found instanceof Token && found.user instanceof User && user instanceof User)
+    assert.deepEqual(
+      { ...found, user: { ...found.user } },
+      { ...wrap(usual).toPOJO(), user: { ...usual.user } },
+    )
+    assert.deepEqual({ ...user }, { ...usual.user })
+    assert.deepEqual(user.bornAt, ada.bornAt)
+    assert.deepEqual(
+      [user.isKind, user.likes, user.motto, user.visits, user.initial()],
+      [true, ['engines'], 'forth', 7, 'A'],
+    )
+    assert.deepEqual(JSON.parse(JSON.stringify(found)), JSON.parse(JSON.stringify(usual)))
+    assert.equal('secret' in JSON.parse(JSON.stringify(user)), false)
+  })
+
+  test('finds nobody who is not there, or whom a filter keeps out', async (t) => {
+    const { orm, User, tokens, users } = await open(t)
+    assert.equal(await tokens.find(requestTo(orm), 'Value'), undefined)
+    assert.equal(await users.find(requestTo(orm), token.id), undefined)
+    assert.equal(await users.find(requestTo(orm), 'no UUID'), undefined)
+    await orm.em.fork().nativeUpdate(User, ada.id, { leftAt: new Date() }, { filters: false })
+    assert.equal(await tokens.find(requestTo(orm), 'value'), undefined)
+    assert.equal(await users.find(requestTo(orm), ada.id), undefined)
+  })
+
+  test('has the entity manager know what it found, and save what has been changed by then and afterwards', async (t) => {
+    const { orm, statements, User, Token, tokens } = await open(t)
+    const ctx = requestTo(orm)
+    const found = (await tokens.find(ctx, 'value')) ?? assert.fail()
+    found.user.name = 'Ada King'
+    const em = entityManager(ctx)
+    assert.equal(await em.findOne(User, ada.id), found.user)
+    assert.equal(await em.findOne(Token, { id: token.id }), found)
+    statements.splice(0)
+    await em.flush()
+    found.user.likes = ['engines', 'horses']
+    await em.flush()
+    await em.flush()
+    assert.deepEqual(
+      statements.filter((each) => each.startsWith('update')).map((each) => each.replace(/ = .*/, '')),
+      ['update `user` set `name`', 'update `user` set `likes`'],
+    )
+    const { name, likes } = await orm.em.fork().findOneOrFail(User, ada.id)
+    assert.deepEqual([name, likes], ['Ada King', ['engines', 'horses']])
+    em.remove(found)
+    await em.flush()
+    assert.equal(await orm.em.fork().count(Token), 0)
+  })
+
+  test('writes nothing of what it found and nobody changed', async (t) => {
+    const { orm, statements, tokens, users } = await open(t)
+    for (const find of [
+      (ctx: object) => tokens.find(ctx, 'value'),
+      (ctx: object) => users.find(ctx, ada.id),
+    ]) {
+      const ctx = requestTo(orm)
+      await find(ctx)
+      const em = entityManager(ctx)
+      statements.splice(0)
+      await em.flush()
+      assert.deepEqual(statements, [])
+    }
+  })
+
+  test('leaves it to the entity manager of the request once that is in use, so that there is one entity and not two', async (t) => {
+    const { orm, statements, User, users } = await open(t)
+    const ctx = requestTo(orm)
+    const user = await entityManager(ctx).findOneOrFail(User, ada.id)
+    statements.splice(0)
+    assert.equal(await users.find(ctx, ada.id), user)
+    assert.deepEqual(statements, [])
+  })
+
+  test('sees what another request wrote, and nothing of a transaction that may yet be taken back', async (t) => {
+    const { orm, User, users } = await open(t)
+    await orm.em.fork().nativeUpdate(User, ada.id, { name: 'Augusta' })
+    assert.equal((await users.find(requestTo(orm), ada.id))?.name, 'Augusta')
+    let found: Promise<InstanceType<typeof User> | undefined> | undefined
+    const taken = orm.em.fork().transactional(async (em) => {
+      await em.nativeUpdate(User, ada.id, { name: 'Nobody' })
+      found = users.find(requestTo(orm), ada.id)
+      await new Promise(setImmediate)
+      throw new Error('taken back')
+    })
+    await assert.rejects(taken, /taken back/)
+    assert.equal((await found)?.name, 'Augusta')
+  })
+
+  test('works again when the connection has been opened anew', async (t) => {
+    const { orm, users } = await open(t)
+    const client = await orm.em.getConnection().getNativeClient()
+    const other = await openORM(t, ...Object.values(models()))
+    assert.notEqual(client, await other.orm.em.getConnection().getNativeClient())
+    await orm.reconnect()
+    await orm.schema.create()
+    assert.equal(await users.find(requestTo(orm), ada.id), undefined)
+  })
+
+  test('throws what MikroORM throws where the database is broken', async (t) => {
+    const { orm, tokens } = await open(t)
+    await orm.em.getConnection().execute('alter table token rename to hidden')
+    await assert.rejects(tokens.find(requestTo(orm), 'value'), { name: 'TableNotFoundException' })
+    await orm.em.getConnection().execute('alter table hidden rename to token')
+    assert.ok(await tokens.find(requestTo(orm), 'value'))
+  })
+})
+
+/** Entities that are more than columns, each with what it has to be found with. */
+const special = {
+  'a filter that asks': () => {
+    const Schema = defineEntity({
+      name: 'Special',
+      properties: { id: p.string().primary(), tenant: p.string() },
+      filters: {
+        tenant: { name: 'tenant', cond: () => ({ tenant: 'a' }), default: true },
+      },
+    })
+    class Special extends Schema.class {}
+    Schema.setClass(Special)
+    return { Special, rows: [{ id: 'one', tenant: 'a' }] }
+  },
+  'a filter that compares': () => {
+    const Schema = defineEntity({
+      name: 'Special',
+      properties: { id: p.string().primary(), age: p.integer() },
+      filters: { adult: { name: 'adult', cond: { age: { $gte: 18 } }, default: true } },
+    })
+    class Special extends Schema.class {}
+    Schema.setClass(Special)
+    return { Special, rows: [{ id: 'one', age: 20 }] }
+  },
+  'an embedded object': () => {
+    const AddressSchema = defineEntity({
+      name: 'Address',
+      embeddable: true,
+      properties: { city: p.string() },
+    })
+    class Address extends AddressSchema.class {}
+    AddressSchema.setClass(Address)
+    const Schema = defineEntity({
+      name: 'Special',
+      properties: { id: p.string().primary(), address: () => p.embedded(Address) },
+    })
+    class Special extends Schema.class {}
+    Schema.setClass(Special)
+    return { Special, rows: [{ id: 'one', address: { city: 'London' } }] }
+  },
+  'a key that is kept in another form': () => {
+    const Schema = defineEntity({ name: 'Special', properties: { id: p.type(Backwards).primary() } })
+    class Special extends Schema.class {}
+    Schema.setClass(Special)
+    return { Special, rows: [{ id: 'one' }] }
+  },
+  'a formula': () => {
+    const Schema = defineEntity({
+      name: 'Special',
+      properties: { id: p.string().primary(), twice: p.string().formula((of) => `${of}.id || ${of}.id`) },
+    })
+    class Special extends Schema.class {}
+    Schema.setClass(Special)
+    return { Special, rows: [{ id: 'one' }] }
+  },
+  'a relation to itself': () => {
+    const Schema = defineEntity({
+      name: 'Special',
+      properties: {
+        id: p.string().primary(),
+        boss: () => p.manyToOne(Special).nullable(),
+        reports: () => p.oneToMany(Special).mappedBy('boss'),
+      },
+    })
+    class Special extends Schema.class {}
+    Schema.setClass(Special)
+    return { Special, rows: [{ id: 'one' }] }
+  },
+  'a hook': () => {
+    const Schema = defineEntity({
+      name: 'Special',
+      properties: { id: p.string().primary(), seen: p.boolean().persist(false).nullable() },
+      hooks: {
+        onLoad: [
+          ({ entity }) => {
+            Object.assign(entity, { seen: true })
+          },
+        ],
+      },
+    })
+    class Special extends Schema.class {}
+    Schema.setClass(Special)
+    return { Special, rows: [{ id: 'one' }] }
+  },
+}
+
+describe('LookUp, of a model that is more than columns', () => {
+  for (const [what, make] of Object.entries(special)) {
+    test(`asks MikroORM in the usual way: ${what}`, async (t) => {
+      const { Special, rows } = make()
+      const { orm, statements } = await openORM(t, Special as EntityClass<object>)
+      const em = orm.em.fork()
+      for (const row of rows) em.create<object>(Special, row as never)
+      await em.flush()
+      const users = new KeyLookUp<object>(Special)
+      statements.splice(0)
+      const found = (await users.find(requestTo(orm), 'one')) ?? assert.fail()
+      assert.equal(statements.length, 1)
+      assert.equal(statements.every(isUsual), true, statements.join())
+      const usual = await orm.em.fork().findOneOrFail(Special as EntityClass<object>, { id: 'one' })
+      assert.deepEqual(wrap(found).toPOJO(), wrap(usual).toPOJO())
+    })
+  }
+
+  test('and so where statements are logged, so that none is missing there', async (t) => {
+    const { User } = models()
+    const logged: string[] = []
+    const logger = (line: string) => logged.push(line)
+    const { orm } = await openORMWith(t, { entities: [User], debug: ['query'], colors: false, logger })
+    logged.splice(0)
+    await new KeyLookUp(User).find(requestTo(orm), ada.id)
+    assert.equal(logged.length, 1)
+  })
+})

@@ -1,0 +1,24 @@
+import type { TestContext } from 'node:test'
+import type { MikroORM } from '@mikro-orm/core'
+
+interface Statement {
+  readonly source: string
+  readonly database: unknown
+  get(...values: unknown[]): unknown
+}
+
+/** Every statement that SQLite runs for this ORM until the test ends, whoever prepared it and when. */
+export async function recordStatements(t: TestContext, orm: MikroORM): Promise<string[]> {
+  const statements: string[] = []
+  const client: unknown = await orm.em.getConnection().getNativeClient()
+  // The driver's own client, which MikroORM's widest type does not know.
+  const prototype = Object.getPrototypeOf((client as { prepare(sql: string): Statement }).prepare('select 1'))
+  for (const name of ['get', 'all', 'run'] as const) {
+    const run = prototype[name] as (...values: unknown[]) => unknown
+    t.mock.method(prototype, name, function (this: Statement, ...values: unknown[]) {
+      if (this.database === client) statements.push(this.source)
+      return run.apply(this, values)
+    })
+  }
+  return statements
+}
