@@ -53,6 +53,7 @@ export interface Foundations {
 export async function createApp({ orm, config, log, lifecycle }: Foundations): Promise<Koa> {
   setBcryptCost(config.bcryptCost)
   const isTls = config.secureCookies
+  const reading = { remember: config.lookUpCache }
   const audit = new Audit(orm, log)
   const app = new Koa()
   logErrors(app, log)
@@ -69,11 +70,11 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(methodNotAllowed)
   if (config.production) app.use(basicOverTlsOnly)
-  app.use(databases(orm))
+  app.use(databases(orm, reading))
   app.use(auth())
   app.use(tokenUse)
   app.use(config.throttle ? guessing(new Throttle(orm), orm, { isTls }) : unlimitedGuessing)
-  app.use(sessions(app, new SessionStore(orm), { isTls }))
+  app.use(sessions(app, new SessionStore(orm, reading), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
   app.use(witness)
   app.use(pageState(config.publicUrl?.origin))

@@ -54,6 +54,7 @@ describe('readConfig', () => {
         port: 3000,
         publicUrl: undefined,
         trustProxy: 0,
+        lookUpCache: true,
         throttle: true,
         drainSeconds: 0,
         logLevel: 'info',

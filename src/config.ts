@@ -19,6 +19,8 @@ export interface Config extends StorageConfig {
   readonly jwtKeys: JwtKeys
   readonly trustProxy: TrustProxy
   readonly throttle: boolean
+  /** Whether what was looked up is remembered until anything is committed. */
+  readonly lookUpCache: boolean
   readonly drainSeconds: number
   readonly logLevel: (typeof logLevels)[number]
   /** Sentences for the log of the start: allowed, but perhaps not what was meant. */
@@ -43,6 +45,7 @@ export function readConfig(variables: Variables = process.env): Config {
     publicUrl: environment.read('PUBLIC_URL', origin, undefined),
     trustProxy: environment.read('TRUST_PROXY', proxies, 0),
     throttle: environment.read('THROTTLE', oneOf('on', 'off'), 'on') === 'on',
+    lookUpCache: environment.read('LOOKUP_CACHE', oneOf('on', 'off'), 'on') === 'on',
     drainSeconds: environment.read('DRAIN_SECONDS', wholeNumber(0, 600), production ? 5 : 0),
     logLevel: environment.read('LOG_LEVEL', oneOf(...logLevels), 'info'),
   }

@@ -39,10 +39,9 @@ class PatientSqliteConnection extends SqliteConnection {
     }
   }
 
-  /** For `LookUp`: a read that does not wait for anybody. */
-  prepareRead(sql: string): ReturnType<SharedDatabase['prepareRead']> {
-    if (!this.#shared) throw new Error('The database is closed.')
-    return this.#shared.prepareRead(sql)
+  /** For `prepareRead`, which reads past the driver. */
+  assertReadable(): void {
+    this.#shared?.assertReadable()
   }
 
   // Kysely's own driver, in front of which it queues, would keep its place for a transaction that fails to begin or to

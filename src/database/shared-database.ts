@@ -32,17 +32,10 @@ export class SharedDatabase implements Driver {
     this.#file = file
   }
 
-  /** A read of at most one row, prepared once. Throws where a transaction is open or another process is in the way. */
-  prepareRead(sql: string): { get(value: unknown): unknown[] | undefined } {
-    const statement = this.#database.prepare(sql).raw()
-    return {
-      get: (value) => {
-        if (this.#transaction) throw new Error('A transaction is open.')
-        this.#file?.assertInPlace(tolerance)
-        // In raw mode a row is the array of its values.
-        return statement.get(value) as unknown[] | undefined
-      },
-    }
+  /** Throws where nobody may read past this: in a transaction, or when the file is gone. */
+  assertReadable(): void {
+    if (this.#transaction) throw new Error('A transaction is open.')
+    this.#file?.assertInPlace(tolerance)
   }
 
   async init(): Promise<void> {}

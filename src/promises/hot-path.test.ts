@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import Database from 'better-sqlite3'
 import { sql } from '../testing/database.ts'
 import { bearer, signIn, signUp, takeJWT, takeToken } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
@@ -11,11 +13,14 @@ const user =
 const tokenWithUser =
   /^select .* from `user_tokens` as `e` join `users` as `o` .* where `e`\.`value` = \? .* limit 1$/
 
+interface Cost {
+  readonly who: 'visitor' | 'session' | 'token' | 'jwt'
+  readonly asks: string
+  readonly statements: readonly RegExp[]
+}
+
 /** What a request costs the database: each statement, in turn. A change that adds one is to be meant. */
-const costs: Record<
-  string,
-  { who: 'visitor' | 'session' | 'token' | 'jwt'; asks: string; statements: RegExp[] }
-> = {
+const costs: Record<string, Cost> = {
   'a page of a visitor': { who: 'visitor', asks: 'GET /login', statements: [] },
   'the API for nobody': { who: 'visitor', asks: 'GET /me', statements: [] },
   'a page with a session': { who: 'session', asks: 'GET /account', statements: [session, user] },
@@ -27,27 +32,34 @@ const costs: Record<
   'a JWT that only has to be valid': { who: 'jwt', asks: 'POST /validateLoggedInUser', statements: [] },
 }
 
+/** Somebody to ask as each kind of client would. */
+async function siteWithAda(t: TestContext, environment: Record<string, string> = {}) {
+  const site = await startSite(t, { THROTTLE: 'on', ...environment })
+  const person = await signUp(site)
+  const ada = await signIn(site, person)
+  const headers = {
+    ...{ visitor: {}, session: {} },
+    token: bearer(await takeToken(site, person)),
+    jwt: bearer(await takeJWT(site, person)),
+  }
+  const ask = async ({ who, asks }: Pick<Cost, 'who' | 'asks'>) => {
+    const [method = '', path = ''] = asks.split(' ')
+    const visitor = who === 'session' ? ada : site.visitor()
+    return (await visitor.send(method, path, { accept: 'text/html', ...headers[who] })).status
+  }
+  // Somebody came before, and has the statements prepared.
+  for (const cost of Object.values(costs)) {
+    const status = await ask(cost)
+    assert.ok(status === 200 || cost.who === 'visitor', `${status}`)
+  }
+  return { site, ask, statements: await countStatements(t, site) }
+}
+
 describe('what a request costs the database', () => {
   test('is so many statements, prepared once, which read one row each by an index', async (t) => {
-    const site = await startSite(t, { THROTTLE: 'on' })
-    const person = await signUp(site)
-    const ada = await signIn(site, person)
-    const headers = {
-      ...{ visitor: {}, session: {} },
-      token: bearer(await takeToken(site, person)),
-      jwt: bearer(await takeJWT(site, person)),
-    }
-    const ask = async (who: keyof typeof headers, asks: string) => {
-      const [method = '', path = ''] = asks.split(' ')
-      const visitor = who === 'session' ? ada : site.visitor()
-      const { status } = await visitor.send(method, path, { accept: 'text/html', ...headers[who] })
-      assert.ok(status === 200 || who === 'visitor', `${status}`)
-    }
-    // Somebody came before, and has the statements prepared.
-    for (const { who, asks } of Object.values(costs)) await ask(who, asks)
-    const statements = await countStatements(t, site)
-    for (const [what, { who, asks, statements: expected }] of Object.entries(costs)) {
-      for (let round = 0; round < 3; round += 1) await ask(who, asks)
+    const { site, ask, statements } = await siteWithAda(t, { LOOKUP_CACHE: 'off' })
+    for (const [what, { statements: expected, ...cost }] of Object.entries(costs)) {
+      for (let round = 0; round < 3; round += 1) await ask(cost)
       const asked = statements()
       assert.equal(asked.length, 3 * expected.length, `${what}:\n${asked.join('\n')}`)
       for (const [i, each] of asked.entries())
@@ -59,5 +71,31 @@ describe('what a request costs the database', () => {
       }
       statements()
     }
+  })
+
+  test('is nothing while nothing is committed, and the same again when anything was, by us or by another process', async (t) => {
+    const { site, ask, statements } = await siteWithAda(t)
+    const other = new Database(join(site.config.dataDir, 'site.sqlite'))
+    // Another each time: SQLite commits nothing where nothing is different.
+    let nth = 0
+    const commits = [
+      () => sql(site, `update users set name = 'Ada ${nth++}'`),
+      () => other.exec(`update users set name = 'Ada ${nth++}'`),
+      () => other.exec(`update sessions set user_agent = '${nth++}'`),
+    ]
+    for (const [what, { statements: expected, ...cost }] of Object.entries(costs)) {
+      for (const commit of commits) {
+        await commit()
+        await ask(cost)
+        statements()
+        for (let round = 0; round < 3; round += 1) await ask(cost)
+        assert.deepEqual(statements(), [], what)
+        await commit()
+        statements()
+        await ask(cost)
+        assert.equal(statements().length, expected.length, what)
+      }
+    }
+    other.close()
   })
 })

@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/core'
-import { type PreparedRead, prepareRead } from '#auth/mikro-orm'
+import { type PreparedRead, prepareRead, type ReadOptions } from '#auth/mikro-orm'
 import { StoredSession } from './stored-session.ts'
 
 /** What every request with a session wants to know of it. */
@@ -11,15 +11,17 @@ export const statement = 'select data, kept, created_at, seen_at from sessions w
 /** Finds a session by its digest: by a prepared statement, or in MikroORM's way where that is not to be had. */
 export class SessionLookUp {
   readonly #orm: MikroORM
+  readonly #options: ReadOptions
   #read: PreparedRead | undefined
 
-  constructor(orm: MikroORM) {
+  constructor(orm: MikroORM, options: ReadOptions) {
     this.#orm = orm
+    this.#options = options
   }
 
   async find(digest: string): Promise<FoundSession | undefined> {
     try {
-      this.#read ??= await prepareRead(this.#orm, statement)
+      this.#read ??= await prepareRead(this.#orm, statement, this.#options)
       const row = await this.#read?.get(digest)
       if (this.#read) return row && sessionOf(row)
     } catch {

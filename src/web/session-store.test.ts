@@ -222,5 +222,5 @@ async function storeWithClock(t: TestContext) {
   const site = await startSite(t)
   const { id: user } = await signUp(site)
   const clock = { now: Date.UTC(2030, 0, 1) }
-  return { site, user, clock, store: new SessionStore(site.orm, () => clock.now) }
+  return { site, user, clock, store: new SessionStore(site.orm, { now: () => clock.now }) }
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
+import type { ReadOptions } from '#auth/mikro-orm'
 import { withoutWaiting } from '../database/patience.ts'
 import { Refusal } from '../refusal.ts'
 import { User } from '../users/user.ts'
@@ -36,6 +37,12 @@ export interface NewSession {
   readonly passwordChangedAt?: Date | undefined
 }
 
+/** How a store works. */
+export interface SessionStoreOptions extends ReadOptions {
+  /** The clock, in milliseconds. */
+  readonly now?: () => number
+}
+
 type SessionData = Record<string, unknown>
 
 /**
@@ -47,9 +54,9 @@ export class SessionStore {
   readonly #lookUp: SessionLookUp
   readonly #now: () => number
 
-  constructor(orm: MikroORM, now = Date.now) {
+  constructor(orm: MikroORM, { now = Date.now, ...options }: SessionStoreOptions = {}) {
     this.#orm = orm
-    this.#lookUp = new SessionLookUp(orm)
+    this.#lookUp = new SessionLookUp(orm, options)
     this.#now = now
   }
 

@@ -2,11 +2,13 @@ import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { ExtendableContext, Next } from 'koa'
 import { Misuse } from '../errors.ts'
 import { Slot } from '../slot.ts'
+import type { ReadOptions } from './prepared-read.ts'
 
 /** The databases of an application by name; `default` is the one that is meant where none is named. */
 export type Databases = { readonly default: MikroORM } & { readonly [name: string]: MikroORM }
 
 interface Mounted {
+  readonly options: ReadOptions
   readonly databases: Databases
   readonly managers: Map<string, EntityManager>
   /** What was found before there was an entity manager: puts it there. */
@@ -15,13 +17,19 @@ interface Mounted {
 
 const mounted = new Slot<Mounted>('databases')
 
-/** Gives every request its databases. An entity manager is forked only when something asks for one. */
+/**
+ * Gives every request its databases. An entity manager is forked only when something asks for one.
+ *
+ * @param options.remember whether rows that authenticators have found may be remembered until anything is committed; so it
+ *   is, where that can be told exactly, unless this is `false`
+ */
 export function databases(
   orm: MikroORM | Databases,
+  options: ReadOptions = {},
 ): (ctx: ExtendableContext, next: Next) => Promise<unknown> {
   const all: Databases = isDatabases(orm) ? orm : { default: orm }
   return (ctx, next) => {
-    mounted.set(ctx, { databases: all, managers: new Map(), found: [] })
+    mounted.set(ctx, { options, databases: all, managers: new Map(), found: [] })
     return next()
   }
 }
@@ -51,6 +59,11 @@ export function databaseOf(ctx: object, database = 'default'): MikroORM {
       `There is no database "${database}": name it in \`app.use(databases({ ${database}: orm }))\`.`,
     )
   return orm
+}
+
+/** For look-ups: how they are to read. */
+export function readOptionsOf(ctx: object): ReadOptions {
+  return mountedOn(ctx).options
 }
 
 /** For look-ups: whether the request has an entity manager, which may know more than the database. */

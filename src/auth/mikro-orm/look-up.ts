@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/core'
-import { databaseOf, entityManager, found, isInUse } from './databases.ts'
+import { databaseOf, entityManager, found, isInUse, readOptionsOf } from './databases.ts'
+import type { ReadOptions } from './prepared-read.ts'
 import { Select, type Sought } from './select.ts'
 
 /**
@@ -30,7 +31,9 @@ export class LookUp<Model extends object> {
     if (isInUse(ctx, database) || orm.config.getLogger().isEnabled('query'))
       return this.#ask(ctx, value, database)
     try {
-      const select = this.#selects.has(orm) ? this.#selects.get(orm) : await this.#prepare(orm)
+      const select = this.#selects.has(orm)
+        ? this.#selects.get(orm)
+        : await this.#prepare(orm, readOptionsOf(ctx))
       if (!select) return this.#ask(ctx, value, database)
       const row = await select.row(value)
       if (!row) return undefined
@@ -44,8 +47,8 @@ export class LookUp<Model extends object> {
     }
   }
 
-  async #prepare(orm: MikroORM): Promise<Select<Model> | undefined> {
-    const select = await Select.prepare(orm, this.#sought)
+  async #prepare(orm: MikroORM, options: ReadOptions): Promise<Select<Model> | undefined> {
+    const select = await Select.prepare(orm, this.#sought, options)
     this.#selects.set(orm, select)
     return select
   }

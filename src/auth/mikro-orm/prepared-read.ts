@@ -1,48 +1,68 @@
 import type { MikroORM } from '@mikro-orm/core'
+import { RowMemory } from './row-memory.ts'
+import { WalIndex } from './wal-index.ts'
 
 /** The values of a row's columns, in the order of the statement. */
 export type Row = readonly unknown[]
 
-/** A statement that reads at most one row, prepared once. Throws where the database is busy or away: ask it in the usual way then. */
+/** A statement that reads at most one row. Throws where the database is busy or away: ask it in the usual way then. */
 export interface PreparedRead {
   get(value: unknown): Row | undefined | Promise<Row | undefined>
 }
 
-/** A connection that prepares statements by itself, because it shares its client in a way of its own. */
-interface Preparing {
-  prepareRead(sql: string): PreparedRead
+/** How a statement is prepared. */
+export interface ReadOptions {
+  /** Whether rows may be remembered as long as nothing is committed. They are, unless this is `false`. */
+  readonly remember?: boolean | undefined
 }
 
 /** What better-sqlite3 hands out as its database. */
 interface SqliteClient {
+  readonly name: string
+  readonly memory: boolean
   readonly inTransaction: boolean
   prepare(sql: string): { raw(): { get(value: unknown): Row | undefined } }
+  pragma(name: string, options: { simple: true }): unknown
+}
+
+/** A connection that has more to ask before somebody reads past it. */
+interface CarefulConnection {
+  /** Throws if this is no moment for it. */
+  assertReadable?(): void
 }
 
 /**
  * Prepares a statement on the driver that MikroORM opened, past its query builder; `undefined` if this is a driver that we
- * do not know how to ask.
+ * do not know how to ask. A row that was read is remembered until anything is committed, where that can be told exactly:
+ * for SQLite with a write-ahead log.
  */
-export async function prepareRead(orm: MikroORM, sql: string): Promise<PreparedRead | undefined> {
-  const connection: unknown = orm.driver.getConnection('read')
-  if (isPreparing(connection)) return connection.prepareRead(sql)
+export async function prepareRead(
+  orm: MikroORM,
+  sql: string,
+  { remember = true }: ReadOptions = {},
+): Promise<PreparedRead | undefined> {
+  const connection = orm.driver.getConnection('read') as CarefulConnection
   const client = await clientOf(connection)
   if (!isSqlite(client)) return undefined
   const statement = client.prepare(sql).raw()
+  const memory = remember ? memoryFor(client) : undefined
   return {
     get(value) {
       // Somebody else's, on the connection that all share: what it has written may yet be taken back.
       if (client.inTransaction) throw new Error('The connection is in a transaction.')
-      return statement.get(value)
+      connection.assertReadable?.()
+      return memory ? memory.row(value, () => statement.get(value)) : statement.get(value)
     },
   }
 }
 
-function isPreparing(connection: unknown): connection is Preparing {
-  return typeof connection === 'object' && connection !== null && 'prepareRead' in connection
+function memoryFor(client: SqliteClient): RowMemory | undefined {
+  if (client.memory || client.pragma('journal_mode', { simple: true }) !== 'wal') return undefined
+  const index = WalIndex.of(client.name)
+  return index && new RowMemory(index)
 }
 
-async function clientOf(connection: unknown): Promise<unknown> {
+async function clientOf(connection: object): Promise<unknown> {
   const { getNativeClient } = connection as { getNativeClient?(): Promise<unknown> }
   return getNativeClient?.call(connection)
 }

@@ -1,7 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { Class } from '../auth.ts'
 import { PlainModel } from './plain-model.ts'
-import { type PreparedRead, prepareRead, type Row } from './prepared-read.ts'
+import { type PreparedRead, prepareRead, type ReadOptions, type Row } from './prepared-read.ts'
 
 /** What is looked for: the entity of a model that has a value, and the one that it belongs to. */
 export interface Sought<Model extends object = object> {
@@ -32,13 +32,15 @@ export class Select<Model extends object> {
   static async prepare<Model extends object>(
     orm: MikroORM,
     { model, property, relation }: Sought<Model>,
+    options: ReadOptions = {},
   ): Promise<Select<Model> | undefined> {
     const em = orm.em.fork({ useContext: false })
     const plain = await PlainModel.of(em, model, relation)
     const owner = relation === undefined ? undefined : await ownerOf(em, model, relation)
     if (!plain || (relation !== undefined && !owner)) return undefined
     const sql = statement(em, plain, property, owner)
-    const read = sql === undefined ? undefined : await prepareRead(orm, orm.config.get('onQuery')(sql, []))
+    const read =
+      sql === undefined ? undefined : await prepareRead(orm, orm.config.get('onQuery')(sql, []), options)
     return read && new Select<Model>(read, plain, owner)
   }
 

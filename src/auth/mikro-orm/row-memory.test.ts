@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { MikroORM, SqliteDriver } from '@mikro-orm/sqlite'
+import Database from 'better-sqlite3'
+import { recordStatements } from '../testing/record-statements.ts'
+import { type PreparedRead, prepareRead, type Row } from './prepared-read.ts'
+import { RowMemory } from './row-memory.ts'
+
+const select = 'select name from people where id = ?'
+
+/** A database with somebody in it, and a statement that is prepared for it. */
+async function open(t: TestContext, journal = 'wal') {
+  const folder = await mkdtemp(join(tmpdir(), 'row-memory-'))
+  const path = join(folder, 'people.sqlite')
+  const other = new Database(path)
+  other.pragma(`journal_mode = ${journal}`)
+  other.exec("create table people (id text primary key, name text); insert into people values ('1', 'Ada')")
+  const orm = await MikroORM.init({
+    dbName: path,
+    driver: SqliteDriver,
+    entities: [],
+    discovery: { warnWhenNoEntities: false },
+  })
+  t.after(async () => {
+    await orm.close(true)
+    other.close()
+    await rm(folder, { recursive: true })
+  })
+  const execute = (sql: string) => orm.em.getConnection().execute(sql)
+  const prepare = async (remember?: boolean) =>
+    (await prepareRead(orm, select, { remember })) ?? assert.fail()
+  const statements = async () => {
+    const all = await recordStatements(t, orm)
+    return () => all.splice(0).filter((each) => each === select).length
+  }
+  return { path, other, execute, prepare, statements }
+}
+
+async function name(read: PreparedRead, id = '1'): Promise<unknown> {
+  return (await read.get(id))?.[0]
+}
+
+describe('a prepared read', () => {
+  test('reads a row once, until something is committed by whichever connection', async (t) => {
+    const { other, execute, prepare, statements } = await open(t)
+    const read = await prepare()
+    const asked = await statements()
+    for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
+    assert.equal(asked(), 1)
+    other.exec("update people set name = 'Augusta'")
+    for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Augusta')
+    assert.equal(asked(), 1)
+    await execute("update people set name = 'Ada King'")
+    for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada King')
+    assert.equal(asked(), 1)
+    other.exec('delete from people')
+    for (let i = 0; i < 5; i += 1) assert.equal(await name(read), undefined)
+    assert.equal(asked(), 5, 'nobody is not remembered')
+  })
+
+  test('remembers nothing where it is told not to, or cannot tell exactly', async (t) => {
+    for (const { journal, remember } of [
+      { journal: 'wal', remember: false },
+      { journal: 'delete', remember: true },
+    ]) {
+      const { other, prepare, statements } = await open(t, journal)
+      const read = await prepare(remember)
+      const asked = await statements()
+      for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
+      assert.equal(asked(), 5)
+      other.exec("update people set name = 'Augusta'")
+      assert.equal(await name(read), 'Augusta')
+    }
+  })
+
+  test('shows nothing of what is not committed, or was taken back', async (t) => {
+    const { other, prepare } = await open(t)
+    const read = await prepare()
+    assert.equal(await name(read), 'Ada')
+    other.exec("begin; update people set name = 'Nobody'")
+    assert.equal(await name(read), 'Ada')
+    other.exec('rollback')
+    assert.equal(await name(read), 'Ada')
+  })
+
+  test('is right in 2,000 rounds of writes, checkpoints and vacuums by two connections', async (t) => {
+    const { other, execute, prepare } = await open(t)
+    const read = await prepare()
+    const truth = other.prepare(select).pluck()
+    let state = 1815
+    const random = (below: number) => {
+      state = (state * 1103515245 + 12345) % 2 ** 31
+      return Math.floor((state / 2 ** 31) * below)
+    }
+    for (let round = 0; round < 2000; round += 1) {
+      const id = String(random(5))
+      const write = [
+        `insert or replace into people values ('${id}', 'n${round}')`,
+        `delete from people where id = '${id}'`,
+        `update people set name = 'u${round}' where id = '${id}'`,
+        'pragma wal_checkpoint(truncate)',
+        'pragma wal_checkpoint(restart)',
+        ...(round % 50 === 0 ? ['vacuum'] : []),
+      ]
+      const sql = write[random(write.length)] ?? ''
+      if (random(2)) other.exec(sql)
+      else await execute(sql)
+      for (let each = 0; each < 5; each += 1)
+        assert.equal(await name(read, String(each)), truth.get(String(each)), `round ${round}: ${sql}`)
+    }
+  })
+
+  test('sees what another process wrote as soon as that says so', async (t) => {
+    const { path, prepare } = await open(t)
+    const read = await prepare()
+    const writer = fork(join(import.meta.dirname, '../testing/writer.ts'), [path])
+    t.after(() => writer.kill())
+    await once(writer, 'message')
+    for (let round = 0; round < 500; round += 1) {
+      await name(read)
+      writer.send(`n${round}`)
+      await once(writer, 'message')
+      assert.equal(await name(read), `n${round}`)
+    }
+  })
+})
+
+describe('RowMemory', () => {
+  test('holds so many rows and forgets what was not asked for', () => {
+    const memory = new RowMemory({ hasChanged: () => false }, 10)
+    let reads = 0
+    const row = (id: number): Row | undefined =>
+      memory.row(id, () => {
+        reads += 1
+        return [id]
+      })
+    for (let id = 0; id < 1000; id += 1) {
+      assert.deepEqual(row(id), [id])
+      row(-1)
+    }
+    assert.equal(reads, 1001)
+    row(999)
+    assert.equal(reads, 1001)
+    row(0)
+    assert.equal(reads, 1002)
+  })
+})
