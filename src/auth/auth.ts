@@ -128,6 +128,8 @@ export class Auth {
     try {
       await authenticator.attempt(this.#ctx)
     } catch (error) {
+      // Not even half: whom it has logged in by then may not be who they say.
+      for (const [type, by] of this.#by) if (by === authenticator) this.withdraw(type)
       if (isAnswer(error)) throw error
       this.fail(error)
     } finally {

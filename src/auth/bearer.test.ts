@@ -48,6 +48,34 @@ describe('BearerAuthenticator', () => {
     assert.equal((await rawRequest(port, doubled)).status, 401)
   })
 
+  test('takes a look-up of your own in the place of a class', async (t) => {
+    class User {
+      readonly name: string
+      constructor(name: string) {
+        this.name = name
+      }
+    }
+    const users = new Map([['right', new User('Ada')]])
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(BearerAuthenticator.from(User, async (token) => users.get(token)))
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).name
+    })
+    const { url } = await serve(t, app)
+    const get = (token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } })
+    assert.equal(await (await get('right')).text(), 'Ada')
+    const refused = await get('wrong')
+    assert.equal(refused.status, 401)
+    assert.match(refused.headers.get('www-authenticate') ?? '', /^Bearer .*invalid_token/)
+    users.get = () => {
+      throw new Error('the users are away')
+    }
+    app.silent = true
+    assert.equal((await get('right')).status, 503)
+  })
+
   test('is asked only where the request has a bearer token', async (t) => {
     const calls: BearerAuthorization[] = []
     class Recorder extends BearerAuthenticator {

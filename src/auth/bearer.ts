@@ -1,9 +1,17 @@
-import type { AuthContext } from './auth.ts'
-import { RequestAuthenticator } from './authenticator.ts'
+import type { AuthContext, AuthMiddleware, Class } from './auth.ts'
+import { type Find, RequestAuthenticator } from './authenticator.ts'
 import { type BearerAuthorization, bearerAuthorization } from './authorization.ts'
 
 /** Verifies `Authorization: Bearer` (specification, "Bearer"; RFC 6750). To be used over TLS only. */
 export abstract class BearerAuthenticator<User extends object = object> extends RequestAuthenticator<User> {
+  /**
+   * The middleware over a look-up of your own, for users that are kept in a way that no other kind knows:
+   * `BearerAuthenticator.from(User, (token) => userOfToken(token))`.
+   */
+  static from<User extends object>(user: Class<User>, find: Find<User>): AuthMiddleware {
+    return new FoundByToken(user, find).middleware()
+  }
+
   /** The protection space that the challenge names (RFC 9110 §11.5). */
   readonly realm: string = 'restricted'
 
@@ -19,6 +27,22 @@ export abstract class BearerAuthenticator<User extends object = object> extends 
   override challenge(ctx: AuthContext): string {
     const error = bearerAuthorization(ctx.req) ? ', error="invalid_token"' : ''
     return `Bearer realm="${this.realm}"${error}`
+  }
+}
+
+class FoundByToken<User extends object> extends BearerAuthenticator<User> {
+  readonly user: Class<User>
+  readonly #find: Find<User>
+
+  constructor(user: Class<User>, find: Find<User>) {
+    super()
+    this.user = user
+    this.#find = find
+  }
+
+  override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
+    const user = await this.#find(token, ctx)
+    if (user) ctx.auth.login(user, this.user)
   }
 }
 

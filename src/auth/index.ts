@@ -1,5 +1,5 @@
 export { Auth, type AuthContext, type AuthMiddleware, auth, type Class } from './auth.ts'
-export { AsyncRequestAuthenticator, RequestAuthenticator } from './authenticator.ts'
+export { AsyncRequestAuthenticator, type Find, RequestAuthenticator } from './authenticator.ts'
 export type { BasicAuthorization, BearerAuthorization } from './authorization.ts'
 export { AsyncBasicAuthenticator, BasicAuthenticator } from './basic.ts'
 export { AsyncBearerAuthenticator, BearerAuthenticator } from './bearer.ts'

@@ -239,6 +239,26 @@ describe('SessionAuthenticator', () => {
   })
 })
 
+describe('SessionAuthenticator.from', () => {
+  test('restores and remembers by a look-up of your own', async (t) => {
+    const { User, ByForm, known } = people('ada')
+    const app = appWith(new MemoryStore())
+    app.use(SessionAuthenticator.from(User, (id) => known.get(id), { remember: 'signed-in', key: 'user' }))
+    app.use(new ByForm().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).sessionID
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    assert.equal((await browser.get('/')).status, 401)
+    await browser.post('/', form('ada'))
+    assert.equal(await (await browser.get('/')).text(), 'ada')
+    known.clear()
+    assert.equal((await browser.get('/')).status, 401)
+  })
+})
+
 describe('a log-in', () => {
   test('changes the identifier, ends the planted session, and leaves nothing of it', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
@@ -899,6 +919,28 @@ describe('a session', () => {
 
     assert.equal(await (await browser.get('/')).text(), 'sure')
     assert.deepEqual([browser.cookie, store.data], [cookie, data])
+  })
+
+  test('remembers nobody whose authenticator logged them in and then could not decide after all', async (t) => {
+    const { User, FromSession, known } = people('ada')
+    class Half extends BearerAuthenticator<InstanceType<typeof User>> {
+      readonly user = User
+      override async authenticate({ token }: BearerAuthorization, ctx: AuthContext) {
+        const user = known.get(token)
+        if (user) ctx.auth.login(user)
+        throw new Error('the last use could not be written')
+      }
+    }
+    const store = new MemoryStore()
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new Half().middleware())
+    app.use((ctx) => {
+      ctx.body = ctx.auth.failure ? 'unsure' : 'sure'
+    })
+    const { url } = await serve(t, app)
+    const response = await fetch(url, { headers: { authorization: 'Bearer ada' } })
+    assert.deepEqual([await response.text(), response.headers.getSetCookie(), store.ids], ['unsure', [], []])
   })
 
   test('that is missing is named at the first request', async (t) => {

@@ -1,5 +1,5 @@
-import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
-import { RequestAuthenticator } from './authenticator.ts'
+import { type AuthContext, type AuthMiddleware, authOf, type Class } from './auth.ts'
+import { type Find, RequestAuthenticator } from './authenticator.ts'
 import { Misuse } from './errors.ts'
 
 /** A user that a session can remember (specification, "SessionAuthenticatable"). */
@@ -35,6 +35,18 @@ export abstract class SessionAuthenticator<
     if (options.key?.startsWith('_'))
       throw new Misuse('koa-session drops keys that begin with `_`: give another `key`.')
     this.#options = options
+  }
+
+  /**
+   * The middleware over a look-up of your own, for users that are kept in a way that no other kind knows:
+   * `SessionAuthenticator.from(User, (id) => users.get(id))`.
+   */
+  static from<User extends SessionAuthenticatable & object>(
+    user: Class<User>,
+    find: Find<User>,
+    options: SessionOptions = {},
+  ): AuthMiddleware {
+    return new FoundBySession(user, find, options).middleware()
   }
 
   /** Called with the identifier that the session holds. Calls `ctx.auth.login` if there still is such a user. */
@@ -121,6 +133,22 @@ export abstract class SessionAuthenticator<
         `Two user types are kept in the session as "${this.key}". Give one of them another \`key\`.`,
       )
     }
+  }
+}
+
+class FoundBySession<User extends SessionAuthenticatable & object> extends SessionAuthenticator<User> {
+  readonly user: Class<User>
+  readonly #find: Find<User>
+
+  constructor(user: Class<User>, find: Find<User>, options: SessionOptions) {
+    super(options)
+    this.user = user
+    this.#find = find
+  }
+
+  override async authenticate(sessionID: string, ctx: AuthContext): Promise<void> {
+    const user = await this.#find(sessionID, ctx)
+    if (user) ctx.auth.login(user, this.user)
   }
 }
 
