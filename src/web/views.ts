@@ -6,7 +6,7 @@ import koaViews from 'koa-views'
 import type { NewTokenRecord, TokenRecord } from './account/own-tokens.ts'
 import type { SessionRecord } from './account/sessions.ts'
 
-/** What every page is told. The site's middleware puts it into `ctx.state.page`; what it leaves out is as for a visitor. */
+/** What every page is told. `ctx.state.page` finds it out; what it leaves out is as for a visitor. */
 export type Common = {
   /** Who is signed in by session. */
   user?: { name: string; email: string } | undefined
@@ -73,7 +73,7 @@ export function page<Name extends keyof Views>(
   name: Name,
   data: Views[Name],
 ): Promise<void> {
-  const view = { site: 'koa-authenticators', origin: '', ...ctx.state.page, ...data, quoted, full }
+  const view = { site: 'koa-authenticators', origin: '', ...ctx.state.page?.(), ...data, quoted, full }
   return ctx.render(`${name}.eta`, { view })
 }
 

@@ -25,9 +25,9 @@ interface SqliteClient {
   pragma(name: string, options: { simple: true }): unknown
 }
 
-/** A connection that has more to ask before somebody reads past it. */
+/** A connection that knows better than its client whether somebody may read past it. */
 interface CarefulConnection {
-  /** Throws if this is no moment for it. */
+  /** Throws if this is no moment for it: in a transaction, say. */
   assertReadable?(): void
 }
 
@@ -48,9 +48,9 @@ export async function prepareRead(
   const memory = remember ? memoryFor(client) : undefined
   return {
     get(value) {
+      if (connection.assertReadable) connection.assertReadable()
       // Somebody else's, on the connection that all share: what it has written may yet be taken back.
-      if (client.inTransaction) throw new Error('The connection is in a transaction.')
-      connection.assertReadable?.()
+      else if (client.inTransaction) throw new Error('The connection is in a transaction.')
       return memory ? memory.row(value, () => statement.get(value)) : statement.get(value)
     },
   }
