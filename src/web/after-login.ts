@@ -2,6 +2,7 @@ import { nextPath } from '#auth'
 
 /** Where to go after signing in: the page that was asked for, unless it is one that signs in or out; or the account. */
 export function afterLogin(next: unknown): string {
+  if (next === undefined) return '/account'
   const path = nextPath(next, '/account')
   return /^\/(?:login|logout|signup)$/i.test(pathname(path)) ? '/account' : path
 }
