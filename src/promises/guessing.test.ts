@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import bcrypt from 'bcrypt'
 import { openDatabase } from '../database/open-database.ts'
 import { sql } from '../testing/database.ts'
 import { basic, password, registration, signIn, signUp } from '../testing/people.ts'
@@ -68,6 +69,40 @@ describe('guessing', () => {
     const wrong = await Promise.all(Array.from({ length: 200 }, () => send('a wrong guess', '192.0.2.2')))
     assert.deepEqual(statuses(wrong), { 401: 10, 429: 190 })
     assert.equal(hashes().evaluations, 10)
+  })
+
+  test('waits for nobody who has gone: of 30 right log-ins at once, those that hang up before their turn are not evaluated', async (t) => {
+    const { site, person, from } = await siteWithAda(t)
+    const gate = Promise.withResolvers<void>()
+    const { compare } = bcrypt
+    const compared = t.mock.method(bcrypt, 'compare', async (given: string, stored: string) => {
+      await gate.promise
+      return compare(given, stored)
+    })
+    const hangUp = new AbortController()
+    const send = (signal?: AbortSignal) =>
+      fetch(`${site.url}/login`, {
+        method: 'POST',
+        headers: { ...from('192.0.2.8'), 'content-type': 'application/json' },
+        body: JSON.stringify({ username: person.email, password }),
+        signal: signal ?? null,
+      })
+    const askAround = async () => {
+      for (let i = 0; i < 20; i += 1) await site.visitor().get('/healthz')
+    }
+    const patient = Array.from({ length: 10 }, () => send())
+    await askAround()
+    const others = Promise.allSettled(Array.from({ length: 20 }, () => send(hangUp.signal)))
+    await askAround()
+    hangUp.abort()
+    await others
+    await askAround()
+    gate.resolve()
+    for (const { status } of await Promise.all(patient)) assert.equal(status, 200)
+    const dropped = () => site.log.filter((line) => /"path":"\/login","status":400/.test(line)).length
+    for (let i = 0; i < 50 && dropped() < 20; i += 1) await askAround()
+    assert.deepEqual([dropped(), compared.mock.callCount()], [20, 10])
+    assert.ok(!site.log.some((line) => JSON.parse(line).level >= 40), 'nor is that anybody’s fault')
   })
 
   test('is refused in the same words, with the same headers and work, whether the account exists or not: form, JSON and Basic', async (t) => {

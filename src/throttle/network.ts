@@ -1,10 +1,17 @@
 import { isIPv6 } from 'node:net'
 
-/** What counts as one network: an IPv4 address, or the /64 of an IPv6 address, which is what one customer is given. */
+// RFC 4291 §2.5.5.2: an IPv4 address as IPv6 writes it. RFC 6052 §2.1: one that comes through a translator (NAT64).
+const wrapped = ['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0']
+
+/**
+ * What counts as one network: an IPv4 address, however it is written, or the /64 of an IPv6 address, which is what one
+ * customer is given.
+ */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  return mapped ?? `${groupsOf(address).slice(0, 4).join(':')}::/64`
+  const groups = groupsOf(address)
+  if (wrapped.includes(groups.slice(0, 6).join(':'))) return dotted(groups.slice(6))
+  return `${groups.slice(0, 4).join(':')}::/64`
 }
 
 function groupsOf(address: string): string[] {
@@ -15,4 +22,9 @@ function groupsOf(address: string): string[] {
   const after = tail ? tail.split(':') : []
   const zeros = tail === undefined ? 0 : 8 - before.length - after.length
   return [...before, ...Array<string>(zeros).fill('0'), ...after]
+}
+
+function dotted(groups: readonly string[]): string {
+  const bytes = groups.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255])
+  return bytes.join('.')
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { recordStatements } from '../auth/testing/record-statements.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { TryLater } from '../refusal.ts'
 import { Throttle, type Try } from './throttle.ts'
@@ -52,6 +53,43 @@ describe('Throttle', () => {
       evaluated: 20,
       refused: 0,
     })
+  })
+
+  test('refuses most of a flood without asking the database, whether it is of one account or of many', async (t) => {
+    for (const [accounts, evaluated] of [
+      [1, 10],
+      [3000, 50],
+    ] as const) {
+      const { orm } = await openFile(t)
+      const statements = await recordStatements(t, orm)
+      const many = Array.from({ length: 3000 }, (_, i) => ({ ...guess, account: `${i % accounts}` }))
+      const result = await flood([new Throttle(orm)], many, wrong)
+      assert.deepEqual(result, { evaluated, refused: 3000 - evaluated })
+      assert.ok(statements.length < 1500, `${statements.length} statements`)
+    }
+  })
+
+  test('leaves the event loop turning while hundreds of networks wait for one account', async (t) => {
+    const { orm } = await openFile(t)
+    const throttle = new Throttle(orm)
+    const gate = Promise.withResolvers<undefined>()
+    const attempt = (i: number) =>
+      throttle.attempt({ ...guess, address: `198.51.${i >> 8}.${i & 255}` }, () => gate.promise)
+    const all = Promise.allSettled(Array.from({ length: 500 }, (_, i) => attempt(i)))
+    await new Promise((resolve) => setImmediate(resolve))
+    const statements = await recordStatements(t, orm)
+    gate.resolve(undefined)
+    let isOver = false
+    all.then(() => {
+      isOver = true
+    })
+    let most = 0
+    while (!isOver) {
+      const before = statements.length
+      await new Promise((resolve) => setImmediate(resolve))
+      most = Math.max(most, statements.length - before)
+    }
+    assert.ok(most <= 110, `${most} statements in one turn`)
   })
 
   test('refuses with 429 and a whole number of seconds, and the wait really ends', async (t) => {

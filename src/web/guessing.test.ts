@@ -132,12 +132,17 @@ describe('guessing', () => {
     assert.equal((await basic('/login', password, '[2001:db8:0:2::1]:4000')).status, 200)
   })
 
-  test('takes no device for its own that somebody else has named', async (t) => {
+  test('takes no device for its own that somebody else has named, or was given', async (t) => {
     const { post } = await siteWithAda(t)
-    const planted = `device=${'x'.repeat(43)}`
-    const answer = await post('/login', form({ username: 'ada@example.com', password }), { Cookie: planted })
-    const given = answer.headers.getSetCookie().find((each) => each.startsWith('device='))
-    assert.match(given ?? '', /^device=[\w-]{43};/)
-    assert.ok(!given?.startsWith(planted))
+    const deviceOf = (answer: Response) =>
+      /^device=[\w-]{43}(?=;)/.exec(
+        answer.headers.getSetCookie().find((each) => each.startsWith('device=')) ?? '',
+      )?.[0] ?? assert.fail()
+    const eve = { name: 'Eve', email: 'eve@example.com', password, confirmPassword: password }
+    for (const planted of [`device=${'x'.repeat(43)}`, deviceOf(await post('/users', form(eve)))]) {
+      const signIn = () =>
+        post('/login', form({ username: 'ada@example.com', password }), { Cookie: planted })
+      assert.notEqual(deviceOf(await signIn()), planted)
+    }
   })
 })

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/core'
 import type { Context, Middleware } from 'koa'
 import { Slot } from '#auth'
@@ -6,11 +5,10 @@ import type { Throttle, Try } from '../throttle/throttle.ts'
 import { claimed, mountCredentialCheck } from '../users/credential-check.ts'
 import { User } from '../users/user.ts'
 import { authenticationEvent } from './authentication-event.ts'
-import { Device } from './device.ts'
+import { Devices, knownFor } from './devices.ts'
 import { HostCookie } from './host-cookie.ts'
 
 const throttles = new Slot<Throttle>('throttle')
-const year = 365 * 24 * 60 * 60 * 1000
 
 /**
  * Puts the throttle around every check of a password, and remembers the devices that people sign in from, so that
@@ -18,12 +16,14 @@ const year = 365 * 24 * 60 * 60 * 1000
  */
 export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: boolean }): Middleware {
   const cookie = new HostCookie('device', { isTls })
+  const devices = new Devices(orm)
 
   return async (ctx, next) => {
     throttles.set(ctx, throttle)
     mountCredentialCheck(ctx, async (who, check) => {
       const device = who.kind === 'user' ? await knownDevice(ctx, who.username) : undefined
-      return throttle.attempt({ action: 'password', account: claimed(who), address: ctx.ip, device }, check)
+      const attempt = { action: 'password', account: claimed(who), device, ...originOf(ctx) } as const
+      return throttle.attempt(attempt, check)
     })
     await next()
     const event = authenticationEvent(ctx)
@@ -35,25 +35,13 @@ export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: 
 
   async function knownDevice(ctx: Context, email: string): Promise<string | undefined> {
     const value = cookie.read(ctx)
-    if (value === undefined) return undefined
-    const isKnown = await orm.em.fork().count(Device, { digest: digestOf(value), user: { email } })
-    return isKnown > 0 ? value : undefined
-  }
-
-  /** What the device's cookie holds, if we gave it out: somebody else may have put another there, to share it. */
-  async function ownValue(ctx: Context): Promise<string | undefined> {
-    const value = cookie.read(ctx)
-    if (value === undefined) return undefined
-    const isOurs = await orm.em.fork().count(Device, { digest: digestOf(value) }, { filters: false })
-    return isOurs > 0 ? value : undefined
+    return value !== undefined && (await devices.isKnown(value, email)) ? value : undefined
   }
 
   async function remember(ctx: Context): Promise<void> {
     const user = ctx.auth.require(User)
     try {
-      const value = (await ownValue(ctx)) ?? HostCookie.newValue()
-      await orm.em.fork().upsert(Device, { digest: digestOf(value), user: user.id, seenAt: new Date() })
-      cookie.write(ctx, value, year)
+      cookie.write(ctx, await devices.remember(cookie.read(ctx), user.id), knownFor)
     } catch (error) {
       // Whoever has signed in is signed in, on a device that is not known next time.
       ctx.app.emit('error', error, ctx)
@@ -69,13 +57,13 @@ export const unlimitedGuessing: Middleware = (ctx, next) => {
 
 /** Counts something else that may not be done as often as anybody likes, whether it succeeds or not. */
 export function limited<Result>(
-  ctx: { readonly ip: string },
-  attempt: Omit<Try, 'address' | 'device'>,
+  ctx: Pick<Context, 'ip' | 'req'>,
+  attempt: Pick<Try, 'action' | 'account'>,
   evaluate: () => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
-  return throttles.get(ctx)?.attempt({ ...attempt, address: ctx.ip }, evaluate) ?? evaluate()
+  return throttles.get(ctx)?.attempt({ ...attempt, ...originOf(ctx) }, evaluate) ?? evaluate()
 }
 
-function digestOf(value: string): string {
-  return hash('sha256', value, 'base64url')
+function originOf({ ip, req }: Pick<Context, 'ip' | 'req'>): Pick<Try, 'address' | 'hasLeft'> {
+  return { address: ip, hasLeft: () => req.socket.destroyed }
 }
