@@ -11,6 +11,7 @@ import { createLog, loggable } from './log.ts'
 import { startPurging } from './purge.ts'
 import { Throttle } from './throttle/throttle.ts'
 import { ExpiredTokens } from './users/expired-tokens.ts'
+import { Devices } from './web/devices.ts'
 import { SessionStore } from './web/session-store.ts'
 
 try {
@@ -23,7 +24,6 @@ try {
 async function serve(): Promise<void> {
   const config = readConfig()
   const log = createLog(config.logLevel)
-  for (const warning of config.warnings) log.warn(warning)
   process.on('warning', (warning) =>
     log.warn({ code: 'code' in warning ? warning.code : undefined }, warning.message),
   )
@@ -39,11 +39,13 @@ async function serve(): Promise<void> {
   const departure = new Departure(server)
   server.listen(config.port, config.host)
   await once(server, 'listening')
+  // Not before: a start that fails says why, and nothing else.
+  for (const warning of config.warnings) log.warn(warning)
   // A connection that could not be accepted is no reason to stop.
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
 
   const stopPurging = startPurging(
-    [new Throttle(orm), new SessionStore(orm), new ExpiredTokens(orm), new Audit(orm, log)],
+    [new Throttle(orm), new SessionStore(orm), new ExpiredTokens(orm), new Devices(orm), new Audit(orm, log)],
     log,
   )
   const stop = async (signal: string) => {
@@ -73,5 +75,6 @@ function urlOf(server: Server, host: string): string {
 /** Whether the message says all that the operator needs: what is wrong is outside this program. */
 function isForOperator(error: unknown): error is Error {
   if (error instanceof ConfigError || error instanceof DatabaseError) return true
-  return error instanceof Error && 'syscall' in error && error.syscall === 'listen'
+  const syscall = error instanceof Error && 'syscall' in error && error.syscall
+  return syscall === 'listen' || syscall === 'getaddrinfo'
 }

@@ -91,6 +91,9 @@ describe('Audit', () => {
       'nobody@example.com',
       '',
       'x\'"%_',
+      ' Grace@example.com',
+      'Grace@example.com\t',
+      'Grace@example.com\0',
     ]
     const work: string[][] = []
     for (const username of tries) {
@@ -98,7 +101,7 @@ describe('Audit', () => {
       await audit.record({ event: 'credentials refused', account: { kind: 'user', username }, ...from })
       work.push(statements.map((each) => each.replace(/'[^']*'|"[^"]*"|null|\d+/g, '?')))
     }
-    const expected = [known, known, disabled, null, null, null]
+    const expected = [known, known, disabled, null, null, null, null, null, null]
     assert.deepEqual(
       (await rows()).map(({ userId }) => userId),
       expected,
@@ -109,6 +112,8 @@ describe('Audit', () => {
     )
     assert.equal(work[0]?.length, 2)
     for (const each of work) assert.equal(each.length, work[0]?.length)
+    // One plain row for whoever it is: to make an entity of one that is there would take time that tells.
+    assert.match(work[0]?.[0] ?? '', /^select \(select id from users where email_key = \?\) as id$/)
     assert.ok(!lines.join('').includes('example.com'), 'what somebody typed as a name may be a password')
   })
 
@@ -165,6 +170,24 @@ describe('Audit', () => {
     for (let i = 0; i < 100; i += 1) await audit.record(used)
     await audit.record({ ...used, address: '203.0.113.1' })
     assert.deepEqual([(await rows()).length, lines.length], [2, 101])
+  })
+
+  test('writes a row of what its owner can do again and again at no cost once a minute, so that the rest stays in sight', async (t) => {
+    const { audit, clock, lines, rows } = await openTrail(t)
+    const cheap = ['name changed', 'other sessions ended'] as const
+    await audit.record(signedIn)
+    for (let i = 0; i < 200; i += 1)
+      for (const event of cheap) await audit.record({ ...signedIn, event, address: `192.0.2.${i}` })
+    assert.deepEqual(
+      (await audit.recent(ada.id)).map(({ event }) => event),
+      ['other sessions ended', 'name changed', 'signed in'],
+    )
+    assert.equal(lines.length, 401)
+    clock.now += 60_000
+    for (const event of cheap) await audit.record({ ...signedIn, event })
+    for (const event of cheap)
+      await audit.record({ event, ...from, account: { kind: 'user', id: 'somebody else' } })
+    assert.equal((await rows()).length, 7)
   })
 
   test('cannot be made to hold a forged line, or anything that a terminal obeys', async (t) => {

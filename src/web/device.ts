@@ -8,7 +8,8 @@ const DeviceSchema = defineEntity({
     // SHA-256 of what the device's cookie holds.
     digest: p.string().length(43).primary(),
     user: () => p.manyToOne(User).primary().deleteRule('cascade').index(),
-    seenAt: p.datetime(),
+    // When it was last signed in from.
+    seenAt: p.datetime().index('devices_seen_at_index'),
   },
 })
 

@@ -1,0 +1,81 @@
+import { hash } from 'node:crypto'
+import type { MikroORM } from '@mikro-orm/core'
+import { Device } from './device.ts'
+import { HostCookie } from './host-cookie.ts'
+
+const year = 365 * 24 * 60 * 60_000
+
+/** How long a device is known after the last sign-in from it, in milliseconds. */
+export const knownFor = year
+
+/** How many devices of a user are known: when one more signs in, the one that was seen least recently is forgotten. */
+export const mostDevices = 100
+
+/** The devices that people have signed in from, each known by a value that it keeps in a cookie. */
+export class Devices {
+  readonly #orm: MikroORM
+  readonly #now: () => number
+
+  constructor(orm: MikroORM, now = Date.now) {
+    this.#orm = orm
+    this.#now = now
+  }
+
+  /** Whether the account with this address has signed in from the device that keeps this value. */
+  async isKnown(value: string, email: string): Promise<boolean> {
+    return (await this.#orm.em.fork().count(Device, { digest: digestOf(value), user: { email } })) > 0
+  }
+
+  /**
+   * Knows the device that a user has just signed in from. Returns what its cookie is to hold: what it keeps, if that was
+   * given to this very user, or else something new. Whoever put another value there would share its allowance.
+   */
+  async remember(kept: string | undefined, user: string): Promise<string> {
+    const isTheirs = kept !== undefined && (await this.#belongs(kept, user))
+    const value = isTheirs ? kept : HostCookie.newValue()
+    const digest = digestOf(value)
+    await this.#orm.em.fork().upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
+    if (!isTheirs) await this.#forgetBeyondMost(user, digest)
+    return value
+  }
+
+  /** Forgets a batch of devices that nobody has signed in from for a year. Returns how many there were. */
+  async purge(most = 500): Promise<number> {
+    const em = this.#orm.em.fork()
+    const isOver = { seenAt: { $lt: new Date(this.#now() - knownFor) } }
+    const old = await em.find(Device, isOver, { limit: most, fields: ['digest'], filters: false })
+    if (old.length === 0) return 0
+    return em.nativeDelete(Device, { ...isOver, digest: { $in: old.map(({ digest }) => digest) } })
+  }
+
+  async #belongs(value: string, user: string): Promise<boolean> {
+    const found = { digest: digestOf(value), user }
+    return (await this.#orm.em.fork().count(Device, found, { filters: false })) > 0
+  }
+
+  // The one that has just been used stays, whatever the clocks say.
+  async #forgetBeyondMost(user: string, used: string): Promise<void> {
+    const em = this.#orm.em.fork()
+    const beyond = await em.find(
+      Device,
+      { user, digest: { $ne: used } },
+      {
+        orderBy: { seenAt: 'desc', digest: 'desc' },
+        limit: mostDevices,
+        offset: mostDevices - 1,
+        fields: ['digest'],
+        filters: false,
+      },
+    )
+    if (beyond.length === 0) return
+    await em.nativeDelete(
+      Device,
+      { user, digest: { $in: beyond.map(({ digest }) => digest) } },
+      { filters: false },
+    )
+  }
+}
+
+function digestOf(value: string): string {
+  return hash('sha256', value, 'base64url')
+}
