@@ -16,8 +16,9 @@ export const setPassword: Command = {
     const { em, entity, noun } = call
     const { id, name, email } = await findAccount(call)
     const { hash, notice } = await choosePassword({ name, email }, call.options)
-    const change = { passwordHash: hash, passwordChangedAt: new Date() }
     await em.transactional(async (em) => {
+      // From now on nobody else can write; to wait for that may have taken seconds.
+      const change = { passwordHash: hash, passwordChangedAt: new Date() }
       await em.nativeUpdate(entity, { id }, change, { filters: false })
       await endAccess(em, id)
       await forgetAttempts(em, { action: 'password', account: claimed({ kind: noun, username: email }) })

@@ -5,9 +5,12 @@ import { writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { bearer, signUp, takeJWT } from '../testing/people.ts'
+import { sql } from '../testing/database.ts'
+import { holdDatabase } from '../testing/hold-database.ts'
+import { basic, bearer, signUp, takeJWT } from '../testing/people.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
 import { startSite } from '../testing/site.ts'
+import { setBcryptCost } from '../users/password.ts'
 import { countStatements } from './count-statements.ts'
 
 const secret = 'a secret for a test of thirty-two bytes or more'
@@ -200,6 +203,53 @@ describe('a signed token', () => {
     })
     for (const each of [`${jwe}.AAAA.AAAA.${'A'.repeat(4000)}.AAAA`, `${jwe}.A.A.A.A`, `${jwe}....`])
       assert.deepEqual(await ask(each), [401, 401])
+    assert.deepEqual(statements(), [])
+  })
+
+  test('of a log-in with the old password that was under way at the change opens nothing, however late it was made', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    // The password has been found right, and is to be hashed anew: that waits for the database, and the token for that.
+    setBcryptCost(5)
+    const other = await holdDatabase(t, site)
+    const asked = site.visitor().post('/login?as=jwt', basic(ada))
+    await other.isAsked(/^select count.* from `users`.*password_changed_at/)
+    other.release('update users set password_changed_at = ?', Math.floor(Date.now() / 1000) * 1000 - 1)
+    const { status, record } = await asked
+    assert.equal(status, 200)
+    for (const path of ['/me', '/secure'])
+      assert.equal((await site.visitor().get(path, bearer(String(record.token)))).status, 401, path)
+  })
+
+  test('that is had in the very second of a change of the password is good at once', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    // The end of this second, or of the next: later than what any token can say of its issue.
+    await sql(site, 'update users set password_changed_at = ?', [Math.ceil(Date.now() / 1000) * 1000 + 999])
+    const jwt = await takeJWT(site, ada)
+    for (const path of ['/me', '/secure'])
+      assert.equal((await site.visitor().get(path, bearer(jwt))).status, 200, path)
+    await sql(site, 'update users set password_changed_at = password_changed_at + 1')
+    for (const path of ['/me', '/secure'])
+      assert.equal((await site.visitor().get(path, bearer(jwt))).status, 401, path)
+  })
+
+  test('says what it was had for in whole milliseconds, or counts by the time of its issue where it says nothing', async (t) => {
+    const { header, payload, ask, statements } = await siteWithToken(t)
+    const { passwordChangedAt, ...others } = payload
+    assert.deepEqual(await ask(forge(header, others)), [200, 200])
+    assert.deepEqual(
+      await ask(forge(header, { ...payload, passwordChangedAt: passwordChangedAt - 1 })),
+      [401, 200],
+    )
+    statements()
+    const bad = [null, true, '', `${passwordChangedAt}`, [], [passwordChangedAt], {}, { $ne: 0 }, 0.5, 1e300]
+    for (const each of bad)
+      assert.deepEqual(
+        await ask(forge(header, { ...payload, passwordChangedAt: each })),
+        [401, 401],
+        JSON.stringify(each),
+      )
     assert.deepEqual(statements(), [])
   })
 

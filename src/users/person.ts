@@ -13,8 +13,8 @@ export const person = {
   // The address in lower case: two addresses that differ in case only can never be two people.
   emailKey: p.string().length(254).unique().hidden(),
   passwordHash: p.string().length(60).hidden(),
-  // Signed tokens count no more if they are from before it, or from the same second, which is all that they tell. A new
-  // account has none from before, so the second before will do, and a token may be had at once.
+  // Signed tokens that say it must say the same. Others count no more if they are from before it, or from the same second,
+  // which is all that they tell. A new account has none from before, so the second before will do.
   passwordChangedAt: p
     .datetime()
     .hidden()

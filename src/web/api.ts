@@ -1,25 +1,25 @@
 import type Router from '@koa/router'
 import { guard } from '#auth'
-import { type JWTKeys, SessionToken } from '#auth/jwt'
+import type { JWTKeys } from '#auth/jwt'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
 import { UserToken } from '../users/user-token.ts'
-import { body } from './body.ts'
 import { userRecord } from './records.ts'
+import { SignedToken } from './signed-token.ts'
 import type { SiteContext } from './site-context.ts'
 import { TokenUser } from './token-user.ts'
 
 /** The routes that have a JSON face only. Whoever has a session passes as well as whoever sends a token. */
 export function api(router: Router<object, SiteContext>, keys: JWTKeys): void {
   const opaqueToken = UserToken.authenticator()
-  const signedToken = SessionToken.authenticator(keys)
+  const signedToken = SignedToken.authenticator(keys)
   const tokenUser = new TokenUser().middleware()
 
   router.get('/me', opaqueToken, signedToken, tokenUser, guard(User), (ctx) => {
     ctx.body = userRecord(ctx.auth.require(User))
   })
 
-  router.post('/validateLoggedInUser', signedToken, guard(SessionToken), body(), (ctx) => {
+  router.post('/validateLoggedInUser', signedToken, guard(SignedToken), (ctx) => {
     ctx.body = ''
   })
 

@@ -55,7 +55,14 @@ describe('POST /login with Basic', () => {
     assert.deepEqual(cookies, [])
     const [header, payload] = String(record.token).split('.').slice(0, 2).map(decode)
     assert.deepEqual(Object.keys(header ?? {}).sort(), ['alg', 'kid', 'typ'])
-    assert.deepEqual(Object.keys(payload ?? {}).sort(), ['aud', 'exp', 'iat', 'iss', 'userId'])
+    assert.deepEqual(Object.keys(payload ?? {}).sort(), [
+      'aud',
+      'exp',
+      'iat',
+      'iss',
+      'passwordChangedAt',
+      'userId',
+    ])
     assert.equal(payload?.userId, person.id)
     assert.equal(Number(payload?.exp) - Number(payload?.iat), 900)
     assert.equal(await count(site, 'user_tokens'), 0)
@@ -373,12 +380,13 @@ describe('POST /login with JSON', () => {
   test('takes no object for a form field', async (t) => {
     const site = await startSite(t)
     const { email } = await signUp(site)
-    for (const body of [
-      `username[$ne]=x&password=${password}`,
-      `username=${email}&password[$ne]=`,
-      `username=${email}&username=${email}&password=${password}`,
-    ])
-      assert.equal((await site.visitor().send('POST', '/login', form, body)).status, 401, body)
+    const bodies: [number, string][] = [
+      [400, `username[$ne]=x&password=${password}`],
+      [400, `username=${email}&password[$ne]=`],
+      [401, `username=${email}&username=${email}&password=${password}`],
+    ]
+    for (const [status, body] of bodies)
+      assert.equal((await site.visitor().send('POST', '/login', form, body)).status, status, body)
   })
 
   test('leaves the session as it is when the credentials are wrong, and replaces it when they are right', async (t) => {

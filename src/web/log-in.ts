@@ -1,18 +1,19 @@
 import type Router from '@koa/router'
-import type { Next } from 'koa'
+import type { ExtendableContext, Next } from 'koa'
 import { guard, Unauthorized } from '#auth'
-import { type JWTKeys, SessionToken } from '#auth/jwt'
+import type { JWTKeys } from '#auth/jwt'
 import { Refusal, TryLater } from '../refusal.ts'
 import { User } from '../users/user.ts'
 import { usualDays } from '../users/user-token.ts'
 import { createToken } from './account/own-tokens.ts'
 import { afterLogin } from './after-login.ts'
-import { body, fieldsOf } from './body.ts'
+import { fieldsOf } from './body.ts'
 import { wantsPage } from './face.ts'
 import { limited } from './guessing.ts'
 import { userRecord } from './records.ts'
 import { seeOther } from './see-other.ts'
 import { lifetime } from './session-store.ts'
+import { SignedToken } from './signed-token.ts'
 import type { SiteContext } from './site-context.ts'
 import { page } from './views.ts'
 
@@ -24,7 +25,6 @@ export function logIn(router: Router<object, SiteContext>, keys: JWTKeys): void 
   router.post(
     '/login',
     onlyWhatIsSent,
-    body({ unless: hasHeader }),
     formAgain,
     User.authenticator(),
     User.credentialsAuthenticator(),
@@ -33,13 +33,18 @@ export function logIn(router: Router<object, SiteContext>, keys: JWTKeys): void 
   )
 }
 
+/** Whether it is a log-in by the header, which decides alone: the body beside it is ignored, whatever it is. */
+export function isLogInByHeader(ctx: ExtendableContext): boolean {
+  return ctx.path === '/login' && hasHeader(ctx)
+}
+
 function onlyWhatIsSent(ctx: SiteContext, next: Next) {
   ctx.auth.present(User)
   return next()
 }
 
-function hasHeader(ctx: SiteContext): boolean {
-  return ctx.req.headers.authorization !== undefined
+function hasHeader({ req }: ExtendableContext): boolean {
+  return req.headers.authorization !== undefined
 }
 
 /** The form again, with one sentence that does not say which of the two was wrong; or that it is too early to say. */
@@ -79,7 +84,7 @@ async function giveToken(ctx: SiteContext, keys: JWTKeys): Promise<void> {
   const { as } = ctx.query
   if (as === undefined)
     ctx.body = await limited(ctx, { action: 'token', account: user.id }, () => newToken(ctx, user))
-  else if (as === 'jwt') ctx.body = { token: keys.sign(new SessionToken(user.id)) }
+  else if (as === 'jwt') ctx.body = { token: keys.sign(SignedToken.of(user)) }
   else if (as === 'user') ctx.body = userRecord(user)
   else throw new Refusal(400, 'Ask for `as=jwt` or `as=user`, or for neither to get a bearer token.')
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { endAccess } from '../../operator/end-access.ts'
@@ -6,7 +5,6 @@ import { Refusal } from '../../refusal.ts'
 import { hashPassword } from '../../users/password.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
-import { body } from '../body.ts'
 import { wantsPage } from '../face.ts'
 import { formAgain } from '../form-again.ts'
 import { seeOther } from '../see-other.ts'
@@ -25,7 +23,7 @@ import { owner } from './owner.ts'
 export function password(router: Router<object, SiteContext>): void {
   router.get('/account/password', signedIn, (ctx) => page(ctx, 'password', {}))
 
-  router.post('/account/password', ...owner(), body(), again, recorded('password changed'), async (ctx) => {
+  router.post('/account/password', ...owner(), again, recorded('password changed'), async (ctx) => {
     const user = ctx.auth.require(User)
     const typed = textFields(ctx, 'currentPassword', 'password', 'confirmPassword')
     const isConfirmed = typed.confirmPassword === typed.password
@@ -39,7 +37,7 @@ export function password(router: Router<object, SiteContext>): void {
     user.passwordChangedAt = ended.at
     if (ended.ownSession) ctx.auth.login(user)
     else if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
-    await answer(ctx, ended)
+    answer(ctx, ended)
   })
 
   // Where password managers look for the page (W3C, "A Well-Known URL for Changing Passwords").
@@ -61,8 +59,9 @@ interface Ended {
 async function changePassword(ctx: SiteContext, user: User, password: string): Promise<Ended> {
   const { id, passwordChangedAt } = user
   const passwordHash = await hashPassword(password)
-  const at = new Date()
   return entityManager(ctx).transactional(async (em) => {
+    // From now on nobody else can write; to wait for that may have taken seconds.
+    const at = new Date()
     const change = { passwordHash, passwordChangedAt: at }
     if (!(await em.nativeUpdate(User, { id, passwordChangedAt }, change))) throw tooLate()
     const digest = digestOf(ctx.session.externalKey) ?? ''
@@ -75,10 +74,8 @@ function tooLate(): Refusal {
   return new Refusal(409, 'The password of this account has just been changed by another request.')
 }
 
-async function answer(ctx: SiteContext, { at, ownSession, sessions, tokens }: Ended): Promise<void> {
+function answer(ctx: SiteContext, { ownSession, sessions, tokens }: Ended): void {
   if (!wantsPage(ctx)) {
-    // A signed token from the second of the change is refused; who has this answer may ask for one at once.
-    await endOfSecond(at)
     ctx.body = { sessionsEnded: sessions, tokensRevoked: tokens }
     return
   }
@@ -90,9 +87,4 @@ async function answer(ctx: SiteContext, { at, ownSession, sessions, tokens }: En
 function revoked(tokens: number): string {
   if (tokens === 0) return '; there was no token to revoke'
   return tokens === 1 ? ', and one token has been revoked' : `, and ${tokens} tokens have been revoked`
-}
-
-async function endOfSecond(moment: Date): Promise<void> {
-  const end = Math.floor(moment.getTime() / 1000 + 1) * 1000
-  while (Date.now() < end) await sleep(end - Date.now())
 }
