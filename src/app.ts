@@ -19,12 +19,14 @@ import { ownSessions } from './web/account/sessions.ts'
 import { tokens } from './web/account/tokens.ts'
 import { api } from './web/api.ts'
 import { audited } from './web/audited.ts'
-import { basicOverTlsOnly, client } from './web/client.ts'
+import { body } from './web/body.ts'
+import { basicFromHereOnly, basicOverTlsOnly, client } from './web/client.ts'
 import { errorBoundary } from './web/error-boundary.ts'
+import { clearFraming } from './web/framing.ts'
 import { guessing, unlimitedGuessing } from './web/guessing.ts'
 import { health, type Lifecycle } from './web/health.ts'
 import { logErrors } from './web/log-errors.ts'
-import { logIn } from './web/log-in.ts'
+import { isLogInByHeader, logIn } from './web/log-in.ts'
 import { logOut } from './web/log-out.ts'
 import { methodNotAllowed } from './web/method-not-allowed.ts'
 import { oneHost } from './web/one-host.ts'
@@ -64,12 +66,16 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   app.use(securityHeaders)
   app.use(views())
   app.use(errorBoundary())
+  app.use(clearFraming)
   app.use(oneHost)
   app.use(health(orm, lifecycle))
   app.use(await staticFiles(`${import.meta.dirname}/../public`))
   app.use(refuseCrossSite(config.publicUrl?.origin))
+  app.use(basicFromHereOnly)
   app.use(methodNotAllowed)
   if (config.production) app.use(basicOverTlsOnly)
+  // Before anybody is looked up: who is asking is then found out after the last byte of what they ask.
+  app.use(body({ unless: isLogInByHeader }))
   app.use(databases(orm, reading))
   app.use(auth())
   app.use(tokenUse)

@@ -12,6 +12,8 @@ const secret = 'k'.repeat(48)
 interface BadStart {
   readonly line: RegExp
   readonly variables?: Record<string, string>
+  /** Whether it is started in the folder. */
+  readonly isAtHome?: boolean
   /** Prepares the folder, which is `DATA_DIR`. */
   readonly prepare?: (folder: string, t: TestContext) => Promise<void>
 }
@@ -78,6 +80,15 @@ const badStarts: Record<string, BadStart> = {
     variables: { DATABASE_URL: 'sqlite:/proc/koa/authenticators/site.sqlite' },
     line: /^The database \/proc\/koa\/authenticators\/site\.sqlite cannot be opened: ENOENT\.$/,
   },
+  'a host that nobody knows': {
+    variables: { HOST: 'no.such.host.invalid' },
+    line: /^getaddrinfo [A-Z_]+ no\.such\.host\.invalid$/,
+  },
+  'a folder in the place of .env': {
+    prepare: async (folder) => void (await mkdir(join(folder, '.env'))),
+    isAtHome: true,
+    line: /^\.env must be a file that can be read/,
+  },
   'a DATA_DIR that cannot be made': {
     variables: { DATA_DIR: '/proc/koa' },
     line: /^DATA_DIR |^The database /,
@@ -85,13 +96,17 @@ const badStarts: Record<string, BadStart> = {
 }
 
 describe('a start that cannot succeed', { concurrency: 3 }, () => {
-  for (const [what, { line, variables, prepare }] of Object.entries(badStarts)) {
+  for (const [what, { line, variables, prepare, isAtHome }] of Object.entries(badStarts)) {
     test(`says so in one line and exits 1 within ten seconds: ${what}`, async (t) => {
       const folder = await temporaryFolder(t)
       await chmod(folder, 0o755)
       await prepare?.(folder, t)
       const start = performance.now()
-      const { code, stdout, stderr } = await runServer(t, { DATA_DIR: folder, ...variables }).ended
+      const { code, stdout, stderr } = await runServer(
+        t,
+        { DATA_DIR: folder, ...variables },
+        isAtHome ? { cwd: folder } : {},
+      ).ended
       assert.deepEqual([code, stdout], [1, ''], stderr)
       assert.match(stderr.trimEnd(), line)
       assert.equal(stderr.trimEnd().split('\n').length, 1, stderr)

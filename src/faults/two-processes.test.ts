@@ -7,8 +7,6 @@ import { promisify } from 'node:util'
 import { basic, bearer, password, registration, signIn, signUp, takeToken } from '../testing/people.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
 
-const form = { 'content-type': 'application/x-www-form-urlencoded' }
-
 /** Two servers on one database, one of them by the clocks of the Chathams, the other by those of Newfoundland. */
 async function startTwo(t: Parameters<typeof startServer>[0]) {
   const folder = await temporaryFolder(t)
@@ -99,17 +97,13 @@ describe('two processes on one database', () => {
     const { one, other, both } = await two()
     const ada = await signUp(one, 'Augusta')
     // The form's answer leaves a notice in the session.
-    const body = 'name=Ada+King'
-    const headers = { ...form, 'content-length': body.length, expect: '100-continue' }
     const round = async () => {
       const here = await signIn(one, ada)
       const { session } = here
       const there = other.visitor(session)
-      const slow = there.open('POST', '/account/name', headers)
-      slow.write(body.slice(0, 5))
-      await slow.begun
+      const atWork = there.form('/account/name', { name: 'Ada King' })
       assert.equal((await here.post('/logout')).status, 204)
-      await slow.end(body.slice(5))
+      await atWork
       for (const each of both) assert.equal((await each.visitor(session).get('/me')).status, 401)
     }
     for (let rounds = 0; rounds < 5; rounds += 1) await Promise.all(Array.from({ length: 10 }, round))

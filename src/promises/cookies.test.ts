@@ -51,6 +51,7 @@ describe('the cookie of a session', () => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dumpAll(site)
+    assert.equal((await ada.get('/me')).status, 200)
     const statements = await countStatements(t, site)
     const invented = Array.from({ length: 500 }, HostCookie.newValue)
     for (const [i, value] of [...garbage, ...invented].entries()) {

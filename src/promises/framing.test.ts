@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { startSite } from '../testing/site.ts'
 
@@ -22,12 +23,19 @@ const inTwoWays = {
   'the identity coding': `${post}Transfer-Encoding: identity\r\n\r\n`,
   'a length in another base': `${post}Content-Length: 0x2\r\n\r\n{}`,
   'a length in two lines that agree': `${post}Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}`,
+  'chunks in HTTP/1.0': `${post.replace('1.1', '1.0')}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  'chunks in HTTP/1.0 on a connection to be kept': `${post.replace('1.1', '1.0')}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  'chunks beside a length in HTTP/1.0': `${post.replace('1.1', '1.0')}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  'another coding before the chunks': `${post}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+  'another coding in a line of its own': `${post}Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  'an empty coding before the chunks': `${post}Transfer-Encoding: ,chunked\r\n\r\n0\r\n\r\n`,
+  'another coding where no body is wanted': `GET /me HTTP/1.1\r\n${host}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
   'a length beside chunks': `${post}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nG`,
 }
 
 describe('a request that could end in two places', () => {
   test('is refused with 400, once, and its connection is closed: nothing behind it is taken for a request', async (t) => {
-    const { url } = await startSite(t)
+    const { url, log } = await startSite(t)
     for (const [what, bytes] of Object.entries(inTwoWays)) {
       const socket = connect(Number(new URL(url).port), '127.0.0.1')
       let answer = ''
@@ -39,6 +47,19 @@ describe('a request that could end in two places', () => {
       await once(socket, 'close')
       assert.match(answer, /^HTTP\/1\.1 400 .*\r\nConnection: close\r\n.*"status":400/s, what)
       assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1, what)
+      assert.doesNotMatch(log.join(''), /healthz/, `${what}: what is behind it is not even begun`)
+    }
+  })
+
+  test('is not one that says `chunked` in capitals, or comes from an HTTP/1.0 with a length', async (t) => {
+    const { url } = await startSite(t)
+    for (const bytes of [
+      `${post}Connection: close\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+      `${post.replace('1.1', '1.0')}Content-Length: 2\r\n\r\n{}`,
+    ]) {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      socket.write(bytes)
+      assert.match(await text(socket), /^HTTP\/1\.1 401 /, bytes)
     }
   })
 })

@@ -180,6 +180,19 @@ describe('every route that takes a post', () => {
       [400, json, `${'{"a":'.repeat(2500)}1${'}'.repeat(2500)}`],
       [400, json, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])],
       [400, form, Buffer.from('name=\xff', 'latin1')],
+      [400, json, '\ufeff{"name":"Eve"}'],
+      [400, { ...json, 'content-encoding': 'gzip' }, gzipSync('\ufeff{"name":"Eve"}')],
+      ...['%FF', 'A%FFb', '%zz', '%', '%1', '%C3', '%C3%28', '%C0%80', '%ED%A0%80', '%u0041', '+%+'].flatMap(
+        (part): [number, Record<string, string>, string][] => [
+          [400, form, `name=${part}`],
+          [400, form, `${part}=x&name=Eve`],
+        ],
+      ),
+      ...['[name]', 'name[]', 'name[a]', 'name[', ']name', '%5Bname%5D', 'name%5B0%5D'].map(
+        (name): [number, Record<string, string>, string] => [400, form, `${name}=Eve`],
+      ),
+      [400, form, `name=Eve&${'a=b&'.repeat(1000)}name=Ada`],
+      [400, form, Array.from({ length: 51 }, (_, i) => `a${i}`).join('&')],
       [400, { ...json, 'content-encoding': 'gzip' }, 'not gzip'],
       [400, { ...json, 'content-encoding': 'gzip' }, gzipSync('{"a":"b"}').subarray(0, 15)],
       [400, { ...json, 'content-encoding': 'deflate' }, deflateRawSync('{}').subarray(0, 1)],
@@ -202,6 +215,26 @@ describe('every route that takes a post', () => {
         }
     }
     assert.deepEqual(await dumpAll(site), before)
+  })
+
+  test('takes a field of a form for the text that it is: any of UTF-8, escaped or not, and 50 fields', async (t) => {
+    const { ada } = await siteWithAda(t)
+    const more = Array.from({ length: 49 }, (_, i) => `&a${i}=`).join('')
+    const spellings: [string, string][] = [
+      [`name=A+b${more}`, 'A b'],
+      ['name=A%2Bb%26c%3Dd', 'A+b&c=d'],
+      ['na%6De=%c3%84da', 'Äda'],
+      ['name=Äda 🙂', 'Äda 🙂'],
+      ['name=%F0%9F%99%82%EF%BF%BD\ufffd', '🙂\ufffd\ufffd'],
+      ['name=a=b', 'a=b'],
+      ['&&name=Ada&', 'Ada'],
+      ['name=A.b&a.name=x&.name=y', 'A.b'],
+    ]
+    for (const [content, name] of spellings) {
+      const { status } = await ada.send('POST', '/account/name', form, content)
+      assert.equal(status, 303, content)
+      assert.equal((await ada.get('/me')).record.name, name, content)
+    }
   })
 
   // Status below 500, every header, no leak: the browser of these tests asserts them of each answer.

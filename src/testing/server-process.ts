@@ -33,10 +33,10 @@ export async function temporaryFolder(test: Test): Promise<string> {
 export function runServer(
   test: Test,
   variables: Record<string, string>,
-  { node = process.execPath, options = [] as string[] } = {},
+  { node = process.execPath, options = [] as string[], cwd = root } = {},
 ) {
-  const child = spawn(node, [...options, 'src/start.js', 'server'], {
-    cwd: root,
+  const child = spawn(node, [...options, join(root, 'src/start.js'), 'server'], {
+    cwd,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compiled, BCRYPT_COST: '4', PORT: '0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
     // One that should have ended and did not fails its test, and does not hang it.

@@ -25,9 +25,4 @@ export function answerClientErrors(server: Server): void {
     }).map(([name, value]) => `${name}: ${value}`)
     socket.end(`HTTP/1.1 ${found.status} ${found.title}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
   })
-  // RFC 9110 §10.1.1: an expectation other than `100-continue`.
-  server.on('checkExpectation', (_request, response) => {
-    const own = { ...headers, 'Content-Type': 'application/problem+json', Connection: 'close' }
-    response.writeHead(417, own).end(JSON.stringify(problem(417)))
-  })
 }

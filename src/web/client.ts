@@ -27,10 +27,26 @@ export function client(proxies: TrustProxy): Middleware {
 
 /** Refuses a password in the header where anybody on the way can read it (RFC 7617 §4). Stands before the authenticators. */
 export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
-  if (!ctx.state.isOverTls && /^basic\b/i.test(ctx.get('Authorization'))) {
+  if (!ctx.state.isOverTls && hasBasic(ctx)) {
     throw new Refusal(403, 'Send a password over TLS only: this connection can be read on its way.')
   }
   return next()
+}
+
+/**
+ * Refuses a password in the header that another site had a browser send, whatever the method: a link to
+ * `https://ada:guess@…` would be a guess of whoever follows it. What is no browser has no `Sec-Fetch-Site`.
+ */
+export function basicFromHereOnly(ctx: Context, next: Next): Promise<unknown> {
+  const site = ctx.get('Sec-Fetch-Site')
+  if (site !== '' && site !== 'same-origin' && site !== 'none' && hasBasic(ctx)) {
+    throw new Refusal(403, 'This password came from another site, so it was not looked at.')
+  }
+  return next()
+}
+
+function hasBasic(ctx: Context): boolean {
+  return /^basic\b/i.test(ctx.get('Authorization'))
 }
 
 function trustIn(proxies: TrustProxy): (address: string, hop: number) => boolean {

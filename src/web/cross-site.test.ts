@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { count, dump } from '../testing/database.ts'
-import { basic, password, registration, signIn, signUp, takeJWT } from '../testing/people.ts'
+import { count, dump, sql } from '../testing/database.ts'
+import {
+  basic,
+  bearer,
+  password,
+  registration,
+  signIn,
+  signUp,
+  takeJWT,
+  takeToken,
+} from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 
 /** What a request may say of where it comes from, and whether it is then ours; `origin` is our own. */
@@ -124,6 +133,32 @@ describe('form posts from other sites', () => {
     const cors = Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))
     assert.deepEqual(cors, [], 'no other site may read us')
     assert.equal(await count(site, 'users'), 0)
+  })
+
+  test('hold for every method that brings a password in its header, which is not looked at', async (t) => {
+    const site = await startSite(t, { THROTTLE: 'on' })
+    const person = await signUp(site)
+    const before = await sql(site, 'select * from attempts')
+    for (const from of ['cross-site', 'same-site', 'Same-Origin'])
+      for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST'])
+        for (const path of ['/secure', '/account/tokens', '/', '/nowhere'])
+          for (const authorization of [
+            basic(person),
+            basic(person, 'wrong'),
+            { authorization: 'bAsIc  x' },
+          ]) {
+            const headers = { 'sec-fetch-site': from, 'sec-fetch-mode': 'navigate', ...authorization }
+            const { status, request, challenges } = await site.visitor().send(method, path, headers)
+            assert.deepEqual([status, challenges], [403, []], request)
+          }
+    assert.deepEqual(await sql(site, 'select * from attempts'), before)
+
+    const statusFrom = async (headers: Record<string, string>) =>
+      (await site.visitor().get('/account/tokens', headers)).status
+    for (const from of [{}, { 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }])
+      assert.equal(await statusFrom({ ...basic(person), ...from }), 200)
+    const token = bearer(await takeToken(site, person))
+    assert.equal((await site.visitor().get('/me', { ...token, 'sec-fetch-site': 'cross-site' })).status, 200)
   })
 
   test('no method can be smuggled in by another name', async (t) => {

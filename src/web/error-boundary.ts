@@ -1,4 +1,5 @@
 import type { Context, Middleware } from 'koa'
+import { TryLater } from '../refusal.ts'
 import { wantsPage } from './face.ts'
 import { headersOf, type Problem, problem, problemOf } from './problem.ts'
 import { page } from './views.ts'
@@ -17,7 +18,8 @@ export function errorBoundary(): Middleware {
       ctx.remove('Clear-Site-Data')
       ctx.set(headersOf(error))
       await answer(ctx, problemOf(error))
-      if (ctx.status >= 500) ctx.app.emit('error', error, ctx)
+      // Whoever is told to come back later is no fault of ours, and a flood of them would fill the log.
+      if (ctx.status >= 500 && !(error instanceof TryLater)) ctx.app.emit('error', error, ctx)
       return
     }
     if (ctx.status >= 400 && ctx.body == null) await answer(ctx, problem(ctx.status))

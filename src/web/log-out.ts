@@ -1,13 +1,12 @@
 import type Router from '@koa/router'
 import { User } from '../users/user.ts'
-import { body } from './body.ts'
 import { wantsPage } from './face.ts'
 import { seeOther } from './see-other.ts'
 import type { SiteContext } from './site-context.ts'
 
 /** `POST /logout`: ends the session, whether there was one or not. */
 export function logOut(router: Router<object, SiteContext>): void {
-  router.post('/logout', body(), (ctx) => {
+  router.post('/logout', (ctx) => {
     // A session that cannot be looked up cannot be ended either: that is a 503, not a success.
     ctx.auth.has(User)
     signOut(ctx)

@@ -22,7 +22,6 @@ const details: Record<number, string> = {
   408: 'This request took too long to arrive.',
   413: 'This is more than we take: at most 16 KB.',
   415: 'Send JSON or a form.',
-  417: 'We do what is asked without being told what to expect.',
   431: 'The header of this request is too large.',
   500: 'Something broke on our side. It has been written down.',
   503: 'Our database does not answer. Please try again shortly.',

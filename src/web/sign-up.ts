@@ -5,7 +5,7 @@ import { type FieldError, FieldRefusal } from '../refusal.ts'
 import { hashPassword } from '../users/password.ts'
 import { parseRegistration, type Registration } from '../users/registration.ts'
 import { User } from '../users/user.ts'
-import { body, fieldsOf } from './body.ts'
+import { fieldsOf } from './body.ts'
 import { wantsPage } from './face.ts'
 import { formAgain } from './form-again.ts'
 import { limited } from './guessing.ts'
@@ -22,7 +22,7 @@ const taken: FieldError = {
 
 /** `POST /users`: a new account. The form signs its owner in; the API answers with the record. */
 export function signUp(router: Router<object, SiteContext>): void {
-  router.post('/users', body(), again, async (ctx) => {
+  router.post('/users', again, async (ctx) => {
     // Anybody may; but where nobody can tell who is who, nobody is made either.
     ctx.auth.has(User)
     const parsed = parseRegistration(fieldsOf(ctx))

@@ -89,7 +89,7 @@ describe('views and page', () => {
     for (const name of Object.keys(states) as (keyof Views)[]) {
       for (const data of states[name]) {
         for (const common of visitors) {
-          const { html, type } = await render(name, data, { page: () => common })
+          const { html, type } = await render(name, data, { page: { tell: () => common } })
           assert.equal(type, 'text/html; charset=utf-8')
           assert.match(html, /^<!doctype html>\n<html lang="en">/)
           assert.equal(html.match(/<main /g)?.length, 1)
@@ -161,11 +161,11 @@ describe('views and page', () => {
     const notice = /We cannot tell who is signed in at the moment/
     for (const name of Object.keys(states) as (keyof Views)[]) {
       const data = states[name][0] as Views[typeof name]
-      const signedIn = await render(name, data, { page: () => ({ user: ada }) })
+      const signedIn = await render(name, data, { page: { tell: () => ({ user: ada }) } })
       assert.match(signedIn.html, signOut)
       assert.doesNotMatch(signedIn.html, notice)
       if (name === 'account') continue
-      const unsure = await render(name, data, { page: () => ({ unsure: true }) })
+      const unsure = await render(name, data, { page: { tell: () => ({ unsure: true }) } })
       assert.doesNotMatch(unsure.html, signOut)
       assert.match(unsure.html, notice)
     }
@@ -185,16 +185,16 @@ describe('views and page', () => {
     const account = await render(
       'account',
       { user, passwordChangedAt: new Date(0) },
-      { page: () => ({ user, origin: 'http://localhost:3000' }) },
+      { page: { tell: () => ({ user, origin: 'http://localhost:3000' }) } },
     )
     assert.ok(account.html.includes(String.raw`-u &#39;o&#39;\&#39;&#39;brien@example.com&#39;`))
-    const home = await render('home', {}, { page: () => ({ origin: 'http://localhost:3000' }) })
+    const home = await render('home', {}, { page: { tell: () => ({ origin: 'http://localhost:3000' }) } })
     assert.match(home.html, /POST &#39;http:\/\/localhost:3000\/login\?as=jwt&#39; /)
     assert.match(home.html, /curl -i http:\/\/localhost:3000\/me\n?/)
   })
 
   test('a template sees the common data and its own, and nothing else of ctx.state', async () => {
-    const { html } = await render('home', {}, { user: ada, page: () => ({ user: undefined }) })
+    const { html } = await render('home', {}, { user: ada, page: { tell: () => ({ user: undefined }) } })
     assert.doesNotMatch(html, /ada@example\.com, recognised|>Ada</)
     assert.match(html, /Nobody yet/)
   })

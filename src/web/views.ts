@@ -73,7 +73,7 @@ export function page<Name extends keyof Views>(
   name: Name,
   data: Views[Name],
 ): Promise<void> {
-  const view = { site: 'koa-authenticators', origin: '', ...ctx.state.page?.(), ...data, quoted, full }
+  const view = { site: 'koa-authenticators', origin: '', ...ctx.state.page?.tell(), ...data, quoted, full }
   return ctx.render(`${name}.eta`, { view })
 }
 

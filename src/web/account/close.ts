@@ -1,7 +1,6 @@
 import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { User } from '../../users/user.ts'
-import { body } from '../body.ts'
 import { wantsPage } from '../face.ts'
 import { formAgain } from '../form-again.ts'
 import { seeOther } from '../see-other.ts'
@@ -17,7 +16,7 @@ import { owner } from './owner.ts'
 export function close(router: Router<object, SiteContext>): void {
   router.get('/account/close', signedIn, (ctx) => page(ctx, 'close', {}))
 
-  router.post('/account/close', ...owner(), body(), again, recorded('account closed'), async (ctx) => {
+  router.post('/account/close', ...owner(), again, recorded('account closed'), async (ctx) => {
     const { id } = ctx.auth.require(User)
     const { password, confirm } = textFields(ctx, 'password', 'confirm')
     const isConfirmed = confirm === 'on' || !wantsPage(ctx)

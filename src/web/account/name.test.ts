@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { dump, sql } from '../../testing/database.ts'
+import { flushHolder } from '../../testing/hold-flush.ts'
 import { basic, bearer, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 
@@ -85,16 +86,12 @@ describe('POST /account/name', () => {
 
   test('beside the end of the account is no error of ours', async (t) => {
     const { site, ada } = await siteWithAda(t)
-    const body = 'name=Eve'
-    const running = ada.open('POST', path, {
-      expect: '100-continue',
-      'content-type': 'application/x-www-form-urlencoded',
-      'content-length': body.length,
-    })
-    await running.begun
-    await site.visitor().get('/healthz')
+    const held = flushHolder(site)()
+    const running = ada.form(path, { name: 'Eve' })
+    await held.begun
     await sql(site, 'delete from users')
-    const { status } = await running.end(body)
+    held.release()
+    const { status } = await running
     assert.ok(status < 500, `${status}`)
     assert.deepEqual(await sql(site, 'select * from users'), [])
     assert.deepEqual(await sql(site, 'select * from sessions'), [])

@@ -2,7 +2,6 @@ import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
-import { body } from '../body.ts'
 import { wantsPage } from '../face.ts'
 import { formAgain } from '../form-again.ts'
 import { userRecord } from '../records.ts'
@@ -16,7 +15,7 @@ import { owner } from './owner.ts'
 
 /** `POST /account/name`: a new name, by the rules of sign-up. */
 export function name(router: Router<object, SiteContext>): void {
-  router.post('/account/name', ...owner(), body(), again, recorded('name changed'), async (ctx) => {
+  router.post('/account/name', ...owner(), again, recorded('name changed'), async (ctx) => {
     const user = ctx.auth.require(User)
     const name = textFields(ctx, 'name').name.trim()
     refuseProblems({ name: nameProblem(name) })

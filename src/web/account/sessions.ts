@@ -4,7 +4,6 @@ import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
 import { User } from '../../users/user.ts'
-import { body } from '../body.ts'
 import { wantsPage } from '../face.ts'
 import { signOut } from '../log-out.ts'
 import { seeOther } from '../see-other.ts'
@@ -39,31 +38,18 @@ export function ownSessions(router: Router<object, SiteContext>): void {
     else ctx.body = sessions
   })
 
-  router.post(
-    '/account/sessions/end-others',
-    ...owner(),
-    body(),
-    recorded('other sessions ended'),
-    async (ctx) => {
-      const { id: user } = ctx.auth.require(User)
-      await entityManager(ctx).nativeDelete(StoredSession, { user, digest: { $ne: currentDigest(ctx) } })
-      answer(ctx, 'You have been signed out everywhere else.')
-    },
-  )
+  router.post('/account/sessions/end-others', ...owner(), recorded('other sessions ended'), async (ctx) => {
+    const { id: user } = ctx.auth.require(User)
+    await entityManager(ctx).nativeDelete(StoredSession, { user, digest: { $ne: currentDigest(ctx) } })
+    answer(ctx, 'You have been signed out everywhere else.')
+  })
 
-  router.post(
-    '/account/sessions/:id/end',
-    ...owner(),
-    body(),
-    endThisOne,
-    recorded('session ended'),
-    async (ctx) => {
-      const found = await ownSession(ctx)
-      const hasEnded = found && (await entityManager(ctx).nativeDelete(StoredSession, found.digest)) > 0
-      if (!hasEnded) throw noSuchSession()
-      answer(ctx, `${deviceName(found.userAgent)} has been signed out.`)
-    },
-  )
+  router.post('/account/sessions/:id/end', ...owner(), endThisOne, recorded('session ended'), async (ctx) => {
+    const found = await ownSession(ctx)
+    const hasEnded = found && (await entityManager(ctx).nativeDelete(StoredSession, found.digest)) > 0
+    if (!hasEnded) throw noSuchSession()
+    answer(ctx, `${deviceName(found.userAgent)} has been signed out.`)
+  })
 }
 
 /** The sessions of whoever asks: this one, then the others as they were seen last. */

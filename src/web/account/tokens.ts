@@ -3,7 +3,7 @@ import { Refusal } from '../../refusal.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
-import { body, fieldsOf } from '../body.ts'
+import { fieldsOf } from '../body.ts'
 import { wantsPage } from '../face.ts'
 import { formAgain } from '../form-again.ts'
 import { limited } from '../guessing.ts'
@@ -35,7 +35,7 @@ export function tokens(router: Router<object, SiteContext>, { isTls }: { isTls: 
     ctx.body = tokens
   })
 
-  router.post('/account/tokens', ...owner(), body(), again, recorded('token created'), async (ctx) => {
+  router.post('/account/tokens', ...owner(), again, recorded('token created'), async (ctx) => {
     const { id: account } = ctx.auth.require(User)
     const name = textFields(ctx, 'name').name.trim()
     const days = daysOf(ctx)
@@ -52,7 +52,7 @@ export function tokens(router: Router<object, SiteContext>, { isTls }: { isTls: 
     })
   })
 
-  router.post('/account/tokens/:id/revoke', ...owner(), body(), recorded('token revoked'), async (ctx) => {
+  router.post('/account/tokens/:id/revoke', ...owner(), recorded('token revoked'), async (ctx) => {
     const name = await revokeToken(ctx, ctx.params.id ?? '')
     // The same for a token of somebody else, for one that has been revoked, and for one that never was.
     if (name === undefined) throw new Refusal(404, 'You have no such token.')
