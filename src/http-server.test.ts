@@ -82,5 +82,20 @@ describe('httpServer', () => {
     const { url } = await startSite(t)
     const answer = await send(url, `POST /login HTTP/1.1\r\n${host}Expect: foo\r\nContent-Length: 0\r\n\r\n`)
     assert.match(answer, /^HTTP\/1\.1 417 .*Content-Security-Policy: default-src 'none'.*"status":417/s)
+    assert.match(answer, /\r\nConnection: close\r\n/)
+    assert.doesNotMatch(answer, /Strict-Transport-Security/)
+  })
+
+  test('has who came by TLS stay there, though the request is refused for its framing', async (t) => {
+    const { url } = await startSite(t, { PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' })
+    const post = `POST /login HTTP/1.1\r\n${host}X-Forwarded-Proto: https\r\n`
+    for (const rest of [
+      'Expect: foo\r\nContent-Length: 0\r\n\r\n',
+      `Transfer-Encoding: gzip, chunked\r\n\r\n${body}`,
+    ])
+      assert.match(
+        await send(url, post + rest),
+        /^HTTP\/1\.1 4(17|00) .*\r\nStrict-Transport-Security: max-age=63072000; includeSubDomains\r\n/s,
+      )
   })
 })

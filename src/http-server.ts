@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
 import type Koa from 'koa'
+import { pipelined } from './pipeline.ts'
 import { answerClientErrors } from './web/client-error.ts'
+import { framingProblem } from './web/framing.ts'
 import type { Lifecycle } from './web/health.ts'
 
 /** How long a client may take, in milliseconds. */
@@ -35,12 +37,15 @@ export function httpServer(app: Koa, lifecycle: Lifecycle, limits: Partial<TimeL
   // Node would refuse a request without a host without our headers; the application does it.
   const options: ServerOptions = { ...timeouts, requireHostHeader: false }
   const handle = app.callback()
-  const server = createServer(options, (request, response) => {
+  const answer = pipelined((request, response) => {
     // A connection that is kept alive would go on to use a server that is about to stop.
-    if (lifecycle.isDraining) response.setHeader('Connection', 'close')
+    if (lifecycle.isDraining || framingProblem(request)) response.setHeader('Connection', 'close')
     if (hasBody(request)) response.once('finish', () => endBody(request, linger))
     return handle(request, response)
   })
+  const server = createServer(options, answer)
+  // Node would answer these itself, without our headers; the application does it.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.timeout = silence
   server.maxConnections = 10_000
   answerClientErrors(server)

@@ -1,0 +1,70 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { framingProblem } from './web/framing.ts'
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => unknown
+
+// Browsers wait for each answer; what waits for none may still have so many at work for it.
+const atOnce = 32
+
+/** Hands on the requests of each connection so that only so many are at work at once, however many were sent at once. */
+export function pipelined(handle: Handle): Handle {
+  const pipelines = new WeakMap<Socket, Pipeline>()
+  return (request, response) => {
+    const { socket } = request
+    const pipeline = pipelines.get(socket) ?? new Pipeline(socket, handle)
+    pipelines.set(socket, pipeline)
+    pipeline.add(request, response)
+  }
+}
+
+/** The requests of a connection whose client does not wait for answers (RFC 9112 §9.3.2). */
+class Pipeline {
+  readonly #socket: Socket
+  readonly #handle: Handle
+  // Bounded by what is read at once, 64 KB: nothing more is read while anything waits.
+  readonly #waiting: [IncomingMessage, ServerResponse][] = []
+  #atWork = 0
+  #isOver = false
+
+  constructor(socket: Socket, handle: Handle) {
+    this.#socket = socket
+    this.#handle = handle
+    // Node resumes it by itself, when a request is complete or its body is read.
+    socket.on('resume', () => this.#waiting.length > 0 && socket.pause())
+    socket.once('close', () => this.#drop())
+  }
+
+  add(request: IncomingMessage, response: ServerResponse): void {
+    // What follows a request that may end elsewhere may be a part of it, and no request at all.
+    if (this.#isOver) return
+    this.#isOver = framingProblem(request) !== undefined
+    this.#waiting.push([request, response])
+    this.#begin()
+    if (this.#waiting.length > 0) this.#socket.pause()
+  }
+
+  #begin(): void {
+    // It was the last answer: nobody would get another.
+    if (!this.#socket.writable) this.#drop()
+    while (this.#atWork < atOnce) {
+      const next = this.#waiting.shift()
+      if (!next) return
+      this.#atWork += 1
+      next[1].once('close', () => this.#end())
+      this.#handle(...next)
+    }
+  }
+
+  #end(): void {
+    this.#atWork -= 1
+    if (this.#waiting.length === 0) return
+    this.#begin()
+    if (this.#waiting.length === 0) this.#socket.resume()
+  }
+
+  #drop(): void {
+    this.#isOver = true
+    this.#waiting.length = 0
+  }
+}
