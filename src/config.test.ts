@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { BlockList } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -208,6 +217,26 @@ describe('readConfig', () => {
     assert.match(direct.warnings.join(), /TRUST_PROXY is not set/)
   })
 
+  test('warns of a folder and a database that other users can read, and of none that is not there yet', (t) => {
+    if (process.platform === 'win32') return t.skip('Windows has other rights.')
+    const DATA_DIR = join(directory, 'open')
+    const warningsOf = () => readConfig({ ...production, DATA_DIR }).warnings
+    assert.deepEqual(warningsOf(), [])
+
+    mkdirSync(DATA_DIR)
+    chmodSync(DATA_DIR, 0o755)
+    assert.deepEqual(warningsOf(), [`DATA_DIR can be read by other users: chmod 700 ${DATA_DIR}`])
+    chmodSync(DATA_DIR, 0o700)
+    const database = join(DATA_DIR, 'site.sqlite')
+    writeFileSync(database, '')
+    for (const mode of [0o644, 0o640, 0o604, 0o620]) {
+      chmodSync(database, mode)
+      assert.deepEqual(warningsOf(), [`The database can be read by other users: chmod 600 ${database}*`])
+    }
+    chmodSync(database, 0o600)
+    assert.deepEqual(warningsOf(), [])
+  })
+
   test('takes the addresses of proxies, and never everybody', () => {
     const { trustProxy } = readConfig({ ...development, TRUST_PROXY: '10.0.0.0/8, 192.168.1.1,fd00::/8' })
 
@@ -287,9 +316,68 @@ describe('keys for tokens', () => {
 
     assert.equal(mistakes.length, files.length)
     mistakes.forEach((line, index) => {
-      assert.ok(line.startsWith(`JWT_KEYS names ${files[index]}: `), line)
+      const isThere = index < files.length - 2
+      const start = isThere ? `names ${files[index]}: ` : `takes files with private keys: entry ${index + 1} `
+      assert.ok(line.startsWith(`JWT_KEYS ${start}`), line)
       assert.ok(line.endsWith('.') && !line.endsWith('..') && !line.includes('\n'), line)
     })
+  })
+})
+
+describe('a mistake', () => {
+  const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const jwk = JSON.stringify(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }))
+
+  test('does not repeat a key that stands where the name of its file should', () => {
+    const [, line = ''] = pem.split('\n')
+    for (const key of [
+      pem,
+      pem.replaceAll('\n', '\\n'),
+      line,
+      jwk,
+      `{"keys":[${jwk}]}`,
+      `x${'y'.repeat(5000)}`,
+    ]) {
+      const mistakes = mistakesOf({ ...development, JWT_SECRET: undefined, JWT_KEYS: key })
+      assert.deepEqual(
+        mistakes,
+        key.split(',').map((_, i) => `JWT_KEYS takes files with private keys: entry ${i + 1} is no file.`),
+      )
+    }
+  })
+
+  test('repeats no value of any variable', () => {
+    const names = readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z_]+)=/gm)
+    const all = [...names].map(([, name = '']) => name)
+    assert.ok(all.length > 10)
+    const values = [
+      'hunter2',
+      'postgres://me:hunter2@db/site',
+      'https://me:hunter2@example.com',
+      'hunter2\nhunter2',
+    ]
+    for (const value of values) {
+      for (const variables of [
+        ...all.map((name) => ({ ...production, [name]: value })),
+        Object.fromEntries(all.map((name) => [name, value])),
+        { ...Object.fromEntries(all.map((name) => [name, value])), NODE_ENV: 'production' },
+      ]) {
+        // A name of a folder or a host is no mistake by itself.
+        const mistakes = mistakesOf({ ...variables, DATA_DIR: production.DATA_DIR })
+        assert.doesNotMatch(mistakes.join(), /hunter2/)
+      }
+    }
+  })
+
+  test('is a secret in production that is long enough and not random', () => {
+    const weak = ['a'.repeat(32), 'abcdefg'.repeat(10), '0'.repeat(64)]
+    for (const JWT_SECRET of weak) {
+      assert.deepEqual(mistakesOf({ ...production, JWT_SECRET }), [
+        'JWT_SECRET must be 32 random bytes or more, each of them if there are several.',
+      ])
+      assert.equal(mistakesOf({ ...production, JWT_SECRET: `${secret},${JWT_SECRET}` }).length, 1)
+      assert.deepEqual(mistakesOf({ ...development, JWT_SECRET }), [])
+    }
   })
 })
 

@@ -2,6 +2,7 @@ import { host, origin, proxies, type TrustProxy } from './config/addresses.ts'
 import { readDevelopmentKeys } from './config/development-keys.ts'
 import { Environment, oneOf, type Variables, wholeNumber } from './config/environment.ts'
 import { type JwtKeys, readJwtKeys } from './config/jwt-keys.ts'
+import { warnOfReaders } from './config/readable-by-others.ts'
 import { readStorage, type StorageConfig } from './config/storage.ts'
 
 export type { TrustProxy } from './config/addresses.ts'
@@ -57,7 +58,7 @@ export function readConfig(variables: Variables = process.env): Config {
     ...settings,
     secureCookies: settings.publicUrl?.protocol === 'https:',
     jwtKeys: Object.freeze(jwtKeys ?? readDevelopmentKeys(dataDir)),
-    warnings: Object.freeze(warnAbout(settings)),
+    warnings: Object.freeze([...warnAbout(settings), ...warnOfReaders(settings)]),
   })
 }
 

@@ -65,6 +65,21 @@ describe('createLog', () => {
     const { path, other, msg } = JSON.parse(lines.join(''))
     assert.deepEqual([path, other, msg], ['/me/(token)/x', '?(token)&y', '(token) (token)'])
   })
+
+  test('holds no token that is escaped, as a path may be, and tells what else is escaped from what is not', () => {
+    const paths = {
+      '/kauth%5FaB3-aB3/x': '/(token)/x',
+      '/%6Bauth%5faB3%2DaB3': '/(token)',
+      '/eyJhbGci%2EeyJ1c2Vy%2ec2ln/x': '/(token)/x',
+      '/%65yJhbGci.eyJ%631c2Vy.c2l%6e': '/(token)',
+      '/%61ccount%2Fkauth': '/%61ccount%2Fkauth',
+    }
+    for (const [path, expected] of Object.entries(paths)) {
+      const { lines, log } = openLog()
+      log.info({ path }, 'request')
+      assert.equal(JSON.parse(lines.join('')).path, expected)
+    }
+  })
 })
 
 describe('loggable', () => {

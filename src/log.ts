@@ -23,14 +23,27 @@ export function loggable(error: unknown): object {
   return { error: error.name, code, stack: error.stack, cause }
 }
 
-// What has the form of a token of either kind, wherever somebody put it: into a path, say.
-const token = /kauth_[\w-]+|eyJ[\w-]+\.[\w-]+\.[\w-]*/g
+// What has the form of a token of either kind, wherever somebody put it: into a path, say, which may be escaped.
+// Not a dot, which is `%2E`.
+const word = '(?:[\\w-]|%(?:2[\\dA-DFa-df]|[3-7][\\dA-Fa-f]))+'
+const dot = orEscaped('.')
+const token = new RegExp(
+  `${orEscaped('kauth_')}${word}|${orEscaped('eyJ')}${word}${dot}${word}${dot}(?:${word})?`,
+  'g',
+)
 // What is not ASCII may end a line, turn text around or command a terminal, and JSON lets it stand as it is.
 const unprintable = /[\u007f-\uffff]/g
 
 /** The same line for whoever parses it, without tokens; and for whoever reads it, nothing but printable ASCII. */
 function harmless(line: string): string {
   return line.replace(token, '(token)').replace(unprintable, escaped)
+}
+
+function orEscaped(text: string): string {
+  return text.replace(/./g, (character) => {
+    const [high, low = ''] = character.charCodeAt(0).toString(16)
+    return `(?:[${character}]|%${high}[${low}${low.toUpperCase()}])`
+  })
 }
 
 function escaped(unit: string): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { chmod, readdir, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
@@ -34,6 +34,25 @@ describe('the server', { concurrency: 2 }, () => {
       200,
       'what was stored is still there',
     )
+  })
+
+  test('keeps what it makes to whoever runs it, in a folder that others can read too, and warns of the folder', async (t) => {
+    if (process.platform === 'win32') return t.skip('Windows has other rights.')
+    const folder = await temporaryFolder(t)
+    await chmod(folder, 0o755)
+    const server = await startServer(t, { DATA_DIR: folder })
+    await server.visitor().json('/users', registration('Ada'))
+    const files = await readdir(folder)
+    for (const name of ['site.sqlite', 'site.sqlite-wal', 'jwt-secret']) assert.ok(files.includes(name), name)
+    for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o077, 0, file)
+    assert.match(String(server.log[0]?.msg), /^DATA_DIR can be read by other users: chmod 700 /)
+    server.child.kill('SIGINT')
+    await server.ended
+
+    await chmod(folder, 0o700)
+    await chmod(join(folder, 'site.sqlite'), 0o644)
+    const again = await startServer(t, { DATA_DIR: folder })
+    assert.match(String(again.log[0]?.msg), /^The database can be read by other users: chmod 600 /)
   })
 
   test('starts twice at the same time on a fresh folder, and both work on the same accounts', async (t) => {

@@ -1,6 +1,9 @@
 // Plain JavaScript, so that a Node that is too old to read the rest can still say so: `node src/start.js server`.
 import { existsSync } from 'node:fs'
 
+// The database, its log and the secret are for whoever runs this and nobody else, whatever the folder allows.
+process.umask(0o077)
+
 const oldest = 24
 if (Number.parseInt(process.versions.node, 10) < oldest) {
   console.error(
@@ -8,6 +11,11 @@ if (Number.parseInt(process.versions.node, 10) < oldest) {
   )
   process.exit(1)
 }
-if (existsSync('.env')) process.loadEnvFile()
+try {
+  if (existsSync('.env')) process.loadEnvFile()
+} catch {
+  console.error('.env must be a file that can be read, with a line NAME=value for each variable.')
+  process.exit(1)
+}
 const [program] = process.argv.splice(2, 1)
 await import(`./${program}.ts`)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
@@ -116,6 +117,20 @@ describe('add', () => {
     assert.equal(await passwordStatus(site, { email: 'Ada@example.com' }, another), 200)
     const { name, emailKey } = await em().findOneOrFail(User, { email: 'Ada@example.com' })
     assert.deepEqual([name, emailKey], ['Ada', 'ada@example.com'])
+  })
+
+  test('makes a database that nobody else can read, though the folder can be read by all', async (t) => {
+    if (process.platform === 'win32') return t.skip('Windows has other rights.')
+    const { user, site } = await open(t)
+    const folder = join(site.config.dataDir, 'another')
+    await mkdir(folder)
+    await chmod(folder, 0o755)
+    const { code } = await user('add ada@example.com --name Ada', `${another}\n`, { DATA_DIR: folder })
+    const files = await readdir(folder)
+
+    assert.equal(code, 0)
+    assert.ok(files.includes('site.sqlite'))
+    for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o077, 0, file)
   })
 
   test('makes an admin, who is no user', async (t) => {

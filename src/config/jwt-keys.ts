@@ -1,5 +1,5 @@
 import type { JsonWebKey } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { JWTKeyError, JWTKeys, type JWTKeysOptions } from '#auth/jwt'
 import type { Environment } from './environment.ts'
 
@@ -10,7 +10,7 @@ type PrivateKey = string | JsonWebKey
 
 /**
  * Reads `JWT_SECRET` or the files of `JWT_KEYS`; `undefined` when neither is set, which production does not allow.
- * What `JWTKeys` would not take is a mistake. No key is ever quoted.
+ * What `JWTKeys` would not take is a mistake. No key is ever quoted, nor what may be one in the place of a file's name.
  */
 export function readJwtKeys(environment: Environment, production: boolean): JwtKeys | undefined {
   const secrets = environment.list('JWT_SECRET')
@@ -26,21 +26,34 @@ export function readJwtKeys(environment: Environment, production: boolean): JwtK
   }
 
   if (files.length > 0) return { keys: readPrivateKeys(environment, files) }
-  return secrets.length > 0 ? { secrets: proveSecrets(environment, secrets) } : undefined
+  return secrets.length > 0 ? { secrets: proveSecrets(environment, secrets, production) } : undefined
 }
 
-function proveSecrets(environment: Environment, secrets: string[]): string[] {
-  const isShort = secrets.some((secret) => Buffer.byteLength(secret) < 32)
-  const problem = isShort
+function proveSecrets(environment: Environment, secrets: string[], production: boolean): string[] {
+  const isWeak = secrets.some((secret) => isShort(secret) || (production && isMonotonous(secret)))
+  const problem = isWeak
     ? 'must be 32 random bytes or more, each of them if there are several'
     : problemWith({ secrets })
   if (problem) environment.mistake('JWT_SECRET', problem)
   return secrets
 }
 
+function isShort(secret: string): boolean {
+  return Buffer.byteLength(secret) < 32
+}
+
+// Of 32 random bytes, as hexadecimal digits even, so few are different as good as never.
+function isMonotonous(secret: string): boolean {
+  return new Set(Buffer.from(secret)).size < 8
+}
+
 function readPrivateKeys(environment: Environment, files: string[]): PrivateKey[] {
   const keys: PrivateKey[] = []
-  for (const file of files) {
+  for (const [index, file] of files.entries()) {
+    if (!isFile(file)) {
+      environment.mistake('JWT_KEYS', `takes files with private keys: entry ${index + 1} is no file`)
+      continue
+    }
     const key = readPrivateKey(file)
     const problem = key
       ? problemWith({ keys: [...keys, key] })
@@ -49,6 +62,14 @@ function readPrivateKeys(environment: Environment, files: string[]): PrivateKey[
     else if (key) keys.push(key)
   }
   return keys
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
 }
 
 function readPrivateKey(file: string): PrivateKey | undefined {

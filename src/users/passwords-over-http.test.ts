@@ -26,7 +26,7 @@ describe('passwords', () => {
       NODE_ENV: 'production',
       DATA_DIR: await temporaryFolder(t),
       PUBLIC_URL: 'https://example.com',
-      JWT_SECRET: 'x'.repeat(32),
+      JWT_SECRET: 'a secret for a test of thirty-two bytes or more',
       BCRYPT_COST: '9',
     })
     const { code, stderr } = await ended
