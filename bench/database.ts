@@ -1,0 +1,76 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import bcrypt from 'bcrypt'
+import Database from 'better-sqlite3'
+import { openDatabase } from '../src/database/open-database.ts'
+import { storedToken } from '../src/users/token-value.ts'
+import { digestOf } from '../src/web/session-store.ts'
+import { type Amounts, bcryptCost, folder, hex, password, registered, session, token, user } from './data.ts'
+
+const day = 24 * 60 * 60 * 1000
+
+/** A database of the site with so many rows: made once by the site's own migrations, and filled by SQL. */
+export async function database(amounts: Amounts): Promise<string> {
+  const path = join(folder, `${amounts.users}-${amounts.tokens}-${amounts.sessions}.sqlite`)
+  if (existsSync(path)) return path
+  mkdirSync(folder, { recursive: true })
+  const unfinished = `${path}-unfinished`
+  discard(unfinished)
+  const orm = await openDatabase(`sqlite:${unfinished}`)
+  await orm.close()
+  await fill(unfinished, amounts)
+  renameSync(unfinished, path)
+  discard(unfinished)
+  return path
+}
+
+/** Says of every session and token that it was used just now, so that nobody has to note it in the next minute. */
+export function refresh(path: string): void {
+  const file = new Database(path, { timeout: 5000 })
+  const now = Date.now()
+  file.prepare('update sessions set created_at = ?, seen_at = ?').run(now, now)
+  file.prepare('update user_tokens set expires_at = ?, last_used_at = ?').run(now + 30 * day, now)
+  file.close()
+}
+
+async function fill(path: string, { users, tokens, sessions }: Amounts): Promise<void> {
+  const file = new Database(path)
+  const passwordHash = await bcrypt.hash(password, bcryptCost)
+  const now = Date.now()
+  const addUser = file.prepare(
+    'insert into users (id, name, email, email_key, password_hash, password_changed_at, created_at) values (?, ?, ?, ?, ?, ?, ?)',
+  )
+  const addToken = file.prepare(
+    'insert into user_tokens (id, value, name, user_id, expires_at, last_used_at, created_at) values (?, ?, ?, ?, ?, ?, ?)',
+  )
+  const addSession = file.prepare(
+    'insert into sessions (digest, id, user_id, user_agent, data, kept, created_at, seen_at) values (?, ?, ?, ?, ?, 0, ?, ?)',
+  )
+  file.transaction(() => {
+    for (let i = 0; i < users; i += 1) {
+      const { id, name, email, passwordChangedAt } = user(i)
+      addUser.run(id, name, email, email, passwordHash, passwordChangedAt, registered)
+    }
+    for (let i = 0; i < tokens; i += 1) {
+      const { id } = user(i % users)
+      addToken.run(rowId(i, 'a'), storedToken(token(i)), 'bench', id, now + 30 * day, now, registered)
+    }
+    for (let i = 0; i < sessions; i += 1) {
+      const { id } = user(i % users)
+      const data = JSON.stringify({ user: id })
+      addSession.run(digestOf(session(i)), rowId(i, 'b'), id, 'bench', data, now, now)
+    }
+  })()
+  file.pragma('wal_checkpoint(truncate)')
+  file.close()
+}
+
+// Of the form of a UUID, version 7.
+function rowId(number: number, variant: string): string {
+  return `0190a6e5-7c9b-7000-${variant}000-${hex(number, 12)}`
+}
+
+/** Deletes a database, and what stands beside it. */
+export function discard(path: string): void {
+  for (const end of ['', '-wal', '-shm', '-migrating']) rmSync(`${path}${end}`, { force: true })
+}

@@ -1,0 +1,105 @@
+import type { Results } from './results.ts'
+import { servers } from './servers.ts'
+
+/** Something that is to be reached. */
+export interface Goal {
+  readonly name: string
+  /** As it is written: `>= 0.95`. */
+  readonly wanted: string
+  /** What was found, and whether it will do; `undefined` if it was not measured. */
+  judge(results: Results): { readonly found: string; readonly isMet: boolean } | undefined
+}
+
+/** The goals of ../../shared/goals/performance.md, in its order. */
+export const goals: readonly Goal[] = [
+  ratio('bearer', 'layer', 0.95, 'koa-by-hand'),
+  ratio('bearer', 'site', 0.9, 'site-by-hand'),
+  ratio('bearer', 'layer', 2, 'koa-passport'),
+  ratio('bearer', 'layer', 6, 'better-auth'),
+  ratio('bearer-again', 'layer', 0.85, 'koa'),
+  ratio('bearer-again', 'layer', 1, 'fastify'),
+  ratio('jwt-hs256', 'layer', 0.95, 'koa-by-hand'),
+  ratio('jwt-hs256', 'site', 0.9, 'site-by-hand'),
+  ratio('jwt-hs256', 'layer', 2, 'koa-passport'),
+  ratio('jwt-hs256', 'layer', 1, 'express'),
+  ratio('jwt-es256', 'layer', 0.95, 'koa-by-hand'),
+  ratio('jwt-eddsa', 'layer', 0.95, 'koa-by-hand'),
+  atLeast('jwt-es256: koa-authenticators, of its own HS256', 0.95, ({ rates }) =>
+    ownRatio(rates, 'jwt-es256'),
+  ),
+  atLeast('jwt-eddsa: koa-authenticators, of its own HS256', 0.95, ({ rates }) =>
+    ownRatio(rates, 'jwt-eddsa'),
+  ),
+  ratio('session', 'site', 0.9, 'site-by-hand'),
+  ratio('session', 'layer', 2.5, 'koa-passport'),
+  ratio('session', 'layer', 1, 'fastify'),
+  ratio('visitor', 'site', 0.9, 'site-by-hand'),
+  ratio('visitor', 'layer', 1, 'fastify'),
+  atLeast(
+    'logins a second, of what bcrypt alone does',
+    0.95,
+    ({ logins }) => logins && logins.site / logins.bcrypt,
+  ),
+  atMost('p99 of a page while logins flood, in ms', 50, ({ logins }) => logins?.flooded.p99),
+  atMost(
+    'the same, of its own p99 at rest',
+    5,
+    ({ logins }) => logins && logins.flooded.p99 / logins.atRest.p99,
+  ),
+  atLeast('two processes, of one', 1.9, ({ processes }) => processes),
+  atMost(
+    'a look-up among 1,000,000, of one among 10,000',
+    1.15,
+    ({ growth }) => growth && Math.max(...growth.map(({ small, large }) => large / small)),
+  ),
+  atMost('start to first answer, in ms', 1000, ({ startup }) => startup?.site),
+  atMost('memory at rest, in MB', 120, ({ memory }) => memory?.atRest),
+  atMost(
+    'memory after all requests, of what it was after a quarter',
+    1.1,
+    ({ memory }) => memory && (memory.quarters.at(-1) ?? Number.NaN) / (memory.quarters[0] ?? Number.NaN),
+  ),
+]
+
+function ratio(task: string, server: string, least: number, other: string): Goal {
+  const name = `${task}: ${nameOf(server)}, of ${nameOf(other)}`
+  return atLeast(name, least, ({ rates }) => {
+    const [ours, theirs] = [rates[task]?.[server], rates[task]?.[other]]
+    return ours && theirs && ours.capacity / theirs.capacity
+  })
+}
+
+// Tokens that have been verified are remembered, and then it should not matter how they were signed.
+function ownRatio(rates: Results['rates'], task: string): number | undefined {
+  const [asymmetric, symmetric] = [rates[task]?.layer, rates['jwt-hs256']?.layer]
+  return asymmetric && symmetric && asymmetric.capacity / symmetric.capacity
+}
+
+function atLeast(name: string, least: number, find: (results: Results) => number | undefined): Goal {
+  return goal(name, `>= ${least}`, find, (found) => found >= least)
+}
+
+function atMost(name: string, most: number, find: (results: Results) => number | undefined): Goal {
+  return goal(name, `<= ${most}`, find, (found) => found <= most)
+}
+
+function goal(
+  name: string,
+  wanted: string,
+  find: (results: Results) => number | undefined,
+  isEnough: (found: number) => boolean,
+): Goal {
+  return {
+    name,
+    wanted,
+    judge(results) {
+      const found = find(results)
+      if (found === undefined) return undefined
+      return { found: found.toFixed(found < 20 ? 2 : 0), isMet: isEnough(found) }
+    },
+  }
+}
+
+function nameOf(key: string): string {
+  return servers.find((server) => server.key === key)?.name ?? key
+}

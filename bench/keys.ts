@@ -1,0 +1,40 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { JWTKeys, SessionToken } from '../src/auth/jwt/index.ts'
+import { folder } from './data.ts'
+import type { Algorithm } from './servers/environment.ts'
+
+/** The keys that a server is started with, and a way to sign tokens that it takes. */
+export interface Keys {
+  readonly environment: Record<string, string>
+  sign(userID: string): string
+}
+
+const secret = 'at-the-very-least-thirty-two-bytes-for-HS256'
+
+/** New keys for an algorithm. */
+export function newKeys(algorithm: Algorithm, name = algorithm as string): Keys {
+  const [environment, keys] = algorithm === 'HS256' ? secretKeys() : pairKeys(algorithm, name)
+  const jwtKeys = new JWTKeys({ ...keys, issuer: 'koa-authenticators', audience: 'koa-authenticators' })
+  return {
+    environment: { ...environment, JWT_ALGORITHM: algorithm },
+    sign: (userID) => jwtKeys.sign(new SessionToken(userID)),
+  }
+}
+
+function secretKeys(): [Record<string, string>, { secrets: string[] }] {
+  return [{ JWT_SECRET: secret }, { secrets: [secret] }]
+}
+
+function pairKeys(algorithm: Algorithm, name: string): [Record<string, string>, { keys: string[] }] {
+  const { privateKey } =
+    algorithm === 'ES256'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('ed25519')
+  const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const path = join(folder, `${name}.pem`)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path, pem, { mode: 0o600 })
+  return [{ JWT_KEYS: path }, { keys: [pem] }]
+}

@@ -1,0 +1,80 @@
+import { statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { usual } from './data.ts'
+import { database } from './database.ts'
+import { newKeys } from './keys.ts'
+import { load } from './load.ts'
+import { serverCore } from './machine.ts'
+import { residentMemory } from './processor.ts'
+import { type Running, start } from './server-process.ts'
+import { ours, serverOf } from './servers.ts'
+import { loadOf, taskOf } from './tasks.ts'
+
+/** Resident memory of the site, in megabytes. */
+export interface MemoryResult {
+  readonly atRest: number
+  /** After each quarter of the requests. */
+  readonly quarters: number[]
+  readonly requests: number
+  /** What 100,000 sessions that are in use take: in the process, and in the database. */
+  readonly sessions: { readonly process: number; readonly file: number }
+}
+
+/** Half of the requests bring bearer tokens, half are for pages of people with a session. */
+export async function measureMemory(wanted: number, seconds: number): Promise<MemoryResult> {
+  const site = serverOf('site')
+  const keys = newKeys('HS256')
+  const running = await start(site, keys, { core: serverCore })
+  const quarters: number[] = []
+  let requests = 0
+  let atRest: number
+  try {
+    await sleep(2000)
+    atRest = megabytes(running)
+    const deadline = performance.now() + seconds * 1000
+    for (let quarter = 1; quarter <= 4; quarter += 1) {
+      const enough = () =>
+        requests >= (wanted * quarter) / 4 ||
+        performance.now() > deadline - (seconds * 1000 * (4 - quarter)) / 4
+      do {
+        for (const key of ['bearer', 'session']) {
+          ours.refresh(running.database)
+          const { rate } = await load(running, loadOf(taskOf(key), site, keys), 2)
+          requests += rate * 2
+        }
+      } while (!enough())
+      quarters.push(megabytes(running))
+    }
+  } finally {
+    await running.stop()
+  }
+  return { atRest, quarters, requests: Math.round(requests), sessions: await measureSessions() }
+}
+
+/** The same requests to the same site, over a hundred sessions and over a hundred thousand. */
+async function measureSessions(): Promise<MemoryResult['sessions']> {
+  const many = { ...usual, sessions: 100_000 }
+  const few = { ...usual, sessions: 100 }
+  const taken = []
+  for (const amounts of [few, many]) {
+    const rows = { database: () => database(amounts), refresh: ours.refresh }
+    const site = { ...serverOf('site'), rows }
+    const running = await start(site, newKeys('HS256'), { core: serverCore })
+    try {
+      ours.refresh(running.database)
+      const { cookie } = site
+      const values = () => Array.from({ length: amounts.sessions }, (_, number) => cookie(number))
+      await load(running, loadOf({ ...taskOf('session'), values }, site, newKeys('HS256')), 20)
+      taken.push(megabytes(running))
+    } finally {
+      await running.stop()
+    }
+  }
+  const [one = Number.NaN, other = Number.NaN] = taken
+  const size = async (amounts: typeof usual) => statSync(await database(amounts)).size / 1024 / 1024
+  return { process: other - one, file: (await size(many)) - (await size(few)) }
+}
+
+function megabytes({ pid }: Running): number {
+  return residentMemory(pid) ?? Number.NaN
+}

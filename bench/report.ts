@@ -1,0 +1,107 @@
+import { styleText } from 'node:util'
+import { goals } from './goals.ts'
+import type { GrowthResult } from './growth.ts'
+import type { Measured } from './load.ts'
+import type { LoginResult } from './logins.ts'
+import type { MemoryResult } from './memory.ts'
+import type { Results } from './results.ts'
+import { type Server, servers } from './servers.ts'
+
+/** A task in the terminal: a line for each server, the fastest first, ours in bold. */
+export function printRates(name: string, measured: Record<string, Measured>): void {
+  const rows = servers
+    .flatMap((server) => {
+      const found = measured[server.key]
+      return found ? [{ server, ...found }] : []
+    })
+    .sort((a, b) => b.capacity - a.capacity)
+  // Constant answers would leave no room for the others.
+  const longest = Math.max(...rows.map(({ server, capacity }) => (server.isConstant ? 0 : capacity)))
+  heading(name)
+  print('', 'a second', 'of a core', 'p99 ms', '')
+  for (const { server, capacity, rate, share, p99 } of rows) {
+    const length = server.isConstant ? 0 : Math.round((capacity / longest) * 24)
+    const line = columns(server.name, whole(rate), whole(capacity), p99.toFixed(1), '█'.repeat(length))
+    console.log(emphasized(server, line))
+    if (share < 0.9) console.log(styleText('dim', `  (had ${Math.round(share * 100)} % of its core)`))
+  }
+}
+
+export function printLogins({ bcrypt, site, atRest, flooded, flood }: LoginResult): void {
+  heading('POST /login, and a page while logins flood')
+  print('bcrypt alone', `${bcrypt.toFixed(1)}/s`)
+  print('this site', `${site.toFixed(1)}/s`)
+  print('a page at rest', `p50 ${atRest.p50.toFixed(1)} ms, p99 ${atRest.p99.toFixed(1)} ms`)
+  print('a page in the flood', `p50 ${flooded.p50.toFixed(1)} ms, p99 ${flooded.p99.toFixed(1)} ms`)
+  print(
+    'the flood',
+    `${flood.rate.toFixed(0)}/s: ${flood.signedIn} signed in, ${flood.refused} told to come later`,
+  )
+}
+
+export function printStartup(startup: Record<string, number>): void {
+  heading('Start to first answer')
+  for (const { key, name } of servers) {
+    const found = startup[key]
+    if (found !== undefined) print(name, `${found.toFixed(0)} ms`)
+  }
+}
+
+export function printMemory({ atRest, quarters, requests, sessions }: MemoryResult): void {
+  heading('Resident memory of this site')
+  print('at rest', `${atRest.toFixed(0)} MB`)
+  print(`over ${whole(requests)} requests`, `${quarters.map((each) => each.toFixed(0)).join(', ')} MB`)
+  print(
+    '100,000 sessions in use',
+    `${sessions.process.toFixed(0)} MB more, and ${sessions.file.toFixed(0)} MB of database`,
+  )
+}
+
+export function printGrowth(growth: readonly GrowthResult[]): void {
+  heading('The statements of one look-up, among 10,000 and among 1,000,000 rows')
+  for (const { name, small, large, plan } of growth) {
+    print(name, `${small.toFixed(1)} µs, ${large.toFixed(1)} µs`)
+    for (const step of plan) console.log(styleText('dim', `    ${step}`))
+  }
+}
+
+export function printProcesses(times: number | undefined): void {
+  heading('Two processes')
+  if (times === undefined) print('not measured', 'this machine has no cores to spare: it takes four')
+  else print('of one', `${times.toFixed(2)} times as many requests`)
+}
+
+/** Each goal that has been measured, and whether it is met. */
+export function printGoals(results: Results): void {
+  const judged = goals.flatMap((goal) => {
+    const judgement = goal.judge(results)
+    return judgement ? [{ ...goal, ...judgement }] : []
+  })
+  if (judged.length === 0) return
+  heading('Goals')
+  for (const { name, wanted, found, isMet } of judged) {
+    const mark = isMet ? styleText('green', 'met    ') : styleText('red', 'not met')
+    console.log(`  ${mark} ${found.padStart(6)} ${wanted.padEnd(8)} ${name}`)
+  }
+}
+
+function heading(text: string): void {
+  console.log(`\n${styleText('bold', text)}`)
+}
+
+function print(...cells: string[]): void {
+  console.log(columns(...cells))
+}
+
+function columns(name: string | undefined = '', ...cells: string[]): string {
+  const padded = cells.length > 1 ? cells.map((cell, i) => (i < 3 ? cell.padStart(10) : ` ${cell}`)) : cells
+  return `  ${name.padEnd(32)} ${padded.join('')}`.trimEnd()
+}
+
+function emphasized({ isOurs }: Server, line: string): string {
+  return isOurs ? styleText('bold', line) : line
+}
+
+function whole(number: number): string {
+  return Math.round(number).toLocaleString('en')
+}

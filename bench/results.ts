@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process'
+import { cpus } from 'node:os'
+import type { GrowthResult } from './growth.ts'
+import type { Measured } from './load.ts'
+import type { LoginResult } from './logins.ts'
+import { cores } from './machine.ts'
+import type { MemoryResult } from './memory.ts'
+import type { Pace } from './turns.ts'
+
+/** All that one run has found out. */
+export interface Results {
+  readonly at: string
+  readonly machine: string
+  readonly pace: Pace
+  /** By task and server. */
+  readonly rates: Record<string, Record<string, Measured>>
+  logins?: LoginResult
+  /** Milliseconds to the first answer, by server. */
+  startup?: Record<string, number>
+  memory?: MemoryResult
+  growth?: GrowthResult[]
+  /** How many times as much two processes of the site do as one; `undefined` on a machine without cores to spare. */
+  processes?: number | undefined
+}
+
+/** The results of a run that has only begun. */
+export function newResults(pace: Pace): Results {
+  const [{ model = 'an unknown processor' } = {}] = cpus()
+  const wrk = spawnSync('wrk', ['--version']).error ? 'autocannon' : 'wrk'
+  const machine = `${cores} cores (${model.trim()}), Node ${process.versions.node}, load by ${wrk}`
+  return { at: new Date().toISOString().slice(0, 10), machine, pace, rates: {} }
+}

@@ -1,0 +1,120 @@
+// npm run bench                         everything, in some twenty minutes; keeps the results and draws the chart
+// npm run bench -- --quick              everything, once and briefly: to see that it runs
+// npm run bench -- bearer session       some of it
+//   --servers site,koa-by-hand          on some of the servers
+//   --rounds 3 --seconds 3              for so long
+// npm run bench -- chart                draws the chart anew from the results that are kept
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { chart } from './chart.ts'
+import { measureGrowth } from './growth.ts'
+import { measureLogins } from './logins.ts'
+import { serverCore } from './machine.ts'
+import { measureMemory } from './memory.ts'
+import { measureProcesses } from './processes.ts'
+import * as report from './report.ts'
+import { newResults, type Results } from './results.ts'
+import { servers } from './servers.ts'
+import { measureStartup } from './startup.ts'
+import { tasks } from './tasks.ts'
+import { takeTurns } from './turns.ts'
+
+const resultsFile = join(import.meta.dirname, 'results.json')
+const chartFile = join(import.meta.dirname, 'chart.svg')
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    servers: { type: 'string', default: servers.map(({ key }) => key).join(',') },
+  },
+})
+const { quick } = options
+const pace = {
+  rounds: Number(options.rounds ?? (quick ? 1 : 3)),
+  seconds: Number(options.seconds ?? (quick ? 1 : 3)),
+}
+const chosen = servers.filter(({ key }) => options.servers.split(',').includes(key))
+const results = newResults(pace)
+
+/** What can be measured beside the tasks, each into its place in the results. */
+const others: Record<string, () => Promise<void>> = {
+  async logins() {
+    results.logins = await measureLogins(quick ? 3 : 8, quick ? 1 : 3)
+    report.printLogins(results.logins)
+  },
+  async startup() {
+    results.startup = await measureStartup(
+      chosen.map(({ key }) => key),
+      quick ? 1 : 3,
+    )
+    report.printStartup(results.startup)
+  },
+  async memory() {
+    results.memory = await measureMemory(1_000_000, quick ? 16 : 100)
+    report.printMemory(results.memory)
+  },
+  async growth() {
+    results.growth = await measureGrowth(quick ? 1 : 5)
+    report.printGrowth(results.growth)
+  },
+  async processes() {
+    results.processes = await measureProcesses(pace.seconds * 2)
+    report.printProcesses(results.processes)
+  },
+}
+
+// A constant says little about authentication: it is measured on request.
+const usual = [...tasks.map(({ key }) => key).filter((key) => key !== 'constant'), ...Object.keys(others)]
+
+if (positionals.includes('chart')) draw(JSON.parse(readFileSync(resultsFile, 'utf8')))
+else await measure(positionals.length > 0 ? positionals : usual)
+
+async function measure(keys: readonly string[]): Promise<void> {
+  const known = [...tasks.map(({ key }) => key), ...Object.keys(others)]
+  const unknown = keys.find((key) => !known.includes(key))
+  if (unknown !== undefined)
+    throw new Error(`There is no "${unknown}" to measure. There are: ${known.join(', ')}.`)
+  install()
+  console.log(results.machine)
+  if (serverCore === undefined) console.log('Servers and load share the cores: take the figures with care.')
+
+  for (const task of tasks.filter(({ key }) => keys.includes(key))) {
+    const able = chosen.filter(({ can }) => can?.includes(task.key) ?? true)
+    const measured = await takeTurns(task, able, pace)
+    results.rates[task.key] = measured
+    report.printRates(task.name, measured)
+  }
+  for (const [key, run] of Object.entries(others)) if (keys.includes(key)) await run()
+  report.printGoals(results)
+
+  const isWhole = usual.every((key) => keys.includes(key)) && chosen.length === servers.length
+  if (isWhole && !quick) {
+    writeFileSync(resultsFile, `${JSON.stringify(results, undefined, 2)}\n`)
+    draw(results)
+  }
+}
+
+function draw(results: Results): void {
+  writeFileSync(chartFile, chart(results))
+  console.log(`\n${chartFile}`)
+}
+
+/** The peers are installed here alone, and only by who runs this. */
+function install(): void {
+  const installed = join(import.meta.dirname, 'node_modules/.package-lock.json')
+  const lock = join(import.meta.dirname, 'package-lock.json')
+  if (existsSync(installed) && sameVersions(installed, lock)) return
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: import.meta.dirname, stdio: 'inherit' })
+}
+
+function sameVersions(installed: string, lock: string): boolean {
+  const versions = (file: string): Record<string, { version: string }> =>
+    JSON.parse(readFileSync(file, 'utf8')).packages
+  const locked = versions(lock)
+  return Object.entries(versions(installed)).every(([name, { version }]) => locked[name]?.version === version)
+}

@@ -1,0 +1,97 @@
+// Fastify 5 with its own plugins: @fastify/bearer-auth, @fastify/jwt, @fastify/cookie and @fastify/session.
+import bearerAuth from '@fastify/bearer-auth'
+import cookie from '@fastify/cookie'
+import jwt from '@fastify/jwt'
+import session from '@fastify/session'
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
+import { cookieSecret } from '../data.ts'
+import { algorithm, host, issuer, jwtKeyText, port } from './environment.ts'
+import { accountPage, loginPage } from './pages.ts'
+import { endSession, type Person, saveSession, sessionUser, userByID, userByToken } from './rows.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    person: Person | null
+  }
+  interface Session {
+    user?: string
+  }
+}
+
+const app = Fastify({ trustProxy: true })
+const string = { type: 'string' }
+const record = { type: 'object', properties: { id: string, name: string, email: string } }
+
+app.decorateRequest('person', null)
+app.get('/healthz', () => 'ok')
+
+app.register(async (api) => {
+  await api.register(bearerAuth, {
+    keys: [],
+    auth(token: string, request: FastifyRequest) {
+      request.person = userByToken(token) ?? null
+      return request.person !== null
+    },
+  })
+  api.get('/me', { schema: { response: { 200: record } } }, ({ person }) => person)
+})
+
+app.register(async (api) => {
+  await api.register(jwt, {
+    secret: algorithm === 'HS256' ? jwtKeyText : { private: '', public: jwtKeyText },
+    verify: {
+      algorithms: [algorithm],
+      allowedIss: issuer,
+      allowedAud: issuer,
+      cache: process.env.JWT_CACHE === 'on',
+    },
+  })
+  // The plugin answers 500 to a token that is signed by another algorithm.
+  const verified = async (request: FastifyRequest, reply: FastifyReply) => {
+    try {
+      await request.jwtVerify()
+    } catch {
+      return reply.code(401).send({ error: 'Unauthorized' })
+    }
+  }
+  api.post('/validateLoggedInUser', { onRequest: verified }, (_request, reply) => reply.send(''))
+})
+
+app.register(async (pages) => {
+  await pages.register(cookie)
+  await pages.register(session, {
+    secret: cookieSecret,
+    rolling: false,
+    saveUninitialized: false,
+    cookie: { maxAge: 24 * 60 * 60 * 1000, secure: true, sameSite: 'lax' },
+    store: {
+      get(id, done) {
+        const user = sessionUser(id)
+        done(null, user ? ({ cookie: {}, user } as never) : null)
+      },
+      set(id, data, done) {
+        saveSession(id, data)
+        done()
+      },
+      destroy(id, done) {
+        endSession(id)
+        done()
+      },
+    },
+  })
+  pages.get('/account', (request, reply) => {
+    const person = signedIn(request)
+    return person
+      ? reply.type('text/html; charset=utf-8').send(accountPage(person))
+      : reply.redirect('/login')
+  })
+  pages.get('/login', (request, reply) =>
+    signedIn(request) ? reply.redirect('/account') : reply.type('text/html; charset=utf-8').send(loginPage()),
+  )
+})
+
+await app.listen({ port, host })
+
+function signedIn({ session }: FastifyRequest): Person | undefined {
+  return session.user === undefined ? undefined : userByID(session.user)
+}

@@ -1,0 +1,65 @@
+// Koa with the look-ups written by hand: prepared statements, parsed headers and the answers, nothing else.
+import Router from '@koa/router'
+import Koa, { type Context } from 'koa'
+import { host, port } from './environment.ts'
+import { accountPage, loginPage } from './pages.ts'
+import { type Person, userBySession, userByToken } from './rows.ts'
+import { isGood } from './verify-by-hand.ts'
+
+const router = new Router()
+
+router.get('/healthz', (ctx) => {
+  ctx.body = 'ok'
+})
+
+router.get('/me', (ctx) => {
+  const user = userByToken(bearer(ctx))
+  if (!user) return unauthorized(ctx)
+  const { id, name, email } = user
+  ctx.body = { id, name, email }
+})
+
+router.post('/validateLoggedInUser', (ctx) => {
+  if (!isGoodToken(bearer(ctx))) return unauthorized(ctx)
+  ctx.body = ''
+})
+
+router.get('/account', (ctx) => {
+  const user = sessionUser(ctx)
+  if (!user) return ctx.redirect('/login?next=%2Faccount')
+  ctx.type = 'html'
+  ctx.body = accountPage(user)
+})
+
+router.get('/login', (ctx) => {
+  if (sessionUser(ctx)) return ctx.redirect('/account')
+  ctx.type = 'html'
+  ctx.body = loginPage()
+})
+
+const app = new Koa()
+app.use(router.routes())
+app.listen(port, host)
+
+function bearer(ctx: Context): string {
+  return /^Bearer +(\S+)$/i.exec(ctx.req.headers.authorization ?? '')?.[1] ?? ''
+}
+
+function isGoodToken(token: string): boolean {
+  try {
+    return isGood(token)
+  } catch {
+    return false
+  }
+}
+
+function sessionUser(ctx: Context): Person | undefined {
+  const id = ctx.cookies.get('session', { signed: false })
+  return id === undefined ? undefined : userBySession(id)
+}
+
+function unauthorized(ctx: Context): void {
+  ctx.status = 401
+  ctx.set('WWW-Authenticate', 'Bearer')
+  ctx.body = { error: 'Unauthorized' }
+}

@@ -1,0 +1,74 @@
+// Koa with koa-passport 6: passport-http-bearer and passport-jwt for the API, koa-session and `passport.session()` for the
+// pages, which go through koa-views as ours do. The API's routes have no session in front of them.
+import Router from '@koa/router'
+import Koa from 'koa'
+import passport from 'koa-passport'
+import session from 'koa-session'
+import koaViews from 'koa-views'
+import { Strategy as BearerStrategy } from 'passport-http-bearer'
+import { cookieSecret } from '../data.ts'
+import { host, port } from './environment.ts'
+import { jwtStrategy } from './jwt-strategy.ts'
+import { accountView, eta, loginView, templates } from './pages.ts'
+import { endSession, type Person, saveSession, sessionUser, userByID, userByToken } from './rows.ts'
+
+passport.use(new BearerStrategy((token, done) => done(null, userByToken(token) ?? false)))
+passport.use(jwtStrategy())
+passport.serializeUser<string>((user, done) => done(null, (user as Person).id))
+passport.deserializeUser<string>((id, done) => done(null, userByID(id) ?? false))
+
+const app = new Koa()
+app.keys = [cookieSecret]
+
+const api = new Router()
+api.get('/healthz', (ctx) => {
+  ctx.body = 'ok'
+})
+api.get('/me', passport.authenticate('bearer', { session: false }), (ctx) => {
+  const { id, name, email } = ctx.state.user
+  ctx.body = { id, name, email }
+})
+api.post('/validateLoggedInUser', passport.authenticate('jwt', { session: false }), (ctx) => {
+  ctx.body = ''
+})
+
+const pages = new Router()
+pages.use(
+  session(
+    {
+      maxAge: 24 * 60 * 60 * 1000,
+      store: {
+        get: async (id) => {
+          const user = sessionUser(id)
+          return user && { passport: { user } }
+        },
+        set: async (id, data) => saveSession(id, data),
+        destroy: async (id) => endSession(id),
+      },
+    },
+    app,
+  ),
+)
+pages.use(passport.initialize())
+pages.use(passport.session())
+pages.use(
+  koaViews(templates, {
+    extension: 'eta',
+    engineSource: {
+      eta: async (path: string, { view }: { view: object }) =>
+        eta.render(path.slice(templates.length + 1), view),
+    },
+  }),
+)
+pages.get('/account', (ctx) => {
+  if (!ctx.isAuthenticated()) return ctx.redirect('/login')
+  return ctx.render('account.eta', { view: accountView(ctx.state.user) })
+})
+pages.get('/login', (ctx) => {
+  if (ctx.isAuthenticated()) return ctx.redirect('/account')
+  return ctx.render('login.eta', { view: loginView() })
+})
+
+app.use(api.routes())
+app.use(pages.routes())
+app.listen(port, host)

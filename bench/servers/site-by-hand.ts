@@ -1,0 +1,144 @@
+// Koa with the look-ups written by hand and the chores of the site: one line of the log, the same headers, the check
+// against other sites, koa-session, and pages through koa-views and Eta.
+import { randomBytes, randomUUID } from 'node:crypto'
+import Router from '@koa/router'
+import Koa, { type Context } from 'koa'
+import session from 'koa-session'
+import koaViews from 'koa-views'
+import { pino } from 'pino'
+import { publicUrl } from '../data.ts'
+import { host, port } from './environment.ts'
+import { accountView, eta, loginView, templates } from './pages.ts'
+import { endSession, type Person, saveSession, sessionUser, userByID, userByToken } from './rows.ts'
+import { isGood } from './verify-by-hand.ts'
+
+const headers = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Cache-Control': 'no-store',
+  'Strict-Transport-Security': 'max-age=63072000; includeSubDomains',
+}
+
+const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
+const app = new Koa({ proxy: true, maxIpsCount: 1 })
+
+app.use(async (ctx, next) => {
+  const start = performance.now()
+  const request = randomUUID()
+  try {
+    await next()
+  } finally {
+    const ms = Math.round((performance.now() - start) * 10) / 10
+    log.info(
+      { request, address: ctx.ip, method: ctx.method, path: ctx.path, status: ctx.status, ms },
+      'request',
+    )
+  }
+})
+
+app.use((ctx, next) => {
+  ctx.set(headers)
+  return next()
+})
+
+app.use((ctx, next) => {
+  const isSafe = ctx.method === 'GET' || ctx.method === 'HEAD' || ctx.method === 'OPTIONS'
+  const site = ctx.get('Sec-Fetch-Site')
+  const from = ctx.get('Origin')
+  const isOurs = site ? site === 'same-origin' || site === 'none' : from === '' || from === publicUrl
+  if (!isSafe && !isOurs) ctx.throw(403)
+  return next()
+})
+
+app.use(
+  koaViews(templates, {
+    extension: 'eta',
+    engineSource: {
+      eta: async (path: string, { view }: { view: object }) =>
+        eta.render(path.slice(templates.length + 1), view),
+    },
+  }),
+)
+
+app.use(
+  session(
+    {
+      key: '__Host-session',
+      maxAge: 24 * 60 * 60 * 1000,
+      secure: true,
+      sameSite: 'lax',
+      // 256 random bits that are looked up need no signature.
+      signed: false,
+      genid: () => randomBytes(32).toString('base64url'),
+      store: {
+        get: async (id) => {
+          const user = sessionUser(id)
+          return user && { user }
+        },
+        set: async (id, data) => saveSession(id, data),
+        destroy: async (id) => endSession(id),
+      },
+    },
+    app,
+  ),
+)
+
+const router = new Router()
+
+router.get('/healthz', (ctx) => {
+  ctx.body = 'ok'
+})
+
+router.get('/me', (ctx) => {
+  const user = userByToken(bearer(ctx))
+  if (!user) return unauthorized(ctx)
+  const { id, name, email } = user
+  ctx.body = { id, name, email }
+})
+
+router.post('/validateLoggedInUser', (ctx) => {
+  if (!isGoodToken(bearer(ctx))) return unauthorized(ctx)
+  ctx.body = ''
+})
+
+router.get('/account', (ctx) => {
+  const user = signedIn(ctx)
+  if (!user) return ctx.redirect('/login?next=%2Faccount')
+  return ctx.render('account.eta', { view: accountView(user) })
+})
+
+router.get('/login', (ctx) => {
+  if (signedIn(ctx)) return ctx.redirect('/account')
+  return ctx.render('login.eta', { view: loginView() })
+})
+
+app.use(router.routes())
+app.listen(port, host)
+
+function bearer(ctx: Context): string {
+  return /^Bearer +(\S+)$/i.exec(ctx.get('Authorization'))?.[1] ?? ''
+}
+
+function isGoodToken(token: string): boolean {
+  try {
+    return isGood(token)
+  } catch {
+    return false
+  }
+}
+
+function signedIn(ctx: Context): Person | undefined {
+  const id: unknown = ctx.session?.user
+  return typeof id === 'string' ? userByID(id) : undefined
+}
+
+function unauthorized(ctx: Context): void {
+  ctx.status = 401
+  ctx.set('WWW-Authenticate', 'Bearer')
+  ctx.body = { error: 'Unauthorized' }
+}
