@@ -1,5 +1,6 @@
 // Plain JavaScript, so that a Node that is too old to read the rest can still say so: `node src/start.js server`.
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 
 // The database, its log and the secret are for whoever runs this and nobody else, whatever the folder allows.
 process.umask(0o077)
@@ -17,5 +18,7 @@ try {
   console.error('.env must be a file that can be read, with a line NAME=value for each variable.')
   process.exit(1)
 }
+// What was compiled once is not compiled again, and the compiler takes no memory: in a folder that nobody else writes to.
+module.enableCompileCache?.(`${import.meta.dirname}/../node_modules/.cache/node`)
 const [program] = process.argv.splice(2, 1)
 await import(`./${program}.ts`)
