@@ -20,10 +20,11 @@ export class Auth {
   readonly authenticators: RequestAuthenticator[] = []
 
   readonly #ctx: AuthContext
-  readonly #users = new Map<Class, object>()
-  readonly #by = new Map<Class, RequestAuthenticator>()
-  readonly #loggedOut = new Set<Class>()
-  readonly #listeners: (() => void)[] = []
+  // Few, so a list is looked through sooner than a map is made.
+  #users: { readonly type: Class; readonly user: object; readonly by: RequestAuthenticator | undefined }[] =
+    []
+  #loggedOut: Class[] = []
+  #listeners: (() => void)[] = []
   #trying: RequestAuthenticator | undefined
   #failure: Undecided | undefined
   #credentialsSent = false
@@ -37,10 +38,9 @@ export class Auth {
 
   /** Marks `user` as authenticated for this request, in place of any other of its class. */
   login<User extends object>(user: User, type: Class<User> = user.constructor as Class<User>): void {
-    this.#users.set(type, user)
-    this.#loggedOut.delete(type)
-    if (this.#trying) this.#by.set(type, this.#trying)
-    else this.#by.delete(type)
+    this.withdraw(type)
+    this.#users.push({ type, user, by: this.#trying })
+    if (this.#loggedOut.length > 0) this.#loggedOut = this.#loggedOut.filter((each) => each !== type)
     this.#asked ||= this.#trying === undefined
     for (const listener of this.#listeners) listener()
   }
@@ -68,12 +68,12 @@ export class Auth {
   logout(type: Class): void {
     this.#asked = true
     this.withdraw(type)
-    this.#loggedOut.add(type)
+    this.#loggedOut.push(type)
   }
 
   /** The authenticator that vouches for the user of that class; `undefined` if a handler logged it in, or nobody did. */
   by(type: Class): RequestAuthenticator | undefined {
-    return this.#by.get(type)
+    return this.#find(type)?.by
   }
 
   /** Why nobody can tell who this is; a public page may look here, and render as for a visitor. */
@@ -104,37 +104,36 @@ export class Auth {
 
   /** For authenticators: what `get` returns, without being asked. */
   peek<User extends object>(type: Class<User>): User | undefined {
-    // The map holds under each class only what `login` took as a value of that class.
-    return this.#users.get(type) as User | undefined
+    // With each class stands only what `login` took as a value of that class.
+    return this.#find(type)?.user as User | undefined
   }
 
   /** For authenticators: removes the user of that class from this request, and leaves the session alone. */
   withdraw(type: Class): void {
-    this.#users.delete(type)
-    this.#by.delete(type)
+    if (this.#find(type)) this.#users = this.#users.filter((each) => each.type !== type)
   }
 
   /** For authenticators: whether `logout` was called for that class, and no `login` since. */
   isLoggedOut(type: Class): boolean {
-    return this.#loggedOut.has(type)
+    return this.#loggedOut.includes(type)
   }
 
-  /** Lets an authenticator try. What it throws is kept for whoever asks who this is, unless it is an answer (a status). */
-  async attempt(authenticator: RequestAuthenticator): Promise<void> {
+  /**
+   * Lets an authenticator try. What it throws is kept for whoever asks who this is, unless it is an answer (a status).
+   * Without a promise where there is nothing to wait for.
+   */
+  attempt(authenticator: RequestAuthenticator): void | Promise<void> {
     this.authenticators.push(authenticator)
     this.#isToBeAsked ||= !authenticator.isForEveryPage || '_matchedRoute' in this.#ctx
     if (this.#failure || authenticator.isSpared(this.#ctx)) return
     this.#trying = authenticator
     try {
-      await authenticator.attempt(this.#ctx)
+      const attempt = authenticator.attempt(this.#ctx)
+      if (attempt) return this.#settle(authenticator, attempt)
     } catch (error) {
-      // Not even half: whom it has logged in by then may not be who they say.
-      for (const [type, by] of this.#by) if (by === authenticator) this.withdraw(type)
-      if (isAnswer(error)) throw error
-      this.fail(error)
-    } finally {
-      this.#trying = undefined
+      this.#fails(authenticator, error)
     }
+    this.#trying = undefined
   }
 
   /** For `auth()`: the response is ready. Reports what nobody asked about. */
@@ -142,6 +141,28 @@ export class Auth {
     if (this.#asked) return
     if (this.#failure) this.#ctx.app.emit('error', this.#failure, this.#ctx)
     else if (this.#isToBeAsked) warnOfUnguarded(this.#ctx)
+  }
+
+  async #settle(authenticator: RequestAuthenticator, attempt: Promise<void>): Promise<void> {
+    try {
+      await attempt
+    } catch (error) {
+      this.#fails(authenticator, error)
+    }
+    this.#trying = undefined
+  }
+
+  #fails(authenticator: RequestAuthenticator, error: unknown): void {
+    this.#trying = undefined
+    // Not even half: whom it has logged in by then may not be who they say.
+    this.#users = this.#users.filter(({ by }) => by !== authenticator)
+    if (isAnswer(error)) throw error
+    this.fail(error)
+  }
+
+  #find(type: Class) {
+    for (const each of this.#users) if (each.type === type) return each
+    return undefined
   }
 
   #challenges(): string[] {

@@ -30,9 +30,9 @@ export abstract class RequestAuthenticator<User extends object = object> {
 
   /** The middleware, for one route, a router or the whole application. */
   middleware(): AuthMiddleware {
-    return async (ctx, next) => {
-      await authOf(ctx).attempt(this)
-      return next()
+    return (ctx, next) => {
+      const attempt = authOf(ctx).attempt(this)
+      return attempt ? attempt.then(next) : next()
     }
   }
 }

@@ -10,9 +10,10 @@ export type Databases = { readonly default: MikroORM } & { readonly [name: strin
 interface Mounted {
   readonly options: ReadOptions
   readonly databases: Databases
-  readonly managers: Map<string, EntityManager>
+  /** By the name of their database, once somebody has asked for one. */
+  managers?: Map<string, EntityManager>
   /** What was found before there was an entity manager: puts it there. */
-  readonly found: { readonly database: string; attach(em: EntityManager): void }[]
+  found?: { readonly database: string; attach(em: EntityManager): void }[]
 }
 
 const mounted = new Slot<Mounted>('databases')
@@ -29,7 +30,7 @@ export function databases(
 ): (ctx: ExtendableContext, next: Next) => Promise<unknown> {
   const all: Databases = isDatabases(orm) ? orm : { default: orm }
   return (ctx, next) => {
-    mounted.set(ctx, { options, databases: all, managers: new Map(), found: [] })
+    mounted.set(ctx, { options, databases: all })
     return next()
   }
 }
@@ -41,12 +42,13 @@ export function databases(
  * @param database its name, if it is not the default one
  */
 export function entityManager(ctx: object, database = 'default'): EntityManager {
-  const { managers, found } = mountedOn(ctx)
-  const known = managers.get(database)
+  const mount = mountedOn(ctx)
+  const known = mount.managers?.get(database)
   if (known) return known
   const em = databaseOf(ctx, database).em.fork()
-  managers.set(database, em)
-  for (const each of found) if (each.database === database) each.attach(em)
+  mount.managers ??= new Map()
+  mount.managers.set(database, em)
+  for (const each of mount.found ?? []) if (each.database === database) each.attach(em)
   return em
 }
 
@@ -68,12 +70,14 @@ export function readOptionsOf(ctx: object): ReadOptions {
 
 /** For look-ups: whether the request has an entity manager, which may know more than the database. */
 export function isInUse(ctx: object, database = 'default'): boolean {
-  return mountedOn(ctx).managers.has(database)
+  return mountedOn(ctx).managers?.has(database) ?? false
 }
 
 /** For look-ups: what was found is to be in the entity manager, if somebody asks for one. */
 export function found(ctx: object, attach: (em: EntityManager) => void, database = 'default'): void {
-  mountedOn(ctx).found.push({ database, attach })
+  const mount = mountedOn(ctx)
+  mount.found ??= []
+  mount.found.push({ database, attach })
 }
 
 function mountedOn(ctx: object): Mounted {

@@ -17,7 +17,7 @@ export class KeyLookUp<Model extends object> {
    *
    * @param database the name that it was mounted by, if it is not the default one
    */
-  async find(ctx: object, key: string, database?: string): Promise<Model | undefined> {
+  find(ctx: object, key: string, database?: string): Model | undefined | Promise<Model | undefined> {
     const property = primaryKeyOf(databaseOf(ctx, database).em, this.#model)
     const value = keyFrom(property, key)
     if (value === undefined) return undefined

@@ -165,7 +165,7 @@ describe('LookUp', () => {
     const { orm, User, users } = await open(t)
     await orm.em.fork().nativeUpdate(User, ada.id, { name: 'Augusta' })
     assert.equal((await users.find(requestTo(orm), ada.id))?.name, 'Augusta')
-    let found: Promise<InstanceType<typeof User> | undefined> | undefined
+    let found: ReturnType<typeof users.find>
     const taken = orm.em.fork().transactional(async (em) => {
       await em.nativeUpdate(User, ada.id, { name: 'Nobody' })
       found = users.find(requestTo(orm), ada.id)
@@ -189,7 +189,7 @@ describe('LookUp', () => {
   test('throws what MikroORM throws where the database is broken', async (t) => {
     const { orm, tokens } = await open(t)
     await orm.em.getConnection().execute('alter table token rename to hidden')
-    await assert.rejects(tokens.find(requestTo(orm), 'value'), { name: 'TableNotFoundException' })
+    await assert.rejects(async () => tokens.find(requestTo(orm), 'value'), { name: 'TableNotFoundException' })
     await orm.em.getConnection().execute('alter table hidden rename to token')
     assert.ok(await tokens.find(requestTo(orm), 'value'))
   })

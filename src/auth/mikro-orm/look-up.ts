@@ -1,6 +1,6 @@
 import type { MikroORM } from '@mikro-orm/core'
 import { databaseOf, entityManager, found, isInUse, readOptionsOf } from './databases.ts'
-import type { ReadOptions } from './prepared-read.ts'
+import type { Row } from './prepared-read.ts'
 import { Select, type Sought } from './select.ts'
 
 /**
@@ -21,25 +21,25 @@ export class LookUp<Model extends object> {
   }
 
   /**
-   * The entity, or nobody. Throws if the database cannot be asked.
+   * The entity, or nobody; at once where the driver answers at once. Throws if the database cannot be asked.
    *
    * @param value proven to be a string or a number by now: an object would be a query
    * @param database the name that it was mounted by, if it is not the default one
    */
-  async find(ctx: object, value: string | number, database?: string): Promise<Model | undefined> {
+  find(
+    ctx: object,
+    value: string | number,
+    database?: string,
+  ): Model | undefined | Promise<Model | undefined> {
     const orm = databaseOf(ctx, database)
     if (isInUse(ctx, database) || orm.config.getLogger().isEnabled('query'))
       return this.#ask(ctx, value, database)
+    const select = this.#selects.get(orm)
+    if (!select) return this.#findLater(ctx, value, database)
     try {
-      const select = this.#selects.has(orm)
-        ? this.#selects.get(orm)
-        : await this.#prepare(orm, readOptionsOf(ctx))
-      if (!select) return this.#ask(ctx, value, database)
-      const row = await select.row(value)
-      if (!row) return undefined
-      const entity = select.entity(row)
-      found(ctx, (em) => select.attach(em, entity, row), database)
-      return entity
+      const row = select.row(value)
+      if (row instanceof Promise) return this.#findLater(ctx, value, database, row)
+      return row && made(select, row, ctx, database)
     } catch {
       // The connection may be another one by now.
       this.#selects.delete(orm)
@@ -47,10 +47,24 @@ export class LookUp<Model extends object> {
     }
   }
 
-  async #prepare(orm: MikroORM, options: ReadOptions): Promise<Select<Model> | undefined> {
-    const select = await Select.prepare(orm, this.#sought, options)
-    this.#selects.set(orm, select)
-    return select
+  /** Where there is something to wait for: the statement, or its row. */
+  async #findLater(
+    ctx: object,
+    value: string | number,
+    database?: string,
+    asked?: Promise<Row | undefined>,
+  ): Promise<Model | undefined> {
+    const orm = databaseOf(ctx, database)
+    try {
+      if (!this.#selects.has(orm))
+        this.#selects.set(orm, await Select.prepare(orm, this.#sought, readOptionsOf(ctx)))
+      const select = this.#selects.get(orm)
+      const row = await (asked ?? select?.row(value))
+      if (select) return row && made(select, row, ctx, database)
+    } catch {
+      this.#selects.delete(orm)
+    }
+    return this.#ask(ctx, value, database)
   }
 
   async #ask(ctx: object, value: string | number, database?: string): Promise<Model | undefined> {
@@ -61,4 +75,16 @@ export class LookUp<Model extends object> {
     const entity = await entityManager(ctx, database).findOne<object>(model, where, { populate })
     return (entity as Model | null) ?? undefined
   }
+}
+
+/** The entity of a row, which the request's entity manager is to know, if there is ever one. */
+function made<Model extends object>(
+  select: Select<Model>,
+  row: Row,
+  ctx: object,
+  database: string | undefined,
+): Model {
+  const entity = select.entity(row)
+  found(ctx, (em) => select.attach(em, entity, row), database)
+  return entity
 }

@@ -88,23 +88,25 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     this.#tokens = new LookUp({ model: user, property: keys.value, relation: keys.user })
   }
 
-  override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
+  override authenticate({ token }: BearerAuthorization, ctx: AuthContext): void | Promise<void> {
     const value = this.user.stored(token)
-    if (value === undefined) return
-    const found = await this.#tokens.find(ctx, value, this.#database)
-    if (!found) return
-    if (!found.isValid) {
-      await entityManager(ctx, this.#database).nativeDelete(
-        this.user,
-        wrap(found, true).getPrimaryKey() as never,
-      )
-      return
-    }
+    const found = value === undefined ? undefined : this.#tokens.find(ctx, value, this.#database)
+    if (found instanceof Promise) return found.then((token) => (token ? this.#logIn(token, ctx) : undefined))
+    if (found) return this.#logIn(found, ctx)
+  }
+
+  #logIn(found: TokenModel, ctx: AuthContext): void | Promise<void> {
+    if (!found.isValid) return this.#delete(found, ctx)
     // The relation is populated, and may be wrapped (`ref()`); its property was proven to be one of the entity.
     const user = Reflect.get(found, this.#relation) as object | null
     if (!user) return
     ctx.auth.login(found, this.user)
     ctx.auth.login(Reference.unwrapReference(user), this.#ownerOf(ctx))
+  }
+
+  async #delete(token: TokenModel, ctx: AuthContext): Promise<void> {
+    const key = wrap(token, true).getPrimaryKey()
+    await entityManager(ctx, this.#database).nativeDelete(this.user, key as never)
   }
 
   /** Nothing is left to do where the token's user is authenticated, by password, say. */
