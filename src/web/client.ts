@@ -64,6 +64,7 @@ function isForwardedFromTls(ctx: Context): boolean {
 
 // Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
 function withoutPort(address: string): string {
+  if (isIP(address) > 0) return address
   return address.replace(/^(?:(\d+(?:\.\d+){3})|\[([\da-f:.]+)\])(?::\d+)?$/i, '$1$2')
 }
 
