@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, readdir, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { describe, test } from 'node:test'
 import Database from 'better-sqlite3'
 import { openDatabase } from './database/open-database.ts'
@@ -53,6 +55,27 @@ describe('the server', { concurrency: 2 }, () => {
     await chmod(join(folder, 'site.sqlite'), 0o644)
     const again = await startServer(t, { DATA_DIR: folder })
     assert.match(String(again.log[0]?.msg), /^The database can be read by other users: chmod 600 /)
+  })
+
+  test('stops when the shell that `npm start` runs it in is gone, which hands on no signal', async (t) => {
+    if (process.platform === 'win32') return t.skip('There it is ended with its shell.')
+    const folder = await temporaryFolder(t)
+    const program = join(import.meta.dirname, 'start.js')
+    const shell = spawn('sh', ['-c', '"$0" "$1" server; true', process.execPath, program], {
+      env: { DATA_DIR: folder, PORT: '0', npm_lifecycle_event: 'start' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const lines = createInterface(shell.stdout)[Symbol.asyncIterator]()
+    const says = async (message: string) => {
+      for (;;) {
+        const { value, done } = await lines.next()
+        assert.ok(!done, `it never said "${message}"`)
+        if (JSON.parse(value).msg === message) return
+      }
+    }
+    await says('listening')
+    shell.kill('SIGKILL')
+    await says('stopped')
   })
 
   test('starts twice at the same time on a fresh folder, and both work on the same accounts', async (t) => {

@@ -62,8 +62,19 @@ async function serve(): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  // `npm start` hands a signal to a shell, which ends and leaves us behind.
+  if (process.env.npm_lifecycle_event) whenLeftBehind(() => stop('SIGTERM'))
   // Last, so that whoever waits for this line can stop us from then on.
   log.info({ url: urlOf(server, config.host) }, 'listening')
+}
+
+function whenLeftBehind(stop: () => void): void {
+  const parent = process.ppid
+  const look = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(look)
+    stop()
+  }, 500).unref()
 }
 
 function urlOf(server: Server, host: string): string {

@@ -1,6 +1,6 @@
-import type { JsonWebKey } from 'node:crypto'
 import { decodeBase64url } from './base64url.ts'
 import { encodeHeader, parseHeader } from './header.ts'
+import type { JWK } from './jwk.ts'
 import type { JWTKey } from './key.ts'
 import { readKey } from './read-key.ts'
 
@@ -13,7 +13,7 @@ const longest = 8192
  */
 export function verifyCompact(
   token: string,
-  jwk: JsonWebKey,
+  jwk: JWK,
   algorithms: readonly string[],
 ): Uint8Array | undefined {
   return openCompact(token, (encoded) => {
@@ -49,7 +49,7 @@ export function signCompact(claims: object, typ: string, key: JWTKey): string {
 }
 
 // Only what is public of the key counts here.
-function readPublicKey(jwk: JsonWebKey): JWTKey | undefined {
+function readPublicKey(jwk: JWK): JWTKey | undefined {
   try {
     const { d: _, ...publicHalf } = jwk
     return readKey(publicHalf)

@@ -1,6 +1,7 @@
 export { JWTAuthenticator } from './authenticator.ts'
 export type { Claims } from './claims.ts'
 export { verifyCompact } from './compact.ts'
+export type { JWK } from './jwk.ts'
 export { JWTKeyError } from './key-error.ts'
 export { JWTKeys, type JWTKeysOptions } from './keys.ts'
 export { JWTPayload, type JWTPayloadClass } from './payload.ts'

@@ -1,9 +1,9 @@
-import type { JsonWebKey } from 'node:crypto'
 import { Misuse } from '../errors.ts'
 import { parseJsonObject } from '../json-object.ts'
 import { type ClaimRules, goodUntil } from './claims.ts'
 import { openCompact, signCompact } from './compact.ts'
 import { encodeHeader, type Header, mediaType, parseHeader } from './header.ts'
+import type { JWK } from './jwk.ts'
 import type { JWTKey } from './key.ts'
 import { JWTKeyError } from './key-error.ts'
 import { type JWTPayload, type JWTPayloadClass, provePayloadClass } from './payload.ts'
@@ -14,7 +14,7 @@ export interface JWTKeysOptions {
   /** Secrets for HS256 of 32 bytes or more: bytes, or text that stands for its UTF-8 bytes. */
   readonly secrets?: readonly (string | Uint8Array)[]
   /** Private keys for EdDSA, ES256 or RS256, in PEM or as JWK; public ones where tokens are only verified. */
-  readonly keys?: readonly (string | JsonWebKey)[]
+  readonly keys?: readonly (string | JWK)[]
   /** Who makes the tokens: their `iss`. */
   readonly issuer: string
   /** Whom they are for: their `aud`. */
@@ -89,7 +89,7 @@ export class JWTKeys {
   }
 }
 
-function proveSet(keys: readonly JWTKey[], sources: readonly (string | JsonWebKey)[]): void {
+function proveSet(keys: readonly JWTKey[], sources: readonly (string | JWK)[]): void {
   const kinds = new Set(keys.map((key) => key.alg === 'HS256'))
   // Our `kid` is the thumbprint; a JWK may say another, and two that say the same are a mix-up.
   const named = sources.flatMap((source) => (typeof source === 'string' ? [] : (source.kid ?? [])))

@@ -1,10 +1,5 @@
-import {
-  createPrivateKey,
-  createPublicKey,
-  createSecretKey,
-  type JsonWebKey,
-  type KeyObject,
-} from 'node:crypto'
+import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
+import type { JWK } from './jwk.ts'
 import { JWTKey } from './key.ts'
 import { JWTKeyError } from './key-error.ts'
 
@@ -22,7 +17,7 @@ export function readSecret(secret: string | Uint8Array): JWTKey {
  * A private or public key in PEM, or any JWK (RFC 7517 §4), whose `use`, `key_ops` and `alg` are honoured. Throws
  * `JWTKeyError` if it is not fit.
  */
-export function readKey(source: string | JsonWebKey): JWTKey {
+export function readKey(source: string | JWK): JWTKey {
   return typeof source === 'string' ? readPem(source) : readJwk(source)
 }
 
@@ -31,7 +26,7 @@ function readPem(pem: string): JWTKey {
   return new JWTKey(load(() => (isPrivate ? createPrivateKey(pem) : createPublicKey(pem))))
 }
 
-function readJwk(jwk: JsonWebKey): JWTKey {
+function readJwk(jwk: JWK): JWTKey {
   const isPrivate = jwk.kty !== 'oct' && jwk.d !== undefined
   const use = isPrivate ? 'sign' : 'verify'
   if (jwk.use !== undefined && jwk.use !== 'sig') throw new JWTKeyError('The `use` of this JWK is not "sig".')
@@ -44,13 +39,14 @@ function readJwk(jwk: JsonWebKey): JWTKey {
   return key
 }
 
-function allows({ key_ops: operations }: JsonWebKey, operation: 'sign' | 'verify'): boolean {
+function allows({ key_ops: operations }: JWK, operation: 'sign' | 'verify'): boolean {
   return operations === undefined || (Array.isArray(operations) && operations.includes(operation))
 }
 
-function keyObject(jwk: JsonWebKey, isPrivate: boolean): KeyObject {
+function keyObject(jwk: JWK, isPrivate: boolean): KeyObject {
   if (jwk.kty === 'oct') return createSecretKey(jwk.k ?? '', 'base64url')
-  const input = { key: jwk, format: 'jwk' } as const
+  // What Node's types call a JWK differs from version to version; Node itself proves what it gets.
+  const input = { key: { ...jwk } as never, format: 'jwk' } as const
   return isPrivate ? createPrivateKey(input) : createPublicKey(input)
 }
 
