@@ -74,6 +74,16 @@ describe('a connection whose client does not wait for answers', () => {
     assert.equal(seen.most, 32)
   })
 
+  test('is cut when it sends thousands of them at once', async (t) => {
+    const { socket, gate, seen } = await open(t)
+    const cut = new Promise((resolve) => socket.once('close', resolve))
+    socket.write(`GET /0 HTTP/1.1\r\n${host}\r\n`.repeat(2000))
+    socket.resume()
+    await cut
+    gate.resolve()
+    assert.equal(seen.most, 32)
+  })
+
   for (const [what, head] of Object.entries({
     'without bodies': `GET /0 HTTP/1.1\r\n${host}\r\n`,
     'with bodies': `POST /0 HTTP/1.1\r\n${host}Content-Length: 9\r\n\r\n123456789`,

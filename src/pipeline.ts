@@ -6,6 +6,8 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => unknown
 
 // Browsers wait for each answer; what waits for none may still have so many at work for it.
 const atOnce = 32
+// What is read at once may hold thousands: whoever sends so many will read none of the answers.
+const mostWaiting = 256
 
 /** Hands on the requests of each connection so that only so many are at work at once, however many were sent at once. */
 export function pipelined(handle: Handle): Handle {
@@ -22,7 +24,7 @@ export function pipelined(handle: Handle): Handle {
 class Pipeline {
   readonly #socket: Socket
   readonly #handle: Handle
-  // Bounded by what is read at once, 64 KB: nothing more is read while anything waits.
+  // Nothing more is read while anything waits.
   readonly #waiting: [IncomingMessage, ServerResponse][] = []
   #atWork = 0
   #isOver = false
@@ -41,7 +43,8 @@ class Pipeline {
     this.#isOver = framingProblem(request) !== undefined
     this.#waiting.push([request, response])
     this.#begin()
-    if (this.#waiting.length > 0) this.#socket.pause()
+    if (this.#waiting.length > mostWaiting) this.#hangUp()
+    else if (this.#waiting.length > 0) this.#socket.pause()
   }
 
   #begin(): void {
@@ -61,6 +64,11 @@ class Pipeline {
     if (this.#waiting.length === 0) return
     this.#begin()
     if (this.#waiting.length === 0) this.#socket.resume()
+  }
+
+  #hangUp(): void {
+    this.#drop()
+    this.#socket.destroy()
   }
 
   #drop(): void {

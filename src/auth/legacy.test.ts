@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import Router from '@koa/router'
 import Koa from 'koa'
+import session from 'koa-session'
 import { type AuthContext, auth } from './auth.ts'
 import { BearerAuthenticator } from './bearer.ts'
 import { assertAuthenticated, tokenAuthentication } from './legacy.ts'
+import { SessionAuthenticator } from './session.ts'
+import { MemoryStore } from './testing/memory-store.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { serve } from './testing/serve.ts'
 
@@ -46,6 +49,33 @@ describe('tokenAuthentication', () => {
     assert.deepEqual([...bodies], ['You may not see this.'])
     const doubled = ['Authorization: Bearer right', 'Authorization: Bearer right']
     assert.equal((await rawRequest(port, doubled, 'GET /me HTTP/1.1')).status, 403)
+  })
+
+  test('answers 403 for a token whose user is gone, and makes no session of a token', async (t) => {
+    class User {
+      static readonly TokenType = { find: (token: string) => tokens.get(token) }
+      readonly sessionID = 'ada'
+    }
+    const ada = new User()
+    // As JavaScript may find them, by a left join.
+    const tokens = new Map([
+      ['right', { user: ada }],
+      ['orphan', { user: null as unknown as User }],
+      ['empty', {} as { user: User }],
+    ])
+    const app = new Koa<object, AuthContext>()
+    app.use(session({ store: new MemoryStore(), signed: false }, app))
+    app.use(auth())
+    app.use(SessionAuthenticator.from(User, () => ada, { remember: 'signed-in' }))
+    app.use(tokenAuthentication(User))
+    app.use((ctx) => {
+      ctx.body = 'in'
+    })
+    const { url } = await serve(t, app)
+    for (const token of ['orphan', 'empty'])
+      assert.equal((await fetch(url, { headers: bearer(token) })).status, 403, token)
+    const response = await fetch(url, { headers: bearer('right') })
+    assert.deepEqual([response.status, response.headers.getSetCookie()], [200, []])
   })
 
   test('guards a whole application, with a token type that answers at once', async (t) => {

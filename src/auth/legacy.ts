@@ -1,6 +1,7 @@
-import { type AuthContext, type AuthMiddleware, authOf, type Class, isAnswer } from './auth.ts'
+import { type AuthContext, type AuthMiddleware, authOf, type Class } from './auth.ts'
+import { RequestAuthenticator } from './authenticator.ts'
 import { bearerAuthorization } from './authorization.ts'
-import { Forbidden, Undecided } from './errors.ts'
+import { Forbidden } from './errors.ts'
 
 /** A stored token of the older variant, with its parent relation (specification, "Older variant models"). */
 export interface LegacyToken<User extends object> {
@@ -24,12 +25,11 @@ export type TokenAuthenticatable<User extends object = object> = Class<User> & {
  * and rejects with 403 a token that is not stored, and none at all, without saying which.
  */
 export function tokenAuthentication<User extends object>(type: TokenAuthenticatable<User>): AuthMiddleware {
+  const authenticator = new LegacyAuthenticator(type)
   return async (ctx, next) => {
     const auth = authOf(ctx)
-    const bearer = bearerAuthorization(ctx.req)
-    const found = bearer && (await find(type.TokenType, bearer.token, ctx))
-    if (!found) throw new Forbidden('You may not see this.')
-    auth.login(found.user, type)
+    await auth.attempt(authenticator)
+    if (!auth.has(type) || auth.by(type) !== authenticator) throw new Forbidden('You may not see this.')
     return next()
   }
 }
@@ -41,10 +41,23 @@ export function assertAuthenticated<User extends object>(ctx: AuthContext, type:
   return user
 }
 
-async function find<User extends object>(tokens: LegacyTokenType<User>, token: string, ctx: AuthContext) {
-  try {
-    return await tokens.find(token, ctx)
-  } catch (error) {
-    throw isAnswer(error) ? error : new Undecided(error)
+class LegacyAuthenticator<User extends object> extends RequestAuthenticator<User> {
+  readonly user: TokenAuthenticatable<User>
+
+  constructor(user: TokenAuthenticatable<User>) {
+    super()
+    this.user = user
+  }
+
+  override async attempt(ctx: AuthContext): Promise<void> {
+    const bearer = bearerAuthorization(ctx.req)
+    const found = bearer && (await this.user.TokenType.find(bearer.token, ctx))
+    // A token may have outlived its user.
+    if (found?.user) ctx.auth.login(found.user, this.user)
+  }
+
+  /** Whoever is authenticated by other means still has to send a token. */
+  override isSpared(): boolean {
+    return false
   }
 }

@@ -103,6 +103,37 @@ describe('LookUp', () => {
     assert.equal('secret' in JSON.parse(JSON.stringify(user)), false)
   })
 
+  test('reads a date that was written as text as MikroORM does, in whatever zone the machine is, and gives each request bytes of its own', async (t) => {
+    const Schema = defineEntity({
+      name: 'Dated',
+      properties: { id: p.string().primary(), at: p.datetime(), bytes: p.blob() },
+    })
+    class Dated extends Schema.class {}
+    Schema.setClass(Dated)
+    const { orm } = await openORM(t, Dated)
+    const zone = process.env.TZ
+    t.after(() => {
+      if (zone === undefined) delete process.env.TZ
+      else process.env.TZ = zone
+    })
+    process.env.TZ = 'America/Los_Angeles'
+    const dated = new KeyLookUp(Dated)
+    for (const at of [
+      '2026-11-21 12:00:00',
+      '2026-11-21T12:00:00Z',
+      '2026-11-21 12:00:00+02:00',
+      '1795262400000',
+    ]) {
+      await orm.em.getConnection().execute("insert or replace into dated values ('one', ?, x'0102')", [at])
+      const usual = await orm.em.fork().findOneOrFail(Dated, 'one')
+      await dated.find(requestTo(orm), 'one')
+      const found = (await dated.find(requestTo(orm), 'one')) ?? assert.fail()
+      assert.deepEqual(found.at, usual.at, at)
+      found.bytes.fill(9)
+      assert.deepEqual([...((await dated.find(requestTo(orm), 'one'))?.bytes ?? [])], [1, 2])
+    }
+  })
+
   test('finds nobody who is not there, or whom a filter keeps out', async (t) => {
     const { orm, User, tokens, users } = await open(t)
     assert.equal(await tokens.find(requestTo(orm), 'Value'), undefined)

@@ -10,7 +10,7 @@ import { Select, type Sought } from './select.ts'
  *
  * Where that is not the same, MikroORM is asked in the usual way: for a model that is more than columns, while statements
  * are logged, where the request uses its entity manager already, and where the statement fails, since MikroORM's driver may
- * know how to wait.
+ * know how to wait. Which filters a model has is found out at its first look-up: add those of the entity manager before.
  */
 export class LookUp<Model extends object> {
   readonly #sought: Sought<Model>

@@ -5,6 +5,7 @@ import {
   type EntityProperty,
   EventType,
   helper,
+  type Platform,
   QueryHelper,
   ReferenceKind,
   UuidType,
@@ -113,11 +114,27 @@ function conversion(em: EntityManager, property: EntityProperty): Convert {
   const convert: Convert =
     customType && hydrate !== false && property.kind === ReferenceKind.SCALAR
       ? (value) => customType.convertToJSValue(value, platform)
-      : (value) => value
+      : own
   if (runtimeType === 'boolean') return (value) => convert(value === null ? null : Boolean(value))
   if (runtimeType === 'Date' && !platform.isNumericProperty(property))
-    return (value) => convert(value === null ? null : platform.parseDate(value as string | number))
+    return (value) => convert(value === null ? null : dateOf(value as string | number, platform))
   return convert
+}
+
+// A row may be read once for many requests: what can be changed is each one's own.
+function own(value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value) : value
+}
+
+// A text without a zone is meant in that of the database, which is UTC unless MikroORM is told otherwise.
+function dateOf(value: string | number, platform: Platform): unknown {
+  const zone = platform.getTimezone()
+  const isWhole = typeof value !== 'string' || !zone || zone === 'local' || hasZone(value)
+  return platform.parseDate(isWhole ? value : value + zone)
+}
+
+function hasZone(date: string): boolean {
+  return date.includes('+') || date.lastIndexOf('-') > 10 || date.endsWith('Z')
 }
 
 /** What all filters together ask for, if that is for certain values in certain columns, whoever asks; nothing else will do. */

@@ -20,8 +20,9 @@ export interface ReadOptions {
 interface SqliteClient {
   readonly name: string
   readonly memory: boolean
+  readonly open: boolean
   readonly inTransaction: boolean
-  prepare(sql: string): { raw(): { get(value: unknown): Row | undefined } }
+  prepare(sql: string): { raw(): { get(value?: unknown): Row | undefined } }
   pragma(name: string, options: { simple: true }): unknown
 }
 
@@ -45,9 +46,11 @@ export async function prepareRead(
   const client = await clientOf(connection)
   if (!isSqlite(client)) return undefined
   const statement = client.prepare(sql).raw()
-  const memory = remember ? memoryFor(client) : undefined
+  const memory = remember && isOfTables(client, sql) ? memoryFor(client) : undefined
   return {
     get(value) {
+      // What is remembered would still be there.
+      if (!client.open) throw new Error('The connection is closed.')
       if (connection.assertReadable) connection.assertReadable()
       // Somebody else's, on the connection that all share: what it has written may yet be taken back.
       else if (client.inTransaction) throw new Error('The connection is in a transaction.')
@@ -56,8 +59,21 @@ export async function prepareRead(
   }
 }
 
+// What a view shows may change with the time, and nothing is committed then.
+function isOfTables(client: SqliteClient, sql: string): boolean {
+  const views = client
+    .prepare("select group_concat(name, char(10)) from sqlite_schema where type = 'view'")
+    .raw()
+  const names = String(views.get()?.[0] ?? '')
+    .split('\n')
+    .filter(Boolean)
+  return !names.some((name) => sql.includes(name))
+}
+
 function memoryFor(client: SqliteClient): RowMemory | undefined {
-  if (client.memory || client.pragma('journal_mode', { simple: true }) !== 'wal') return undefined
+  const isShared = client.pragma('locking_mode', { simple: true }) === 'normal'
+  if (client.memory || !isShared || client.pragma('journal_mode', { simple: true }) !== 'wal')
+    return undefined
   const index = WalIndex.of(client.name)
   return index && new RowMemory(index)
 }

@@ -38,7 +38,7 @@ async function open(t: TestContext, journal = 'wal') {
     const all = await recordStatements(t, orm)
     return () => all.splice(0).filter((each) => each === select).length
   }
-  return { path, other, execute, prepare, statements }
+  return { path, orm, other, execute, prepare, statements }
 }
 
 async function name(read: PreparedRead, id = '1'): Promise<unknown> {
@@ -76,6 +76,28 @@ describe('a prepared read', () => {
       other.exec("update people set name = 'Augusta'")
       assert.equal(await name(read), 'Augusta')
     }
+  })
+
+  test('remembers nothing of a view, which may change with the time alone', async (t) => {
+    const { other, orm } = await open(t)
+    other.exec("create view current as select * from people where id = '1' and random() is not null")
+    const fromView = 'select name from current where id = ?'
+    const read = (await prepareRead(orm, fromView)) ?? assert.fail()
+    const all = await recordStatements(t, orm)
+    for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
+    assert.equal(all.filter((each) => each === fromView).length, 5)
+  })
+
+  test('is nothing any more when the connection is closed, and reads anew when it is open again', async (t) => {
+    const { other, orm, prepare } = await open(t)
+    const read = await prepare()
+    assert.equal(await name(read), 'Ada')
+    await orm.close()
+    other.exec('delete from people')
+    await assert.rejects(name(read), /closed/)
+    await orm.connect()
+    await assert.rejects(name(read))
+    assert.equal(await name(await prepare()), undefined)
   })
 
   test('shows nothing of what is not committed, or was taken back', async (t) => {
