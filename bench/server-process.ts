@@ -36,6 +36,8 @@ export async function start(
   { core, shared }: StartOptions = {},
 ): Promise<Running> {
   const database = shared ?? copy(await (server.rows ?? ours).database(), server.key)
+  // The rows may have been made hours ago: the site would purge sessions that nobody has used since.
+  if (!shared) (server.rows ?? ours).refresh(database)
   const port = await freePort()
   const [command = '', ...args] = onCore(core, [process.execPath, ...server.program])
   const begin = performance.now()

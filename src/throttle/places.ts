@@ -66,6 +66,22 @@ export class Places {
     return Math.max(...waits)
   }
 
+  /** Whether any of the allowances has no place, those that are being evaluated among those taken. */
+  async areTaken({ action, key, allowances }: Wanted): Promise<boolean> {
+    const now = this.#now()
+    const taken = await Promise.all(
+      allowances.map(async (allowance) => {
+        const { sql, values } = where(action, key, allowance, now)
+        const [row] = await this.#connection.execute<{ n: number }[]>(
+          `select count(*) as n from attempts where ${sql}`,
+          values,
+        )
+        return Number(row?.n) >= allowance.most
+      }),
+    )
+    return taken.includes(true)
+  }
+
   /** Leaves a place: used up by a failure, or as if it had never been taken. */
   async leave(id: string, { isFailure }: { isFailure: boolean }): Promise<void> {
     await this.#run(

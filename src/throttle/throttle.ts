@@ -3,8 +3,11 @@ import { TryLater } from '../refusal.ts'
 import { type Action, rules } from './allowance.ts'
 import { Attempt } from './attempt.ts'
 import { digestOf, keyOf } from './key.ts'
-import { Places } from './places.ts'
+import { Places, type Wanted } from './places.ts'
 import { WaitingLines } from './waiting-lines.ts'
+
+// Leaves time for the hash, and the answer, before the connection is cut.
+const longestWait = 10_000
 
 /** What is attempted, and by whom: the parts that the allowances are counted by. */
 export interface Try {
@@ -36,7 +39,7 @@ export class Throttle {
    * at once are no more than guesses sent one by one. Where the places are only taken, and not used up, it waits in line.
    *
    * @returns what `evaluate` returns; `undefined` is a failure, and counts
-   * @throws {TryLater} 429, if an allowance is used up; 503, if too many wait already
+   * @throws {TryLater} 429, if an allowance is used up; 503, if too many wait already, or for too long
    */
   async attempt<Result>(
     attempt: Try,
@@ -61,18 +64,40 @@ export class Throttle {
     return this.#places.purge(most)
   }
 
-  #takePlace(attempt: Try): Promise<string> {
+  // Who waits for a place of an account keeps nobody waiting who needs one of the network only: of each account, from one
+  // network or device, the first in line stands in the network's line, and leaves it if it is the account that has none.
+  async #takePlace(attempt: Try): Promise<string> {
     const { action, hasLeft = () => false } = attempt
     const { allowances, fromDevice } = rules[action]
     const key = keyOf(attempt)
     const wanted = { action, key, allowances: key.device === null ? allowances : fromDevice }
-    const tries = async () => {
-      const id = await this.#places.take(wanted)
-      const shortage = id === undefined ? await this.#places.shortage(wanted) : 0
-      if (shortage > 0) throw tooMany(Math.ceil(shortage / 1000))
-      return id
+    const ofNetwork = wanted.allowances.filter(({ by }) => by.join() === 'network')
+    const until = performance.now() + longestWait
+    const tries = () => this.#try(wanted)
+    const triesInTurn = async () => {
+      const place = await this.#lines.enter(`${action} ${key.network}`, {
+        tries: async () => {
+          const id = await tries()
+          const isNetworkFull = !id && (await this.#places.areTaken({ ...wanted, allowances: ofNetwork }))
+          return isNetworkFull ? undefined : { id }
+        },
+        hasLeft,
+        until,
+      })
+      return place.id
     }
-    return this.#lines.enter(`${action} ${key.device ?? key.network}`, { tries, hasLeft })
+    return this.#lines.enter(`${action} ${key.device ?? key.network} ${key.account}`, {
+      tries: ofNetwork.length > 0 ? triesInTurn : tries,
+      hasLeft,
+      until,
+    })
+  }
+
+  async #try(wanted: Wanted): Promise<string | undefined> {
+    const id = await this.#places.take(wanted)
+    const shortage = id === undefined ? await this.#places.shortage(wanted) : 0
+    if (shortage > 0) throw tooMany(Math.ceil(shortage / 1000))
+    return id
   }
 }
 

@@ -13,15 +13,19 @@ class Counter {
     this.left = left
   }
 
-  waiter(name: string, hasLeft = () => false): Waiter<string> {
+  waiter(name: string, hasLeft = () => false, until = inAMinute()): Waiter<string> {
     const tries = async () => {
       this.tried.push(name)
       if (this.left === 0) return undefined
       this.left -= 1
       return name
     }
-    return { tries, hasLeft }
+    return { tries, hasLeft, until }
   }
+}
+
+function inAMinute(): number {
+  return performance.now() + 60_000
 }
 
 async function turns(count: number): Promise<void> {
@@ -83,6 +87,7 @@ describe('WaitingLines', () => {
         return tries < 4 ? undefined : 'at last'
       },
       hasLeft: () => false,
+      until: inAMinute(),
     })
     await turns(8)
     assert.equal(tries, 4)
@@ -165,6 +170,7 @@ describe('WaitingLines', () => {
         throw new Error('the database is away')
       },
       hasLeft: () => false,
+      until: inAMinute(),
     }
     const all = [
       lines.enter('line', broken),
@@ -178,10 +184,55 @@ describe('WaitingLines', () => {
         throw new TryLater(429, 'Too many attempts.', 60)
       },
       hasLeft: () => false,
+      until: inAMinute(),
     }
     const first = lines.enter('line', refused)
     const second = lines.enter('line', counter.waiter('d'))
     await assert.rejects(first, { status: 429 })
     assert.equal(await second, 'd')
+  })
+
+  test('refuse with 503 whose time is over, wherever in the line, without a try, and let nobody past', async () => {
+    const lines = new WaitingLines()
+    const counter = new Counter(0)
+    const soon = () => performance.now() + 20
+    const first = lines.enter('line', counter.waiter('a'))
+    const late = ['b', 'c'].map((name) => lines.enter('line', counter.waiter(name, undefined, soon())))
+    const last = lines.enter('line', counter.waiter('d'))
+    for (const each of late) assert.equal(await isRefused(each), true)
+    assert.ok(!counter.tried.includes('d'), 'the first is still there')
+    assert.equal(await isRefused(lines.enter('other line', counter.waiter('x', undefined, soon()))), true)
+    counter.tried.length = 0
+    counter.left = 2
+    lines.tell()
+    assert.deepEqual(await Promise.all([first, last]), ['a', 'd'])
+    assert.deepEqual(counter.tried, ['a', 'd'])
+  })
+
+  test('keep their order when somebody is refused because a thousand wait', async () => {
+    const lines = new WaitingLines()
+    const counter = new Counter(0)
+    let hasLeft = false
+    const first = lines.enter('line', counter.waiter('a'))
+    const others = Array.from({ length: 999 }, (_, i) =>
+      lines.enter(
+        `${i}`,
+        counter.waiter('x', () => hasLeft),
+      ),
+    )
+    const gone = Promise.allSettled(others)
+    await turns(3)
+    assert.equal(await isRefused(lines.enter('line', counter.waiter('refused'))), true)
+    hasLeft = true
+    lines.tell()
+    await gone
+    counter.tried.length = 0
+    counter.left = 2
+    const second = lines.enter('line', counter.waiter('b'))
+    await turns(3)
+    assert.deepEqual(counter.tried, [], 'the first has a turn before it')
+    lines.tell()
+    await Promise.all([first, second])
+    assert.deepEqual(counter.tried, ['a', 'b'])
   })
 })

@@ -13,11 +13,13 @@ export interface Waiter<Result> {
   tries(): Promise<Result | undefined>
   /** Whether there is nobody any more to wait for it. */
   hasLeft(): boolean
+  /** When waiting is over, as `performance.now()` tells the time: well before the connection is cut. */
+  readonly until: number
 }
 
 interface Line {
   length: number
-  /** When the last one in it is through. Rejects if nobody can try at the moment. */
+  /** When everybody in it is through. Rejects if nobody can try at the moment. */
   end?: Promise<void>
 }
 
@@ -35,15 +37,16 @@ export class WaitingLines {
   /**
    * Tries in turn until there is a result.
    *
-   * @throws {TryLater} 503, at once, if the line is full
+   * @throws {TryLater} 503, at once, if the line is full; or when its time is over
    * @throws {Refusal} 400, if the waiter has left, which nobody reads
    * @throws whatever else a try before it in the line has thrown: a database that is away is asked once for all of them
    */
   async enter<Result>(key: string, waiter: Waiter<Result>): Promise<Result> {
     const line = this.#lines.get(key) ?? { length: 0 }
-    if (line.length > mostInLine) throw full()
+    if (line.length > mostInLine || (line.end && this.#waiting >= mostInAll)) throw full()
     const result = line.end ? this.#wait(line.end, waiter) : this.#begin(waiter)
-    line.end = result.then(ignore, unlessAnswered)
+    // Whoever gives up in the middle of the line lets nobody past those who are still before it.
+    line.end = Promise.all([line.end, result.then(ignore, unlessAnswered)]).then(ignore)
     line.end.catch(ignore)
     line.length += 1
     this.#lines.set(key, line)
@@ -71,10 +74,15 @@ export class WaitingLines {
   async #wait<Result>(until: Promise<void>, waiter: Waiter<Result>): Promise<Result> {
     if (this.#waiting >= mostInAll) throw full()
     this.#waiting += 1
+    const late = Promise.withResolvers<never>()
+    late.promise.catch(ignore)
+    const timer = setTimeout(() => late.reject(full()), Math.max(0, waiter.until - performance.now())).unref()
     try {
       for (let next = until; ; ) {
-        await next
+        // Only waiting is given up: a try that is under way may have taken something.
+        await Promise.race([next, late.promise])
         await this.#turn()
+        if (performance.now() >= waiter.until) throw full()
         if (waiter.hasLeft()) throw new Refusal(400, 'The connection was closed while this request waited.')
         // From before the try: what changes meanwhile is not missed.
         const change = this.#change.promise
@@ -83,6 +91,7 @@ export class WaitingLines {
         next = this.#within(change)
       }
     } finally {
+      clearTimeout(timer)
       this.#waiting -= 1
     }
   }

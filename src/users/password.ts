@@ -1,6 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHmac } from 'node:crypto'
 import bcrypt from 'bcrypt'
-import { HashingSlots } from './hashing-slots.ts'
+import { type Applicant, HashingSlots } from './hashing-slots.ts'
 
 // The libraries of bcrypt ignore what comes after this byte.
 const BCRYPT_BYTES = 72
@@ -12,10 +13,16 @@ let currentCost = 12
 
 // Every evaluation of bcrypt passes here.
 const slots = new HashingSlots()
+const applicants = new AsyncLocalStorage<Applicant>()
 
 /** Sets the cost (the binary logarithm of the rounds) at which passwords are hashed from now on. */
 export function setBcryptCost(cost: number): void {
   currentCost = cost
+}
+
+/** Has whatever this hashes wait in the queue in the applicant's name. */
+export function hashingFor<Result>(applicant: Applicant, work: () => Result): Result {
+  return applicants.run(applicant, work)
 }
 
 /**
@@ -26,7 +33,7 @@ export async function hashPassword(password: string): Promise<string> {
   const bytes = passwordBytes(password)
   if (bytes === undefined)
     throw new RangeError('This password cannot be hashed: check it with passwordProblem.')
-  return slots.run(() => bcrypt.hash(bcryptInput(bytes), currentCost))
+  return slots.run(() => bcrypt.hash(bcryptInput(bytes), currentCost), applicants.getStore())
 }
 
 /**
@@ -50,7 +57,7 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
       await bcrypt.compare(input, nobodysHash(cost))
     }
     return matches
-  })
+  }, applicants.getStore())
 }
 
 /** Does the work of `verifyPassword` for a user who does not exist. */

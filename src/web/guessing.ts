@@ -1,8 +1,11 @@
 import type { MikroORM } from '@mikro-orm/core'
 import type { Context, Middleware } from 'koa'
 import { Slot } from '#auth'
+import { networkOf } from '../throttle/network.ts'
 import type { Throttle, Try } from '../throttle/throttle.ts'
 import { claimed, mountCredentialCheck } from '../users/credential-check.ts'
+import type { Applicant } from '../users/hashing-slots.ts'
+import { hashingFor } from '../users/password.ts'
 import { User } from '../users/user.ts'
 import { authenticationEvent } from './authentication-event.ts'
 import { Devices, knownFor } from './devices.ts'
@@ -12,7 +15,7 @@ const throttles = new Slot<Throttle>('throttle')
 
 /**
  * Puts the throttle around every check of a password, and remembers the devices that people sign in from, so that
- * strangers who guess cannot keep them out.
+ * strangers who guess cannot keep them out, neither by their allowances nor in the queue for bcrypt.
  */
 export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: boolean }): Middleware {
   const cookie = new HostCookie('device', { isTls })
@@ -20,12 +23,18 @@ export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: 
 
   return async (ctx, next) => {
     throttles.set(ctx, throttle)
+    const { address, hasLeft } = originOf(ctx)
+    const stranger = strangerOf(ctx)
     mountCredentialCheck(ctx, async (who, check) => {
       const device = who.kind === 'user' ? await knownDevice(ctx, who.username) : undefined
-      const attempt = { action: 'password', account: claimed(who), device, ...originOf(ctx) } as const
-      return throttle.attempt(attempt, check)
+      const account = claimed(who)
+      const applicant = device === undefined ? stranger : { from: account, isKnown: true, hasLeft }
+      return throttle.attempt({ action: 'password', account, device, address, hasLeft }, () =>
+        hashingFor(applicant, check),
+      )
     })
-    await next()
+    // What is hashed after a check, such as a new password, is part of something that has begun: it waits for nobody's socket.
+    await hashingFor({ ...stranger, hasLeft: () => false }, next)
     const event = authenticationEvent(ctx)
     // The API signs nobody in who signs up. With a password the devices change, all but the one that it was changed from.
     const isFromDevice = event === 'password changed' && !ctx.auth.credentialsSent
@@ -61,9 +70,15 @@ export function limited<Result>(
   attempt: Pick<Try, 'action' | 'account'>,
   evaluate: () => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
-  return throttles.get(ctx)?.attempt({ ...attempt, ...originOf(ctx) }, evaluate) ?? evaluate()
+  const evaluateInTurn = () => hashingFor(strangerOf(ctx), evaluate)
+  return throttles.get(ctx)?.attempt({ ...attempt, ...originOf(ctx) }, evaluateInTurn) ?? evaluate()
 }
 
-function originOf({ ip, req }: Pick<Context, 'ip' | 'req'>): Pick<Try, 'address' | 'hasLeft'> {
+function strangerOf(ctx: Pick<Context, 'ip' | 'req'>): Applicant {
+  const { address, hasLeft } = originOf(ctx)
+  return { from: networkOf(address), isKnown: false, hasLeft }
+}
+
+function originOf({ ip, req }: Pick<Context, 'ip' | 'req'>): Required<Pick<Try, 'address' | 'hasLeft'>> {
   return { address: ip, hasLeft: () => req.socket.destroyed }
 }
