@@ -2,7 +2,7 @@ import type { Results } from './results.ts'
 import { type Server, servers } from './servers.ts'
 
 // What a Node user would choose between. Constant answers are no choice, and ES256 and EdDSA look like each other.
-const panels = [
+export const panels = [
   { task: 'bearer', title: 'Bearer token', subtitle: 'GET /me, looked up in the database' },
   { task: 'jwt-hs256', title: 'Signed token', subtitle: 'POST /validateLoggedInUser, HS256' },
   { task: 'session', title: 'Page with a session', subtitle: 'GET /account, rendered' },

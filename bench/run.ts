@@ -1,4 +1,5 @@
-// npm run bench                         everything, in some twenty minutes; keeps the results and draws the chart
+// npm run bench                         everything, in some twenty minutes
+// Whatever has all that the chart shows is kept, and drawn.
 // npm run bench -- --quick              everything, once and briefly: to see that it runs
 // npm run bench -- bearer session       some of it
 //   --servers site,koa-by-hand          on some of the servers
@@ -8,7 +9,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { chart } from './chart.ts'
+import { chart, panels } from './chart.ts'
 import { measureGrowth } from './growth.ts'
 import { measureLogins } from './logins.ts'
 import { serverCore } from './machine.ts'
@@ -92,8 +93,8 @@ async function measure(keys: readonly string[]): Promise<void> {
   for (const [key, run] of Object.entries(others)) if (keys.includes(key)) await run()
   report.printGoals(results)
 
-  const isWhole = usual.every((key) => keys.includes(key)) && chosen.length === servers.length
-  if (isWhole && !quick) {
+  const isDrawable = panels.every(({ task }) => keys.includes(task)) && chosen.length === servers.length
+  if (isDrawable && !quick) {
     writeFileSync(resultsFile, `${JSON.stringify(results, undefined, 2)}\n`)
     draw(results)
   }
