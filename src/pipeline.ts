@@ -9,15 +9,9 @@ const atOnce = 32
 // What is read at once may hold thousands: whoever sends so many will read none of the answers.
 const mostWaiting = 256
 
-const pipelines = new WeakMap<object, Pipeline>()
-
-/** Whether a connection is owed an answer: nothing else may be sent on it before (RFC 9112 §9.3.2). */
-export function isOwedAnswer(socket: object): boolean {
-  return pipelines.get(socket)?.isAtWork ?? false
-}
-
 /** Hands on the requests of each connection so that only so many are at work at once, however many were sent at once. */
 export function pipelined(handle: Handle): Handle {
+  const pipelines = new WeakMap<Socket, Pipeline>()
   return (request, response) => {
     const { socket } = request
     const pipeline = pipelines.get(socket) ?? new Pipeline(socket, handle)
@@ -41,10 +35,6 @@ class Pipeline {
     // Node resumes it by itself, when a request is complete or its body is read.
     socket.on('resume', () => this.#waiting.length > 0 && socket.pause())
     socket.once('close', () => this.#drop())
-  }
-
-  get isAtWork(): boolean {
-    return this.#atWork > 0
   }
 
   add(request: IncomingMessage, response: ServerResponse): void {
