@@ -74,6 +74,20 @@ describe('a connection whose client does not wait for answers', () => {
     assert.equal(seen.most, 32)
   })
 
+  test('gets no refusal of what follows in the place of an answer that it is owed', async (t) => {
+    const { socket, gate } = await open(t)
+    const answer = new Promise<string>((resolve) => {
+      let all = ''
+      socket.on('data', (data) => {
+        all += data
+      })
+      socket.once('close', () => resolve(all))
+    })
+    socket.write(`GET /0 HTTP/1.1\r\n${host}\r\nno request at all\r\n\r\n`)
+    assert.equal(await answer, '')
+    gate.resolve()
+  })
+
   test('is cut when it sends thousands of them at once', async (t) => {
     const { socket, gate, seen } = await open(t)
     const cut = new Promise((resolve) => socket.once('close', resolve))

@@ -9,9 +9,15 @@ const atOnce = 32
 // What is read at once may hold thousands: whoever sends so many will read none of the answers.
 const mostWaiting = 256
 
+const pipelines = new WeakMap<object, Pipeline>()
+
+/** Whether a connection is owed the answer to a whole request: nothing else may be sent before it (RFC 9112 §9.3.2). */
+export function isOwedAnswer(socket: object): boolean {
+  return pipelines.get(socket)?.isOwedAnswer ?? false
+}
+
 /** Hands on the requests of each connection so that only so many are at work at once, however many were sent at once. */
 export function pipelined(handle: Handle): Handle {
-  const pipelines = new WeakMap<Socket, Pipeline>()
   return (request, response) => {
     const { socket } = request
     const pipeline = pipelines.get(socket) ?? new Pipeline(socket, handle)
@@ -26,7 +32,7 @@ class Pipeline {
   readonly #handle: Handle
   // Nothing more is read while anything waits.
   readonly #waiting: [IncomingMessage, ServerResponse][] = []
-  #atWork = 0
+  readonly #atWork = new Set<IncomingMessage>()
   #isOver = false
 
   constructor(socket: Socket, handle: Handle) {
@@ -35,6 +41,13 @@ class Pipeline {
     // Node resumes it by itself, when a request is complete or its body is read.
     socket.on('resume', () => this.#waiting.length > 0 && socket.pause())
     socket.once('close', () => this.#drop())
+  }
+
+  get isOwedAnswer(): boolean {
+    // One that may end elsewhere is refused itself.
+    if (this.#isOver) return false
+    for (const { complete } of this.#atWork) if (complete) return true
+    return false
   }
 
   add(request: IncomingMessage, response: ServerResponse): void {
@@ -50,17 +63,17 @@ class Pipeline {
   #begin(): void {
     // It was the last answer: nobody would get another.
     if (!this.#socket.writable) this.#drop()
-    while (this.#atWork < atOnce) {
+    while (this.#atWork.size < atOnce) {
       const next = this.#waiting.shift()
       if (!next) return
-      this.#atWork += 1
-      next[1].once('close', () => this.#end())
+      this.#atWork.add(next[0])
+      next[1].once('close', () => this.#end(next[0]))
       this.#handle(...next)
     }
   }
 
-  #end(): void {
-    this.#atWork -= 1
+  #end(request: IncomingMessage): void {
+    this.#atWork.delete(request)
     if (this.#waiting.length === 0) return
     this.#begin()
     if (this.#waiting.length === 0) this.#socket.resume()

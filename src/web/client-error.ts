@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { isOwedAnswer } from '../pipeline.ts'
 import { problem } from './problem.ts'
 import { headers } from './security-headers.ts'
 
@@ -14,7 +15,7 @@ const statuses: Record<string, number> = {
  */
 export function answerClientErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+    if (error.code === 'ECONNRESET' || !socket.writable || isOwedAnswer(socket)) return socket.destroy()
     const found = problem(statuses[error.code ?? ''] ?? 400)
     const body = JSON.stringify(found)
     const lines = Object.entries({
