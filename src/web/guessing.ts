@@ -23,18 +23,19 @@ export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: 
 
   return async (ctx, next) => {
     throttles.set(ctx, throttle)
-    const { address, hasLeft } = originOf(ctx)
-    const stranger = strangerOf(ctx)
     mountCredentialCheck(ctx, async (who, check) => {
+      const { address, hasLeft } = originOf(ctx)
       const device = who.kind === 'user' ? await knownDevice(ctx, who.username) : undefined
       const account = claimed(who)
-      const applicant = device === undefined ? stranger : { from: account, isKnown: true, hasLeft }
+      const applicant = device === undefined ? strangerOf(ctx) : { from: account, isKnown: true, hasLeft }
       return throttle.attempt({ action: 'password', account, device, address, hasLeft }, () =>
         hashingFor(applicant, check),
       )
     })
     // What is hashed after a check, such as a new password, is part of something that has begun: it waits for nobody's socket.
-    await hashingFor({ ...stranger, hasLeft: () => false }, next)
+    // Without a body there is no new password, and most requests have none.
+    if ('body' in ctx.request) await hashingFor({ ...strangerOf(ctx), hasLeft: () => false }, next)
+    else await next()
     const event = authenticationEvent(ctx)
     // The API signs nobody in who signs up. With a password the devices change, all but the one that it was changed from.
     const isFromDevice = event === 'password changed' && !ctx.auth.credentialsSent

@@ -23,6 +23,8 @@ export class PlainModel {
   readonly table: string
   /** The values that columns must have: the model's filters. */
   readonly conditions: ReadonlyMap<string, unknown>
+  /** In the order in which `entity` takes their values. */
+  readonly columns: readonly string[]
   readonly #meta: EntityMetadata
   readonly #properties: readonly EntityProperty[]
   readonly #converts: readonly Convert[]
@@ -32,6 +34,7 @@ export class PlainModel {
     this.conditions = conditions
     this.#meta = meta
     this.#properties = meta.props.filter(({ persist }) => persist !== false)
+    this.columns = this.#properties.map(({ fieldNames: [column = ''] }) => column)
     this.#converts = this.#properties.map((property) => conversion(em, property))
   }
 
@@ -47,11 +50,6 @@ export class PlainModel {
   columnOf(name: string): string | undefined {
     const property = this.#properties.find((each) => each.name === name)
     return property && isKeptAsGiven(property) ? property.fieldNames[0] : undefined
-  }
-
-  /** In the order in which `entity` takes their values. */
-  get columns(): readonly string[] {
-    return this.#properties.map(({ fieldNames: [column = ''] }) => column)
   }
 
   /** The column of the primary key. */
