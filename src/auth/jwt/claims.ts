@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json-object.ts'
 
-/** The claims of a token that was verified (RFC 7519 §4). Its own ones are unknown until a payload class has proven them. */
+/** The claims of a token that was verified (RFC 7519 §4). Its own ones are unknown until a payload class has proven them; they are frozen. */
 export type Claims = JsonObject
 
 /** What the claims of every token have to say. */

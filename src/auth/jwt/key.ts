@@ -1,7 +1,6 @@
 import { createPublicKey, hash, type KeyObject } from 'node:crypto'
 import { type Algorithm, algorithmOf } from './algorithm.ts'
 import { JWTKeyError } from './key-error.ts'
-import { Signed } from './signed.ts'
 
 /** A key that was found fit: its kind decides the algorithm. Signs if it is a secret or private, and may. */
 export class JWTKey {
@@ -11,15 +10,12 @@ export class JWTKey {
   readonly #algorithm: Algorithm
   readonly #key: KeyObject
   readonly #verifyingKey: KeyObject
-  readonly #signed: Signed | undefined
 
   /** Throws `JWTKeyError` for a weak or unsuitable key. */
   constructor(key: KeyObject, maySign = true) {
     this.#algorithm = algorithmOf(key)
     this.#key = key
     this.#verifyingKey = key.type === 'private' ? createPublicKey(key) : key
-    // A secret says it again in no time.
-    this.#signed = key.type === 'secret' ? undefined : new Signed()
     this.kid = thumbprint(this.#verifyingKey)
     this.canSign = maySign && key.type !== 'public'
     if (this.canSign && !this.verify('', this.sign(''))) {
@@ -36,8 +32,7 @@ export class JWTKey {
   }
 
   verify(input: string, signature: Uint8Array): boolean {
-    const verify = () => this.#algorithm.verify(input, signature, this.#verifyingKey)
-    return this.#signed ? this.#signed.includes(input, signature, verify) : verify()
+    return this.#algorithm.verify(input, signature, this.#verifyingKey)
   }
 }
 

@@ -1,6 +1,6 @@
 import { Misuse } from '../errors.ts'
 import { parseJsonObject } from '../json-object.ts'
-import { type ClaimRules, goodUntil } from './claims.ts'
+import { type ClaimRules, type Claims, goodUntil } from './claims.ts'
 import { openCompact, signCompact } from './compact.ts'
 import { encodeHeader, type Header, mediaType, parseHeader } from './header.ts'
 import type { JWK } from './jwk.ts'
@@ -8,6 +8,7 @@ import type { JWTKey } from './key.ts'
 import { JWTKeyError } from './key-error.ts'
 import { type JWTPayload, type JWTPayloadClass, provePayloadClass } from './payload.ts'
 import { readKey, readSecret } from './read-key.ts'
+import { VerifiedTokens } from './verified-tokens.ts'
 
 /** The keys of an application, newest first, and what its tokens have to say. */
 export interface JWTKeysOptions {
@@ -33,6 +34,7 @@ export class JWTKeys {
   readonly #keys: readonly JWTKey[]
   readonly #rules: ClaimRules
   readonly #headers = new Map<string, Header>()
+  readonly #verified = new VerifiedTokens()
   readonly #types = new Map<string, JWTPayloadClass>()
 
   constructor({ secrets = [], keys = [], issuer, audience, leeway = 0, now = Date.now }: JWTKeysOptions) {
@@ -58,8 +60,8 @@ export class JWTKeys {
 
   /** What the token says, as an instance of the payload class; `undefined` if it is not good. Never throws for a bad token. */
   verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>): Payload | undefined {
-    const bytes = openCompact(token, (header) => this.#keysFor(header, type.typ))
-    const claims = bytes && parseJsonObject(bytes)
+    if (typeof token !== 'string') return undefined
+    const claims = this.#verified.claims(token, type.typ, () => this.#open(token, type.typ))
     if (!claims) return undefined
     const exp = goodUntil(claims, this.#rules, type.lifetime)
     return exp === undefined ? undefined : type.parse(claims, new Date(exp * 1000))
@@ -78,6 +80,11 @@ export class JWTKeys {
     for (const { alg, kid } of this.#keys) {
       this.#headers.set(encodeHeader({ alg, typ, kid }), { alg, typ, kid })
     }
+  }
+
+  #open(token: string, type: string): Claims | undefined {
+    const bytes = openCompact(token, (header) => this.#keysFor(header, type))
+    return bytes && parseJsonObject(bytes)
   }
 
   #keysFor(encoded: string, type: string): readonly JWTKey[] {
