@@ -30,7 +30,7 @@ export async function takeTurns(
         const asked = loadOf(task, server, keys)
         refresh(database)
         // The first time, until the compiler has seen enough; later, until the caches are warm again.
-        await named(server, load(each, asked, round === 0 ? 3 : 1))
+        await named(server, load(each, asked, round === 0 ? 8 : 1))
         measured.get(server)?.push(await named(server, load(each, asked, seconds)))
       }
     }
