@@ -48,6 +48,9 @@ export function httpServer(app: Koa, lifecycle: Lifecycle, limits: Partial<TimeL
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.timeout = silence
   server.maxConnections = 10_000
+  // Of several processes, one that has so many would hand the next back to the primary, for ever if all have.
+  // (Node's types do not know it.)
+  Object.assign(server, { dropMaxConnection: true })
   answerClientErrors(server)
   return server
 }

@@ -5,6 +5,7 @@ import module from 'node:module'
 // The database, its log and the secret are for whoever runs this and nobody else, whatever the folder allows.
 process.umask(0o077)
 
+const [program] = process.argv.splice(2, 1)
 const oldest = 24
 if (Number.parseInt(process.versions.node, 10) < oldest) {
   console.error(
@@ -13,12 +14,12 @@ if (Number.parseInt(process.versions.node, 10) < oldest) {
   process.exit(1)
 }
 try {
-  if (existsSync('.env')) process.loadEnvFile()
+  // A worker has the environment that its primary has, however old that is.
+  if (program !== 'worker' && existsSync('.env')) process.loadEnvFile()
 } catch {
   console.error('.env must be a file that can be read, with a line NAME=value for each variable.')
   process.exit(1)
 }
 // What was compiled once is not compiled again, and the compiler takes no memory: in a folder that nobody else writes to.
 module.enableCompileCache?.(`${import.meta.dirname}/../node_modules/.cache/node`)
-const [program] = process.argv.splice(2, 1)
 await import(`./${program}.ts`)

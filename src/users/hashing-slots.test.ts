@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { availableParallelism } from 'node:os'
 import { describe, test } from 'node:test'
 import { TryLater } from '../refusal.ts'
 import { type Applicant, HashingSlots } from './hashing-slots.ts'
@@ -51,6 +52,12 @@ describe('HashingSlots', () => {
   test('has at least 64 places, and otherwise as many as five seconds of work', () => {
     assert.equal(new HashingSlots({ slots: 1, duration: 1000 }).places, 64)
     assert.equal(new HashingSlots({ slots: 4, duration: 50 }).places, 400)
+  })
+
+  test('has a slot for each core, shared among the processes, and one in each at least', () => {
+    const cores = availableParallelism()
+    const placesOf = (processes: number) => new HashingSlots({ processes, duration: 50 }).places
+    assert.deepEqual([placesOf(1), placesOf(cores), placesOf(64 * cores)], [100 * cores, 100, 100])
   })
 
   test('has networks take turns, so that nobody waits for all of a flood from another', async () => {

@@ -19,9 +19,9 @@ export interface Applicant {
 const somebody: Applicant = { from: '', isKnown: false, hasLeft: () => false }
 
 /**
- * The places where bcrypt may run at a time, one for each core, and the queue before them, as long as five seconds of
- * their work. Who finds no room in it is refused at once, so that a flood of log-ins delays nothing but log-ins. Networks
- * take turns, and where there is no room the one that has most in the queue makes it.
+ * The places where bcrypt may run at a time, one for each core that is ours, and the queue before them, as long as five
+ * seconds of their work. Who finds no room in it is refused at once, so that a flood of log-ins delays nothing but log-ins.
+ * Networks take turns, and where there is no room the one that has most in the queue makes it.
  */
 export class HashingSlots {
   readonly #slots: number
@@ -30,7 +30,12 @@ export class HashingSlots {
   // What one evaluation takes, in milliseconds: a running mean.
   #duration: number
 
-  constructor({ slots = availableParallelism(), duration = 50 } = {}) {
+  /** @param options `processes` that hash on this machine share its cores; each has one at least */
+  constructor({
+    processes = 1,
+    slots = Math.max(1, Math.floor(availableParallelism() / processes)),
+    duration = 50,
+  } = {}) {
     this.#slots = slots
     this.#duration = duration
   }

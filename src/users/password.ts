@@ -12,12 +12,17 @@ const USABLE_HASH = /^\$2[ab]\$(?:0[4-9]|1[0-5])\$[./A-Za-z\d]{53}$/
 let currentCost = 12
 
 // Every evaluation of bcrypt passes here.
-const slots = new HashingSlots()
+let slots = new HashingSlots()
 const applicants = new AsyncLocalStorage<Applicant>()
 
 /** Sets the cost (the binary logarithm of the rounds) at which passwords are hashed from now on. */
 export function setBcryptCost(cost: number): void {
   currentCost = cost
+}
+
+/** Leaves the other processes that serve on this machine their share of its cores: there are so many with this one. */
+export function shareCores(processes: number): void {
+  slots = new HashingSlots({ processes })
 }
 
 /** Has whatever this hashes wait in the queue in the applicant's name. */

@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createApp } from './app.ts'
+import { Audit } from './audit/audit.ts'
+import type { Config } from './config.ts'
+import { openDatabase } from './database/open-database.ts'
+import { Departure } from './departure.ts'
+import { httpServer } from './http-server.ts'
+import { type Logger, loggable } from './log.ts'
+import { startPurging } from './purge.ts'
+import { Throttle } from './throttle/throttle.ts'
+import { ExpiredTokens } from './users/expired-tokens.ts'
+import { shareCores } from './users/password.ts'
+import { Devices } from './web/devices.ts'
+import { SessionStore } from './web/session-store.ts'
+
+/** A site that is being served. */
+export interface Serving {
+  readonly url: string
+  /** Deletes what is over, from now on. */
+  purge(): void
+  /** Goes on accepting for `DRAIN_SECONDS`, while `/readyz` is 503, then finishes what it accepted, and closes the database. */
+  stop(): Promise<void>
+  /** The same at once, and ready to the end: others accept in its place, so that no load balancer need notice. */
+  giveWay(): Promise<void>
+}
+
+/** Opens the database and listens. */
+export async function serve(config: Config, log: Logger): Promise<Serving> {
+  const orm = await openDatabase(config.databaseUrl, { connections: config.databasePool })
+  shareCores(config.workers)
+  // Connections end when we go; the site goes only if nobody takes our place.
+  const site = { isDraining: false }
+  const connections = { isDraining: false }
+  const app = await createApp({ orm, config, log, lifecycle: site })
+  const server = httpServer(app, connections)
+  const departure = new Departure(server)
+  server.listen(config.port, config.host)
+  await once(server, 'listening')
+  // A connection that could not be accepted is no reason to stop.
+  server.on('error', (error) => log.error(loggable(error), 'not accepted'))
+  // What only the start needed, a sixth of the memory: while nothing happens, V8 would not look for it. See `npm start`.
+  globalThis.gc?.()
+
+  let stopPurging: (() => Promise<void>) | undefined
+  const leave = async (drainSeconds: number) => {
+    connections.isDraining = true
+    departure.announce()
+    await sleep(drainSeconds * 1000)
+    await departure.complete()
+    await stopPurging?.()
+    await orm.close()
+  }
+  return {
+    url: urlOf(server, config.host),
+    purge() {
+      log.debug('purging from now on')
+      stopPurging ??= startPurging(
+        [
+          new Throttle(orm),
+          new SessionStore(orm),
+          new ExpiredTokens(orm),
+          new Devices(orm),
+          new Audit(orm, log),
+        ],
+        log,
+      )
+    },
+    stop() {
+      site.isDraining = true
+      return leave(config.drainSeconds)
+    },
+    giveWay: () => leave(0),
+  }
+}
+
+function urlOf(server: Server, host: string): string {
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : undefined
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

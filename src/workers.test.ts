@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { describe, type TestContext, test } from 'node:test'
+import { until } from './faults/until.ts'
+import { registration } from './testing/people.ts'
+import { type Ending, runServer, startServer, temporaryFolder } from './testing/server-process.ts'
+
+type Server = Awaited<ReturnType<typeof startServer>>
+
+async function startWorkers(t: TestContext, variables: Record<string, string> = {}) {
+  return startServer(t, { DATA_DIR: await temporaryFolder(t), WORKERS: '3', ...variables })
+}
+
+function lines({ log }: Server, message: string) {
+  return log.filter(({ msg }) => msg === message)
+}
+
+/** The processes of all workers that ever listened. */
+function workersOf(server: Server): number[] {
+  return lines(server, 'a worker listens').map(({ worker }) => Number(worker))
+}
+
+/** A program that every worker runs first. */
+function inWorkers(code: string): string {
+  const program = `import cluster from 'node:cluster'; if (cluster.isWorker) { ${code} }`
+  return `--import=data:text/javascript,${encodeURIComponent(program)}`
+}
+
+describe('WORKERS', { concurrency: 2 }, () => {
+  test('share a port, each in a process of its own, which the log names, and purge in one of them', async (t) => {
+    const server = await startWorkers(t, { LOG_LEVEL: 'debug' })
+    assert.equal(server.log.at(-1)?.msg, 'listening')
+    for (let count = 0; count < 6; count += 1)
+      assert.equal((await server.visitor().get('/readyz', { connection: 'close' })).status, 200)
+    const workers = workersOf(server)
+    assert.equal(new Set([...workers, server.child.pid]).size, 4)
+    const served = new Set(lines(server, 'request').map(({ pid }) => Number(pid)))
+    assert.deepEqual([...served].sort(), workers.sort(), 'each has served')
+
+    await until('one purges', () => lines(server, 'purging from now on').length > 0)
+    const [{ pid = 0 } = {}] = lines(server, 'purging from now on')
+    process.kill(Number(pid), 'SIGKILL')
+    await until('another purges', () => lines(server, 'purging from now on').length > 1)
+    server.child.kill('SIGTERM')
+    assert.equal((await server.ended).code, 0)
+    const purgers = lines(server, 'purging from now on').map((each) => each.pid)
+    assert.deepEqual([purgers.length, purgers[0] === purgers[1]], [2, false])
+  })
+
+  test('1 is one process, as if there were no such thing', async (t) => {
+    const server = await startWorkers(t, { WORKERS: '1' })
+    assert.deepEqual(
+      server.log.map(({ msg, pid }) => [msg, pid]),
+      [['listening', undefined]],
+    )
+  })
+
+  test('that end are replaced at once, and the log says so', async (t) => {
+    const server = await startWorkers(t)
+    const [first = 0] = workersOf(server)
+    process.kill(first, 'SIGKILL')
+    const { worker, signal, pid } = await server.says('a worker has ended')
+    assert.deepEqual([worker, signal, pid], [first, 'SIGKILL', server.child.pid])
+    await until('there is another', () => workersOf(server).length === 4)
+    assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
+  })
+
+  test('finish what they accepted on SIGTERM, all of them, and then the primary ends with 0', async (t) => {
+    const server = await startWorkers(t, { DRAIN_SECONDS: '1' })
+    const body = JSON.stringify(registration('Ada'))
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      expect: '100-continue',
+    }
+    const signUps = [1, 2, 3].map(() =>
+      server.visitor().open('POST', '/users', { ...headers, connection: 'close' }),
+    )
+    await Promise.all(signUps.map(({ begun }) => begun))
+
+    server.child.kill('SIGTERM')
+    await until('all know', () => lines(server, 'stopping').length === 4)
+    assert.equal((await server.visitor().get('/readyz')).status, 503)
+    const answers = await Promise.all(signUps.map(({ end }) => end(body)))
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409])
+    const { code, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.equal(lines(server, 'stopped').length, 4)
+    assert.deepEqual([server.log.at(-1)?.msg, server.log.at(-1)?.pid], ['stopped', server.child.pid])
+  })
+
+  test('end in good order when a terminal signals all of them, and at once on the second signal to the primary', async (t) => {
+    const server = await startWorkers(t, { DRAIN_SECONDS: '600' })
+    for (const pid of [...workersOf(server), Number(server.child.pid)]) process.kill(pid, 'SIGINT')
+    await until('all know', () => lines(server, 'stopping').length === 4)
+    for (const pid of workersOf(server)) process.kill(pid, 'SIGINT')
+    assert.equal((await server.visitor().get('/healthz')).status, 200)
+    server.child.kill('SIGINT')
+    assert.equal((await server.ended).code, 1)
+    assert.equal(lines(server, 'stopped').length, 0)
+  })
+
+  test('finish what they accepted and end by themselves when the primary is killed', async (t) => {
+    const server = await startWorkers(t)
+    const body = JSON.stringify(registration('Ada'))
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      expect: '100-continue',
+    }
+    const signUp = server.visitor().open('POST', '/users', headers)
+    await signUp.begun
+    server.child.kill('SIGKILL')
+    await until('all know', () => lines(server, 'the primary has gone').length === 3)
+    assert.equal((await signUp.end(body)).status, 201)
+    // Its output is closed when the last of them has ended.
+    await server.ended
+    assert.equal(lines(server, 'stopped').length, 3)
+  })
+
+  test('stop when the shell that `npm start` runs the primary in is gone', async (t) => {
+    if (process.platform === 'win32') return t.skip('There it is ended with its shell.')
+    const program = join(import.meta.dirname, 'start.js')
+    const shell = spawn('sh', ['-c', '"$0" "$1" server; true', process.execPath, program], {
+      env: { DATA_DIR: await temporaryFolder(t), PORT: '0', WORKERS: '2', npm_lifecycle_event: 'start' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const stopped: unknown[] = []
+    for await (const line of createInterface(shell.stdout)) {
+      const { msg, pid } = JSON.parse(line)
+      if (msg === 'listening') shell.kill('SIGKILL')
+      if (msg === 'stopped') stopped.push(pid)
+    }
+    assert.equal(new Set(stopped).size, 3)
+  })
+
+  test('that end again and again before they listen end the primary with 1', async (t) => {
+    const variables = {
+      DATA_DIR: await temporaryFolder(t),
+      WORKERS: '2',
+      NODE_OPTIONS: inWorkers("throw new Error('a bug at the start')"),
+    }
+    const { code, stdout, stderr } = await runServer(t, variables).ended
+    assert.equal(code, 1)
+    assert.match(stderr.trimEnd(), /\nNo worker can start: 5 in a row ended before they listened\.$/)
+    assert.ok(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .every((line) => JSON.parse(line).msg === 'a worker has ended'),
+    )
+  })
+
+  test('are tried again and again, ever more seldom, while others serve', async (t) => {
+    const folder = await temporaryFolder(t)
+    const flag = join(folder, 'broken')
+    const isBroken = `const { existsSync } = await import('node:fs'); if (existsSync('${flag}')) process.exit(3)`
+    const server = await startWorkers(t, { WORKERS: '2', NODE_OPTIONS: inWorkers(isBroken) })
+    await writeFile(flag, '')
+    const [first = 0] = workersOf(server)
+    process.kill(first, 'SIGKILL')
+    await until('it was tried more than five times', () => lines(server, 'a worker has ended').length > 6)
+    assert.equal((await server.visitor().get('/readyz')).status, 200)
+    assert.equal(server.child.exitCode, null)
+    await rm(flag)
+    await until('there is another', () => workersOf(server).length === 3)
+  })
+
+  test('say what is wrong at the start once, whichever of them find it', async (t) => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    t.after(() => taken.close())
+    const PORT = String((taken.address() as AddressInfo).port)
+    const wrong: [Record<string, string>, RegExp][] = [
+      [{ PORT }, new RegExp(`^bind EADDRINUSE.*${PORT}$`)],
+      [
+        { DATABASE_URL: 'sqlite:/dev/null/site.sqlite' },
+        /^The database \/dev\/null\/site\.sqlite cannot be opened: [A-Z_]+\.$/,
+      ],
+      [{ BCRYPT_COST: '99' }, /^BCRYPT_COST must be .*\.$/],
+      [{ WORKERS: '0' }, /^WORKERS must be a whole number from 1 to 64\.$/],
+      [{ WORKERS: '65' }, /^WORKERS must be a whole number from 1 to 64\.$/],
+      [{ DATABASE_URL: 'sqlite::memory:' }, /^WORKERS must be 1 while the database is in memory, .*\.$/],
+    ]
+    for (const [variables, line] of wrong) {
+      const DATA_DIR = await temporaryFolder(t)
+      const ending = await runServer(t, { DATA_DIR, WORKERS: '3', ...variables }).ended
+      assert.match(oneLine(ending), line)
+    }
+  })
+
+  test('warn of the configuration once', async (t) => {
+    const variables = {
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'http://example.com',
+      JWT_SECRET: crypto.randomUUID(),
+      BCRYPT_COST: '10',
+    }
+    const server = await startWorkers(t, variables)
+    const warnings = server.log.filter(({ level }) => level === 40).map(({ msg }) => msg)
+    assert.deepEqual(warnings, ['PUBLIC_URL is not https: passwords and cookies can be read on their way.'])
+  })
+})
+
+function oneLine({ code, stdout, stderr }: Ending): string {
+  assert.deepEqual([code, stdout], [1, ''], stderr)
+  return stderr.trimEnd()
+}
