@@ -2,4 +2,4 @@ import { readStorageConfig } from './src/config.ts'
 import { databaseOptions } from './src/database/options.ts'
 
 /** For MikroORM's command line: `npx mikro-orm debug`, `npx mikro-orm migration:create`. */
-export default databaseOptions(readStorageConfig().databaseUrl)
+export default await databaseOptions(readStorageConfig().databaseUrl)

@@ -45,7 +45,7 @@ export const servers: readonly Server[] = [
   {
     key: 'site',
     name: 'our site, as it ships',
-    program: ['--max-semi-space-size=4', join(root, 'src/start.js'), 'server'],
+    program: ['--expose-gc', join(root, 'src/start.js'), 'server'],
     cookie: (number) => `__Host-session=${session(number)}`,
     isOurs: true,
   },

@@ -58,6 +58,7 @@ describe('readConfig', () => {
         production: false,
         dataDir: DATA_DIR,
         databaseUrl: `sqlite:${DATA_DIR}/site.sqlite`,
+        databasePool: 10,
         bcryptCost: 12,
         host: '127.0.0.1',
         port: 3000,
@@ -66,6 +67,7 @@ describe('readConfig', () => {
         lookUpCache: true,
         throttle: true,
         drainSeconds: 0,
+        workers: 1,
         logLevel: 'info',
         secureCookies: false,
         jwtKeys: undefined,
@@ -143,7 +145,7 @@ describe('readConfig', () => {
 
     assert.deepEqual(mistakes.toSorted(), [
       'BCRYPT_COST must be a whole number from 10 to 15.',
-      'DATABASE_URL must be sqlite:PATH.',
+      'DATABASE_URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
       'DRAIN_SECONDS must be a whole number from 0 to 600.',
       'HOST must be a host name or an address.',
       'JWT_SECRET must be 32 random bytes or more, each of them if there are several.',
@@ -165,15 +167,41 @@ describe('readConfig', () => {
     ])
   })
 
-  test('says that PostgreSQL is not supported yet, and keeps its password to itself', () => {
-    const [mistake = '', ...others] = mistakesOf({
-      ...development,
-      DATABASE_URL: 'postgres://me:hunter2@db/site',
-    })
+  test('takes a PostgreSQL database as it is named, and how many connections to it there are', () => {
+    for (const DATABASE_URL of [
+      'postgres://me:hunter2@db.example.com:5433/site',
+      'postgresql://me@[::1]/site?sslmode=verify-full',
+      'postgres://me:p%40ss@%2Fvar%2Frun%2Fpostgresql/site',
+    ]) {
+      const config = readConfig({ ...development, DATABASE_URL, DATABASE_POOL: '20' })
+      assert.deepEqual([config.databaseUrl, config.databasePool], [DATABASE_URL, 20])
+    }
+    // One keeps other processes waiting while another migrates.
+    for (const DATABASE_POOL of ['1', '1001', 'many'])
+      assert.deepEqual(mistakesOf({ ...development, DATABASE_POOL }), [
+        'DATABASE_POOL must be a whole number from 2 to 1000.',
+      ])
+  })
 
-    assert.match(mistake, /^DATABASE_URL names a PostgreSQL database, which is not supported yet/)
-    assert.doesNotMatch(mistake, /hunter2/)
-    assert.deepEqual(others, [])
+  test('refuses what names no PostgreSQL database, or says more than we know, and keeps its password to itself', () => {
+    for (const DATABASE_URL of [
+      'postgres:site',
+      'postgres://me:hunter2@db',
+      'postgres://me:hunter2@db/',
+      'postgres://me:hunter2@/site',
+      'postgres://me:hunter2@db/site/other',
+      'postgres://me:hunter2@db:port/site',
+      'postgres://me:hunter2@db/site?sslmode=perhaps',
+      'postgres://me:hunter2@db/site?sslmode=disable&pool=3',
+      'postgres://me:hunter2@db/site#x',
+      'postgres://me:hunter2%@db/site',
+      'postgres://me:hunter2@db/site%00',
+    ])
+      assert.deepEqual(
+        mistakesOf({ ...development, DATABASE_URL }),
+        ['DATABASE_URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE.'],
+        DATABASE_URL,
+      )
   })
 
   test('keeps the path of a database as it is meant', () => {
@@ -190,6 +218,20 @@ describe('readConfig', () => {
     }
     for (const BCRYPT_COST of ['3', '16', '31'])
       assert.equal(mistakesOf({ ...development, BCRYPT_COST }).length, 1)
+  })
+
+  test('takes several workers, but not while the database is in memory', () => {
+    assert.equal(readConfig({ ...development, WORKERS: '64' }).workers, 64)
+    for (const WORKERS of ['0', '65', '1.5', 'auto'])
+      assert.deepEqual(mistakesOf({ ...development, WORKERS }), [
+        'WORKERS must be a whole number from 1 to 64.',
+      ])
+    const memory = { ...development, DATABASE_URL: 'sqlite::memory:' }
+    assert.deepEqual(mistakesOf({ ...memory, WORKERS: '1' }), [])
+    assert.match(
+      mistakesOf({ ...memory, WORKERS: '2' }).join(),
+      /^WORKERS must be 1 while the database is in memory/,
+    )
   })
 
   test('takes an origin for PUBLIC_URL and nothing more', () => {
@@ -439,6 +481,7 @@ describe('readStorageConfig', () => {
       production: true,
       dataDir: DATA_DIR,
       databaseUrl: `sqlite:${DATA_DIR}/site.sqlite`,
+      databasePool: 10,
       bcryptCost: 12,
     })
     assert.throws(() => statSync(DATA_DIR))
@@ -449,7 +492,8 @@ describe('readStorageConfig', () => {
 
     assert.throws(() => readStorageConfig(wrong), {
       name: 'ConfigError',
-      message: 'DATABASE_URL must be sqlite:PATH.\nBCRYPT_COST must be a whole number from 10 to 15.',
+      message:
+        'DATABASE_URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE.\nBCRYPT_COST must be a whole number from 10 to 15.',
     })
   })
 })

@@ -23,6 +23,8 @@ export interface Config extends StorageConfig {
   /** Whether what was looked up is remembered until anything is committed. */
   readonly lookUpCache: boolean
   readonly drainSeconds: number
+  /** How many processes serve. */
+  readonly workers: number
   readonly logLevel: (typeof logLevels)[number]
   /** Sentences for the log of the start: allowed, but perhaps not what was meant. */
   readonly warnings: readonly string[]
@@ -48,9 +50,13 @@ export function readConfig(variables: Variables = process.env): Config {
     throttle: environment.read('THROTTLE', oneOf('on', 'off'), 'on') === 'on',
     lookUpCache: environment.read('LOOKUP_CACHE', oneOf('on', 'off'), 'on') === 'on',
     drainSeconds: environment.read('DRAIN_SECONDS', wholeNumber(0, 600), production ? 5 : 0),
+    workers: environment.read('WORKERS', wholeNumber(1, 64), 1),
     logLevel: environment.read('LOG_LEVEL', oneOf(...logLevels), 'info'),
   }
   const jwtKeys = readJwtKeys(environment, production)
+  if (settings.workers > 1 && storage.databaseUrl === 'sqlite::memory:') {
+    environment.mistake('WORKERS', 'must be 1 while the database is in memory, where each would have its own')
+  }
   if (production) refuseUnsafe(environment, settings.throttle)
   environment.throwMistakes()
 

@@ -1,5 +1,6 @@
 import { DriverException } from '@mikro-orm/core'
 import { ConfigError, readStorageConfig } from './config.ts'
+import { databaseName } from './database/database-url.ts'
 import { DatabaseError, openDatabase } from './database/open-database.ts'
 import { Failure, UsageError } from './operator/command.ts'
 import { parseCommandLine, type Request } from './operator/command-line.ts'
@@ -16,14 +17,14 @@ try {
 }
 
 async function run({ command, email, options }: Request): Promise<string> {
-  const { databaseUrl, bcryptCost } = readStorageConfig()
+  const { databaseUrl, databasePool, bcryptCost } = readStorageConfig()
   setBcryptCost(bcryptCost)
-  const orm = await openDatabase(databaseUrl)
+  const orm = await openDatabase(databaseUrl, { connections: databasePool })
   try {
     const { noun, entity } = options.admin
       ? ({ noun: 'admin', entity: Admin } as const)
       : ({ noun: 'user', entity: User } as const)
-    const database = databaseUrl.replace('sqlite:', '')
+    const database = databaseName(databaseUrl)
     return await command.run({ em: orm.em.fork(), database, noun, entity, email, options })
   } finally {
     await orm.close()

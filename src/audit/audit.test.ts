@@ -9,6 +9,7 @@ import fc from 'fast-check'
 import { openDatabase } from '../database/open-database.ts'
 import { databaseOptions } from '../database/options.ts'
 import { createLog } from '../log.ts'
+import { isOnPostgres, makeDatabase } from '../testing/test-database.ts'
 import { User } from '../users/user.ts'
 import { Audit, type Happening } from './audit.ts'
 import { Event } from './event.ts'
@@ -25,17 +26,18 @@ const signedIn: Happening = { event: 'signed in', account: ada, ...from }
 /** A trail in a database of its own, every statement that is run, and a clock that the test turns. */
 async function openTrail(t: TestContext, { level = 'info' } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'audit-'))
-  const url = `sqlite:${join(folder, 'site.sqlite')}`
+  const { url, drop } = await makeDatabase(folder)
   await (await openDatabase(url)).close()
   const statements: string[] = []
   const orm = await MikroORM.init({
-    ...databaseOptions(url),
+    ...(await databaseOptions(url)),
     debug: ['query', 'query-params'],
     colors: false,
     logger: (line) => statements.push(line.replace(/^\[query\] | \[took .*$/g, '')),
   })
   t.after(async () => {
     await orm.close()
+    await drop()
     await rm(folder, { recursive: true })
   })
   const lines: string[] = []
@@ -237,6 +239,8 @@ describe('Audit', () => {
     )
     const [statement = '', ...others] = statements
     assert.deepEqual(others, [])
+    // PostgreSQL reads a table as a whole as long as it is small.
+    if (isOnPostgres) return
     const plan = await execute(`explain query plan ${statement}`)
     assert.deepEqual(
       plan.map(({ detail }: { detail: string }) => detail.replace(/ AS \w+/, '')),
@@ -254,6 +258,8 @@ describe('Audit', () => {
     statements.length = 0
     assert.deepEqual([await audit.purge(3), await audit.purge(3), await audit.purge(3)], [3, 2, 0])
     assert.equal((await rows()).length, 1)
+    // PostgreSQL reads a table as a whole as long as it is small.
+    if (isOnPostgres) return
     const plan = await execute(`explain query plan ${statements[0]}`)
     assert.match(plan[0].detail, /USING (COVERING )?INDEX events_at_index \(at<\?\)/)
   })

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/core'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { v7 as uuidv7 } from 'uuid'
+import { deleteBatch } from '../database/delete-batch.ts'
 import { type Logger, loggable } from '../log.ts'
 import { networkOf } from '../throttle/network.ts'
 import { emailKey } from '../users/email.ts'
@@ -86,12 +87,9 @@ export class Audit {
   }
 
   /** Deletes a batch of events that are older than 180 days. Returns how many there were. */
-  async purge(most = 500): Promise<number> {
-    const em = this.#orm.em.fork()
-    const before = new Date(this.#now() - keptFor)
-    const old = await em.find(Event, { at: { $lt: before } }, { limit: most, fields: ['id'] })
-    if (old.length === 0) return 0
-    return em.nativeDelete(Event, { id: { $in: old.map(({ id }) => id) } })
+  purge(most = 500): Promise<number> {
+    const where = { at: { $lt: new Date(this.#now() - keptFor) } }
+    return deleteBatch(this.#orm.em.fork(), Event, { where, key: 'id' }, most)
   }
 
   // The same work for a name that is nobody's: one plain row, of which MikroORM makes no entity.

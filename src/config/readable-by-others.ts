@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { databaseName, isPostgresUrl } from '../database/database-url.ts'
 import type { StorageConfig } from './storage.ts'
 
 /** Sentences about what is there already and is not for its owner alone. What the server makes itself is. */
@@ -8,10 +9,12 @@ export function warnOfReaders({
 }: Pick<StorageConfig, 'dataDir' | 'databaseUrl'>): string[] {
   // Windows has other rights than these.
   if (process.platform === 'win32') return []
-  const database = databaseUrl.replace(/^sqlite:/, '')
+  const database = isPostgresUrl(databaseUrl) ? undefined : databaseName(databaseUrl)
   return [
     ...(isOpenToOthers(dataDir) ? [`DATA_DIR can be read by other users: chmod 700 ${dataDir}`] : []),
-    ...(isOpenToOthers(database) ? [`The database can be read by other users: chmod 600 ${database}*`] : []),
+    ...(database !== undefined && isOpenToOthers(database)
+      ? [`The database can be read by other users: chmod 600 ${database}*`]
+      : []),
   ]
 }
 

@@ -1,47 +1,30 @@
-import { dirname } from 'node:path'
 import { MikroORM } from '@mikro-orm/core'
-import Database from 'better-sqlite3'
-import { makeDirectory } from '../config/make-directory.ts'
+import { DatabaseError } from './database-error.ts'
+import { type DatabaseSettings, dialectOf } from './dialect.ts'
 import { databaseOptions } from './options.ts'
-import { Patience } from './patience.ts'
 
-// Others that start at the same time come first, one after the other.
-const longestWait = 5_000
+export { DatabaseError } from './database-error.ts'
 
-/** The database cannot be used. The message is one sentence for the operator. */
-export class DatabaseError extends Error {
-  override readonly name = 'DatabaseError'
-  readonly code = 'DATABASE'
-}
-
-/** Opens the database, which it makes at the first start, and brings its schema up to date. */
-export async function openDatabase(databaseUrl: string): Promise<MikroORM> {
-  const path = databaseUrl.replace(/^sqlite:/, '')
-  const orm = await MikroORM.init(databaseOptions(databaseUrl))
-  const unlock = await lockMigrations(path)
+/**
+ * Opens the database and brings its schema up to date. A file of SQLite is made at the first start.
+ * @throws {DatabaseError} if it cannot be used
+ */
+export async function openDatabase(databaseUrl: string, settings: DatabaseSettings = {}): Promise<MikroORM> {
+  const dialect = await dialectOf(databaseUrl, settings)
+  const orm = await MikroORM.init(await databaseOptions(dialect))
   try {
-    await orm.connect()
-    await migrate(orm)
+    const unlock = await dialect.lockMigrations(orm)
+    try {
+      await orm.connect()
+      await migrate(orm)
+    } finally {
+      await unlock()
+    }
     return orm
   } catch (error) {
     await orm.close(true)
     if (error instanceof DatabaseError) throw error
-    throw new DatabaseError(`The database ${path} cannot be used: ${reason(error)}.`, { cause: error })
-  } finally {
-    unlock()
-  }
-}
-
-// A lock that the system lets go of when the process dies: an exclusive transaction on a file of its own.
-async function lockMigrations(path: string): Promise<() => void> {
-  if (path === ':memory:') return () => {}
-  try {
-    makeDirectory(dirname(path))
-    const lock = new Database(`${path}-migrating`, { timeout: 0 })
-    await new Patience(longestWait).run(() => lock.exec('begin exclusive'))
-    return () => lock.close()
-  } catch (error) {
-    throw new DatabaseError(`The database ${path} cannot be opened: ${reason(error)}.`, { cause: error })
+    throw new DatabaseError(dialect.explain(error), { cause: error })
   }
 }
 
@@ -55,10 +38,4 @@ async function migrate(orm: MikroORM): Promise<void> {
     )
   }
   await orm.migrator.up()
-}
-
-function reason(error: unknown): string {
-  // A driver's message may hold statements with values; its code says enough.
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : 'it does not answer'
 }

@@ -8,13 +8,13 @@ import { User } from '../users/user.ts'
 import { UserToken } from '../users/user-token.ts'
 import { Device } from '../web/device.ts'
 import { StoredSession } from '../web/stored-session.ts'
-import { PatientSqliteDriver } from './patient-sqlite.ts'
+import { type Dialect, dialectOf } from './dialect.ts'
 
-/** MikroORM's options for a database URL: entities, migrations and the driver. */
-export function databaseOptions(databaseUrl: string): Partial<Options> {
+/** MikroORM's options for a database URL, or for a dialect that is known already: entities, migrations and the driver. */
+export async function databaseOptions(database: string | Dialect): Promise<Partial<Options>> {
+  const { options } = typeof database === 'string' ? await dialectOf(database) : database
   return defineConfig({
-    driver: PatientSqliteDriver,
-    dbName: databaseUrl.replace(/^sqlite:/, ''),
+    ...options,
     entities: [User, UserToken, Admin, StoredSession, Device, Event, Attempt],
     extensions: [Migrator],
     migrations: {

@@ -1,5 +1,6 @@
 import { forgetAttempts } from '../throttle/throttle.ts'
 import { claimed } from '../users/credential-check.ts'
+import { holdAccount } from '../users/hold-account.ts'
 import { choosePassword } from './choose-password.ts'
 import type { Command } from './command.ts'
 import { endAccess } from './end-access.ts'
@@ -17,7 +18,8 @@ export const setPassword: Command = {
     const { id, name, email } = await findAccount(call)
     const { hash, notice } = await choosePassword({ name, email }, call.options)
     await em.transactional(async (em) => {
-      // From now on nobody else can write; to wait for that may have taken seconds.
+      await holdAccount(em, { id }, entity)
+      // To wait for that may have taken seconds.
       const change = { passwordHash: hash, passwordChangedAt: new Date() }
       await em.nativeUpdate(entity, { id }, change, { filters: false })
       await endAccess(em, id)

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { recordStatements } from '../auth/testing/record-statements.ts'
+import { recordStatements } from '../testing/record-statements.ts'
 import type { Site } from '../testing/site.ts'
 
 /** Counts the statements that the site runs until the test ends. What it returns begins anew, and tells what they were. */

@@ -1,12 +1,13 @@
+import { isPostgres } from '../database/is-postgres.ts'
 import { sql } from '../testing/database.ts'
 import type { Site } from '../testing/site.ts'
 
 /** Every row of every table, whatever tables there are; but not what happened, which is written down of any attempt. */
 export async function dumpAll(site: Site): Promise<Record<string, Record<string, unknown>[]>> {
-  const tables = await sql(
-    site,
-    "select name from sqlite_schema where type = 'table' and name not in ('events') and name not like 'sqlite_%'",
-  )
+  const all = isPostgres(site.orm.em)
+    ? "select tablename as name from pg_tables where schemaname = 'public'"
+    : "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'"
+  const tables = (await sql(site, all)).filter(({ name }) => name !== 'events')
   const entries = tables.map(
     async ({ name }) => [String(name), await sql(site, `select * from ${name} order by 1`)] as const,
   )

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { sql } from '../testing/database.ts'
 import { bearer, signIn, signUp, takeJWT, takeToken } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
+import { onlySqlite } from '../testing/test-database.ts'
 import { countStatements } from './count-statements.ts'
 
 const session = /^select data, kept, created_at, seen_at from sessions where digest = \?$/
@@ -55,47 +56,57 @@ async function siteWithAda(t: TestContext, environment: Record<string, string> =
   return { site, ask, statements: await countStatements(t, site) }
 }
 
-describe('what a request costs the database', () => {
-  test('is so many statements, prepared once, which read one row each by an index', async (t) => {
-    const { site, ask, statements } = await siteWithAda(t, { LOOKUP_CACHE: 'off' })
-    for (const [what, { statements: expected, ...cost }] of Object.entries(costs)) {
-      for (let round = 0; round < 3; round += 1) await ask(cost)
-      const asked = statements()
-      assert.equal(asked.length, 3 * expected.length, `${what}:\n${asked.join('\n')}`)
-      for (const [i, each] of asked.entries())
-        assert.match(each, expected[i % expected.length] ?? assert.fail(what))
-      for (const each of new Set(asked)) {
-        const plan = await sql(site, `explain query plan ${each}`, ['x'])
-        for (const { detail } of plan)
-          assert.match(String(detail), /^SEARCH \w+ USING (COVERING )?INDEX/, what)
-      }
-      statements()
-    }
-  })
+const itself = 'it is about its statements, its plans and the head of its write-ahead log'
 
-  test('is nothing while nothing is committed, and the same again when anything was, by us or by another process', async (t) => {
-    const { site, ask, statements } = await siteWithAda(t)
-    const other = new Database(join(site.config.dataDir, 'site.sqlite'))
-    // Another each time: SQLite commits nothing where nothing is different.
-    let nth = 0
-    const commits = [
-      () => sql(site, `update users set name = 'Ada ${nth++}'`),
-      () => other.exec(`update users set name = 'Ada ${nth++}'`),
-      () => other.exec(`update sessions set user_agent = '${nth++}'`),
-    ]
-    for (const [what, { statements: expected, ...cost }] of Object.entries(costs)) {
-      for (const commit of commits) {
-        await commit()
-        await ask(cost)
-        statements()
+describe('what a request costs the database', () => {
+  test(
+    'is so many statements, prepared once, which read one row each by an index',
+    onlySqlite(itself),
+    async (t) => {
+      const { site, ask, statements } = await siteWithAda(t, { LOOKUP_CACHE: 'off' })
+      for (const [what, { statements: expected, ...cost }] of Object.entries(costs)) {
         for (let round = 0; round < 3; round += 1) await ask(cost)
-        assert.deepEqual(statements(), [], what)
-        await commit()
+        const asked = statements()
+        assert.equal(asked.length, 3 * expected.length, `${what}:\n${asked.join('\n')}`)
+        for (const [i, each] of asked.entries())
+          assert.match(each, expected[i % expected.length] ?? assert.fail(what))
+        for (const each of new Set(asked)) {
+          const plan = await sql(site, `explain query plan ${each}`, ['x'])
+          for (const { detail } of plan)
+            assert.match(String(detail), /^SEARCH \w+ USING (COVERING )?INDEX/, what)
+        }
         statements()
-        await ask(cost)
-        assert.equal(statements().length, expected.length, what)
       }
-    }
-    other.close()
-  })
+    },
+  )
+
+  test(
+    'is nothing while nothing is committed, and the same again when anything was, by us or by another process',
+    onlySqlite(itself),
+    async (t) => {
+      const { site, ask, statements } = await siteWithAda(t)
+      const other = new Database(join(site.config.dataDir, 'site.sqlite'))
+      // Another each time: SQLite commits nothing where nothing is different.
+      let nth = 0
+      const commits = [
+        () => sql(site, `update users set name = 'Ada ${nth++}'`),
+        () => other.exec(`update users set name = 'Ada ${nth++}'`),
+        () => other.exec(`update sessions set user_agent = '${nth++}'`),
+      ]
+      for (const [what, { statements: expected, ...cost }] of Object.entries(costs)) {
+        for (const commit of commits) {
+          await commit()
+          await ask(cost)
+          statements()
+          for (let round = 0; round < 3; round += 1) await ask(cost)
+          assert.deepEqual(statements(), [], what)
+          await commit()
+          statements()
+          await ask(cost)
+          assert.equal(statements().length, expected.length, what)
+        }
+      }
+      other.close()
+    },
+  )
 })

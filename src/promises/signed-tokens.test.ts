@@ -214,7 +214,7 @@ describe('a signed token', () => {
     const other = await holdDatabase(t, site)
     const asked = site.visitor().post('/login?as=jwt', basic(ada))
     await other.isAsked(/^select count.* from `users`.*password_changed_at/)
-    other.release('update users set password_changed_at = ?', Math.floor(Date.now() / 1000) * 1000 - 1)
+    await other.release('update users set password_changed_at = ?', Math.floor(Date.now() / 1000) * 1000 - 1)
     const { status, record } = await asked
     assert.equal(status, 200)
     for (const path of ['/me', '/secure'])

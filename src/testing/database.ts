@@ -1,20 +1,136 @@
+import type { MikroORM } from '@mikro-orm/core'
+import { type AbstractSqlConnection, type AbstractSqlDriver, DatabaseSchema } from '@mikro-orm/sqlite'
+import { isPostgres } from '../database/is-postgres.ts'
 import type { Site } from './site.ts'
 
 const tables = ['users', 'user_tokens', 'admins', 'sessions'] as const
 
 type Table = (typeof tables)[number]
 
-/** Runs a statement beside the site. */
+type Row = Record<string, unknown>
+
+/** Runs a statement beside the site. Whichever the database, times are in milliseconds, and what is true is 1. */
 export function sql({ orm }: Pick<Site, 'orm'>, statement: string, values: unknown[] = []): Promise<Row[]> {
-  return orm.em.getConnection().execute(statement, values)
+  // Both drivers speak SQL.
+  const connection = orm.em.getConnection() as AbstractSqlConnection
+  if (!isPostgres(orm.em)) return connection.execute(statement, values)
+  return runOnPostgres(connection, inWordsOf(orm, statement, values))
 }
 
-type Row = Record<string, unknown>
+interface Pool {
+  query(question: object): Promise<{ rows: Row[] }>
+}
+
+async function runOnPostgres(connection: AbstractSqlConnection, text: string): Promise<Row[]> {
+  const pool = (await connection.getNativeClient()) as unknown as Pool
+  const { rows } = await pool.query({
+    text,
+    types: { getTypeParser: (type: number) => parsers[type] ?? String },
+  })
+  return rows
+}
+
+// By PostgreSQL's numbers of types: boolean, the three integers, timestamptz.
+const parsers: Record<number, (text: string) => unknown> = {
+  16: (text) => (text === 't' ? 1 : 0),
+  20: Number,
+  21: Number,
+  23: Number,
+  1184: (text) => new Date(text).getTime(),
+}
+
+/** A statement in the words of PostgreSQL, with its values. */
+export function inWordsOf(orm: MikroORM, statement: string, values: unknown[]): string {
+  const translated = statement
+    .replace(/\b(\w+_at) = \1 ([-+]) (\?|\d+)/g, "$1 = $1 $2 $3 * interval '1 millisecond'")
+    .replace(/\b(\w+_at) = (\?|\d+)/g, '$1 = to_timestamp($2 / 1000.0)')
+  return orm.em.getPlatform().formatQuery(translated, values)
+}
 
 /** How many rows a table has. */
 export async function count(site: Site, table: Table): Promise<number> {
   const [row] = await sql(site, `select count(*) as n from ${table}`)
   return Number(row?.n)
+}
+
+/** How many rows have been written and deleted, from some time on. */
+export async function changes(site: Pick<Site, 'orm'>): Promise<number> {
+  const { em } = site.orm
+  if (isPostgres(em) && !counted.has(em)) await countChanges(site)
+  const [row] = await sql(
+    site,
+    isPostgres(em)
+      ? 'select case when is_called then last_value else 0 end as n from changes'
+      : 'select total_changes() as n',
+  )
+  return Number(row?.n)
+}
+
+const counted = new WeakSet<object>()
+
+async function countChanges(site: Pick<Site, 'orm'>): Promise<void> {
+  counted.add(site.orm.em)
+  await sql(
+    site,
+    `create sequence changes;
+     create function count_change() returns trigger language plpgsql as
+       $$ begin perform nextval('changes'); return null; end $$`,
+  )
+  for (const each of [...tables, 'events', 'attempts', 'devices'])
+    await sql(
+      site,
+      `create trigger count_change after insert or update or delete on ${each}
+       for each row execute function count_change()`,
+    )
+}
+
+/** What a table is like. */
+export interface TableDescription {
+  readonly columns: readonly string[]
+  readonly required: readonly string[]
+  readonly primaryKey: readonly string[]
+  /** As `column → table (column) on delete …`. */
+  readonly foreignKeys: readonly string[]
+}
+
+/** Describes a table as the database has it. */
+export async function describeTable({ orm }: Pick<Site, 'orm'>, name: string): Promise<TableDescription> {
+  const driver = orm.driver as AbstractSqlDriver
+  const schema = await DatabaseSchema.create(driver.getConnection(), driver.getPlatform(), orm.config)
+  const table = schema.getTable(name)
+  const columns = table?.getColumns() ?? []
+  const keys = Object.values(table?.getForeignKeys() ?? {})
+  return {
+    columns: columns.map((column) => column.name),
+    required: columns.filter(({ nullable }) => !nullable).map((column) => column.name),
+    primaryKey: table?.getPrimaryKey()?.columnNames ?? [],
+    foreignKeys: keys.map(
+      ({ columnNames, referencedTableName, referencedColumnNames, deleteRule }) =>
+        `${columnNames} → ${referencedTableName.replace(/^public\./, '')} (${referencedColumnNames}) on delete ${deleteRule}`,
+    ),
+  }
+}
+
+/** Has the database refuse to write a table in this way; what it returns has it take it again. */
+export async function refuse(
+  site: Site,
+  what: 'insert' | 'update',
+  table: string,
+): Promise<() => Promise<void>> {
+  if (!isPostgres(site.orm.em)) {
+    await sql(
+      site,
+      `create trigger broken before ${what} on ${table} begin select raise(abort, 'a rule of the database'); end`,
+    )
+    return async () => void (await sql(site, 'drop trigger broken'))
+  }
+  await sql(
+    site,
+    `create or replace function broken() returns trigger language plpgsql as
+       $$ begin raise exception 'a rule of the database'; end $$;
+     create trigger broken before ${what} on ${table} for each statement execute function broken()`,
+  )
+  return async () => void (await sql(site, `drop trigger broken on ${table}`))
 }
 
 /** Everything that is stored. */
@@ -33,8 +149,9 @@ export async function hide(site: Site, ...hidden: Table[]): Promise<() => Promis
   }
 }
 
-/** Closes the connection under the site's feet: no statement works from now on. */
-export async function cutOff({ orm }: Site): Promise<void> {
+/** Takes the database away under the site's feet: no statement works from now on. */
+export async function cutOff({ orm, database }: Site): Promise<void> {
+  if (isPostgres(orm.em)) return database.close()
   const native = await orm.em.getConnection().getNativeClient()
   // The driver's own client, which MikroORM's widest type does not know.
   const client = native as { close(): void }

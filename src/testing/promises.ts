@@ -53,7 +53,7 @@ const leaks = [
   /\n\s+at .+:\d+/,
   /node_modules|file:\/\//,
   /\b(select [^<]* from|insert into|delete from|alter table|update `)/i,
-  /SQLITE_|Exception\b/,
+  /SQLITE_|Exception\b|\bpostgres|violates \w+ constraint|relation "/i,
 ]
 
 function assertNoLeak(answer: Answer, secrets: ReadonlySet<string>) {

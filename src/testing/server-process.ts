@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
+import { isOnPostgres, makeDatabase, type TestDatabase } from './test-database.ts'
 import { Visitor } from './visitor.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -55,11 +56,27 @@ export function runServer(
   return { child, ended }
 }
 
+const databases = new Map<string, Promise<TestDatabase>>()
+
+/** On PostgreSQL, the database that goes with a folder, as a file in it would: the next server finds it again. */
+async function databaseFor(
+  test: Test,
+  { DATA_DIR = '', DATABASE_URL }: Record<string, string>,
+): Promise<Record<string, string>> {
+  if (!isOnPostgres || DATABASE_URL !== undefined) return {}
+  const known = databases.get(DATA_DIR)
+  const database = known ?? makeDatabase(DATA_DIR)
+  databases.set(DATA_DIR, database)
+  const { url, drop } = await database
+  if (!known) test.after(drop)
+  return { DATABASE_URL: url }
+}
+
 type Entry = Record<string, unknown>
 
 /** Starts a server, and waits until it listens. */
 export async function startServer(test: Test, variables: Record<string, string>) {
-  const { child, ended } = runServer(test, variables)
+  const { child, ended } = runServer(test, { ...(await databaseFor(test, variables)), ...variables })
   const log: Entry[] = []
   const said = new EventEmitter()
   createInterface(child.stdout).on('line', (line) => {

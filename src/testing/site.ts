@@ -12,13 +12,15 @@ import { openDatabase } from '../database/open-database.ts'
 import { httpServer } from '../http-server.ts'
 import { createLog } from '../log.ts'
 import { password } from './people.ts'
+import { makeDatabase, type TestDatabase } from './test-database.ts'
 import { Visitor } from './visitor.ts'
 
-/** The site as it ships, on a free port and a database file of its own. */
+/** The site as it ships, on a free port and a database of its own. */
 export interface Site {
   readonly url: string
   readonly orm: MikroORM
   readonly config: Config
+  readonly database: TestDatabase
   /** Every line of the log so far. */
   readonly log: string[]
   readonly lifecycle: { isDraining: boolean }
@@ -35,9 +37,11 @@ interface Test {
 /** Starts the site for one test, or one group of tests, and takes it away afterwards. */
 export async function startSite(test: Test, environment: Record<string, string> = {}): Promise<Site> {
   const dataDir = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
+  const database = await makeDatabase(dataDir)
   const config = readConfig({
     NODE_ENV: 'test',
     DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
     BCRYPT_COST: '4',
     THROTTLE: 'off',
     ...environment,
@@ -49,7 +53,7 @@ export async function startSite(test: Test, environment: Record<string, string> 
       done()
     },
   })
-  const orm = await openDatabase(config.databaseUrl)
+  const orm = await openDatabase(config.databaseUrl, { connections: config.databasePool })
   const lifecycle = { isDraining: false }
   const app = await createApp({ orm, config, log: createLog('trace', sink), lifecycle })
   const server = httpServer(app, lifecycle).listen(0, '127.0.0.1')
@@ -59,13 +63,14 @@ export async function startSite(test: Test, environment: Record<string, string> 
     server.closeAllConnections()
     server.close()
     await orm.close()
+    await database.drop()
     await rm(dataDir, { recursive: true })
     assertKeepsSecrets(log, secrets)
   })
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
   const visitor = (session?: string) => new Visitor({ url, secrets }, session)
-  return { url, orm, config, log, lifecycle, secrets, visitor }
+  return { url, orm, config, database, log, lifecycle, secrets, visitor }
 }
 
 /** Whatever was done, the log is one JSON object a line, and tells nothing that opens a door. */

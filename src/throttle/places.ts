@@ -1,7 +1,11 @@
-import type { MikroORM } from '@mikro-orm/core'
+import { hash } from 'node:crypto'
+import type { MikroORM, Transaction } from '@mikro-orm/core'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { v7 as uuidv7 } from 'uuid'
+import { deleteBatch } from '../database/delete-batch.ts'
+import { isPostgres } from '../database/is-postgres.ts'
 import { type Action, type Allowance, day } from './allowance.ts'
+import { Attempt } from './attempt.ts'
 import type { Key } from './key.ts'
 
 // How long an evaluation may take: one that takes longer, or whose process died, counts as failed.
@@ -24,27 +28,30 @@ export class Places {
     this.#now = now
   }
 
-  /** Takes a place in all of the allowances: in one statement, so that no other comes between counting and taking. */
-  async take({ action, key, allowances }: Wanted): Promise<string | undefined> {
+  /** Takes a place in all of the allowances, so that no other comes between counting and taking. */
+  async take(wanted: Wanted): Promise<string | undefined> {
+    const { action, key, allowances } = wanted
     const id = uuidv7()
     const now = this.#now()
     const conditions = allowances.map((allowance) => where(action, key, allowance, now))
     const free = conditions.map(
       ({ sql }, i) => `(select count(*) from attempts where ${sql}) < ${allowances[i]?.most}`,
     )
-    const { affectedRows } = await this.#run(
-      `insert into attempts (id, action, account, network, device, at, pending)
-       select ?, ?, ?, ?, ?, ?, ? where ${free.join(' and ')}`,
-      [
-        id,
-        action,
-        key.account,
-        key.network,
-        key.device,
-        now,
-        1,
-        ...conditions.flatMap(({ values }) => values),
-      ],
+    const { affectedRows } = await this.#alone(wanted, (transaction) =>
+      this.#run(
+        `insert into attempts (id, action, account, network, device, at, pending)
+         select ?, ?, ?, ?, ?, ?, true where ${free.join(' and ')}`,
+        [
+          id,
+          action,
+          key.account,
+          key.network,
+          key.device,
+          now,
+          ...conditions.flatMap(({ values }) => values),
+        ],
+        transaction,
+      ),
     )
     return affectedRows === 1 ? id : undefined
   }
@@ -57,7 +64,7 @@ export class Places {
         const { sql, values } = where(action, key, allowance, now)
         // The one that has to grow too old before there is a place again.
         const [row] = await this.#connection.execute<{ at: number }[]>(
-          `select at from attempts where ${sql} and (pending = 0 or at < ?) order by at desc limit 1 offset ?`,
+          `select at from attempts where ${sql} and (not pending or at < ?) order by at desc limit 1 offset ?`,
           [...values, now - evaluation, allowance.most - 1],
         )
         return row ? Number(row.at) + allowance.within - now : 0
@@ -85,22 +92,34 @@ export class Places {
   /** Leaves a place: used up by a failure, or as if it had never been taken. */
   async leave(id: string, { isFailure }: { isFailure: boolean }): Promise<void> {
     await this.#run(
-      isFailure ? 'update attempts set pending = 0 where id = ?' : 'delete from attempts where id = ?',
+      isFailure ? 'update attempts set pending = false where id = ?' : 'delete from attempts where id = ?',
       [id],
     )
   }
 
   /** Forgets, in a batch of so many, what no allowance counts any more. Returns how many there were. */
-  async purge(most: number): Promise<number> {
-    const { affectedRows } = await this.#run(
-      'delete from attempts where id in (select id from attempts where at < ? limit ?)',
-      [this.#now() - day, most],
-    )
-    return affectedRows
+  purge(most: number): Promise<number> {
+    const where = { at: { $lt: this.#now() - day } }
+    return deleteBatch(this.#orm.em.fork(), Attempt, { where, key: 'id' }, most)
   }
 
-  #run(sql: string, values: unknown[]): Promise<{ affectedRows: number }> {
-    return this.#connection.execute(sql, values, 'run')
+  // With SQLite a statement has the database to itself. With PostgreSQL two would count at the same time: whoever counts
+  // the same waits for the other, each for its locks in the same order, and counts what has been committed by then.
+  #alone<Result>(
+    { action, key, allowances }: Wanted,
+    work: (transaction?: Transaction) => Promise<Result>,
+  ): Promise<Result> {
+    if (!isPostgres(this.#orm.em)) return work()
+    const counted = new Set(allowances.map(({ by: [column] }) => column))
+    const locks = [...counted].map((column) => lockOf(`${action} ${column} ${column && key[column]}`)).sort()
+    return this.#connection.transactional(async (transaction) => {
+      await this.#run(`select ${locks.map((lock) => `pg_advisory_xact_lock(${lock})`)}`, [], transaction)
+      return work(transaction)
+    })
+  }
+
+  #run(sql: string, values: unknown[], transaction?: Transaction): Promise<{ affectedRows: number }> {
+    return this.#connection.execute(sql, values, 'run', transaction)
   }
 
   get #connection(): AbstractSqlConnection {
@@ -117,4 +136,9 @@ function where(action: string, key: Key, { by, within }: Allowance, now: number)
     sql: ['action = ?', 'at > ?', ...columns].join(' and '),
     values: [action, now - within, ...by.map((column) => key[column])],
   }
+}
+
+/** The number by which PostgreSQL knows a lock. */
+function lockOf(name: string): bigint {
+  return hash('sha256', name, 'buffer').readBigInt64BE()
 }

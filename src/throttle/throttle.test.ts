@@ -3,21 +3,23 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { recordStatements } from '../auth/testing/record-statements.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { TryLater } from '../refusal.ts'
+import { recordStatements } from '../testing/record-statements.ts'
+import { makeDatabase } from '../testing/test-database.ts'
 import { Throttle, type Try } from './throttle.ts'
 
 const wrong = async () => undefined
 const right = async () => 'right'
 const guess: Try = { action: 'password', account: 'ada@example.com', address: '192.0.2.1' }
 
-async function openFile(t: TestContext) {
+async function openOne(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'throttle-'))
-  const url = `sqlite:${join(folder, 'site.sqlite')}`
+  const { url, drop } = await makeDatabase(folder)
   const orm = await openDatabase(url)
   t.after(async () => {
     await orm.close()
+    await drop()
     await rm(folder, { recursive: true })
   })
   return { orm, url }
@@ -40,7 +42,7 @@ async function flood(throttles: Throttle[], attempts: Try[], outcome: () => Prom
 
 describe('Throttle', () => {
   test('evaluates ten of 200 wrong guesses that are sent at once, through two processes’ worth of connections', async (t) => {
-    const { orm, url } = await openFile(t)
+    const { orm, url } = await openOne(t)
     const second = await openDatabase(url)
     t.after(() => second.close())
     const result = await flood([new Throttle(orm), new Throttle(second)], Array(200).fill(guess), wrong)
@@ -48,7 +50,7 @@ describe('Throttle', () => {
   })
 
   test('lets 20 right log-ins that are sent at once all succeed', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     assert.deepEqual(await flood([new Throttle(orm)], Array(20).fill(guess), right), {
       evaluated: 20,
       refused: 0,
@@ -56,7 +58,7 @@ describe('Throttle', () => {
   })
 
   test('lets others of a network in while hundreds wait for one account there', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const gate = Promise.withResolvers<string>()
     const crowd = Array.from({ length: 300 }, () => throttle.attempt(guess, () => gate.promise))
@@ -72,7 +74,7 @@ describe('Throttle', () => {
       [1, 10],
       [3000, 50],
     ] as const) {
-      const { orm } = await openFile(t)
+      const { orm } = await openOne(t)
       const statements = await recordStatements(t, orm)
       const many = Array.from({ length: 3000 }, (_, i) => ({ ...guess, account: `${i % accounts}` }))
       const result = await flood([new Throttle(orm)], many, wrong)
@@ -82,7 +84,7 @@ describe('Throttle', () => {
   })
 
   test('leaves the event loop turning while hundreds of networks wait for one account', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const gate = Promise.withResolvers<undefined>()
     const attempt = (i: number) =>
@@ -105,7 +107,7 @@ describe('Throttle', () => {
   })
 
   test('refuses with 429 and a whole number of seconds, and the wait really ends', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     let now = Date.parse('2026-11-21T12:00:00Z')
     const throttle = new Throttle(orm, () => now)
     await flood([throttle], Array(10).fill(guess), wrong)
@@ -119,19 +121,19 @@ describe('Throttle', () => {
   })
 
   test('gives nobody a fresh allowance after a restart', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     await flood([new Throttle(orm)], Array(10).fill(guess), wrong)
     await assert.rejects(new Throttle(orm).attempt(guess, right), TryLater)
   })
 
   test('stops one network that tries many accounts after 50 guesses', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     const spray = Array.from({ length: 200 }, (_, i) => ({ ...guess, account: `${i}@example.com` }))
     assert.equal((await flood([new Throttle(orm)], spray, wrong)).evaluated, 50)
   })
 
   test('counts the addresses of one IPv6 /64, and the two forms of an IPv4 address, as one', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     const six = Array.from({ length: 20 }, (_, i) => ({ ...guess, address: `2001:db8:0:1::${i}` }))
     assert.equal((await flood([new Throttle(orm)], six, wrong)).evaluated, 10)
     const four = Array.from({ length: 20 }, (_, i) => ({
@@ -142,13 +144,13 @@ describe('Throttle', () => {
   })
 
   test('evaluates at most 100 guesses at one account from however many networks', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     const many = Array.from({ length: 150 }, (_, i) => ({ ...guess, address: `198.51.${i}.1` }))
     assert.equal((await flood([new Throttle(orm)], many, wrong)).evaluated, 100)
   })
 
   test('lets the owner in from a device that the account knows, while strangers use up every allowance', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const many = Array.from({ length: 120 }, (_, i) => ({ ...guess, address: `198.51.${i}.1` }))
     await flood([throttle], many, wrong)
@@ -160,13 +162,13 @@ describe('Throttle', () => {
   })
 
   test('limits the guesses from a known device too', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     const known = Array(30).fill({ ...guess, device: 'known' })
     assert.equal((await flood([new Throttle(orm)], known, wrong)).evaluated, 10)
   })
 
   test('does not count what could not be evaluated', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const broken = async () => {
       throw new Error('The database is away.')
@@ -176,7 +178,7 @@ describe('Throttle', () => {
   })
 
   test('counts a guess whose process died as failed, after half a minute', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     let now = Date.now()
     const throttle = new Throttle(orm, () => now)
     for (let i = 0; i < 10; i += 1)
@@ -191,7 +193,7 @@ describe('Throttle', () => {
   })
 
   test('counts every sign-up of a network, and every token of an account', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     assert.equal(
       (await flood([throttle], Array(60).fill({ ...guess, action: 'sign-up' }), right)).evaluated,
@@ -204,7 +206,7 @@ describe('Throttle', () => {
   })
 
   test('forgets what no allowance counts any more, in batches', async (t) => {
-    const { orm } = await openFile(t)
+    const { orm } = await openOne(t)
     let now = Date.now()
     const throttle = new Throttle(orm, () => now)
     await flood([throttle], Array(10).fill(guess), wrong)

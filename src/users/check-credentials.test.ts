@@ -3,16 +3,14 @@ import { describe, type TestContext, test } from 'node:test'
 import bcrypt from 'bcrypt'
 import type { AuthContext } from '#auth'
 import { databases, entityManager } from '#auth/mikro-orm'
-import { count, sql } from '../testing/database.ts'
+import { count, refuse, sql } from '../testing/database.ts'
 import { addAdmin, basic, bearer, password, signIn, signUp, takeJWT } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
+import { isOnPostgres } from '../testing/test-database.ts'
 import { checkCredentials } from './check-credentials.ts'
 import { mountCredentialCheck } from './credential-check.ts'
 import { setBcryptCost } from './password.ts'
 import { User } from './user.ts'
-
-const refusesHashes = `create trigger no_new_hash before update of password_hash on users
-  begin select raise(abort, 'no new hash'); end`
 
 describe('a change of the cost', () => {
   test('hashes a password anew at the next log-in, however it comes, and changes nothing else', async (t) => {
@@ -65,7 +63,7 @@ describe('a change of the cost', () => {
     const person = await signUp(site)
     const before = await hashOf(site)
     const warnings = warningsOf(t)
-    await sql(site, refusesHashes)
+    const take = await refuse(site, 'update', 'users')
     setBcryptCost(5)
     assert.equal((await site.visitor().post('/login?as=user', basic(person))).status, 200)
     await signIn(site, person)
@@ -76,9 +74,9 @@ describe('a change of the cost', () => {
     )
     for (const { message } of warnings) {
       assert.ok(message.includes(person.id))
-      assert.doesNotMatch(message, /\$2b\$|update |no new hash/i)
+      assert.doesNotMatch(message, /\$2b\$|update |a rule/i)
     }
-    await sql(site, 'drop trigger no_new_hash')
+    await take()
     await signIn(site, person)
     assert.match(await hashOf(site), /^\$2b\$05\$/, 'the next time will do')
   })
@@ -132,7 +130,8 @@ describe('a stored hash that is damaged or hostile', () => {
       `$2y$04$${salt}`,
       `$argon2id$v=19$m=65536,t=3,p=4$${salt}`,
       '$2b$04$',
-    ]
+      // PostgreSQL keeps nothing that is longer than any of ours.
+    ].filter((each) => !isOnPostgres || each.length <= 60)
     const start = performance.now()
     for (const each of planted) {
       await sql(site, 'update users set password_hash = ?', [each])

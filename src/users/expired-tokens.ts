@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/core'
+import { deleteBatch } from '../database/delete-batch.ts'
 import { UserToken } from './user-token.ts'
 
 /** Tokens that have expired. One that is used again is deleted then; the others wait for this. */
@@ -12,14 +13,8 @@ export class ExpiredTokens {
   }
 
   /** Deletes a batch of them. Returns how many there were. */
-  async purge(most = 500): Promise<number> {
-    const em = this.#orm.em.fork()
-    const expired = await em.find(
-      UserToken,
-      { expiresAt: { $lte: new Date(this.#now()) } },
-      { limit: most, fields: ['id'], filters: false },
-    )
-    if (expired.length === 0) return 0
-    return em.nativeDelete(UserToken, { id: { $in: expired.map(({ id }) => id) } })
+  purge(most = 500): Promise<number> {
+    const where = { expiresAt: { $lte: new Date(this.#now()) } }
+    return deleteBatch(this.#orm.em.fork(), UserToken, { where, key: 'id' }, most)
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { count, sql } from '../testing/database.ts'
+import { ForeignKeyConstraintViolationException, UniqueConstraintViolationException } from '@mikro-orm/core'
+import { count, describeTable, sql } from '../testing/database.ts'
 import { signUp, takeToken } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
 import { storedToken } from './token-value.ts'
@@ -12,17 +13,9 @@ const day = 24 * 60 * 60 * 1000
 describe('UserToken', () => {
   test('has the columns id, value and user_id, all required; the value is unique, the user a foreign key', async (t) => {
     const site = await startSite(t)
-    const columns = await sql(
-      site,
-      `select name, "notnull" as required, pk from pragma_table_info('user_tokens')`,
-    )
-    const required = columns.filter((column) => column.required).map(({ name }) => name)
+    const { required, foreignKeys } = await describeTable(site, 'user_tokens')
     for (const name of ['id', 'value', 'user_id']) assert.ok(required.includes(name), name)
-    const keys = await sql(
-      site,
-      `select "table", "from", "to", on_delete from pragma_foreign_key_list('user_tokens')`,
-    )
-    assert.deepEqual(keys, [{ table: 'users', from: 'user_id', to: 'id', on_delete: 'CASCADE' }])
+    assert.deepEqual(foreignKeys, ['user_id → users (id) on delete cascade'])
     const { id } = await signUp(site)
     const insert = async (value: string, owner: string) => {
       const em = site.orm.em.fork()
@@ -31,8 +24,11 @@ describe('UserToken', () => {
       await em.flush()
     }
     await insert('v'.repeat(43), id)
-    await assert.rejects(insert('v'.repeat(43), id), /UNIQUE/)
-    await assert.rejects(insert('w'.repeat(43), '00000000-0000-7000-8000-000000000000'), /FOREIGN KEY/)
+    await assert.rejects(insert('v'.repeat(43), id), UniqueConstraintViolationException)
+    await assert.rejects(
+      insert('w'.repeat(43), '00000000-0000-7000-8000-000000000000'),
+      ForeignKeyConstraintViolationException,
+    )
   })
 
   test('belongs to its user, and goes with them', async (t) => {

@@ -24,7 +24,8 @@ const UserTokenSchema = defineEntity({
     value: p.string().length(43).unique().hidden(),
     // What its owner calls it.
     name: p.string().length(100),
-    user: () => p.manyToOne(User).deleteRule('cascade'),
+    // Its index is the one above, which orders them too.
+    user: () => p.manyToOne(User).deleteRule('cascade').index(false),
     expiresAt: p.datetime(),
     lastUsedAt: p.datetime().nullable().hidden(),
     createdAt: p

@@ -4,11 +4,12 @@ import { readFile } from 'node:fs/promises'
 import { describe, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { rawRequest } from '../auth/testing/raw-request.ts'
-import { cutOff, sql } from '../testing/database.ts'
+import { cutOff, refuse, sql } from '../testing/database.ts'
 import { addAdmin, basic, bearer } from '../testing/people.ts'
 import type { Answer } from '../testing/promises.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
 import { type Site, startSite } from '../testing/site.ts'
+import { isOnPostgres } from '../testing/test-database.ts'
 
 // Everything that opens a door, and has to turn up nowhere but where it was asked for.
 const first = 'first canary of nine 1815'
@@ -132,12 +133,9 @@ async function accidents(site: Site): Promise<Answer[]> {
     await ada.json('/login', { username: account.email, password: second })
   }
   for (const table of ['users', 'sessions', 'user_tokens', 'events']) {
-    await sql(
-      site,
-      `create trigger broken before insert on ${table} begin select raise(abort, 'a rule of the database'); end`,
-    )
+    const take = await refuse(site, 'insert', table)
     answers.push(...(await all()))
-    await sql(site, 'drop trigger broken')
+    await take()
     await ada.json('/login', { username: account.email, password: second })
   }
   await cutOff(site)
@@ -149,10 +147,19 @@ async function accidents(site: Site): Promise<Answer[]> {
 async function afterTheJourney(t: TestContext) {
   const site = await startSite(t, { THROTTLE: 'on', JWT_SECRET: secret, LOG_LEVEL: 'trace' })
   const answers = await journey(site)
+  return { site, answers }
+}
+
+/** All that the database has on the disk. */
+async function stored(site: Site): Promise<Buffer> {
+  const tables = ['users', 'admins', 'user_tokens', 'sessions', 'events', 'attempts', 'devices']
+  if (isOnPostgres) {
+    await site.database.open()
+    const rows = await Promise.all(tables.map((each) => sql(site, `select * from ${each}`)))
+    return Buffer.from(JSON.stringify(rows))
+  }
   const file = site.config.databaseUrl.replace('sqlite:', '')
-  const stored = async () =>
-    Buffer.concat([await readFile(file), await readFile(`${file}-wal`).catch(() => Buffer.alloc(0))])
-  return { site, answers, stored }
+  return Buffer.concat([await readFile(file), await readFile(`${file}-wal`).catch(() => Buffer.alloc(0))])
 }
 
 /** What nobody may find: passwords, tokens, cookies, the secret. */
@@ -183,11 +190,12 @@ describe('canaries', () => {
   })
 
   test('are in the database as hashes only', async (t) => {
-    const { site, stored } = await afterTheJourney(t)
-    const bytes = await stored()
+    const { site } = await afterTheJourney(t)
+    const bytes = await stored(site)
     for (const canary of canaries(site)) assert.ok(!bytes.includes(canary), canary)
     const found = [...site.secrets].filter((each) => bytes.includes(hash('sha256', each, 'base64url')))
-    assert.ok(found.length >= 4, 'it is the right file: digests of cookies and tokens are in it')
+    // A file still holds what was deleted.
+    assert.ok(found.length >= (isOnPostgres ? 1 : 4), 'digests of cookies and tokens are in it')
     assert.match(bytes.toString('latin1'), /\$2b\$04\$/)
   })
 

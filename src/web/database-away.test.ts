@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { cutOff, hide } from '../testing/database.ts'
+import { startProxy } from '../testing/database-proxy.ts'
 import {
   addAdmin,
   basic,
@@ -12,7 +13,9 @@ import {
   takeJWT,
   takeToken,
 } from '../testing/people.ts'
+import type { Answer } from '../testing/promises.ts'
 import { type Site, startSite } from '../testing/site.ts'
+import { makeDatabase, onlyPostgres } from '../testing/test-database.ts'
 
 /** Everything there is to try by somebody who could, were the database there. */
 async function doors(site: Site) {
@@ -124,6 +127,33 @@ describe('a database that is away', () => {
     assert.ok(errors.length >= Object.keys(guarded).length)
     for (const line of errors) assert.doesNotMatch(line, /select|insert|example\.com/i)
     assert.doesNotMatch(site.log.join(''), /"authentication"/, 'nothing happened to anybody')
+  })
+})
+
+describe('a PostgreSQL that has fallen silent', onlyPostgres, () => {
+  test('makes every guarded route a 503 within three seconds, leaves public pages, and all is well when it is back', async (t) => {
+    const database = await makeDatabase('')
+    const proxy = await startProxy(t, database.url)
+    const site = await startSite(t, { DATABASE_URL: proxy.url, DATABASE_POOL: '4' })
+    t.after(() => database.drop())
+    const { ada, guarded } = await doors(site)
+    proxy.fallSilent()
+    const start = performance.now()
+    const within = async (what: string, knock: () => Promise<Answer>, statuses: readonly number[]) => {
+      const { status } = await knock()
+      const took = performance.now() - start
+      assert.ok(statuses.includes(status), `${what}: ${status}`)
+      assert.ok(took < 3_000, `${what}: ${took} ms`)
+    }
+    await Promise.all([
+      ...Object.entries(guarded).map(([what, knock]) => within(what, knock, [503])),
+      within('/', () => ada.page('/'), [200]),
+      within('/ of a stranger', () => site.visitor().page('/'), [200]),
+      within('/readyz', () => site.visitor().get('/readyz'), [503]),
+    ])
+    proxy.recover()
+    const deadline = performance.now() + 5_000
+    while ((await ada.get('/me')).status !== 200) assert.ok(performance.now() < deadline)
   })
 })
 

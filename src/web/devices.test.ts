@@ -3,6 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { sql } from '../testing/database.ts'
 import { signUp } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
+import { isOnPostgres } from '../testing/test-database.ts'
 import { Devices } from './devices.ts'
 
 const day = 24 * 60 * 60_000
@@ -71,6 +72,8 @@ describe('Devices', () => {
     clock.now += 1
     assert.deepEqual([await devices.purge(3), await devices.purge(3), await devices.purge(3)], [3, 1, 0])
     assert.equal(await devices.isKnown(values[0] ?? '', ada.email), true)
+    // PostgreSQL reads a table as a whole as long as it is small.
+    if (isOnPostgres) return
     const [plan] = await sql(site, 'explain query plan select digest from devices where seen_at < 1')
     assert.match(String(plan?.detail), /USING (COVERING )?INDEX devices_seen_at_index \(seen_at<\?\)/)
   })

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/core'
+import { deleteBatch } from '../database/delete-batch.ts'
 import { Device } from './device.ts'
 import { HostCookie } from './host-cookie.ts'
 
@@ -40,12 +41,9 @@ export class Devices {
   }
 
   /** Forgets a batch of devices that nobody has signed in from for a year. Returns how many there were. */
-  async purge(most = 500): Promise<number> {
-    const em = this.#orm.em.fork()
-    const isOver = { seenAt: { $lt: new Date(this.#now() - knownFor) } }
-    const old = await em.find(Device, isOver, { limit: most, fields: ['digest'], filters: false })
-    if (old.length === 0) return 0
-    return em.nativeDelete(Device, { ...isOver, digest: { $in: old.map(({ digest }) => digest) } })
+  purge(most = 500): Promise<number> {
+    const where = { seenAt: { $lt: new Date(this.#now() - knownFor) } }
+    return deleteBatch(this.#orm.em.fork(), Device, { where, key: 'digest' }, most)
   }
 
   async #belongs(value: string, user: string): Promise<boolean> {

@@ -2,9 +2,10 @@ import { hash } from 'node:crypto'
 import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import type { ReadOptions } from '#auth/mikro-orm'
-import { withoutWaiting } from '../database/patience.ts'
+import { deleteBatch } from '../database/delete-batch.ts'
+import { withoutWaiting } from '../database/without-waiting.ts'
 import { Refusal } from '../refusal.ts'
-import { User } from '../users/user.ts'
+import { holdAccount } from '../users/hold-account.ts'
 import { type FoundSession, SessionLookUp } from './session-look-up.ts'
 import { StoredSession } from './stored-session.ts'
 
@@ -91,6 +92,9 @@ export class SessionStore {
     const now = new Date(this.#now())
     const digest = digestOf(id) ?? ''
     await this.#orm.em.fork().transactional(async (em) => {
+      // One that was under way when the password changed must not start behind it.
+      if (!(await holdAccount(em, { id: user, passwordChangedAt })))
+        throw new Refusal(409, 'You have just been signed out by another request.')
       await em.insert(StoredSession, {
         digest,
         id: uuidv7(),
@@ -101,10 +105,6 @@ export class SessionStore {
         createdAt: now,
         seenAt: now,
       })
-      // One that was under way when the password changed must not start behind it. From the insertion on nobody else
-      // can write.
-      if (passwordChangedAt && !(await em.count(User, { id: user, passwordChangedAt })))
-        throw new Refusal(409, 'You have just been signed out by another request.')
       await endBeyondMost(em, user, digest)
     })
   }
@@ -115,16 +115,10 @@ export class SessionStore {
   }
 
   /** Deletes a batch of sessions that are over; they count for nobody as it is. Returns how many there were. */
-  async purge(most = 500): Promise<number> {
+  purge(most = 500): Promise<number> {
     const now = this.#now()
-    const em = this.#orm.em.fork()
-    const over = await em.find(
-      StoredSession,
-      { $or: [...overFor(false, now), ...overFor(true, now)] },
-      { limit: most, fields: ['digest'], filters: false },
-    )
-    if (over.length === 0) return 0
-    return em.nativeDelete(StoredSession, { digest: { $in: over.map(({ digest }) => digest) } })
+    const where = { $or: [...overFor(false, now), ...overFor(true, now)] }
+    return deleteBatch(this.#orm.em.fork(), StoredSession, { where, key: 'digest' }, most)
   }
 
   /** Ends a session. */

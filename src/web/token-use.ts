@@ -1,7 +1,7 @@
 import type { Next } from 'koa'
 import type { AuthContext } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
-import { withoutWaiting } from '../database/patience.ts'
+import { withoutWaiting } from '../database/without-waiting.ts'
 import { UserToken } from '../users/user-token.ts'
 
 const minute = 60_000

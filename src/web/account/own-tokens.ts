@@ -1,6 +1,8 @@
+import { type EntityManager, LockMode } from '@mikro-orm/core'
 import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
+import { holdAccount } from '../../users/hold-account.ts'
 import { User } from '../../users/user.ts'
 import { issueToken, UserToken } from '../../users/user-token.ts'
 import { digestOf } from '../session-store.ts'
@@ -30,10 +32,10 @@ export async function goodTokens(
   { before, most }: { before: unknown; most: number },
 ): Promise<TokenRecord[]> {
   const { id: user } = ctx.auth.require(User)
-  const isAfterOthers = typeof before === 'string' && isUUID(before)
+  const oldest = typeof before === 'string' && isUUID(before) ? before.toLowerCase() : undefined
   const found = await entityManager(ctx).find(
     UserToken,
-    { user, expiresAt: { $gt: new Date() }, ...(isAfterOthers && { id: { $lt: before } }) },
+    { user, expiresAt: { $gt: new Date() }, ...(oldest !== undefined && { id: { $lt: oldest } }) },
     { orderBy: { id: 'desc' }, limit: most },
   )
   return found.map(({ id, name, createdAt, lastUsedAt = null, expiresAt }) => ({
@@ -53,23 +55,31 @@ export function createToken(
   const { id: user, passwordChangedAt } = ctx.auth.require(User)
   const { token, value, expiresAt } = issueToken(Date.now(), days)
   return entityManager(ctx).transactional(async (em) => {
+    // A slow request must not leave a token behind the end of its session, or behind a new password.
+    const isUnchanged = await holdAccount(em, { id: user, passwordChangedAt })
+    if (!isUnchanged || !(ctx.auth.credentialsSent || (await holdSession(em, ctx, user))))
+      throw new Refusal(409, 'You have just been signed out by another request.')
     const { id } = em.create(UserToken, { name, value, user, expiresAt })
     await em.flush()
-    // A slow request must not leave a token behind the end of its session, or behind a new password. From the insertion
-    // on nobody else can write.
-    const isUnchanged = (await em.count(User, { id: user, passwordChangedAt })) === 1
-    const digest = digestOf(ctx.session.externalKey) ?? ''
-    const isSignedIn = ctx.auth.credentialsSent || (await em.count(StoredSession, { digest, user })) === 1
-    if (!isUnchanged || !isSignedIn)
-      throw new Refusal(409, 'You have just been signed out by another request.')
     return { id, name, value: token, expiresAt }
   })
+}
+
+/** Whether the session of this request goes on, at least until the end of the transaction. */
+async function holdSession(em: EntityManager, ctx: SiteContext, user: string): Promise<boolean> {
+  const digest = digestOf(ctx.session.externalKey) ?? ''
+  const found = await em.findOne(
+    StoredSession,
+    { digest, user },
+    { fields: ['digest'], lockMode: LockMode.PESSIMISTIC_READ, disableIdentityMap: true },
+  )
+  return found !== null
 }
 
 /** Revokes a token of whoever asks, and returns its name; nothing if they have no such token. */
 export async function revokeToken(ctx: SiteContext, id: string): Promise<string | undefined> {
   if (!isUUID(id)) return undefined
   const em = entityManager(ctx)
-  const found = await em.findOne(UserToken, { id, user: ctx.auth.require(User).id })
-  return found && (await em.nativeDelete(UserToken, id)) > 0 ? found.name : undefined
+  const found = await em.findOne(UserToken, { id: id.toLowerCase(), user: ctx.auth.require(User).id })
+  return found && (await em.nativeDelete(UserToken, found.id)) > 0 ? found.name : undefined
 }

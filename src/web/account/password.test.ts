@@ -326,7 +326,7 @@ describe('POST /account/password', () => {
     const other = await holdDatabase(t, site)
     const running = ada.json(path, change)
     await other.isAsked(/^select count.* from `users`/)
-    other.release('delete from sessions')
+    await other.release('delete from sessions')
     assert.equal((await running).status, 200)
     assert.equal(ada.session, undefined, 'its cookie is cleared')
     assert.equal(await count(site, 'sessions'), 0)

@@ -2,6 +2,7 @@ import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { endAccess } from '../../operator/end-access.ts'
 import { Refusal } from '../../refusal.ts'
+import { holdAccount } from '../../users/hold-account.ts'
 import { hashPassword } from '../../users/password.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
@@ -60,10 +61,10 @@ async function changePassword(ctx: SiteContext, user: User, password: string): P
   const { id, passwordChangedAt } = user
   const passwordHash = await hashPassword(password)
   return entityManager(ctx).transactional(async (em) => {
-    // From now on nobody else can write; to wait for that may have taken seconds.
+    if (!(await holdAccount(em, { id, passwordChangedAt }))) throw tooLate()
+    // To wait for that may have taken seconds.
     const at = new Date()
-    const change = { passwordHash, passwordChangedAt: at }
-    if (!(await em.nativeUpdate(User, { id, passwordChangedAt }, change))) throw tooLate()
+    await em.nativeUpdate(User, { id }, { passwordHash, passwordChangedAt: at })
     const digest = digestOf(ctx.session.externalKey) ?? ''
     const ownSession = (await em.nativeDelete(StoredSession, { digest, user: id })) === 1
     return { at, ownSession, ...(await endAccess(em, id)) }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { count, dump, sql } from '../../testing/database.ts'
+import { changes, count, dump, sql } from '../../testing/database.ts'
 import {
   basic,
   bearer,
@@ -377,8 +377,4 @@ async function firstId(site: Site): Promise<string> {
 
 function set(site: Site, { session = '' }: Visitor, column: 'seen_at' | 'created_at', time: number) {
   return sql(site, `update sessions set ${column} = ? where digest = ?`, [time, digestOf(session)])
-}
-
-async function changes(site: Site): Promise<number> {
-  return Number((await sql(site, 'select total_changes() as n'))[0]?.n)
 }

@@ -3,6 +3,7 @@ import type { Next } from 'koa'
 import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
+import { holdAccount } from '../../users/hold-account.ts'
 import { User } from '../../users/user.ts'
 import { wantsPage } from '../face.ts'
 import { signOut } from '../log-out.ts'
@@ -40,7 +41,10 @@ export function ownSessions(router: Router<object, SiteContext>): void {
 
   router.post('/account/sessions/end-others', ...owner(), recorded('other sessions ended'), async (ctx) => {
     const { id: user } = ctx.auth.require(User)
-    await entityManager(ctx).nativeDelete(StoredSession, { user, digest: { $ne: currentDigest(ctx) } })
+    await entityManager(ctx).transactional(async (em) => {
+      await holdAccount(em, { id: user })
+      await em.nativeDelete(StoredSession, { user, digest: { $ne: currentDigest(ctx) } })
+    })
     answer(ctx, 'You have been signed out everywhere else.')
   })
 
@@ -85,7 +89,7 @@ async function endThisOne(ctx: SiteContext, next: Next) {
 async function ownSession(ctx: SiteContext & { params?: { id?: string } }) {
   const { id = '' } = ctx.params ?? {}
   if (!isUUID(id)) return null
-  return entityManager(ctx).findOne(StoredSession, { id, user: ctx.auth.require(User).id })
+  return entityManager(ctx).findOne(StoredSession, { id: id.toLowerCase(), user: ctx.auth.require(User).id })
 }
 
 // The same for a session of somebody else, for one that has ended, and for one that never was.

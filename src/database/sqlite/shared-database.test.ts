@@ -6,13 +6,13 @@ import { describe, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { DriverException, type EntityManager, LockWaitTimeoutException, MikroORM } from '@mikro-orm/core'
 import Database from 'better-sqlite3'
-import { databaseOptions } from './options.ts'
+import { databaseOptions } from '../options.ts'
 
 /** A database with one table, and a second connection to it, which may belong to another process. */
 async function open(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
   const path = join(folder, 'notes.sqlite')
-  const orm = await MikroORM.init(databaseOptions(`sqlite:${path}`))
+  const orm = await MikroORM.init(await databaseOptions(`sqlite:${path}`))
   await orm.connect()
   const other = new Database(path, { timeout: 0 })
   other.exec('create table notes (id integer primary key, text text not null unique)')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Patience, withoutWaiting } from './patience.ts'
+import { withoutWaiting } from '../without-waiting.ts'
+import { Patience } from './patience.ts'
 
 /** Work that finds the database busy so many times. */
 function work(busy: number, code = 'SQLITE_BUSY') {

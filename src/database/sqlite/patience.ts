@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { isInAHurry } from '../without-waiting.ts'
 
 const longestPause = 20
 
@@ -21,20 +21,13 @@ export class Patience {
     try {
       return work()
     } catch (error) {
-      if (!isBusy(error) || inAHurry.getStore()) throw error
+      if (!isBusy(error) || isInAHurry()) throw error
       const result = this.#last.then(() => retry(work, deadline, error))
       // What all of them do next is not done in one go either.
       this.#last = result.catch(() => {}).then(() => turn())
       return result
     }
   }
-}
-
-const inAHurry = new AsyncLocalStorage<boolean>()
-
-/** Does what can as well be left undone, a note of when something was used, say: if the database is busy, it fails at once. */
-export function withoutWaiting<Result>(work: () => Promise<Result>): Promise<Result> {
-  return inAHurry.run(true, work)
 }
 
 async function retry<Result>(work: () => Result, deadline: number, busy: unknown): Promise<Result> {

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { DriverException, UniqueConstraintViolationException } from '@mikro-orm/core'
+import type { AbstractSqlConnection, Transaction } from '@mikro-orm/sqlite'
+import { startProxy } from '../../testing/database-proxy.ts'
+import { makeEmptyDatabase, onlyPostgres } from '../../testing/test-database.ts'
+import { openDatabase } from '../open-database.ts'
+
+/** A database with one table of two notes, behind a proxy, and few connections to it. */
+async function open(t: TestContext, { connections = 2 } = {}) {
+  const { url, drop } = await makeEmptyDatabase()
+  const proxy = await startProxy(t, url)
+  const orm = await openDatabase(proxy.url, { connections })
+  const connection = orm.em.getConnection() as AbstractSqlConnection
+  const run = (sql: string, transaction?: Transaction) =>
+    connection.execute<{ n: number }[]>(sql, [], 'all', transaction)
+  await run(
+    "create table notes (id int primary key, text text not null); insert into notes values (1, 'one'), (2, 'two')",
+  )
+  t.after(async () => {
+    await orm.close()
+    await drop()
+  })
+  return {
+    orm,
+    connection,
+    run,
+    proxy,
+    count: async () => Number((await run('select count(*) as n from notes'))[0]?.n),
+  }
+}
+
+/** How many milliseconds it takes to fail. */
+async function failure(work: Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await assert.rejects(work, DriverException)
+  return performance.now() - start
+}
+
+describe('PooledDatabase', onlyPostgres, () => {
+  test('serves many more at once than it has connections', async (t) => {
+    const { count } = await open(t)
+    const all = await Promise.all(Array.from({ length: 200 }, count))
+    assert.deepEqual(new Set(all), new Set([2]))
+  })
+
+  test('lets nobody wait for a connection for more than two seconds, and is well again at once', async (t) => {
+    const { connection, count } = await open(t)
+    const held = [await connection.begin(), await connection.begin()]
+    const waits = await Promise.all(Array.from({ length: 100 }, () => failure(count())))
+    for (const wait of waits) assert.ok(wait > 1_500 && wait < 2_900, `${wait} ms`)
+    for (const each of held) await connection.rollback(each)
+    assert.equal(await count(), 2)
+  })
+
+  test('lets nobody wait for a lock for more than two seconds', async (t) => {
+    const { connection, run } = await open(t)
+    const other = await connection.begin()
+    await run("update notes set text = 'other' where id = 1", other)
+    const wait = await failure(run("update notes set text = 'mine' where id = 1"))
+    assert.ok(wait > 1_500 && wait < 2_900, `${wait} ms`)
+    await connection.rollback(other)
+  })
+
+  test('ends a statement that takes longer than a few seconds', async (t) => {
+    const { run, count } = await open(t)
+    const wait = await failure(run('select pg_sleep(60)'))
+    assert.ok(wait < 2_900, `${wait} ms`)
+    assert.equal(await count(), 2)
+  })
+
+  test('finds out within three seconds that the server is silent, tells everybody else at once, and is well when it is back', async (t) => {
+    const { run, count, connection, proxy } = await open(t)
+    await Promise.all([count(), count()])
+    proxy.fallSilent()
+    const [first, second, waiting] = await Promise.all([count(), count(), count()].map(failure))
+    for (const wait of [first, second, waiting]) assert.ok((wait ?? 0) < 3_000, `${wait} ms`)
+    for (let i = 0; i < 20; i += 1) assert.ok((await failure(count())) < 100)
+    assert.ok((await failure(connection.begin())) < 100)
+    // When it looks again, that takes no longer either.
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    assert.ok((await failure(count())) < 3_000)
+    proxy.recover()
+    const deadline = performance.now() + 5_000
+    while (
+      performance.now() < deadline &&
+      !(await count().then(
+        () => true,
+        () => false,
+      ))
+    )
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.equal(await count(), 2)
+    await Promise.all(Array.from({ length: 10 }, () => run('select 1')))
+  })
+
+  test('survives connections that the server ends, idle or at work', async (t) => {
+    const { run, count, connection } = await open(t)
+    const end =
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
+    await Promise.all([count(), count()])
+    await run(end)
+    assert.equal(await count(), 2)
+    const transaction = await connection.begin()
+    await run("update notes set text = 'lost' where id = 1", transaction)
+    await run(end)
+    await failure(run('select 1', transaction))
+    await connection.rollback(transaction)
+    assert.deepEqual(await run("select count(*)::int as n from notes where text = 'lost'"), [{ n: 0 }])
+    for (let i = 0; i < 5; i += 1) assert.equal(await count(), 2)
+  })
+
+  test('keeps no connection of a transaction that fails to begin, to be committed or to be rolled back', async (t) => {
+    const { run, count, connection, proxy } = await open(t)
+    for (let i = 0; i < 3; i += 1) {
+      const [one, other] = [await connection.begin(), await connection.begin()]
+      proxy.recover()
+      await assert.rejects(connection.commit(one))
+      await connection.rollback(one)
+      await connection.rollback(other)
+    }
+    await run('alter table notes add constraint late unique (text) deferrable initially deferred')
+    for (let i = 0; i < 5; i += 1)
+      await assert.rejects(
+        connection.transactional((trx) => run("insert into notes values (3, 'one')", trx)),
+        UniqueConstraintViolationException,
+      )
+    assert.deepEqual(await Promise.all([count(), count(), count()]), [2, 2, 2])
+  })
+
+  test('gives up a transaction that pauses for longer than a few seconds, and what it has locked with it', async (t) => {
+    const { connection, run } = await open(t)
+    const other = await connection.begin()
+    await run("update notes set text = 'other' where id = 1", other)
+    await new Promise((resolve) => setTimeout(resolve, 5_500))
+    await run("update notes set text = 'mine' where id = 1")
+    await failure(run('select 1', other))
+    await connection.rollback(other)
+  })
+
+  test('does a statement again that had to give way in a deadlock', async (t) => {
+    const { connection, run } = await open(t, { connections: 4 })
+    // Each statement takes both rows, in opposite orders, with time to get into each other's way.
+    await run(`create function swap(a int, b int) returns void language plpgsql as $$ begin
+      update notes set text = text where id = a; perform pg_sleep(0.2);
+      update notes set text = text where id = b; end $$`)
+    await Promise.all([run('select swap(1, 2)'), run('select swap(2, 1)')])
+    const pair = ([a, b]: [number, number]) =>
+      connection.transactional((trx) => run(`select swap(${a}, ${b})`, trx))
+    const [one, other] = await Promise.allSettled([pair([1, 2]), pair([2, 1])])
+    assert.deepEqual([one.status, other.status].sort(), ['fulfilled', 'rejected'], 'but no part of one')
+  })
+
+  test('refuses a NUL, which would end the statement, and the connection goes on', async (t) => {
+    const { connection, count } = await open(t)
+    await assert.rejects(connection.execute('select ? as n', ["\0'; drop table notes --"]), { code: '22021' })
+    assert.equal(await count(), 2)
+  })
+})

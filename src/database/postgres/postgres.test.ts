@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, type TestContext, test } from 'node:test'
+import type { MikroORM } from '@mikro-orm/core'
+import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
+import { migrations } from '../../migrations/index.ts'
+import { startProxy } from '../../testing/database-proxy.ts'
+import { makeDatabase, makeEmptyDatabase, onlyPostgres } from '../../testing/test-database.ts'
+import { User } from '../../users/user.ts'
+import { DatabaseError, openDatabase } from '../open-database.ts'
+
+const migrationLock = 4_115_417_190_612
+
+async function emptyDatabase(t: TestContext) {
+  const { url, drop } = await makeEmptyDatabase()
+  const opened: MikroORM[] = []
+  t.after(async () => {
+    for (const orm of opened) await orm.close()
+    await drop()
+  })
+  const open = async () => {
+    const orm = await openDatabase(url)
+    opened.push(orm)
+    return orm
+  }
+  return { url, open }
+}
+
+function execute(orm: MikroORM, sql: string): Promise<Record<string, unknown>[]> {
+  return (orm.em.getConnection() as AbstractSqlConnection).execute(sql)
+}
+
+/** The sentence for the operator. It holds no secret and no statement. */
+async function refusal(url: string): Promise<string> {
+  const error = await openDatabase(url).then(
+    () => assert.fail('It was opened.'),
+    (reason: unknown) => reason,
+  )
+  assert.ok(error instanceof DatabaseError)
+  assert.doesNotMatch(error.message, /hunter2|select|\n/)
+  for (const secret of [new URL(url).password]) assert.ok(!error.message.includes(secret))
+  return error.message
+}
+
+describe('openDatabase on PostgreSQL', onlyPostgres, () => {
+  test('makes the tables at the first start, and finds them at the next', async (t) => {
+    const { open } = await emptyDatabase(t)
+    await open()
+    const second = await open()
+    const done = await execute(second, 'select name from mikro_orm_migrations order by id')
+    assert.deepEqual(
+      done.map(({ name }) => name),
+      migrations.map(({ name }) => name),
+    )
+    assert.equal(await second.em.fork().count(User), 0)
+  })
+
+  test('may be called by ten processes at once on an empty database: each migration runs once', async (t) => {
+    const { url, open } = await emptyDatabase(t)
+    const all = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const program = [join(import.meta.dirname, '../../start.js'), 'user-command', 'list']
+        const child = spawn(process.execPath, program, {
+          env: { PATH: process.env.PATH, DATABASE_URL: url },
+        })
+        const [[code], errors] = await Promise.all([once(child, 'close'), text(child.stderr)])
+        return [code, errors]
+      }),
+    )
+    assert.deepEqual(all, Array(10).fill([0, '']))
+    const done = await execute(await open(), 'select name from mikro_orm_migrations')
+    assert.equal(done.length, migrations.length)
+  })
+
+  test('waits for another process that migrates, and lets go of the lock', async (t) => {
+    const { open } = await emptyDatabase(t)
+    const orm = await open()
+    const connection = orm.em.getConnection() as AbstractSqlConnection
+    const other = await connection.begin()
+    await connection.execute(`select pg_advisory_xact_lock(${migrationLock})`, [], 'all', other)
+    let isOpen = false
+    const opening = open().then(() => {
+      isOpen = true
+    })
+    const waits = `select 1 from pg_stat_activity where query like '%pg_try_advisory_lock(${migrationLock})%'
+      and datname = current_database() and pid <> pg_backend_pid()`
+    while ((await execute(orm, waits)).length === 0) await new Promise(setImmediate)
+    assert.equal(isOpen, false)
+    await connection.rollback(other)
+    await opening
+    const held = await execute(
+      orm,
+      "select 1 from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())",
+    )
+    assert.deepEqual(held, [])
+  })
+
+  test('refuses a database that is newer than the code, in one sentence that names the migration', async (t) => {
+    const { url, open } = await emptyDatabase(t)
+    await execute(
+      await open(),
+      "insert into mikro_orm_migrations (name, executed_at) values ('29990101-future', now())",
+    )
+    assert.equal(
+      await refusal(url),
+      'The database is newer than this program: it has had the migration 29990101-future. Start a newer version.',
+    )
+  })
+
+  test('refuses what is no database, or lets nobody in, in one sentence that names it and holds no secret', async (t) => {
+    const { url: known } = await emptyDatabase(t)
+    const { host, pathname } = new URL(known)
+    const stranger = new URL(known)
+    stranger.password = 'hunter2'
+    assert.equal(
+      await refusal(stranger.href),
+      `The database postgres://${host}${pathname} does not let postgres in: check the user and the password in DATABASE_URL.`,
+    )
+    const nowhere = new URL(known)
+    nowhere.pathname = '/nowhere'
+    assert.equal(
+      await refusal(nowhere.href),
+      `There is no database postgres://${host}/nowhere: make it, or correct DATABASE_URL.`,
+    )
+    assert.equal(
+      await refusal('postgres://me:hunter2@127.0.0.1:1/site'),
+      'The server of the database postgres://127.0.0.1:1/site cannot be reached: ECONNREFUSED.',
+    )
+    assert.equal(
+      await refusal('postgres://me:hunter2@nowhere.invalid/site'),
+      'The server of the database postgres://nowhere.invalid/site cannot be reached: ENOTFOUND.',
+    )
+  })
+
+  test('gives up on a server that says nothing within a few seconds', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const proxy = await startProxy(t, url)
+    proxy.fallSilent()
+    const start = performance.now()
+    assert.match(
+      await refusal(proxy.url),
+      /^The server of the database .* cannot be reached: it does not answer\.$/,
+    )
+    assert.ok(performance.now() - start < 5_000)
+  })
+})
+
+describe('a text on PostgreSQL', onlyPostgres, () => {
+  test('is told apart and put in order by its bytes, in whatever language the database was made', async (t) => {
+    const { url, drop } = await makeDatabase('')
+    const orm = await openDatabase(url)
+    t.after(async () => {
+      await orm.close()
+      await drop()
+    })
+    const em = orm.em.fork()
+    for (const key of ['b', 'B', 'a', 'ä', 'a-b', 'ab', 'a_'])
+      em.create(User, { name: key, email: key, emailKey: key, passwordHash: '' })
+    await em.flush()
+    const found = await orm.em.fork().findAll(User, { orderBy: { emailKey: 'asc' } })
+    assert.deepEqual(
+      found.map(({ emailKey }) => emailKey),
+      ['B', 'a', 'a-b', 'a_', 'ab', 'b', 'ä'],
+    )
+  })
+})

@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { startPostgres } from './postgres-server.ts'
+
+// Everything that asks a database, on PostgreSQL: on the server that TEST_DATABASE_URL names, whose user may make
+// databases, or on one that is started for this and taken away again. Files that are named are run instead of all.
+const suites = [
+  'src/{audit,database,operator,throttle,users,web}/**/*.test.ts',
+  'src/{pipeline,purge,user-command}.test.ts',
+  'src/promises/*.test.ts',
+]
+const options = ['--conditions=@koa-authenticators/source', '--test', '--test-timeout=300000']
+
+const named = process.argv.slice(2)
+const given = process.env.TEST_DATABASE_URL
+const server = given ? undefined : await startPostgres()
+const tests = spawn(
+  process.execPath,
+  [...options, '--test-concurrency=3', ...(named.length > 0 ? named : suites)],
+  { stdio: 'inherit', env: { ...process.env, TEST_DATABASE_URL: given ?? server?.url } },
+)
+// Whoever stops this stops the tests, and the server goes in any case.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
+const [code] = await once(tests, 'exit')
+await server?.stop()
+process.exitCode = code ?? 1
