@@ -39,7 +39,6 @@ import { sessions } from './web/sessions.ts'
 import { signUp } from './web/sign-up.ts'
 import type { SiteContext } from './web/site-context.ts'
 import { staticFiles } from './web/static-files.ts'
-import { tokenUse } from './web/token-use.ts'
 import { views } from './web/views.ts'
 import { witness } from './web/witness.ts'
 
@@ -72,19 +71,18 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   app.use(await staticFiles(`${import.meta.dirname}/../public`))
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(basicFromHereOnly)
-  app.use(methodNotAllowed)
   if (config.production) app.use(basicOverTlsOnly)
   // Before anybody is looked up: who is asking is then found out after the last byte of what they ask.
   app.use(body({ unless: isLogInByHeader }))
   app.use(databases(orm, reading))
   app.use(auth())
-  app.use(tokenUse)
   app.use(config.throttle ? guessing(new Throttle(orm), orm, { isTls }) : unlimitedGuessing)
   app.use(sessions(app, new SessionStore(orm, reading), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
   app.use(witness)
   app.use(pageState(config.publicUrl?.origin))
   app.use(routes(config, audit).routes())
+  app.use(methodNotAllowed)
   return app
 }
 

@@ -7,6 +7,7 @@ import { UserToken } from '../users/user-token.ts'
 import { userRecord } from './records.ts'
 import { SignedToken } from './signed-token.ts'
 import type { SiteContext } from './site-context.ts'
+import { tokenUse } from './token-use.ts'
 import { TokenUser } from './token-user.ts'
 
 /** The routes that have a JSON face only. Whoever has a session passes as well as whoever sends a token. */
@@ -15,7 +16,7 @@ export function api(router: Router<object, SiteContext>, keys: JWTKeys): void {
   const signedToken = SignedToken.authenticator(keys)
   const tokenUser = new TokenUser().middleware()
 
-  router.get('/me', opaqueToken, signedToken, tokenUser, guard(User), (ctx) => {
+  router.get('/me', opaqueToken, tokenUse, signedToken, tokenUser, guard(User), (ctx) => {
     ctx.body = userRecord(ctx.auth.require(User))
   })
 
@@ -23,7 +24,7 @@ export function api(router: Router<object, SiteContext>, keys: JWTKeys): void {
     ctx.body = ''
   })
 
-  router.get('/secure', Admin.authenticator(), opaqueToken, signedToken, tokenUser, (ctx) => {
+  router.get('/secure', Admin.authenticator(), opaqueToken, tokenUse, signedToken, tokenUser, (ctx) => {
     const admin = ctx.auth.get(Admin)
     const { id, name } = admin ?? ctx.auth.require(User)
     ctx.body = { as: admin ? 'Admin' : 'User', id, name }

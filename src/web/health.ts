@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/core'
-import type { Middleware } from 'koa'
+import type { Context, Middleware } from 'koa'
 
 /** Whether the process is about to stop: it still serves, but wants no new traffic. */
 export interface Lifecycle {
@@ -8,8 +8,9 @@ export interface Lifecycle {
 
 /** `GET /healthz`: the process serves. `GET /readyz`: its database answers, and it is not about to stop. */
 export function health(orm: MikroORM, lifecycle: Lifecycle): Middleware {
-  return async (ctx, next) => {
-    if (ctx.path !== '/healthz' && ctx.path !== '/readyz') return next()
+  return (ctx, next) => (ctx.path === '/healthz' || ctx.path === '/readyz' ? answer(ctx) : next())
+
+  async function answer(ctx: Context): Promise<void> {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       ctx.status = 405
       ctx.set('Allow', 'GET, HEAD')

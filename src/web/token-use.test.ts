@@ -22,12 +22,15 @@ describe('tokenUse', () => {
     const app = new Koa()
     app.use(databases(site.orm))
     app.use(auth())
-    app.use(tokenUse)
     app.use(UserToken.authenticator())
-    app.use(async (ctx) => {
+    app.use(async (_ctx, next) => {
       found += 1
       if (found === many) allAreIn.resolve()
       await allAreIn.promise
+      return next()
+    })
+    app.use(tokenUse)
+    app.use((ctx) => {
       ctx.body = ctx.auth.require(User).name
     })
     const { url } = await serve(t, app)
@@ -51,8 +54,8 @@ describe('tokenUse', () => {
     const app = new Koa()
     app.use(databases(site.orm))
     app.use(auth())
-    app.use(tokenUse)
     app.use(UserToken.authenticator())
+    app.use(tokenUse)
     app.use((ctx) => {
       ctx.auth.require(User)
       throw new Error('on purpose')
