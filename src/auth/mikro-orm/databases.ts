@@ -12,8 +12,16 @@ interface Mounted {
   readonly databases: Databases
   /** By the name of their database, once somebody has asked for one. */
   managers?: Map<string, EntityManager>
-  /** What was found before there was an entity manager: puts it there. */
-  found?: { readonly database: string; attach(em: EntityManager): void }[]
+  /** What was found before there was an entity manager. */
+  found?: Found[]
+}
+
+/** Entities that were found by one statement. */
+interface Found {
+  readonly entities: readonly object[]
+  /** Puts them into an entity manager. */
+  attach(em: EntityManager): void
+  readonly database: string
 }
 
 const mounted = new Slot<Mounted>('databases')
@@ -74,10 +82,27 @@ export function isInUse(ctx: object, database = 'default'): boolean {
 }
 
 /** For look-ups: what was found is to be in the entity manager, if somebody asks for one. */
-export function found(ctx: object, attach: (em: EntityManager) => void, database = 'default'): void {
+export function found(
+  ctx: object,
+  { entities, attach }: Pick<Found, 'entities' | 'attach'>,
+  database = 'default',
+): void {
   const mount = mountedOn(ctx)
   mount.found ??= []
-  mount.found.push({ database, attach })
+  mount.found.push({ entities, attach, database })
+}
+
+/** For look-ups: the one of those entities that was found on this request already, if any. */
+export function foundBefore(
+  ctx: object,
+  isIt: (entity: object) => boolean,
+  database = 'default',
+): object | undefined {
+  for (const each of mountedOn(ctx).found ?? []) {
+    const entity = each.database === database ? each.entities.find(isIt) : undefined
+    if (entity) return entity
+  }
+  return undefined
 }
 
 function mountedOn(ctx: object): Mounted {

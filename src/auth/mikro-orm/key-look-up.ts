@@ -1,9 +1,12 @@
 import type { Class } from '../auth.ts'
-import { databaseOf } from './databases.ts'
+import { databaseOf, foundBefore, isInUse } from './databases.ts'
 import { LookUp } from './look-up.ts'
 import { keyFrom, primaryKeyOf } from './model.ts'
 
-/** Finds an entity by its primary key, as fast as `LookUp` does. */
+/**
+ * Finds an entity by its primary key, as fast as `LookUp` does; and without asking where the request has found it already,
+ * as the user of a session that was looked up, say.
+ */
 export class KeyLookUp<Model extends object> {
   readonly #model: Class<Model>
   #lookUp: LookUp<Model> | undefined
@@ -21,6 +24,11 @@ export class KeyLookUp<Model extends object> {
     const property = primaryKeyOf(databaseOf(ctx, database).em, this.#model)
     const value = keyFrom(property, key)
     if (value === undefined) return undefined
+    const isIt = (entity: object) =>
+      entity.constructor === this.#model && Reflect.get(entity, property.name) === value
+    const known = isInUse(ctx, database) ? undefined : foundBefore(ctx, isIt, database)
+    // It is of that very class.
+    if (known) return known as Model
     this.#lookUp ??= new LookUp({ model: this.#model, property: property.name })
     return this.#lookUp.find(ctx, value, database)
   }

@@ -144,6 +144,23 @@ describe('LookUp', () => {
     assert.equal(await users.find(requestTo(orm), ada.id), undefined)
   })
 
+  test('does not ask for whom the request has found by then, unless its entity manager may know more', async (t) => {
+    const { orm, statements, tokens, users } = await open(t)
+    const ctx = requestTo(orm)
+    const found = (await tokens.find(ctx, 'value')) ?? assert.fail()
+    assert.equal(await users.find(ctx, ada.id), found.user)
+    assert.equal(await users.find(ctx, token.id), undefined, 'another key, or another model')
+    assert.equal(statements.length, 2)
+    await entityManager(ctx).nativeUpdate(found.user.constructor as never, ada.id, {
+      name: 'Ada King',
+    } as never)
+    entityManager(ctx).clear()
+    assert.equal((await users.find(ctx, ada.id))?.name, 'Ada King')
+    const other = requestTo(orm)
+    await users.find(other, ada.id)
+    assert.ok(statements.length > 3, 'another request asks for itself')
+  })
+
   test('has the entity manager know what it found, and save what has been changed by then and afterwards', async (t) => {
     const { orm, statements, User, Token, tokens } = await open(t)
     const ctx = requestTo(orm)

@@ -85,6 +85,6 @@ function made<Model extends object>(
   database: string | undefined,
 ): Model {
   const entity = select.entity(row)
-  found(ctx, (em) => select.attach(em, entity, row), database)
+  found(ctx, { entities: select.within(entity), attach: (em) => select.attach(em, entity, row) }, database)
   return entity
 }

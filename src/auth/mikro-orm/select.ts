@@ -58,6 +58,11 @@ export class Select<Model extends object> {
     return entity as Model
   }
 
+  /** That entity, and the one that it belongs to. */
+  within(entity: Model): object[] {
+    return this.#owner ? [entity, Reflect.get(entity, this.#owner.name) as object] : [entity]
+  }
+
   /** Has an entity manager know them. */
   attach(em: EntityManager, entity: Model, row: Row): void {
     // The owner first: whoever knows the entity looks it up there.
