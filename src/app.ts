@@ -54,7 +54,6 @@ export interface Foundations {
 export async function createApp({ orm, config, log, lifecycle }: Foundations): Promise<Koa> {
   setBcryptCost(config.bcryptCost)
   const isTls = config.secureCookies
-  const reading = { remember: config.lookUpCache }
   const audit = new Audit(orm, log)
   const app = new Koa()
   logErrors(app, log)
@@ -74,10 +73,10 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   if (config.production) app.use(basicOverTlsOnly)
   // Before anybody is looked up: who is asking is then found out after the last byte of what they ask.
   app.use(body({ unless: isLogInByHeader }))
-  app.use(databases(orm, reading))
+  app.use(databases(orm, { remember: config.lookUpCache }))
   app.use(auth())
   app.use(config.throttle ? guessing(new Throttle(orm), orm, { isTls }) : unlimitedGuessing)
-  app.use(sessions(app, new SessionStore(orm, reading), { isTls }))
+  app.use(sessions(app, new SessionStore(orm), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
   app.use(witness)
   app.use(pageState(config.publicUrl?.origin))

@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto'
 import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
-import type { ReadOptions } from '#auth/mikro-orm'
+import { LookUp } from '#auth/mikro-orm'
 import { deleteBatch } from '../database/delete-batch.ts'
 import { withoutWaiting } from '../database/without-waiting.ts'
 import { Refusal } from '../refusal.ts'
 import { holdAccount } from '../users/hold-account.ts'
-import { type FoundSession, SessionLookUp } from './session-look-up.ts'
 import { StoredSession } from './stored-session.ts'
 
 const minute = 60_000
@@ -39,7 +38,7 @@ export interface NewSession {
 }
 
 /** How a store works. */
-export interface SessionStoreOptions extends ReadOptions {
+export interface SessionStoreOptions {
   /** The clock, in milliseconds. */
   readonly now?: () => number
 }
@@ -52,20 +51,24 @@ type SessionData = Record<string, unknown>
  */
 export class SessionStore {
   readonly #orm: MikroORM
-  readonly #lookUp: SessionLookUp
+  // With its user, whom the session authenticator finds there.
+  readonly #sessions = new LookUp({ model: StoredSession, property: 'digest', relation: 'user' })
   readonly #now: () => number
 
-  constructor(orm: MikroORM, { now = Date.now, ...options }: SessionStoreOptions = {}) {
+  constructor(orm: MikroORM, { now = Date.now }: SessionStoreOptions = {}) {
     this.#orm = orm
-    this.#lookUp = new SessionLookUp(orm, options)
     this.#now = now
   }
 
-  /** The data of a live session, or `undefined`. At most once a minute it is noted that the session was used. */
-  async get(id: string): Promise<SessionData | undefined> {
+  /**
+   * The data of a live session, or `undefined`. At most once a minute it is noted that the session was used.
+   *
+   * @param ctx the request, which has its databases
+   */
+  async get(id: string, ctx: object): Promise<SessionData | undefined> {
     const digest = digestOf(id)
     if (digest === undefined) return undefined
-    const found = await this.#lookUp.find(digest)
+    const found = await this.#sessions.find(ctx, digest)
     if (!found) return undefined
     const { em } = this.#orm
     const now = this.#now()
@@ -139,7 +142,10 @@ function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData {
 }
 
 /** Whether a session counts for nobody any more, though its row may still be there. */
-export function isOver({ kept, createdAt, seenAt }: Omit<FoundSession, 'data'>, now = Date.now()): boolean {
+export function isOver(
+  { kept, createdAt, seenAt }: Pick<StoredSession, 'kept' | 'createdAt' | 'seenAt'>,
+  now = Date.now(),
+): boolean {
   const { idle, absolute } = limitsOf(kept)
   return now - seenAt.getTime() >= idle || now - createdAt.getTime() >= absolute
 }

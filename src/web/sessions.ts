@@ -50,7 +50,7 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
     async get(id: string, _maxAge: number, options: StoreOptions) {
       const ctx = contextOf(options)
       try {
-        const data = await store.get(id)
+        const data = await store.get(id, ctx)
         if (data) existing.set(ctx, id)
         return data
       } catch (error) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { defineEntity, type EntityClass, type MikroORM, p, Type, wrap } from '@mikro-orm/sqlite'
-import type { ExtendableContext } from 'koa'
+import { defineEntity, type EntityClass, p, Type, wrap } from '@mikro-orm/sqlite'
 import { openORM, openORMWith } from '../testing/open-orm.ts'
-import { databases, entityManager } from './databases.ts'
+import { requestTo } from '../testing/request-to.ts'
+import { entityManager } from './databases.ts'
 import { KeyLookUp } from './key-look-up.ts'
 import { LookUp } from './look-up.ts'
 
@@ -66,13 +66,6 @@ async function open(t: TestContext) {
   await users.find(ctx, ada.id)
   statements.splice(0)
   return { orm, statements, User, Token, tokens, users }
-}
-
-/** The context of a new request. */
-function requestTo(orm: MikroORM): object {
-  const ctx = {}
-  databases(orm)(ctx as ExtendableContext, async () => {})
-  return ctx
 }
 
 /** Whether the statement is one of MikroORM's query builder. */

@@ -232,7 +232,7 @@ describe('POST /account/tokens as a form', () => {
       const visitor = await signIn(site, person)
       const other = await holdDatabase(t, site)
       const asked = visitor.form(path, { name: 'Backup', days: '365' })
-      await other.isAsked(isOnPostgres ? / from `users` .* for update/ : / from `users` /)
+      await other.isAsked(isOnPostgres ? / from `users` .* for update/ : / join `users` /)
       await other.release(ending)
       assert.equal((await asked).status, 409, ending)
       assert.equal(await count(site, 'user_tokens'), 0, ending)
