@@ -10,14 +10,27 @@ import { storedToken } from '../src/users/token-value.ts'
 import { digestOf } from '../src/web/session-store.ts'
 import { type Amounts, publicUrl, session, token, user, usual } from './data.ts'
 import { database, refresh } from './database.ts'
+import { newKeys } from './keys.ts'
+import { load } from './load.ts'
+import { serverCore } from './machine.ts'
+import { type Running, start } from './server-process.ts'
+import { serverOf } from './servers.ts'
+import { loadOf, taskOf } from './tasks.ts'
 
-/** What the statements of one look-up take, in microseconds, among few rows and among many. */
+/** What one look-up takes among few rows and among many, in microseconds. */
 export interface GrowthResult {
   readonly name: string
-  readonly small: number
-  readonly large: number
+  /** Its statements, one after the other in a loop. */
+  readonly statements: Pair
+  /** The processor's time for a whole request of the site, of which they are a part. */
+  readonly request: Pair
   /** How SQLite finds the rows. */
   readonly plan: readonly string[]
+}
+
+interface Pair {
+  readonly small: number
+  readonly large: number
 }
 
 /** A statement that the site has run, and the values that it was given. */
@@ -28,6 +41,10 @@ interface Ran {
 
 interface LookUp {
   readonly name: string
+  /** The key of the task that measures it. */
+  readonly task: string
+  /** The header of whoever has the token or session of that number. */
+  header(number: number): string
   readonly headers: Record<string, string>
   readonly path: string
   /** The values of the statements that tell one row from another. */
@@ -41,6 +58,8 @@ const sample = 7
 const lookUps: readonly LookUp[] = [
   {
     name: 'bearer token',
+    task: 'bearer',
+    header: (number) => `Bearer ${token(number)}`,
     path: '/me',
     headers: { Authorization: `Bearer ${token(sample)}` },
     keys: (number, { users }) =>
@@ -51,6 +70,8 @@ const lookUps: readonly LookUp[] = [
   },
   {
     name: 'session',
+    task: 'session',
+    header: (number) => serverOf('site').cookie(number),
     path: '/account',
     headers: { Cookie: `__Host-session=${session(sample)}` },
     keys: (number, { users }) =>
@@ -74,12 +95,11 @@ export async function measureGrowth(rounds: number): Promise<GrowthResult[]> {
       if (round > 0) taken.small.push(small)
       if (round > 0) taken.large.push(large)
     }
-    const plan = statements.flatMap((statement) => planOf(files.large, statement))
     results.push({
       name: lookUp.name,
-      small: Math.min(...taken.small),
-      large: Math.min(...taken.large),
-      plan,
+      statements: { small: Math.min(...taken.small), large: Math.min(...taken.large) },
+      request: await requests(lookUp, rounds),
+      plan: statements.flatMap((statement) => planOf(files.large, statement)),
     })
   }
   return results
@@ -101,6 +121,34 @@ function time(file: Database.Database, lookUp: LookUp, statements: readonly Ran[
   return ((performance.now() - begin) * 1000) / runs
 }
 
+/** The same look-up as the site makes it, on databases of both sizes, taking turns; nothing is remembered. */
+async function requests({ task: key, header }: LookUp, rounds: number): Promise<Pair> {
+  const keys = newKeys('HS256')
+  const sites = [few, many].map((amounts) => {
+    const values = () =>
+      Array.from({ length: 100_000 }, (_, i) => header(Math.floor((i * amounts.tokens) / 100_000)))
+    const rows = { database: () => database(amounts), refresh }
+    const name = `site-${amounts.tokens}`
+    const server = { ...serverOf('site'), key: name, rows, environment: { LOOKUP_CACHE: 'off' } }
+    return { server, asked: loadOf({ ...taskOf(key), values }, server, keys), taken: [] as number[] }
+  })
+  const running: Running[] = []
+  try {
+    // The large one first: to say of all its rows that they are in use takes longest, and holds for a minute.
+    for (const { server } of sites.toReversed())
+      running.unshift(await start(server, keys, { core: serverCore }))
+    for (let round = 0; round < rounds + 1; round += 1)
+      for (const [i, { asked, taken }] of sites.entries()) {
+        const { capacity } = await load(running[i] as Running, asked, round === 0 ? 6 : 2)
+        if (round > 0) taken.push(1e6 / capacity)
+      }
+  } finally {
+    await Promise.all(running.map((each) => each.stop()))
+  }
+  const [small = Number.NaN, large = Number.NaN] = sites.map(({ taken }) => Math.min(...taken))
+  return { small, large }
+}
+
 function planOf(file: Database.Database, { sql, values }: Ran): string[] {
   const rows = file.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`).all(...values)
   return rows.map(({ detail }) => detail)
@@ -116,6 +164,8 @@ async function statementsOf(all: readonly LookUp[]): Promise<Map<LookUp, Ran[]>>
     PUBLIC_URL: publicUrl,
     JWT_SECRET: 'at-the-very-least-thirty-two-bytes-for-HS256',
     TRUST_PROXY: '1',
+    // What is remembered is not asked for.
+    LOOKUP_CACHE: 'off',
   })
   const orm = await openDatabase(config.databaseUrl)
   const nowhere = new Writable({ write: (_line, _encoding, done) => done() })

@@ -58,9 +58,10 @@ export function printMemory({ atRest, quarters, requests, sessions }: MemoryResu
 }
 
 export function printGrowth(growth: readonly GrowthResult[]): void {
-  heading('The statements of one look-up, among 10,000 and among 1,000,000 rows')
-  for (const { name, small, large, plan } of growth) {
-    print(name, `${small.toFixed(1)} µs, ${large.toFixed(1)} µs`)
+  heading('A look-up among 10,000 rows, and among 1,000,000')
+  for (const { name, statements, request, plan } of growth) {
+    print(name, `its statements ${statements.small.toFixed(1)} µs, ${statements.large.toFixed(1)} µs`)
+    print('', `a request with it ${request.small.toFixed(0)} µs, ${request.large.toFixed(0)} µs`)
     for (const step of plan) console.log(styleText('dim', `    ${step}`))
   }
 }
