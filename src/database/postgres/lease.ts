@@ -7,12 +7,21 @@ const mostTries = 3
 
 /** What `pg` hands out as a connection of its pool. */
 export interface PoolClient {
-  query(question: { text: string; query_timeout?: number }): Promise<Answer | Answer[]>
+  query(question: Question & { query_timeout?: number }): Promise<Answer | Answer[]>
   /** @param destroy whether nobody is to have it any more */
   release(destroy?: boolean): void
 }
 
-interface Answer {
+/** What a connection is asked; where it has a name, it is prepared under it once. */
+export interface Question {
+  readonly text: string
+  readonly name?: string
+  readonly values?: readonly unknown[]
+  readonly rowMode?: 'array'
+}
+
+/** What comes back. */
+export interface Answer {
   readonly command: string
   readonly rowCount: number | null
   readonly rows: unknown[]
@@ -66,25 +75,15 @@ export class Lease implements DatabaseConnection {
     this.#client.release(this.#isBroken)
   }
 
-  async #run(sql: string): Promise<Answer> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.#ask(sql)
-      } catch (error) {
-        // A statement that stands for itself has done nothing, if it was the one that had to give way to another.
-        const isToRepeat = !this.isInTransaction && hasCode(error, '40P01', '40001') && tries < mostTries
-        if (!isToRepeat) throw error instanceof Error ? this.#lender.convert(error) : error
-      }
-    }
-  }
-
-  async #ask(text: string): Promise<Answer> {
+  /** Asks as it stands, and throws what the driver throws. */
+  async ask(question: Question): Promise<Answer> {
     // It would end the statement, with the values in it, before its end.
-    if (text.includes('\0')) throw Object.assign(new Error('A NUL is no part of a text.'), { code: '22021' })
+    if (question.text.includes('\0'))
+      throw Object.assign(new Error('A NUL is no part of a text.'), { code: '22021' })
     if (this.#isBroken) throw Object.assign(new Error('The connection is broken.'), { code: 'ECONNRESET' })
     try {
       const answer = await this.#client.query(
-        this.#lender.isLimited ? { text, query_timeout: longestAnswer } : { text },
+        this.#lender.isLimited ? { ...question, query_timeout: longestAnswer } : question,
       )
       this.#lender.outage.end()
       return (Array.isArray(answer) ? answer.at(-1) : answer) as Answer
@@ -94,6 +93,18 @@ export class Lease implements DatabaseConnection {
       if (severity !== 'ERROR') this.#isBroken = true
       if (isTimeout(error)) this.#lender.outage.begin(error)
       throw error
+    }
+  }
+
+  async #run(sql: string): Promise<Answer> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.ask({ text: sql })
+      } catch (error) {
+        // A statement that stands for itself has done nothing, if it was the one that had to give way to another.
+        const isToRepeat = !this.isInTransaction && hasCode(error, '40P01', '40001') && tries < mostTries
+        if (!isToRepeat) throw error instanceof Error ? this.#lender.convert(error) : error
+      }
     }
   }
 }

@@ -3,6 +3,7 @@ import type { Configuration } from '@mikro-orm/core'
 import { AbstractSqlDriver, PostgreSqlConnection, PostgreSqlPlatform } from '@mikro-orm/postgresql'
 import type { Dialect, PostgresDialect } from 'kysely'
 import { DatabaseError } from '../database-error.ts'
+import type { Answer, Question } from './lease.ts'
 import { type Pool, PooledDatabase } from './pooled-database.ts'
 
 // Others that start at the same time come first, one after the other.
@@ -27,8 +28,7 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
    */
   async lockMigrations(): Promise<() => Promise<void>> {
     await this.connect()
-    const pooled = this.#pooled
-    if (!pooled) throw new Error('The database is not connected.')
+    const pooled = this.#connected
     const lease = await pooled.acquireConnection()
     const deadline = performance.now() + longestWait
     const isLocked = async () => {
@@ -58,6 +58,16 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
     }
   }
 
+  /** For `prepareRead`, which asks past MikroORM: on a connection of the pool, and for no longer than others. */
+  async ask(question: Question): Promise<Answer> {
+    const lease = await this.#connected.acquireConnection()
+    try {
+      return await lease.ask(question)
+    } finally {
+      lease.end()
+    }
+  }
+
   override createKyselyDialect(options: object): PostgresDialect {
     let pool: Pool | undefined
     const dialect = super.createKyselyDialect({
@@ -80,5 +90,10 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
     }
     // Only these four are ever asked of it.
     return careful as PostgresDialect
+  }
+
+  get #connected(): PooledDatabase {
+    if (!this.#pooled) throw new Error('The database is not connected.')
+    return this.#pooled
   }
 }
