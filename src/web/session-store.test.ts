@@ -5,7 +5,8 @@ import { changes, count, sql } from '../testing/database.ts'
 import { signUp } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
 import { onlySqlite } from '../testing/test-database.ts'
-import { limits, SessionStore } from './session-store.ts'
+import { limits } from './session-limits.ts'
+import { SessionStore } from './session-store.ts'
 
 const plans = 'PostgreSQL reads a table as a whole as long as it is small'
 

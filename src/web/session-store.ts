@@ -6,23 +6,10 @@ import { deleteBatch } from '../database/delete-batch.ts'
 import { withoutWaiting } from '../database/without-waiting.ts'
 import { Refusal } from '../refusal.ts'
 import { holdAccount } from '../users/hold-account.ts'
+import { isOver, lifetime, over } from './session-limits.ts'
 import { StoredSession } from './stored-session.ts'
 
 const minute = 60_000
-const hour = 60 * minute
-const day = 24 * hour
-
-/** How long a session lives: unused, and at all. */
-export interface SessionLimits {
-  readonly idle: number
-  readonly absolute: number
-}
-
-/** The usual limits, and those of "Keep me signed in on this device" (HTTP contract, "Sessions"). In milliseconds. */
-export const limits = {
-  usual: { idle: 2 * hour, absolute: day },
-  kept: { idle: 14 * day, absolute: 30 * day },
-} satisfies Record<string, SessionLimits>
 
 /** How many sessions a user may have: when one more starts, the one that was used least recently ends. */
 export const mostSessions = 100
@@ -120,7 +107,7 @@ export class SessionStore {
   /** Deletes a batch of sessions that are over; they count for nobody as it is. Returns how many there were. */
   purge(most = 500): Promise<number> {
     const now = this.#now()
-    const where = { $or: [...overFor(false, now), ...overFor(true, now)] }
+    const where = { $or: over(now) }
     return deleteBatch(this.#orm.em.fork(), StoredSession, { where, key: 'digest' }, most)
   }
 
@@ -131,36 +118,9 @@ export class SessionStore {
   }
 }
 
-/** How long the cookie of a session lives, in milliseconds: as long as the session can. */
-export function lifetime(isKept: boolean): number {
-  return limitsOf(isKept).absolute
-}
-
 // Without the limits that koa-session writes beside it: they are kept here.
 function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData {
   return data
-}
-
-/** Whether a session counts for nobody any more, though its row may still be there. */
-export function isOver(
-  { kept, createdAt, seenAt }: Pick<StoredSession, 'kept' | 'createdAt' | 'seenAt'>,
-  now = Date.now(),
-): boolean {
-  const { idle, absolute } = limitsOf(kept)
-  return now - seenAt.getTime() >= idle || now - createdAt.getTime() >= absolute
-}
-
-/** The same as conditions, each of which has an index. */
-function overFor(kept: boolean, now: number) {
-  const { idle, absolute } = limitsOf(kept)
-  return [
-    { kept, seenAt: { $lte: new Date(now - idle) } },
-    { kept, createdAt: { $lte: new Date(now - absolute) } },
-  ]
-}
-
-function limitsOf(kept: boolean): SessionLimits {
-  return kept ? limits.kept : limits.usual
 }
 
 // A database that is locked or full can be read all the same: nobody is kept waiting or refused because of a note.

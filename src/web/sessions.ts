@@ -3,7 +3,8 @@ import type { Context, Middleware } from 'koa'
 import session from 'koa-session'
 import { User } from '../users/user.ts'
 import { HostCookie } from './host-cookie.ts'
-import { lifetime, type SessionStore } from './session-store.ts'
+import { lifetime } from './session-limits.ts'
+import type { SessionStore } from './session-store.ts'
 
 /**
  * koa-session over our store: `ctx.session`, behind a cookie that holds 256 random bits and nothing else. If the store

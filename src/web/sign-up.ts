@@ -11,7 +11,7 @@ import { formAgain } from './form-again.ts'
 import { limited } from './guessing.ts'
 import { userRecord } from './records.ts'
 import { seeOther } from './see-other.ts'
-import { lifetime } from './session-store.ts'
+import { lifetime } from './session-limits.ts'
 import type { SiteContext } from './site-context.ts'
 import { page } from './views.ts'
 

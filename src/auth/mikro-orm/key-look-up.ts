@@ -1,3 +1,4 @@
+import type { EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Class } from '../auth.ts'
 import { databaseOf, foundBefore, isInUse } from './databases.ts'
 import { LookUp } from './look-up.ts'
@@ -9,6 +10,7 @@ import { keyFrom, primaryKeyOf } from './model.ts'
  */
 export class KeyLookUp<Model extends object> {
   readonly #model: Class<Model>
+  readonly #keys = new WeakMap<MikroORM, EntityProperty>()
   #lookUp: LookUp<Model> | undefined
 
   constructor(model: Class<Model>) {
@@ -21,7 +23,7 @@ export class KeyLookUp<Model extends object> {
    * @param database the name that it was mounted by, if it is not the default one
    */
   find(ctx: object, key: string, database?: string): Model | undefined | Promise<Model | undefined> {
-    const property = primaryKeyOf(databaseOf(ctx, database).em, this.#model)
+    const property = this.#keyOf(databaseOf(ctx, database))
     const value = keyFrom(property, key)
     if (value === undefined) return undefined
     const isIt = (entity: object) =>
@@ -31,5 +33,13 @@ export class KeyLookUp<Model extends object> {
     if (known) return known as Model
     this.#lookUp ??= new LookUp({ model: this.#model, property: property.name })
     return this.#lookUp.find(ctx, value, database)
+  }
+
+  #keyOf(orm: MikroORM): EntityProperty {
+    const known = this.#keys.get(orm)
+    if (known) return known
+    const property = primaryKeyOf(orm.em, this.#model)
+    this.#keys.set(orm, property)
+    return property
   }
 }

@@ -13,7 +13,8 @@ import {
 } from '../../testing/people.ts'
 import { type Site, startSite } from '../../testing/site.ts'
 import type { Visitor } from '../../testing/visitor.ts'
-import { digestOf, limits, mostSessions } from '../session-store.ts'
+import { limits } from '../session-limits.ts'
+import { digestOf, mostSessions } from '../session-store.ts'
 
 const minute = 60_000
 const html = { accept: 'text/html' }
