@@ -6,7 +6,7 @@ import { startPostgres } from './postgres-server.ts'
 // databases, or on one that is started for this and taken away again. Files that are named are run instead of all.
 const suites = [
   'src/{audit,database,operator,throttle,users,web}/**/*.test.ts',
-  'src/{pipeline,purge,user-command}.test.ts',
+  'src/{move,pipeline,purge,user-command}.test.ts',
   'src/promises/*.test.ts',
 ]
 const options = ['--conditions=@koa-authenticators/source', '--test', '--test-timeout=300000']
