@@ -41,7 +41,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   // A connection that could not be accepted is no reason to stop.
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
   // What only the start needed, a sixth of the memory: while nothing happens, V8 would not look for it. See `npm start`.
-  globalThis.gc?.()
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 
   let stopPurging: (() => Promise<void>) | undefined
   const leave = async (drainSeconds: number) => {
