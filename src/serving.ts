@@ -9,6 +9,7 @@ import { Departure } from './departure.ts'
 import { httpServer } from './http-server.ts'
 import { type Logger, loggable } from './log.ts'
 import { startPurging } from './purge.ts'
+import { yieldThreadPool } from './thread-pool.ts'
 import { Throttle } from './throttle/throttle.ts'
 import { ExpiredTokens } from './users/expired-tokens.ts'
 import { shareCores } from './users/password.ts'
@@ -40,6 +41,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   await once(server, 'listening')
   // A connection that could not be accepted is no reason to stop.
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
+  lowerHashing(log)
   // What only the start needed, a sixth of the memory: while nothing happens, V8 would not look for it. See `npm start`.
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 
@@ -72,6 +74,14 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
       return leave(config.drainSeconds)
     },
     giveWay: () => leave(0),
+  }
+}
+
+function lowerHashing(log: Logger): void {
+  try {
+    yieldThreadPool()
+  } catch (error) {
+    log.debug(loggable(error), 'hashing is as urgent as pages: the system refuses another priority')
   }
 }
 
