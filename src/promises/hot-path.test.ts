@@ -4,16 +4,16 @@ import { describe, type TestContext, test } from 'node:test'
 import Database from 'better-sqlite3'
 import { sql } from '../testing/database.ts'
 import { bearer, signIn, signUp, takeJWT, takeToken } from '../testing/people.ts'
-import { startSite } from '../testing/site.ts'
-import { onlySqlite } from '../testing/test-database.ts'
+import { type Site, startSite } from '../testing/site.ts'
+import { onlyPostgres, onlySqlite } from '../testing/test-database.ts'
 import { countStatements } from './count-statements.ts'
 
 const sessionWithUser =
-  /^select .* from `sessions` as `e` join `users` as `o` .* where `e`\.`digest` = \? .* limit 1$/
+  /^select .* from `sessions` as `e` join `users` as `o` .* where `e`\.`digest` = (\?|\$1) .* limit 1$/
 const user =
-  /^select `e`\..* from `users` as `e` +where `e`\.`id` = \? and `e`\.`disabled_at` is null limit 1$/
+  /^select `e`\..* from `users` as `e` +where `e`\.`id` = (\?|\$1) and `e`\.`disabled_at` is null limit 1$/
 const tokenWithUser =
-  /^select .* from `user_tokens` as `e` join `users` as `o` .* where `e`\.`value` = \? .* limit 1$/
+  /^select .* from `user_tokens` as `e` join `users` as `o` .* where `e`\.`value` = (\?|\$1) .* limit 1$/
 
 interface Cost {
   readonly who: 'visitor' | 'session' | 'token' | 'jwt'
@@ -57,6 +57,15 @@ async function siteWithAda(t: TestContext, environment: Record<string, string> =
   return { site, ask, statements: await countStatements(t, site) }
 }
 
+/** How often each statement that is prepared was run, on the connection that is asked first: the last that was free. */
+async function timesRun(site: Site): Promise<Map<string, number>> {
+  const rows = await sql(
+    site,
+    "select statement, generic_plans + custom_plans as times from pg_prepared_statements where name <> ''",
+  )
+  return new Map(rows.map(({ statement, times }) => [String(statement).replaceAll('"', '`'), Number(times)]))
+}
+
 const itself = 'it is about its statements, its plans and the head of its write-ahead log'
 
 describe('what a request costs the database', () => {
@@ -77,6 +86,30 @@ describe('what a request costs the database', () => {
             assert.match(String(detail), /^SEARCH \w+ USING (COVERING )?INDEX/, what)
         }
         statements()
+      }
+    },
+  )
+
+  test(
+    'is the same on PostgreSQL, where each connection prepares them once, by name',
+    onlyPostgres,
+    async (t) => {
+      const { site, ask, statements } = await siteWithAda(t)
+      for (const [what, { statements: expected, ...cost }] of Object.entries(costs)) {
+        const before = await timesRun(site)
+        statements()
+        for (let round = 0; round < 3; round += 1) await ask(cost)
+        const asked = statements()
+        assert.equal(asked.length, 3 * expected.length, `${what}:\n${asked.join('\n')}`)
+        for (const [i, each] of asked.entries())
+          assert.match(each, expected[i % expected.length] ?? assert.fail(what))
+        const after = await timesRun(site)
+        for (const [statement, times] of after) {
+          const isAsked = asked.includes(statement)
+          assert.equal(times - (before.get(statement) ?? 0), isAsked ? 3 : 0, `${what}:\n${statement}`)
+        }
+        for (const each of asked) assert.ok(after.has(each), `${what} is not prepared:\n${each}`)
+        assert.deepEqual([...after.keys()], [...before.keys()], what)
       }
     },
   )

@@ -1,4 +1,4 @@
-import type { MikroORM } from '@mikro-orm/core'
+import { DriverException, type MikroORM } from '@mikro-orm/core'
 import { databaseOf, entityManager, found, isInUse, readOptionsOf } from './databases.ts'
 import type { Row } from './prepared-read.ts'
 import { Select, type Sought } from './select.ts'
@@ -61,7 +61,9 @@ export class LookUp<Model extends object> {
       const select = this.#selects.get(orm)
       const row = await (asked ?? select?.row(value))
       if (select) return row && made(select, row, ctx, database)
-    } catch {
+    } catch (error) {
+      // MikroORM's own: its driver has waited already.
+      if (error instanceof DriverException) throw error
       this.#selects.delete(orm)
     }
     return this.#ask(ctx, value, database)

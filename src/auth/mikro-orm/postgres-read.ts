@@ -1,27 +1,20 @@
+import { PostgresQuestion, PostgresStatement, type PostgresTypes } from './postgres-question.ts'
 import type { PreparedRead, Row } from './prepared-read.ts'
 
-/** What `pg` takes as a question: with a name, each connection prepares it once. */
-export interface Question {
-  readonly name: string
-  readonly text: string
-  readonly values: readonly unknown[]
-  /** Rows come as lists of values. */
-  readonly rowMode: 'array'
-}
-
 interface Answer {
-  readonly rows: Row[]
+  readonly rows: readonly Row[]
 }
 
-/** What `pg` hands out as a pool of connections. */
+/** What `pg` hands out as a pool of connections, with the types that MikroORM has it read. */
 interface PostgresPool {
   readonly totalCount: number
-  query(question: Question): Promise<Answer>
+  readonly options: { readonly types: PostgresTypes }
+  query(question: PostgresQuestion): Promise<Answer>
 }
 
 /** A connection with a way of its own to ask, which waits for nobody too long, say. */
 interface CarefulConnection {
-  ask?(question: Question): Promise<Answer>
+  ask?(question: PostgresQuestion): Promise<Answer>
 }
 
 let prepared = 0
@@ -35,10 +28,14 @@ export function readPostgres(pool: PostgresPool, connection: object, sql: string
   const careful = connection as CarefulConnection
   // Another each time: what a connection has prepared under a name it does not forget, be it out of date.
   const name = `koa-authenticators-${++prepared}`
-  const text = sql.replace('?', () => '$1')
+  const statement = new PostgresStatement(
+    name,
+    sql.replace('?', () => '$1'),
+    pool.options.types,
+  )
   return {
     async get(value) {
-      const question: Question = { name, text, values: [value], rowMode: 'array' }
+      const question = new PostgresQuestion(statement, String(value))
       const { rows } = await (careful.ask ? careful.ask(question) : pool.query(question))
       return rows[0]
     },

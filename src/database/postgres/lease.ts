@@ -7,17 +7,19 @@ const mostTries = 3
 
 /** What `pg` hands out as a connection of its pool. */
 export interface PoolClient {
-  query(question: Question & { query_timeout?: number }): Promise<Answer | Answer[]>
+  query(question: Question): Promise<Answer | Answer[]>
+  query(question: Question, answer: (error: Error | undefined, answer: Answer | Answer[]) => void): void
   /** @param destroy whether nobody is to have it any more */
   release(destroy?: boolean): void
+  readonly connection: { readonly stream: { destroy(): void } }
 }
 
 /** What a connection is asked; where it has a name, it is prepared under it once. */
 export interface Question {
   readonly text: string
   readonly name?: string
-  readonly values?: readonly unknown[]
-  readonly rowMode?: 'array'
+  /** After how many milliseconds `pg` waits no longer. */
+  query_timeout?: number
 }
 
 /** What comes back. */
@@ -72,7 +74,8 @@ export class Lease implements DatabaseConnection {
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#client.release(this.#isBroken)
+    if (this.#isBroken) cut(this.#client)
+    else this.#client.release()
   }
 
   /** Asks as it stands, and throws what the driver throws. */
@@ -82,9 +85,8 @@ export class Lease implements DatabaseConnection {
       throw Object.assign(new Error('A NUL is no part of a text.'), { code: '22021' })
     if (this.#isBroken) throw Object.assign(new Error('The connection is broken.'), { code: 'ECONNRESET' })
     try {
-      const answer = await this.#client.query(
-        this.#lender.isLimited ? { ...question, query_timeout: longestAnswer } : question,
-      )
+      if (this.#lender.isLimited) question.query_timeout = longestAnswer
+      const answer = await this.#answer(question)
       this.#lender.outage.end()
       return (Array.isArray(answer) ? answer.at(-1) : answer) as Answer
     } catch (error) {
@@ -94,6 +96,13 @@ export class Lease implements DatabaseConnection {
       if (isTimeout(error)) this.#lender.outage.begin(error)
       throw error
     }
+  }
+
+  // By a callback, which a question that speaks for itself takes too.
+  #answer(question: Question): Promise<Answer | Answer[]> {
+    return new Promise((resolve, reject) => {
+      this.#client.query(question, (error, answer) => (error ? reject(error) : resolve(answer)))
+    })
   }
 
   async #run(sql: string): Promise<Answer> {
@@ -109,6 +118,12 @@ export class Lease implements DatabaseConnection {
   }
 }
 
+/** Closes a connection that nobody is to have any more. `pg` would say goodbye, and wait for a server that may not hear it. */
+export function cut(client: PoolClient): void {
+  client.release(true)
+  client.connection.stream.destroy()
+}
+
 /** Whether `pg` has given up waiting: for an answer, or for a connection to be made. */
 export function isTimeout(error: unknown): error is Error {
   return (
@@ -117,6 +132,11 @@ export function isTimeout(error: unknown): error is Error {
   )
 }
 
-function hasCode(error: unknown, ...codes: string[]): boolean {
+/** Whether somebody has given up waiting: for that, for a lock, or for the end of a statement. */
+export function hasWaited(error: unknown): error is Error {
+  return isTimeout(error) || hasCode(error, '55P03', '57014')
+}
+
+function hasCode(error: unknown, ...codes: string[]): error is Error {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }

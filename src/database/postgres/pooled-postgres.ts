@@ -3,7 +3,7 @@ import type { Configuration } from '@mikro-orm/core'
 import { AbstractSqlDriver, PostgreSqlConnection, PostgreSqlPlatform } from '@mikro-orm/postgresql'
 import type { Dialect, PostgresDialect } from 'kysely'
 import { DatabaseError } from '../database-error.ts'
-import type { Answer, Question } from './lease.ts'
+import { type Answer, hasWaited, type Question } from './lease.ts'
 import { type Pool, PooledDatabase } from './pooled-database.ts'
 
 // Others that start at the same time come first, one after the other.
@@ -58,11 +58,16 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
     }
   }
 
-  /** For `prepareRead`, which asks past MikroORM: on a connection of the pool, and for no longer than others. */
+  /**
+   * For `prepareRead`, which asks past MikroORM: on a connection of the pool, and for no longer than others.
+   * @throws MikroORM's error where it has waited in vain; what the driver throws where it may well be asked again
+   */
   async ask(question: Question): Promise<Answer> {
     const lease = await this.#connected.acquireConnection()
     try {
       return await lease.ask(question)
+    } catch (error) {
+      throw hasWaited(error) ? this.#connected.convert(error) : error
     } finally {
       lease.end()
     }
