@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3'
+import { Lease } from '../database/postgres/lease.ts'
 
 // Loaded before the server (`--import`): the process dies of SIGKILL in front of its n-th statement that changes the schema.
 let left = Number(process.env.DIE_AT)
@@ -6,16 +7,23 @@ let left = Number(process.env.DIE_AT)
 const { prepare, exec } = Database.prototype
 
 Database.prototype.prepare = function (this: Database.Database, sql: string) {
-  if (/^\s*(create|alter|drop|insert)\b/i.test(sql)) dieIfTime()
+  dieIfTime(sql)
   return prepare.call(this, sql)
 } as typeof prepare
 
 Database.prototype.exec = function (this: Database.Database, sql: string) {
-  if (sql === 'commit') dieIfTime()
+  if (sql === 'commit') dieIfTime(sql)
   return exec.call(this, sql)
 }
 
-function dieIfTime(): void {
-  left -= 1
+const { executeQuery } = Lease.prototype
+
+Lease.prototype.executeQuery = function (this: Lease, query: { readonly sql: string }) {
+  dieIfTime(query.sql)
+  return executeQuery.call(this, query)
+} as typeof executeQuery
+
+function dieIfTime(sql: string): void {
+  if (/^\s*(create|alter|drop|insert|commit)\b/i.test(sql)) left -= 1
   if (left === 0) process.kill(process.pid, 'SIGKILL')
 }

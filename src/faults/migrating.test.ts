@@ -1,62 +1,75 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import Database from 'better-sqlite3'
 import { openDatabase } from '../database/open-database.ts'
 import { migrations } from '../migrations/index.ts'
+import { sql } from '../testing/database.ts'
 import { registration } from '../testing/people.ts'
 import { runServer, startServer, temporaryFolder } from '../testing/server-process.ts'
+import { isOnPostgres, makeEmptyDatabase } from '../testing/test-database.ts'
 
-/** Everything that migrations make, and what they have noted of themselves. */
-function schemaOf(folder: string) {
-  const database = new Database(join(folder, 'site.sqlite'))
-  const rows = {
-    schema: database.prepare('select type, name, sql from sqlite_schema order by type, name').all(),
-    migrations: database.prepare('select name from mikro_orm_migrations order by name').pluck().all(),
-    integrity: database.pragma('integrity_check', { simple: true }),
-  }
-  database.close()
-  return rows
+type Variables = Record<'DATA_DIR' | 'DATABASE_URL', string>
+
+/** The variables of a site that has never been started: there is no file yet, or nothing in the database. */
+async function fresh(t: TestContext): Promise<Variables> {
+  const folder = await temporaryFolder(t)
+  if (!isOnPostgres) return { DATA_DIR: folder, DATABASE_URL: `sqlite:${join(folder, 'site.sqlite')}` }
+  const { url, drop } = await makeEmptyDatabase()
+  t.after(drop)
+  return { DATA_DIR: folder, DATABASE_URL: url }
 }
 
-async function start(t: TestContext, folder: string) {
-  const server = await startServer(t, { DATA_DIR: folder })
+const descriptions = isOnPostgres
+  ? [
+      "select table_name, column_name, data_type, is_nullable, collation_name from information_schema.columns where table_schema = 'public' order by 1, 2",
+      "select indexname, indexdef from pg_indexes where schemaname = 'public' order by 1",
+    ]
+  : ['select type, name, sql from sqlite_schema order by type, name', 'pragma integrity_check']
+
+/** Everything that migrations make, and what they have noted of themselves. */
+async function schemaOf({ DATABASE_URL }: Variables) {
+  const orm = await openDatabase(DATABASE_URL)
+  const done = await sql({ orm }, 'select name from mikro_orm_migrations order by name')
+  const schema = []
+  for (const each of descriptions) schema.push(await sql({ orm }, each))
+  await orm.close()
+  return { migrations: done.map(({ name }) => name), schema }
+}
+
+async function start(t: TestContext, variables: Variables) {
+  const server = await startServer(t, variables)
   assert.equal((await server.visitor().get('/readyz')).status, 200)
   return server
 }
 
 describe('migrations', () => {
-  test('run once when ten processes start at once on a fresh folder, and all of them serve', async (t) => {
-    const folder = await temporaryFolder(t)
-    const servers = await Promise.all(Array.from({ length: 10 }, () => start(t, folder)))
+  test('run once when ten processes start at once on a fresh database, and all of them serve', async (t) => {
+    const variables = await fresh(t)
+    const servers = await Promise.all(Array.from({ length: 10 }, () => start(t, variables)))
     const [first = assert.fail(), ...others] = servers
     assert.equal((await first.visitor().json('/users', registration('Ada'))).status, 201)
     for (const each of others)
       assert.equal((await each.visitor().json('/users', registration('Ada'))).status, 409)
-    const { migrations: done, integrity } = schemaOf(folder)
+    const { migrations: done, schema } = await schemaOf(variables)
     assert.deepEqual(done, migrations.map(({ name }) => name).sort())
-    assert.equal(integrity, 'ok')
+    if (!isOnPostgres) assert.deepEqual(schema.at(-1), [{ integrity_check: 'ok' }])
   })
 
   test('are done as a whole or not at all by a process that is killed, and completed by the next', async (t) => {
-    const undisturbed = await temporaryFolder(t)
-    const migrate = async () => (await openDatabase(`sqlite:${join(undisturbed, 'site.sqlite')}`)).close()
-    await migrate()
-    const expected = schemaOf(undisturbed)
-    await migrate()
-    assert.deepEqual(schemaOf(undisturbed), expected, 'another start changes nothing')
+    const undisturbed = await fresh(t)
+    const expected = await schemaOf(undisturbed)
+    assert.deepEqual(await schemaOf(undisturbed), expected, 'another start changes nothing')
 
-    const folder = await temporaryFolder(t)
+    const variables = await fresh(t)
     // One after the other, on what the one before has left.
     for (const statement of ['2', '26']) {
-      const variables = { DATA_DIR: folder, DIE_AT: statement }
       const options = [`--import=${import.meta.dirname}/die-at.ts`]
-      const { child, ended } = runServer(t, variables, { options })
+      const { child, ended } = runServer(t, { ...variables, DIE_AT: statement }, { options })
       const { stderr } = await ended
       assert.equal(child.signalCode, 'SIGKILL', `statement ${statement}: ${stderr}`)
     }
-    const server = await start(t, folder)
-    assert.deepEqual(schemaOf(folder), expected)
+    const server = await start(t, variables)
+    assert.deepEqual(await schemaOf(variables), expected)
     assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
   })
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { basic, bearer, password, registration, signIn, signUp, takeToken } from '../testing/people.ts'
-import { startServer, temporaryFolder } from '../testing/server-process.ts'
+import { databaseFor, startServer, temporaryFolder } from '../testing/server-process.ts'
 
 /** Two servers on one database, one of them by the clocks of the Chathams, the other by those of Newfoundland. */
 async function startTwo(t: Parameters<typeof startServer>[0]) {
@@ -15,13 +15,14 @@ async function startTwo(t: Parameters<typeof startServer>[0]) {
     startServer(t, { ...variables, TZ: 'Pacific/Chatham' }),
     startServer(t, { ...variables, TZ: 'America/St_Johns' }),
   ])
-  return { folder, one, other, both: [one, other] as const }
+  const database = await databaseFor(t, variables)
+  return { database, one, other, both: [one, other] as const }
 }
 
 /** The operator's command, beside the servers. */
-function operate(folder: string, ...line: string[]) {
+function operate(database: Record<string, string>, ...line: string[]) {
   const command = ['src/start.js', 'user-command', ...line]
-  const env = { PATH: process.env.PATH, DATA_DIR: folder, BCRYPT_COST: '4' }
+  const env = { PATH: process.env.PATH, BCRYPT_COST: '4', ...database }
   return promisify(execFile)(process.execPath, command, { cwd: join(import.meta.dirname, '../..'), env })
 }
 
@@ -42,7 +43,7 @@ describe('two processes on one database', () => {
   })
 
   test('are one: who signs in at one is known at the other, and what ends at one has ended at both', async () => {
-    const { one, other, both, folder } = await two()
+    const { one, other, both, database } = await two()
     const ada = await signUp(one)
     const here = await signIn(other, ada)
     const there = one.visitor(here.session)
@@ -60,7 +61,7 @@ describe('two processes on one database', () => {
     for (const each of both) assert.equal((await me(each)).status, 401, 'a token that was revoked')
 
     const last = await takeToken(one, ada)
-    await operate(folder, 'delete', ada.email)
+    await operate(database, 'delete', ada.email)
     for (const each of both) {
       assert.equal((await each.visitor(again.session).get('/me')).status, 401, 'a user who is gone')
       assert.equal((await each.visitor().get('/me', bearer(last))).status, 401, 'a user who is gone')
@@ -70,7 +71,7 @@ describe('two processes on one database', () => {
   test('count guesses together, even those that are sent all at once', async () => {
     const { both, one } = await two()
     const { email } = await signUp(one, 'Annabella')
-    const guesses = Array.from({ length: 30 }, (_, i) =>
+    const guesses = Array.from({ length: 200 }, (_, i) =>
       both[i % 2 === 0 ? 0 : 1].visitor().json('/login', { username: email, password: 'a wrong guess' }),
     )
     const statuses = (await Promise.all(guesses)).map(({ status }) => status)
@@ -91,6 +92,17 @@ describe('two processes on one database', () => {
       const statuses = (await Promise.all(signUps)).map(({ status }) => status)
       assert.deepEqual(statuses.sort(), [201, ...Array.from({ length: 19 }, () => 409)])
     }
+  })
+
+  test('give a user a hundred sessions and no more, however many start at the same time', async () => {
+    const { both } = await two()
+    const { email } = await signUp(both[0], 'Byron')
+    const visitors = Array.from({ length: 120 }, (_, i) => both[i % 2 === 0 ? 0 : 1].visitor())
+    const signIns = visitors.map((visitor) => visitor.json('/login', { username: email, password }))
+    for (const { status } of await Promise.all(signIns)) assert.equal(status, 200)
+    const statuses = await Promise.all(visitors.map(async (visitor) => (await visitor.get('/me')).status))
+    assert.equal(statuses.filter((status) => status === 200).length, 100)
+    assert.equal(statuses.filter((status) => status === 401).length, 20)
   })
 
   test('bring no session back that ended at one while the other was at work on it', async () => {

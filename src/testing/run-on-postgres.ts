@@ -8,6 +8,7 @@ const suites = [
   'src/{audit,database,operator,throttle,users,web}/**/*.test.ts',
   'src/{move,pipeline,purge,user-command}.test.ts',
   'src/promises/*.test.ts',
+  'src/faults/{lost-connections,two-processes}.test.ts',
 ]
 const options = ['--conditions=@koa-authenticators/source', '--test', '--test-timeout=300000']
 

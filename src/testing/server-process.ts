@@ -58,18 +58,19 @@ export function runServer(
 
 const databases = new Map<string, Promise<TestDatabase>>()
 
-/** On PostgreSQL, the database that goes with a folder, as a file in it would: the next server finds it again. */
-async function databaseFor(
+/** The variables for the database of a folder: on PostgreSQL one that goes with it, as a file in it would, and is found again. */
+export async function databaseFor(
   test: Test,
   { DATA_DIR = '', DATABASE_URL }: Record<string, string>,
 ): Promise<Record<string, string>> {
-  if (!isOnPostgres || DATABASE_URL !== undefined) return {}
+  if (DATABASE_URL !== undefined) return { DATA_DIR, DATABASE_URL }
+  if (!isOnPostgres) return { DATA_DIR }
   const known = databases.get(DATA_DIR)
   const database = known ?? makeDatabase(DATA_DIR)
   databases.set(DATA_DIR, database)
   const { url, drop } = await database
   if (!known) test.after(drop)
-  return { DATABASE_URL: url }
+  return { DATA_DIR, DATABASE_URL: url }
 }
 
 type Entry = Record<string, unknown>

@@ -1,8 +1,9 @@
 import { hash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AbstractSqlConnection, MikroORM } from '@mikro-orm/sqlite'
+import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { openDatabase } from '../database/open-database.ts'
+import { connectTo } from './postgres-connection.ts'
 
 const server = process.env.TEST_DATABASE_URL
 
@@ -104,24 +105,8 @@ async function makeTemplate(): Promise<string> {
 let admin: Promise<AbstractSqlConnection> | undefined
 
 function connection(): Promise<AbstractSqlConnection> {
-  admin ??= connect()
+  admin ??= connectTo(server ?? '')
   return admin
-}
-
-async function connect(): Promise<AbstractSqlConnection> {
-  const { postgres } = await import('../database/postgres/postgres.ts')
-  const { options } = postgres(server ?? '')
-  const orm = await MikroORM.init({
-    ...options,
-    entities: [],
-    discovery: { warnWhenNoEntities: false },
-    // Nobody has to close it.
-    pool: { max: 1 },
-    driverOptions: { ...Object(options.driverOptions), allowExitOnIdle: true, idleTimeoutMillis: 0 },
-    debug: false,
-  } as object)
-  // Both drivers speak SQL.
-  return orm.em.getConnection() as AbstractSqlConnection
 }
 
 function urlOf(name: string): string {

@@ -9,9 +9,16 @@ export class Outage {
   readonly #waiting = new Set<(error: Error) => void>()
   #error: Error | undefined
   #until = 0
+  #count = 0
+
+  /** How often it turned out that there is one. */
+  get count(): number {
+    return this.#count
+  }
 
   /** Says that there is one. */
   begin(error: Error): void {
+    this.#count += 1
     this.#error = error
     this.#until = performance.now() + pause
     for (const reject of this.#waiting) reject(error)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Driver, TransactionSettings } from 'kysely'
-import { isTimeout, Lease, type Lender, type PoolClient } from './lease.ts'
+import { cut, isTimeout, Lease, type Lender, type PoolClient } from './lease.ts'
 import { Outage } from './outage.ts'
 
 // One that has just let us in has time for this.
@@ -29,7 +29,8 @@ export class PooledDatabase implements Driver, Lender {
   readonly outage = new Outage()
   readonly convert: (error: Error) => Error
   readonly #pool: Pool
-  readonly #limited = new WeakSet<PoolClient>()
+  // Connections whose waits are limited, by how many outages there had been when they were made.
+  readonly #limited = new WeakMap<PoolClient, number>()
   #isLimited = false
 
   /** @param convert makes of the driver's errors what callers expect */
@@ -112,15 +113,25 @@ export class PooledDatabase implements Driver, Lender {
     let client: PoolClient | undefined
     try {
       client = await this.#pool.connect()
+      while (this.#isOlderThanOutage(client)) {
+        cut(client)
+        client = await this.#pool.connect()
+      }
       if (this.#isLimited && !this.#limited.has(client)) {
+        const { count } = this.outage
         await client.query({ text: limits, query_timeout: longestGreeting })
-        this.#limited.add(client)
+        this.#limited.set(client, count)
       }
       return client
     } catch (error) {
-      client?.release(true)
+      if (client) cut(client)
       if (isTimeout(error)) this.outage.begin(error)
       throw error
     }
+  }
+
+  // A firewall may have forgotten it meanwhile: to find that out of one after the other takes seconds each time.
+  #isOlderThanOutage(client: PoolClient): boolean {
+    return (this.#limited.get(client) ?? this.outage.count) < this.outage.count
   }
 }
