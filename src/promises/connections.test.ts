@@ -39,7 +39,7 @@ describe('a pool of two connections', onlyPostgres, () => {
     const held = await other.begin()
     await other.execute('lock table sessions, users in access exclusive mode', [], 'all', held)
     const ask = async () => (await ada.get('/me')).status
-    // Who waited for a lock, and only then looks for it by MikroORM, waits twice.
+    // Two seconds for a connection, and two for the lock.
     const asked = within(5, Promise.all(Array.from({ length: 100 }, ask)))
     await within(1.5, assertAnswers(isFine, open))
     assert.deepEqual(new Set(await asked), new Set([503]))
