@@ -35,6 +35,11 @@ export const goals: readonly Goal[] = [
   ratio('session', 'layer', 1, 'fastify'),
   ratio('visitor', 'site', 0.9, 'site-by-hand'),
   ratio('visitor', 'layer', 1, 'fastify'),
+  ratio('postgres-bearer', 'layer', 0.95, 'koa-by-hand'),
+  ratio('postgres-bearer', 'site', 0.9, 'site-by-hand'),
+  ratio('postgres-bearer', 'layer', 2, 'koa-passport'),
+  ratio('postgres-session', 'site', 0.9, 'site-by-hand'),
+  ratio('postgres-session', 'layer', 2, 'koa-passport'),
   atLeast(
     'logins a second, of what bcrypt alone does',
     0.95,

@@ -2,6 +2,7 @@
 // Whatever has all that the chart shows is kept, and drawn.
 // npm run bench -- --quick              everything, once and briefly: to see that it runs
 // npm run bench -- bearer session       some of it
+// npm run bench -- postgres             on PostgreSQL: one that is started for it, or that of TEST_DATABASE_URL
 //   --servers site,koa-by-hand          on some of the servers
 //   --rounds 3 --seconds 3              for so long
 // npm run bench -- chart                draws the chart anew from the results that are kept
@@ -14,6 +15,7 @@ import { measureGrowth } from './growth.ts'
 import { measureLogins } from './logins.ts'
 import { serverCore } from './machine.ts'
 import { measureMemory } from './memory.ts'
+import { measurePostgres } from './postgres.ts'
 import { measureProcesses } from './processes.ts'
 import * as report from './report.ts'
 import { newResults, type Results } from './results.ts'
@@ -44,6 +46,11 @@ const results = newResults(pace)
 
 /** What can be measured beside the tasks, each into its place in the results. */
 const others: Record<string, () => Promise<void>> = {
+  postgres: () =>
+    measurePostgres(chosen, pace, ({ key, name }, measured) => {
+      results.rates[key] = measured
+      report.printRates(name, measured)
+    }),
   async logins() {
     results.logins = await measureLogins(quick ? 3 : 8, quick ? 1 : 3)
     report.printLogins(results.logins)

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isPostgresUrl } from '../src/database/database-url.ts'
 import { bcryptCost, folder, publicUrl } from './data.ts'
 import { discard } from './database.ts'
 import type { Keys } from './keys.ts'
@@ -35,9 +36,10 @@ export async function start(
   keys: Keys,
   { core, shared }: StartOptions = {},
 ): Promise<Running> {
-  const database = shared ?? copy(await (server.rows ?? ours).database(), server.key)
+  const rows = server.rows ?? ours
+  const database = shared ?? (rows.isShared ? await rows.database() : copy(await rows.database(), server.key))
   // The rows may have been made hours ago: the site would purge sessions that nobody has used since.
-  if (!shared) (server.rows ?? ours).refresh(database)
+  if (!shared) rows.refresh(database)
   const port = await freePort()
   const [command = '', ...args] = onCore(core, [process.execPath, ...server.program])
   const begin = performance.now()
@@ -52,7 +54,7 @@ export async function start(
       PUBLIC_URL: publicUrl,
       TRUST_PROXY: '1',
       DATABASE: database,
-      DATABASE_URL: `sqlite:${database}`,
+      DATABASE_URL: isPostgresUrl(database) ? database : `sqlite:${database}`,
       BCRYPT_COST: String(bcryptCost),
       DRAIN_SECONDS: '0',
       ...keys.environment,

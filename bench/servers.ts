@@ -31,6 +31,8 @@ export interface Server {
 export interface Rows {
   database(): Promise<string>
   refresh(path: string): void
+  /** Whether servers read the same. Each has a copy, unless this is said. */
+  readonly isShared?: boolean
 }
 
 export const ours: Rows = { database: () => database(usual), refresh }

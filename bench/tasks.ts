@@ -161,7 +161,7 @@ export async function check(task: Task, server: Server, url: string, keys: Keys)
   for (const wrong of task.wrong ?? []) {
     const { status } = await ask(task, url, wrong(server, keys))
     // A page may send them to sign in.
-    const isRefused = status === 401 || (task === sessionPage && (status === 302 || status === 303))
+    const isRefused = status === 401 || (task.header === 'Cookie' && (status === 302 || status === 303))
     assert.ok(isRefused, `It answers ${status} to wrong credentials.`)
   }
 }

@@ -8,7 +8,8 @@ import { cookieSecret } from '../data.ts'
 import { host, port } from './environment.ts'
 import { jwtStrategy } from './jwt-strategy.ts'
 import { accountPage, loginPage } from './pages.ts'
-import { endSession, type Person, saveSession, sessionUser, userByID, userByToken } from './rows.ts'
+import type { Person } from './row-rules.ts'
+import { endSession, saveSession, sessionUser, userByID, userByToken } from './rows-sqlite.ts'
 
 const maxAge = 24 * 60 * 60 * 1000
 

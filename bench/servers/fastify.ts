@@ -7,7 +7,8 @@ import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { cookieSecret } from '../data.ts'
 import { algorithm, host, issuer, jwtKeyText, port } from './environment.ts'
 import { accountPage, loginPage } from './pages.ts'
-import { endSession, type Person, saveSession, sessionUser, userByID, userByToken } from './rows.ts'
+import type { Person } from './row-rules.ts'
+import { endSession, saveSession, sessionUser, userByID, userByToken } from './rows-sqlite.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

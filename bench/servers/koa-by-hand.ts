@@ -3,7 +3,8 @@ import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
 import { host, port } from './environment.ts'
 import { accountPage, loginPage } from './pages.ts'
-import { type Person, userBySession, userByToken } from './rows.ts'
+import type { Person } from './row-rules.ts'
+import { userBySession, userByToken } from './rows.ts'
 import { isGood } from './verify-by-hand.ts'
 
 const router = new Router()
@@ -12,8 +13,8 @@ router.get('/healthz', (ctx) => {
   ctx.body = 'ok'
 })
 
-router.get('/me', (ctx) => {
-  const user = userByToken(bearer(ctx))
+router.get('/me', async (ctx) => {
+  const user = await userByToken(bearer(ctx))
   if (!user) return unauthorized(ctx)
   const { id, name, email } = user
   ctx.body = { id, name, email }
@@ -24,15 +25,15 @@ router.post('/validateLoggedInUser', (ctx) => {
   ctx.body = ''
 })
 
-router.get('/account', (ctx) => {
-  const user = sessionUser(ctx)
+router.get('/account', async (ctx) => {
+  const user = await sessionUser(ctx)
   if (!user) return ctx.redirect('/login?next=%2Faccount')
   ctx.type = 'html'
   ctx.body = accountPage(user)
 })
 
-router.get('/login', (ctx) => {
-  if (sessionUser(ctx)) return ctx.redirect('/account')
+router.get('/login', async (ctx) => {
+  if (await sessionUser(ctx)) return ctx.redirect('/account')
   ctx.type = 'html'
   ctx.body = loginPage()
 })
@@ -53,7 +54,7 @@ function isGoodToken(token: string): boolean {
   }
 }
 
-function sessionUser(ctx: Context): Person | undefined {
+function sessionUser(ctx: Context): Person | undefined | Promise<Person | undefined> {
   const id = ctx.cookies.get('session', { signed: false })
   return id === undefined ? undefined : userBySession(id)
 }

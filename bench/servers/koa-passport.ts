@@ -10,12 +10,13 @@ import { cookieSecret } from '../data.ts'
 import { host, port } from './environment.ts'
 import { jwtStrategy } from './jwt-strategy.ts'
 import { accountView, eta, loginView, templates } from './pages.ts'
-import { endSession, type Person, saveSession, sessionUser, userByID, userByToken } from './rows.ts'
+import type { Person } from './row-rules.ts'
+import { endSession, saveSession, sessionUser, userByID, userByToken } from './rows.ts'
 
-passport.use(new BearerStrategy((token, done) => done(null, userByToken(token) ?? false)))
+passport.use(new BearerStrategy((token, done) => tell(userByToken(token), done)))
 passport.use(jwtStrategy())
 passport.serializeUser<string>((user, done) => done(null, (user as Person).id))
-passport.deserializeUser<string>((id, done) => done(null, userByID(id) ?? false))
+passport.deserializeUser<string>((id, done) => tell(userByID(id), done))
 
 const app = new Koa()
 app.keys = [cookieSecret]
@@ -39,7 +40,7 @@ pages.use(
       maxAge: 24 * 60 * 60 * 1000,
       store: {
         get: async (id) => {
-          const user = sessionUser(id)
+          const user = await sessionUser(id)
           return user && { passport: { user } }
         },
         set: async (id, data) => saveSession(id, data),
@@ -72,3 +73,11 @@ pages.get('/login', (ctx) => {
 app.use(api.routes())
 app.use(pages.routes())
 app.listen(port, host)
+
+function tell(
+  user: Person | undefined | Promise<Person | undefined>,
+  done: (error: unknown, user?: Person | false) => void,
+): void {
+  if (user instanceof Promise) user.then((found) => done(null, found ?? false), done)
+  else done(null, user ?? false)
+}

@@ -1,67 +1,29 @@
 // Our layer alone, on MikroORM, as its README and examples say; koa-session, koa-views and Eta for the pages.
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import Router from '@koa/router'
-import { defineEntity, MikroORM, p } from '@mikro-orm/sqlite'
-import bcrypt from 'bcrypt'
+import { MikroORM } from '@mikro-orm/core'
 import Koa from 'koa'
 import { type AuthContext, auth, guard, redirectUnless } from 'koa-authenticators'
 import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
-import { databases, ModelAuthenticatable, ModelTokenAuthenticatable } from 'koa-authenticators/mikro-orm'
+import { databases } from 'koa-authenticators/mikro-orm'
 import session from 'koa-session'
 import koaViews from 'koa-views'
-import { databasePath, host, issuer, jwtPrivateKey, jwtSecret, port } from './environment.ts'
+import {
+  databasePath,
+  databaseURL,
+  host,
+  isPostgres,
+  issuer,
+  jwtPrivateKey,
+  jwtSecret,
+  poolSize,
+  port,
+} from './environment.ts'
+import { StoredSession, User, UserToken } from './layer-models.ts'
+import { sessionStore } from './layer-session-store.ts'
 import { accountView, eta, loginView, templates } from './pages.ts'
-import { endSession, saveSession, sessionUser } from './rows.ts'
 
-const UserSchema = defineEntity({
-  name: 'User',
-  tableName: 'users',
-  properties: {
-    id: p.uuid().primary(),
-    name: p.string(),
-    email: p.string().unique(),
-    passwordHash: p.string().hidden(),
-    passwordChangedAt: p.datetime().hidden(),
-    disabledAt: p.datetime().nullable().hidden(),
-  },
-  filters: { enabled: { name: 'enabled', cond: { disabledAt: null }, default: true } },
-})
-
-class User extends ModelAuthenticatable(UserSchema.class, {
-  username: 'email',
-  passwordHash: 'passwordHash',
-}) {
-  verify(password: string) {
-    return bcrypt.compare(password, this.passwordHash)
-  }
-}
-
-UserSchema.setClass(User)
-
-const UserTokenSchema = defineEntity({
-  name: 'UserToken',
-  tableName: 'user_tokens',
-  properties: {
-    id: p.uuid().primary(),
-    value: p.string().unique(),
-    user: () => p.manyToOne(User).deleteRule('cascade'),
-    expiresAt: p.datetime(),
-  },
-})
-
-class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' }) {
-  get isValid() {
-    return this.expiresAt.getTime() > Date.now()
-  }
-
-  static override stored(token: string) {
-    return hash('sha256', token, 'base64url')
-  }
-}
-
-UserTokenSchema.setClass(UserToken)
-
-const orm = await MikroORM.init({ dbName: databasePath, entities: [User, UserToken] })
+const orm = await openDatabase()
 const keys = new JWTKeys({
   ...(jwtPrivateKey ? { keys: [jwtPrivateKey] } : { secrets: [jwtSecret] }),
   issuer,
@@ -92,14 +54,7 @@ pages.use(
       // 256 random bits that are looked up need no signature.
       signed: false,
       genid: () => randomBytes(32).toString('base64url'),
-      store: {
-        get: async (id) => {
-          const user = sessionUser(id)
-          return user && { User: user }
-        },
-        set: async (id, data) => saveSession(id, data),
-        destroy: async (id) => endSession(id),
-      },
+      store: sessionStore(orm),
     },
     app,
   ),
@@ -122,4 +77,14 @@ app.listen(port, host)
 
 async function render(path: string, { view }: { view: object }): Promise<string> {
   return eta.render(path.slice(templates.length + 1), view)
+}
+
+async function openDatabase(): Promise<MikroORM> {
+  const entities = [User, UserToken, StoredSession]
+  if (isPostgres) {
+    const { PostgreSqlDriver: driver } = await import('@mikro-orm/postgresql')
+    return MikroORM.init({ driver, clientUrl: databaseURL, pool: { max: poolSize }, entities })
+  }
+  const { SqliteDriver: driver } = await import('@mikro-orm/sqlite')
+  return MikroORM.init({ driver, dbName: databasePath, entities })
 }

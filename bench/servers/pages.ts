@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Eta } from 'eta'
 import { publicUrl as origin } from '../data.ts'
-import type { Person } from './rows.ts'
+import type { Person } from './row-rules.ts'
 
 /** The site's own templates, so that every server answers with the same page. */
 export const templates = join(import.meta.dirname, '../../views')

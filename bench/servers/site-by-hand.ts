@@ -9,7 +9,8 @@ import { pino } from 'pino'
 import { publicUrl } from '../data.ts'
 import { host, port } from './environment.ts'
 import { accountView, eta, loginView, templates } from './pages.ts'
-import { endSession, type Person, saveSession, sessionUser, userByID, userByToken } from './rows.ts'
+import type { Person } from './row-rules.ts'
+import { endSession, saveSession, userBySession, userByToken } from './rows.ts'
 import { isGood } from './verify-by-hand.ts'
 
 const headers = {
@@ -76,9 +77,11 @@ app.use(
       signed: false,
       genid: () => randomBytes(32).toString('base64url'),
       store: {
-        get: async (id) => {
-          const user = sessionUser(id)
-          return user && { user }
+        // With its user, so that nobody has to ask again.
+        get: async (id, _maxAge, { ctx }) => {
+          const user = await userBySession(id)
+          ctx.state.user = user
+          return user && { user: user.id }
         },
         set: async (id, data) => saveSession(id, data),
         destroy: async (id) => endSession(id),
@@ -94,8 +97,8 @@ router.get('/healthz', (ctx) => {
   ctx.body = 'ok'
 })
 
-router.get('/me', (ctx) => {
-  const user = userByToken(bearer(ctx))
+router.get('/me', async (ctx) => {
+  const user = await userByToken(bearer(ctx))
   if (!user) return unauthorized(ctx)
   const { id, name, email } = user
   ctx.body = { id, name, email }
@@ -133,8 +136,8 @@ function isGoodToken(token: string): boolean {
 }
 
 function signedIn(ctx: Context): Person | undefined {
-  const id: unknown = ctx.session?.user
-  return typeof id === 'string' ? userByID(id) : undefined
+  const { user } = ctx.state
+  return user && ctx.session?.user === user.id ? user : undefined
 }
 
 function unauthorized(ctx: Context): void {

@@ -1,0 +1,28 @@
+import type { Measured } from './load.ts'
+import { type PostgresRows, postgresRows } from './postgres-database.ts'
+import type { Server } from './servers.ts'
+import { type Task, taskOf } from './tasks.ts'
+import { type Pace, takeTurns } from './turns.ts'
+
+/** The servers that can ask a PostgreSQL. */
+const able = ['site', 'layer', 'koa-by-hand', 'site-by-hand', 'koa-passport']
+
+/** What asks a database: a signed token and a visitor do not. */
+const tasks = ['bearer', 'session']
+  .map(taskOf)
+  .map((task): Task => ({ ...task, key: `postgres-${task.key}`, name: `${task.name}, on PostgreSQL` }))
+
+/** The same tasks, on the same rows, in PostgreSQL. */
+export async function measurePostgres(
+  servers: readonly Server[],
+  pace: Pace,
+  found: (task: Task, measured: Record<string, Measured>) => void,
+): Promise<void> {
+  const rows: PostgresRows = await postgresRows()
+  try {
+    const all = servers.filter(({ key }) => able.includes(key)).map((server) => ({ ...server, rows }))
+    for (const task of tasks) found(task, await takeTurns(task, all, pace))
+  } finally {
+    await rows.stop()
+  }
+}

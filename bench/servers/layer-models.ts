@@ -1,0 +1,74 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import bcrypt from 'bcrypt'
+import { ModelAuthenticatable, ModelTokenAuthenticatable } from 'koa-authenticators/mikro-orm'
+import { digest } from './row-rules.ts'
+
+const UserSchema = defineEntity({
+  name: 'User',
+  tableName: 'users',
+  properties: {
+    id: p.uuid().primary(),
+    name: p.string(),
+    email: p.string().unique(),
+    passwordHash: p.string().hidden(),
+    passwordChangedAt: p.datetime().hidden(),
+    disabledAt: p.datetime().nullable().hidden(),
+  },
+  filters: { enabled: { name: 'enabled', cond: { disabledAt: null }, default: true } },
+})
+
+/** Somebody who signs in. */
+export class User extends ModelAuthenticatable(UserSchema.class, {
+  username: 'email',
+  passwordHash: 'passwordHash',
+}) {
+  verify(password: string) {
+    return bcrypt.compare(password, this.passwordHash)
+  }
+}
+
+UserSchema.setClass(User)
+
+const UserTokenSchema = defineEntity({
+  name: 'UserToken',
+  tableName: 'user_tokens',
+  properties: {
+    id: p.uuid().primary(),
+    value: p.string().unique(),
+    user: () => p.manyToOne(User).deleteRule('cascade'),
+    expiresAt: p.datetime(),
+  },
+})
+
+/** A bearer token of theirs. */
+export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, {
+  value: 'value',
+  user: 'user',
+}) {
+  get isValid() {
+    return this.expiresAt.getTime() > Date.now()
+  }
+
+  static override stored(token: string) {
+    return digest(token)
+  }
+}
+
+UserTokenSchema.setClass(UserToken)
+
+const StoredSessionSchema = defineEntity({
+  name: 'StoredSession',
+  tableName: 'sessions',
+  properties: {
+    digest: p.string().primary(),
+    user: () => p.manyToOne(User).deleteRule('cascade'),
+    data: p.json<object>(),
+    createdAt: p.datetime(),
+    seenAt: p.datetime(),
+  },
+})
+
+/** A session of theirs. */
+export class StoredSession extends StoredSessionSchema.class {}
+
+StoredSessionSchema.setClass(StoredSession)

@@ -1,0 +1,31 @@
+import type { MikroORM } from '@mikro-orm/core'
+import { LookUp } from 'koa-authenticators/mikro-orm'
+import { StoredSession } from './layer-models.ts'
+import { digest, isDue, isOver } from './row-rules.ts'
+
+// With its user, whom the session authenticator finds there.
+const sessions = new LookUp({ model: StoredSession, property: 'digest', relation: 'user' })
+
+/** koa-session's store, by the layer's own look-up. */
+export function sessionStore(orm: MikroORM) {
+  const change = (id: string, changes: Partial<StoredSession>) =>
+    orm.em.fork().nativeUpdate(StoredSession, digest(id), changes)
+  return {
+    // koa-session always passes the context; only its types do not say so.
+    async get(id: string, _maxAge: unknown, { ctx }: { ctx?: unknown }) {
+      const found = await sessions.find(ctx as object, digest(id))
+      if (!found) return undefined
+      const now = Date.now()
+      const [createdAt, seenAt] = [found.createdAt.getTime(), found.seenAt.getTime()]
+      if (isOver({ createdAt, seenAt }, now)) return undefined
+      if (isDue(seenAt, now)) await change(id, { seenAt: new Date(now) })
+      return { User: found.user.id }
+    },
+    async set(id: string, data: object) {
+      await change(id, { data })
+    },
+    async destroy(id: string) {
+      await orm.em.fork().nativeDelete(StoredSession, digest(id))
+    },
+  }
+}
