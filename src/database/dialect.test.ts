@@ -26,7 +26,7 @@ describe('a database where nothing of PostgreSQL is installed', () => {
     assert.deepEqual(await list(`sqlite:${folder}/site.sqlite`), [0, ''])
     assert.deepEqual(await list('postgres://me:hunter2@127.0.0.1:1/site'), [
       1,
-      'PostgreSQL needs the package @mikro-orm/postgresql, which is not installed: run npm ci without --omit=optional.\n',
+      'PostgreSQL needs the package @mikro-orm/postgresql, which is not installed: run npm ci.\n',
     ])
   })
 })

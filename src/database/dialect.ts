@@ -29,7 +29,7 @@ export async function dialectOf(databaseUrl: string, settings: DatabaseSettings 
   } catch (error) {
     if (!isMissing(error)) throw error
     throw new DatabaseError(
-      'PostgreSQL needs the package @mikro-orm/postgresql, which is not installed: run npm ci without --omit=optional.',
+      'PostgreSQL needs the package @mikro-orm/postgresql, which is not installed: run npm ci.',
       { cause: error },
     )
   }
