@@ -3,6 +3,9 @@ import { type Logger, pino } from 'pino'
 
 export type { Logger }
 
+// Characters that are tried again.
+const mostUnwritten = 1_000_000
+
 /** The log: JSON lines on the standard output, or where a test wants them; times in UTC. */
 export function createLog(level: string, destination?: NodeJS.WritableStream): Logger {
   const options = {
@@ -11,7 +14,16 @@ export function createLog(level: string, destination?: NodeJS.WritableStream): L
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite: harmless },
   }
-  return destination ? pino(options, destination) : pino(options)
+  return pino(options, destination ?? standardOutput())
+}
+
+/** What cannot be written, to a full disk or to a terminal that is gone, is dropped in the end: nobody waits for it. */
+function standardOutput(): { write(line: string): void } {
+  const output = pino.destination({ fd: 1, sync: true, maxLength: mostUnwritten })
+  // There is nobody to tell.
+  output.on('error', () => {})
+  // No more than that: pino flushes before the end of the process, which would not come as long as nothing can be written.
+  return { write: (line) => output.write(line) }
 }
 
 /** What may be written down of an error. A driver's message has the statement with its values in it. */

@@ -8,6 +8,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { openDatabase } from './database/open-database.ts'
 import { password, registration } from './testing/people.ts'
@@ -55,6 +56,27 @@ describe('the server', { concurrency: 2 }, () => {
     await chmod(join(folder, 'site.sqlite'), 0o644)
     const again = await startServer(t, { DATA_DIR: folder })
     assert.match(String(again.log[0]?.msg), /^The database can be read by other users: chmod 600 /)
+  })
+
+  test('serves and stops when its log cannot be written', async (t) => {
+    if (process.platform !== 'linux') return t.skip('Only Linux has a disk that is always full.')
+    const probe = createServer().listen(0, '127.0.0.1')
+    await once(probe, 'listening')
+    const { port } = probe.address() as AddressInfo
+    probe.close()
+    const variables = { DATA_DIR: await temporaryFolder(t), PORT: String(port) }
+    const shell = { node: 'sh', options: ['-c', `exec "${process.execPath}" "$@" > /dev/full`, 'sh'] }
+    const { child, ended } = runServer(t, variables, shell)
+    const url = `http://127.0.0.1:${port}/login`
+    const isServed = () =>
+      fetch(url, { signal: AbortSignal.timeout(2000) }).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    while (!(await isServed())) await sleep(50)
+    for (let i = 0; i < 200; i += 1) assert.ok(await isServed(), `request ${i}`)
+    child.kill('SIGTERM')
+    assert.equal((await ended).code, 0)
   })
 
   test('stops when the shell that `npm start` runs it in is gone, which hands on no signal', async (t) => {
