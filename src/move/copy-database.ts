@@ -6,7 +6,9 @@ import {
   type MikroORM,
   type TransactionOptions,
 } from '@mikro-orm/core'
+import { isPostgres } from '../database/is-postgres.ts'
 import { Failure } from '../operator/command.ts'
+import { execute } from './execute.ts'
 import { lastCopy, noteCopy } from './last-copy.ts'
 import { isSame, pairs } from './pairs.ts'
 import { rowsOf } from './rows.ts'
@@ -71,6 +73,7 @@ interface Copying {
 
 async function copy(copying: Copying): Promise<Copied[]> {
   const { from, to, tables, source } = copying
+  await holdTarget(copying)
   if (!(await isUntouched(copying))) await refuseOthers(copying)
   const deleted: number[] = []
   for (const table of tables.toReversed()) deleted.unshift(await deleteOthers(table, from, to))
@@ -88,13 +91,26 @@ async function copy(copying: Copying): Promise<Copied[]> {
   return copied
 }
 
-/** Whether the target is what was copied from there the last time, to the last row. */
-async function isUntouched({ to, tables, source }: Copying): Promise<boolean> {
+/** Keeps everybody else from writing there until the end, as SQLite does by itself. */
+async function holdTarget({ to, tables }: Copying): Promise<void> {
+  if (!isPostgres(to)) return
+  const names = tables.map(({ tableName }) => tableName).join(', ')
+  await execute(to, `lock table ${names} in share row exclusive mode`)
+}
+
+/**
+ * Whether the target is what was copied from there the last time, to the last row.
+ * @throws {Failure} if it was, and is not any more: what somebody has deleted there would come back
+ */
+async function isUntouched({ to, tables, source, target }: Copying): Promise<boolean> {
   const copy = await lastCopy(to)
   if (copy?.source !== source.name) return false
   const digest = new Digest()
   for (const table of tables) for await (const { text } of rowsOf(to, table)) digest.add(text)
-  return digest.text === copy.digest
+  if (digest.text === copy.digest) return true
+  throw new Failure(
+    `${target.name} was used since it was copied from ${source.name}: take an empty database. Nothing was changed.`,
+  )
 }
 
 async function refuseOthers({ from, to, tables, source, target }: Copying): Promise<void> {

@@ -25,6 +25,7 @@ interface Cost {
 const costs: Record<string, Cost> = {
   'a page of a visitor': { who: 'visitor', asks: 'GET /login', statements: [] },
   'the API for nobody': { who: 'visitor', asks: 'GET /me', statements: [] },
+  'signing out nobody': { who: 'visitor', asks: 'POST /logout', statements: [] },
   'a page with a session': { who: 'session', asks: 'GET /account', statements: [sessionWithUser] },
   'the home page with a session': { who: 'session', asks: 'GET /', statements: [sessionWithUser] },
   'the API with a session': { who: 'session', asks: 'GET /me', statements: [sessionWithUser] },

@@ -72,9 +72,11 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
       started.set(ctx, content)
     },
     async destroy(id: string, options: StoreOptions) {
-      await store.destroy(id)
+      const ctx = contextOf(options)
+      // koa-session makes an identifier for everybody, a stranger too, and most of them are stored nowhere.
+      if (existing.get(ctx) === id) await store.destroy(id)
       // One that was not read because of the credentials beside it ends at logout all the same.
-      const sent = cookie.read(contextOf(options))
+      const sent = cookie.read(ctx)
       if (sent !== undefined && sent !== id) await store.destroy(sent)
     },
   }
