@@ -19,6 +19,7 @@ export async function doors(site: Visited, name = 'Ada') {
   const person = await signUp(site, name)
   const ada = await signIn(site, person)
   const leaver = await signIn(site, person)
+  const { session: leaving } = leaver
   const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
   const credentials = { username: person.email, password }
   let others = 0
@@ -47,7 +48,8 @@ export async function doors(site: Visited, name = 'Ada') {
     'POST /login by Basic': () => site.visitor().post('/login', basic(person)),
     'POST /users': () => site.visitor().json('/users', newcomer()),
     'POST /users by form': () => site.visitor().form('/users', newcomer()),
-    'POST /logout': () => leaver.post('/logout'),
+    // With the cookie also once the session has ended: without it nobody has to be asked.
+    'POST /logout': () => site.visitor(leaving).post('/logout'),
   }
   return { person, ada, leaver, token, jwt, credentials, open, reading, writing }
 }
