@@ -5,12 +5,14 @@ import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { v7 as uuidv7 } from 'uuid'
 import { databaseName } from './database/database-url.ts'
 import { openDatabase } from './database/open-database.ts'
 import { sql } from './testing/database.ts'
 import { addAdmin, basic, bearer, signIn, signUp, takeToken } from './testing/people.ts'
+import { connectTo } from './testing/postgres-connection.ts'
 import { temporaryFolder } from './testing/server-process.ts'
 import { type Site, startSite } from './testing/site.ts'
 import { isOnPostgres, makeEmptyDatabase, onlyPostgres } from './testing/test-database.ts'
@@ -189,6 +191,25 @@ describe('npm run move', () => {
 
     assert.deepEqual([code, errors], [0, ''])
     assert.match(out, /every row was compared\.\n$/)
+  })
+
+  test('overwrites nothing that somebody writes to the target meanwhile', onlyPostgres, async (t) => {
+    const { from, to, bob } = await open(t)
+    await move(from, to)
+    const other = await connectTo(to)
+    const writing = await other.begin()
+    await other.execute('update users set name = ? where id = ?', ['Robert', bob.id], 'run', writing)
+    let isOver = false
+    const moving = move(from, to).finally(() => {
+      isOver = true
+    })
+    const waits = `select 1 from pg_locks where not granted
+      and database = (select oid from pg_database where datname = current_database())`
+    while (!isOver && (await other.execute(waits, [], 'all', writing)).length === 0) await sleep(20)
+    await other.commit(writing)
+    refused(await moving, /was used since it was copied from/)
+    const [found] = await other.execute('select name from users where id = ?', [bob.id])
+    assert.equal(found?.name, 'Robert')
   })
 
   test('changes nothing at all when there is a row that cannot be copied', async (t) => {

@@ -42,7 +42,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   // A connection that could not be accepted is no reason to stop.
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
   lowerHashing(log)
-  // What only the start needed, a sixth of the memory: while nothing happens, V8 would not look for it. See `npm start`.
+  // What only the start needed: while nothing happens, V8 would not look for it. `npm start` makes it possible.
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 
   let stopPurging: (() => Promise<void>) | undefined

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import Database from 'better-sqlite3'
+import { quiet } from '../testing/quiet.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
 import { assertAnswers, doors, isAway, isFine } from './doors.ts'
-import { quiet } from './quiet.ts'
 
 /** A server with somebody who may do everything, and another process that can lock its database. */
 async function scene(t: TestContext) {

@@ -3,8 +3,8 @@ import { describe, type TestContext, test } from 'node:test'
 import { type DatabaseProxy, startProxy } from '../testing/database-proxy.ts'
 import { startSite } from '../testing/site.ts'
 import { makeDatabase, onlyPostgres, onServer } from '../testing/test-database.ts'
+import { soon, within } from '../testing/within.ts'
 import { assertAnswers, doors, isAway, isFine } from './doors.ts'
-import { soon, within } from './within.ts'
 
 const pool = 4
 

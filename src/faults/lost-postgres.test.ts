@@ -4,12 +4,12 @@ import { after, describe, type TestContext, test } from 'node:test'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { connectTo } from '../testing/postgres-connection.ts'
 import { type PostgresServer, startPostgres } from '../testing/postgres-server.ts'
+import { quiet } from '../testing/quiet.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
+import { soon, within } from '../testing/within.ts'
 import { assertAnswers, doors, isAway, isFine } from './doors.ts'
 import { Ledger } from './ledger.ts'
-import { quiet } from './quiet.ts'
 import { until } from './until.ts'
-import { soon, within } from './within.ts'
 
 const pool = 4
 

@@ -3,8 +3,8 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import Database from 'better-sqlite3'
+import { quiet } from '../testing/quiet.ts'
 import { runServer, temporaryFolder } from '../testing/server-process.ts'
-import { quiet } from './quiet.ts'
 
 const secret = 'k'.repeat(48)
 

@@ -4,8 +4,8 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { password, registration } from '../testing/people.ts'
+import { quiet } from '../testing/quiet.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
-import { quiet } from './quiet.ts'
 
 /** A client with one connection, which it uses for one request after the other, for as long as it may. */
 class Client {

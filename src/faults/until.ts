@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { quiet } from './quiet.ts'
+import { quiet } from '../testing/quiet.ts'
 
 /** Waits until it is so. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {

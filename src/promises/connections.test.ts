@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { assertAnswers, doors, isFine } from '../faults/doors.ts'
-import { within } from '../faults/within.ts'
 import { sql } from '../testing/database.ts'
 import { connectTo } from '../testing/postgres-connection.ts'
 import { startSite } from '../testing/site.ts'
 import { onlyPostgres } from '../testing/test-database.ts'
+import { within } from '../testing/within.ts'
 
 /** A site with two connections to its database, with somebody who may do everything. */
 async function scene(t: TestContext) {

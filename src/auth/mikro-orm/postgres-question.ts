@@ -39,7 +39,7 @@ interface Answer {
 
 /**
  * A question that is answered with at most one row. `pg` takes it for a query of its own, which would have the columns
- * described each time, and read all about them: about a sixth of what a look-up costs us.
+ * described each time, and read all about them.
  */
 export class PostgresQuestion {
   readonly name: string
