@@ -7,7 +7,7 @@ export type Row = readonly unknown[]
 
 /** A statement that reads at most one row. Throws where the database is busy or away: ask it in the usual way then. */
 export interface PreparedRead {
-  get(value: unknown): Row | undefined | Promise<Row | undefined>
+  get(value: string | number): Row | undefined | Promise<Row | undefined>
 }
 
 /** How a statement is prepared. */

@@ -12,8 +12,8 @@ interface Watch {
 export class RowMemory {
   readonly #watch: Watch
   readonly #most: number
-  #recent = new Map<unknown, Row>()
-  #older = new Map<unknown, Row>()
+  #recent = new Map<string | number, Row>()
+  #older = new Map<string | number, Row>()
 
   /** @param most how many rows it holds, in two generations */
   constructor(watch: Watch, most = 20_000) {
@@ -22,20 +22,31 @@ export class RowMemory {
   }
 
   /** The row for that value, as it was read or as `read` reads it now. Nobody is not remembered: strangers could fill it. */
-  row(value: unknown, read: () => Row | undefined): Row | undefined {
-    // Before the row is read: what is committed from here on is noticed the next time.
+  row(value: string | number, read: () => Row | undefined): Row | undefined {
+    return this.#known(value) ?? this.#read(value, read)
+  }
+
+  /** What still is as it was read: whatever is here was read since the watch was looked at, or was right then. */
+  #known(value: string | number): Row | undefined {
+    const recent = this.#recent.get(value)
+    const known = recent ?? this.#older.get(value)
+    if (known === undefined) return undefined
     if (this.#watch.hasChanged()) {
       this.#recent = new Map()
       this.#older = new Map()
+      return undefined
     }
-    const known = this.#recent.get(value)
-    if (known) return known
-    const row = this.#older.get(value) ?? read()
+    if (recent === undefined) this.#keep(value, known)
+    return known
+  }
+
+  #read(value: string | number, read: () => Row | undefined): Row | undefined {
+    const row = read()
     if (row) this.#keep(value, row)
     return row
   }
 
-  #keep(value: unknown, row: Row): void {
+  #keep(value: string | number, row: Row): void {
     if (this.#recent.size >= this.#most / 2) {
       this.#older = this.#recent
       this.#recent = new Map()
