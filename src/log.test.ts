@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { Writable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { DriverException } from '@mikro-orm/core'
@@ -55,6 +56,24 @@ describe('createLog', () => {
     const { time } = JSON.parse(lines.join(''))
     assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     assert.ok(before <= time && time <= new Date().toISOString())
+  })
+
+  test('loses no line of a process that ends in the very turn that wrote them', () => {
+    for (const ends of ['process.exit(0)', "log.fatal('last'); process.kill(process.pid, 'SIGKILL')"]) {
+      const program = `
+        import { createLog } from '${import.meta.dirname}/log.ts'
+        const log = createLog('info')
+        for (let number = 0; number < 500; number += 1) log.info({ number, text: 'x'.repeat(number) }, 'line')
+        ${ends}`
+      const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program])
+      const lines = String(stdout).trimEnd().split('\n')
+      const numbers = lines.slice(0, 500).map((line) => JSON.parse(line).number)
+      assert.deepEqual(
+        numbers,
+        Array.from({ length: 500 }, (_, number) => number),
+      )
+      assert.equal(lines.length, ends.includes('fatal') ? 501 : 500)
+    }
   })
 
   test('holds no token, wherever somebody put it', () => {

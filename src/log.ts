@@ -5,6 +5,8 @@ export type { Logger }
 
 // Characters that are tried again.
 const mostUnwritten = 1_000_000
+// What is written to a pipe at once is not torn apart by what other processes write there (POSIX, `PIPE_BUF`).
+const mostAtOnce = 4096
 
 /** The log: JSON lines on the standard output, or where a test wants them; times in UTC. */
 export function createLog(level: string, destination?: NodeJS.WritableStream): Logger {
@@ -17,13 +19,31 @@ export function createLog(level: string, destination?: NodeJS.WritableStream): L
   return pino(options, destination ?? standardOutput())
 }
 
-/** What cannot be written, to a full disk or to a terminal that is gone, is dropped in the end: nobody waits for it. */
-function standardOutput(): { write(line: string): void } {
+/**
+ * The lines of one turn of the event loop are written together at its end, since each write takes longer than all else about
+ * a line. What cannot be written, to a full disk or to a terminal that is gone, is dropped in the end: nobody waits for it.
+ */
+function standardOutput(): { write(line: string): void; flushSync(): void } {
   const output = pino.destination({ fd: 1, sync: true, maxLength: mostUnwritten })
   // There is nobody to tell.
   output.on('error', () => {})
-  // No more than that: pino flushes before the end of the process, which would not come as long as nothing can be written.
-  return { write: (line) => output.write(line) }
+  let lines = ''
+  // Not that of pino: it would not come back as long as nothing can be written.
+  const flushSync = () => {
+    const all = lines
+    lines = ''
+    if (all !== '') output.write(all)
+  }
+  process.on('exit', flushSync)
+  return {
+    write(line) {
+      // A line is ASCII by now: as many bytes as characters.
+      if (lines.length + line.length > mostAtOnce) flushSync()
+      if (lines === '') setImmediate(flushSync)
+      lines += line
+    },
+    flushSync,
+  }
 }
 
 /** What may be written down of an error. A driver's message has the statement with its values in it. */
@@ -48,7 +68,13 @@ const unprintable = /[\u007f-\uffff]/g
 
 /** The same line for whoever parses it, without tokens; and for whoever reads it, nothing but printable ASCII. */
 function harmless(line: string): string {
-  return line.replace(token, '(token)').replace(unprintable, escaped)
+  const withoutTokens = mayHoldToken(line) ? line.replace(token, '(token)') : line
+  return withoutTokens.replace(unprintable, escaped)
+}
+
+// Sooner found out than what exactly is one.
+function mayHoldToken(line: string): boolean {
+  return line.includes('kauth_') || line.includes('eyJ') || line.includes('%')
 }
 
 function orEscaped(text: string): string {
