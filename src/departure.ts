@@ -1,6 +1,7 @@
-import type { Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { answersUnderWay } from './pipeline.ts'
 
 // Whoever has an idle connection may be about to use it: a request may be on its way.
 const onItsWay = 500
@@ -11,21 +12,21 @@ const finishing = 8_000
 export class Departure {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  readonly #inHand = new Set<ServerResponse>()
   #announced = 0
 
   constructor(server: Server) {
     this.#server = server
-    server.on('connection', (socket) => keep(this.#sockets, socket))
-    server.on('request', (_request, response) => keep(this.#inHand, response))
+    server.on('connection', (socket) => {
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
+    })
   }
 
   /** Has the answers that are still to come ask their clients to use another connection next time. */
   announce(): void {
     this.#announced = performance.now()
-    for (const response of this.#inHand) {
-      if (!response.headersSent) response.setHeader('Connection', 'close')
-    }
+    const underWay = [...this.#sockets].flatMap((socket) => answersUnderWay(socket))
+    for (const response of underWay) if (!response.headersSent) response.setHeader('Connection', 'close')
   }
 
   /** Accepts no more connections, finishes what came in on those that there are, and closes them. */
@@ -51,9 +52,4 @@ export class Departure {
     // Node counts those as busy that have not sent anything yet.
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
   }
-}
-
-function keep<Closing extends Socket | ServerResponse>(all: Set<Closing>, one: Closing): void {
-  all.add(one)
-  one.once('close', () => all.delete(one))
 }

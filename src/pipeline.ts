@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Slot } from '#auth'
 import { framingProblem } from './web/framing.ts'
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -9,11 +10,16 @@ const atOnce = 32
 // What is read at once may hold thousands: whoever sends so many will read none of the answers.
 const mostWaiting = 256
 
-const pipelines = new WeakMap<object, Pipeline>()
+const pipelines = new Slot<Pipeline>('pipeline')
 
 /** Whether a connection is owed the answer to a whole request: nothing else may be sent before it (RFC 9112 §9.3.2). */
 export function isOwedAnswer(socket: object): boolean {
   return pipelines.get(socket)?.isOwedAnswer ?? false
+}
+
+/** The answers of a connection that are under way. */
+export function answersUnderWay(socket: object): readonly ServerResponse[] {
+  return pipelines.get(socket)?.underWay ?? []
 }
 
 /** Hands on the requests of each connection so that only so many are at work at once, however many were sent at once. */
@@ -21,7 +27,6 @@ export function pipelined(handle: Handle): Handle {
   return (request, response) => {
     const { socket } = request
     const pipeline = pipelines.get(socket) ?? new Pipeline(socket, handle)
-    pipelines.set(socket, pipeline)
     pipeline.add(request, response)
   }
 }
@@ -32,22 +37,28 @@ class Pipeline {
   readonly #handle: Handle
   // Nothing more is read while anything waits.
   readonly #waiting: [IncomingMessage, ServerResponse][] = []
-  readonly #atWork = new Set<IncomingMessage>()
+  // With those that have ended since anybody looked: to be told of each end would cost every request.
+  #begun: ServerResponse[] = []
+  readonly #watched = new WeakSet<ServerResponse>()
   #isOver = false
 
   constructor(socket: Socket, handle: Handle) {
     this.#socket = socket
     this.#handle = handle
+    pipelines.set(socket, this)
     // Node resumes it by itself, when a request is complete or its body is read.
     socket.on('resume', () => this.#waiting.length > 0 && socket.pause())
     socket.once('close', () => this.#drop())
   }
 
+  get underWay(): readonly ServerResponse[] {
+    if (this.#begun.some(({ closed }) => closed)) this.#begun = this.#begun.filter(({ closed }) => !closed)
+    return this.#begun
+  }
+
   get isOwedAnswer(): boolean {
     // One that may end elsewhere is refused itself.
-    if (this.#isOver) return false
-    for (const { complete } of this.#atWork) if (complete) return true
-    return false
+    return !this.#isOver && this.underWay.some(({ req }) => req.complete)
   }
 
   add(request: IncomingMessage, response: ServerResponse): void {
@@ -57,26 +68,33 @@ class Pipeline {
     this.#waiting.push([request, response])
     this.#begin()
     if (this.#waiting.length > mostWaiting) this.#hangUp()
-    else if (this.#waiting.length > 0) this.#socket.pause()
+    else if (this.#waiting.length > 0) this.#wait()
   }
 
   #begin(): void {
     // It was the last answer: nobody would get another.
     if (!this.#socket.writable) this.#drop()
-    while (this.#atWork.size < atOnce) {
-      const next = this.#waiting.shift()
-      if (!next) return
-      this.#atWork.add(next[0])
-      next[1].once('close', () => this.#end(next[0]))
-      this.#handle(...next)
+    while (this.#waiting.length > 0 && this.underWay.length < atOnce) {
+      const [request, response] = this.#waiting.shift() as [IncomingMessage, ServerResponse]
+      this.#begun.push(response)
+      this.#handle(request, response)
     }
   }
 
-  #end(request: IncomingMessage): void {
-    this.#atWork.delete(request)
+  #wait(): void {
+    this.#socket.pause()
+    for (const response of this.#begun) {
+      if (this.#watched.has(response)) continue
+      this.#watched.add(response)
+      response.once('close', () => this.#goOn())
+    }
+  }
+
+  #goOn(): void {
     if (this.#waiting.length === 0) return
     this.#begin()
-    if (this.#waiting.length === 0) this.#socket.resume()
+    if (this.#waiting.length > 0) this.#wait()
+    else this.#socket.resume()
   }
 
   #hangUp(): void {
