@@ -74,7 +74,8 @@ export abstract class SessionAuthenticator<
       this.#refuseSharedKey(ctx)
       this.#startAfresh(ctx, before)
       store.onLogin(() => this.#startAfresh(ctx, before))
-      await store.attempt(this)
+      const attempt = store.attempt(this)
+      if (attempt) await attempt
       try {
         await next()
       } catch (error) {
@@ -83,14 +84,13 @@ export abstract class SessionAuthenticator<
         for (const each of sessionAuthenticators(ctx)) if (store.isLoggedOut(each.user)) each.#forget(ctx)
         throw error
       }
+      const user = store.peek(this.user)
       if (store.isLoggedOut(this.user)) this.#forget(ctx)
-      else await this.#remember(ctx, before)
+      else if (user && this.#isNew(ctx, before)) await this.#remember(ctx, user)
     }
   }
 
-  async #remember(ctx: AuthContext, before: SessionData): Promise<void> {
-    const user = ctx.auth.peek(this.user)
-    if (!user || !this.#isNew(ctx, before)) return
+  async #remember(ctx: AuthContext, user: User): Promise<void> {
     const session = sessionOf(ctx)
     if (typeof session.regenerate !== 'function') {
       throw new Misuse(
@@ -127,8 +127,9 @@ export abstract class SessionAuthenticator<
   }
 
   #refuseSharedKey(ctx: AuthContext): void {
-    const other = sessionAuthenticators(ctx).find((each) => each.key === this.key)
-    if (other && other.user !== this.user) {
+    const isOther = (each: RequestAuthenticator) =>
+      each instanceof SessionAuthenticator && each.key === this.key && each.user !== this.user
+    if (ctx.auth.authenticators.some(isOther)) {
       throw new Misuse(
         `Two user types are kept in the session as "${this.key}". Give one of them another \`key\`.`,
       )

@@ -22,12 +22,14 @@ export const headers = {
   'Cache-Control': 'no-store',
 }
 
+const always = new Map(Object.entries(headers))
+const overTls = new Map([...always, ['Strict-Transport-Security', 'max-age=63072000; includeSubDomains']])
+
 /**
  * The headers of every answer, errors and redirects among them: nothing of another origin is loaded, nobody frames us,
  * and nothing is kept on disk. Who came by TLS is told to stay there (RFC 6797 §7.2).
  */
 export const securityHeaders: Middleware = (ctx, next) => {
-  ctx.set(headers)
-  if (ctx.state.isOverTls) ctx.set('Strict-Transport-Security', 'max-age=63072000; includeSubDomains')
+  ctx.res.setHeaders(ctx.state.isOverTls ? overTls : always)
   return next()
 }

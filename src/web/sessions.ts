@@ -30,8 +30,6 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
     app,
   )
   return async (ctx, next) => {
-    // Behind a proxy that ends TLS, the connection to us looks plain, and the cookie library would refuse.
-    ctx.cookies.secure = isTls
     try {
       await koaSession(ctx, () => commit(ctx, next))
     } catch (error) {

@@ -11,9 +11,13 @@ export class TokenUser extends RequestAuthenticator<User> {
   readonly user = User
   readonly #users = new KeyLookUp(User)
 
-  override async attempt(ctx: AuthContext): Promise<void> {
+  override attempt(ctx: AuthContext): void | Promise<void> {
     const token = ctx.auth.peek(SignedToken)
-    const user = token && (await this.#users.find(ctx, token.userId))
-    if (user && token.isFor(user)) ctx.auth.login(user)
+    if (!token) return
+    const logIn = (user: User | undefined) => {
+      if (user && token.isFor(user)) ctx.auth.login(user)
+    }
+    const user = this.#users.find(ctx, token.userId)
+    return user instanceof Promise ? user.then(logIn) : logIn(user)
   }
 }

@@ -60,7 +60,8 @@ export class JWTKeys {
 
   /** What the token says, as an instance of the payload class; `undefined` if it is not good. Never throws for a bad token. */
   verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>): Payload | undefined {
-    if (typeof token !== 'string') return undefined
+    // Without a dot it is no signed token, and need not be looked for among those that are known.
+    if (typeof token !== 'string' || !token.includes('.')) return undefined
     const claims = this.#verified.claims(token, type.typ, () => this.#open(token, type.typ))
     if (!claims) return undefined
     const exp = goodUntil(claims, this.#rules, type.lifetime)

@@ -16,12 +16,13 @@ interface Mounted {
   found?: Found[]
 }
 
-/** Entities that were found by one statement. */
-interface Found {
+/** What one statement has found. */
+export interface Found {
+  readonly database: string
+  /** An entity, and perhaps the one that it belongs to. */
   readonly entities: readonly object[]
   /** Puts them into an entity manager. */
   attach(em: EntityManager): void
-  readonly database: string
 }
 
 const mounted = new Slot<Mounted>('databases')
@@ -82,14 +83,10 @@ export function isInUse(ctx: object, database = 'default'): boolean {
 }
 
 /** For look-ups: what was found is to be in the entity manager, if somebody asks for one. */
-export function found(
-  ctx: object,
-  { entities, attach }: Pick<Found, 'entities' | 'attach'>,
-  database = 'default',
-): void {
+export function noteFound(ctx: object, found: Found): void {
   const mount = mountedOn(ctx)
   mount.found ??= []
-  mount.found.push({ entities, attach, database })
+  mount.found.push(found)
 }
 
 /** For look-ups: the one of those entities that was found on this request already, if any. */

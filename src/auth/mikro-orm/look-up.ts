@@ -1,5 +1,5 @@
-import { DriverException, type MikroORM } from '@mikro-orm/core'
-import { databaseOf, entityManager, found, isInUse, readOptionsOf } from './databases.ts'
+import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
+import { databaseOf, entityManager, type Found, isInUse, noteFound, readOptionsOf } from './databases.ts'
 import type { Row } from './prepared-read.ts'
 import { Select, type Sought } from './select.ts'
 
@@ -87,6 +87,28 @@ function made<Model extends object>(
   database: string | undefined,
 ): Model {
   const entity = select.entity(row)
-  found(ctx, { entities: select.within(entity), attach: (em) => select.attach(em, entity, row) }, database)
+  noteFound(ctx, new FoundRow(select, row, entity, database))
   return entity
+}
+
+class FoundRow<Model extends object> implements Found {
+  readonly database: string
+  readonly #select: Select<Model>
+  readonly #row: Row
+  readonly #entity: Model
+
+  constructor(select: Select<Model>, row: Row, entity: Model, database = 'default') {
+    this.database = database
+    this.#select = select
+    this.#row = row
+    this.#entity = entity
+  }
+
+  get entities(): object[] {
+    return this.#select.within(this.#entity)
+  }
+
+  attach(em: EntityManager): void {
+    this.#select.attach(em, this.#entity, this.#row)
+  }
 }

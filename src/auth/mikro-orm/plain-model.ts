@@ -15,6 +15,12 @@ import type { Row } from './prepared-read.ts'
 
 type Convert = (value: unknown) => unknown
 
+/** A property of an entity, and what makes it of the value of its column. */
+interface Field {
+  readonly name: string
+  readonly convert: Convert
+}
+
 /**
  * A model whose entities can be made of rows without MikroORM: columns and nothing that its own code has a part in,
  * such as embedded objects, formulas, collections or hooks. What is made of it becomes MikroORM's own when it is asked for.
@@ -27,7 +33,7 @@ export class PlainModel {
   readonly columns: readonly string[]
   readonly #meta: EntityMetadata
   readonly #properties: readonly EntityProperty[]
-  readonly #converts: readonly Convert[]
+  readonly #fields: readonly Field[]
 
   private constructor(em: EntityManager, meta: EntityMetadata, conditions: ReadonlyMap<string, unknown>) {
     this.table = meta.tableName
@@ -35,7 +41,10 @@ export class PlainModel {
     this.#meta = meta
     this.#properties = meta.props.filter(({ persist }) => persist !== false)
     this.columns = this.#properties.map(({ fieldNames: [column = ''] }) => column)
-    this.#converts = this.#properties.map((property) => conversion(em, property))
+    this.#fields = this.#properties.map((property) => ({
+      name: property.name,
+      convert: conversion(em, property),
+    }))
   }
 
   /** The model, if it is plain but for this relation of it. */
@@ -57,10 +66,18 @@ export class PlainModel {
     return this.columnOf(this.#meta.primaryKeys[0] ?? '') ?? ''
   }
 
-  /** The entity of a row whose columns begin at `offset`. No entity manager knows it. */
-  entity(row: Row, offset = 0): object {
+  /**
+   * The entity of a row whose columns begin at `offset`, with an owner in the place of its key, if there is one. No entity
+   * manager knows it.
+   */
+  entity(row: Row, offset = 0, owner?: { readonly relation: string; readonly entity: object }): object {
     const data: Record<string, unknown> = {}
-    for (const [i, { name }] of this.#properties.entries()) data[name] = this.#converts[i]?.(row[offset + i])
+    let column = offset
+    for (const { name, convert } of this.#fields) {
+      data[name] = convert(row[column])
+      column += 1
+    }
+    if (owner) data[owner.relation] = owner.entity
     // Defines the properties: assigned, each would call a setter that MikroORM has put into its place.
     return { __proto__: this.#meta.prototype, ...data }
   }

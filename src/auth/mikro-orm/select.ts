@@ -12,7 +12,7 @@ export interface Sought<Model extends object = object> {
 }
 
 interface Owner {
-  readonly name: string
+  readonly relation: string
   readonly model: PlainModel
 }
 
@@ -51,23 +51,24 @@ export class Select<Model extends object> {
 
   /** The entity of a row, with the one that it belongs to. No entity manager knows them. */
   entity(row: Row): Model {
-    const entity = this.#model.entity(row)
-    if (this.#owner)
-      define(entity, this.#owner.name, this.#owner.model.entity(row, this.#model.columns.length))
+    const owner = this.#owner && {
+      relation: this.#owner.relation,
+      entity: this.#owner.model.entity(row, this.#model.columns.length),
+    }
     // The row has the columns of that model.
-    return entity as Model
+    return this.#model.entity(row, 0, owner) as Model
   }
 
   /** That entity, and the one that it belongs to. */
   within(entity: Model): object[] {
-    return this.#owner ? [entity, Reflect.get(entity, this.#owner.name) as object] : [entity]
+    return this.#owner ? [entity, Reflect.get(entity, this.#owner.relation) as object] : [entity]
   }
 
   /** Has an entity manager know them. */
   attach(em: EntityManager, entity: Model, row: Row): void {
     // The owner first: whoever knows the entity looks it up there.
     if (this.#owner) {
-      const owner = Reflect.get(entity, this.#owner.name) as object
+      const owner = Reflect.get(entity, this.#owner.relation) as object
       this.#owner.model.attach(em, owner, row, this.#model.columns.length)
     }
     this.#model.attach(em, entity, row)
@@ -79,7 +80,7 @@ async function ownerOf(em: EntityManager, model: Class, relation: string): Promi
   const isColumn = property?.kind === 'm:1' && property.fieldNames?.length === 1 && !property.ref
   const owner =
     isColumn && property.targetMeta ? await PlainModel.of(em, property.targetMeta.class) : undefined
-  return owner && { name: relation, model: owner }
+  return owner && { relation, model: owner }
 }
 
 /** The statement, in the SQL that all databases speak, with the value for its one parameter; one row is enough. */
@@ -99,7 +100,7 @@ function statement(
         : `${name(alias, column)} = ${platform.quoteValue(value)}`,
     )
   const column = model.columnOf(property)
-  const key = owner && model.columnOf(owner.name)
+  const key = owner && model.columnOf(owner.relation)
   if (column === undefined) return undefined
   const select = [...columns('e', model), ...(owner ? columns('o', owner.model) : [])]
   const join =
@@ -112,8 +113,4 @@ function statement(
     ...(owner ? conditions('o', owner.model) : []),
   ]
   return `select ${select.join(', ')} from ${name(model.table)} as ${name('e')} ${join} where ${where.join(' and ')} limit 1`
-}
-
-function define(entity: object, name: string, value: unknown): void {
-  Object.defineProperty(entity, name, { value, writable: true, enumerable: true, configurable: true })
 }
