@@ -11,6 +11,7 @@ export {
 export { refuseCrossSite } from './cross-site.ts'
 export { AuthError, Forbidden, Misuse, Unauthorized, Undecided } from './errors.ts'
 export { guard } from './guard.ts'
+export { newIdentifier } from './identifier.ts'
 export { type JsonObject, parseJsonObject } from './json-object.ts'
 export { nextPath, withNext } from './next-path.ts'
 export { redirectUnless } from './redirect-unless.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { newIdentifier } from '#auth'
 import { signIn, signUp } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
-import { HostCookie } from '../web/host-cookie.ts'
 import { countStatements } from './count-statements.ts'
 import { dumpAll } from './dump.ts'
 import { others, routes } from './routes.ts'
@@ -33,7 +33,7 @@ const garbage = fc.sample(
 
 describe('the cookie of a session', () => {
   test('is 256 bits of a generator for keys: 20,000 are unique, and each bit of them as often 0 as 1', () => {
-    const values = Array.from({ length: 20_000 }, HostCookie.newValue)
+    const values = Array.from({ length: 20_000 }, newIdentifier)
     assert.equal(new Set(values).size, values.length)
     const ones = new Array<number>(256).fill(0)
     for (const value of values) {
@@ -53,7 +53,7 @@ describe('the cookie of a session', () => {
     const before = await dumpAll(site)
     assert.equal((await ada.get('/me')).status, 200)
     const statements = await countStatements(t, site)
-    const invented = Array.from({ length: 500 }, HostCookie.newValue)
+    const invented = Array.from({ length: 500 }, newIdentifier)
     for (const [i, value] of [...garbage, ...invented].entries()) {
       const name = i % 3 === 0 ? '__Host-session' : 'session'
       const { status, cookies } = await site.visitor().get('/me', { cookie: `${name}=${value}` })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { newIdentifier } from '#auth'
 import { endAccess } from '../operator/end-access.ts'
 import { count, sql } from '../testing/database.ts'
 import { flushHolder } from '../testing/hold-flush.ts'
 import { basic, type Person, password, signIn, signUp } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import type { Visitor } from '../testing/visitor.ts'
-import { HostCookie } from '../web/host-cookie.ts'
 import { digestOf, SessionStore } from '../web/session-store.ts'
 import { dumpAll } from './dump.ts'
 
@@ -39,7 +39,7 @@ describe('a session that is ended', () => {
       nth += 1
       const isForGood = end === endings.at(-1)
       const person = isForGood ? await signUp(site, `Bob${nth}`) : ada
-      const session = HostCookie.newValue()
+      const session = newIdentifier()
       await store.start(session, { user: person.id }, { isKept: i % 2 === 0, userAgent: '' })
       // So that the request notes the use, in the very row.
       await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/core'
+import { newIdentifier } from '#auth'
 import { deleteBatch } from '../database/delete-batch.ts'
 import { Device } from './device.ts'
-import { HostCookie } from './host-cookie.ts'
 
 const year = 365 * 24 * 60 * 60_000
 
@@ -33,7 +33,7 @@ export class Devices {
    */
   async remember(kept: string | undefined, user: string): Promise<string> {
     const isTheirs = kept !== undefined && (await this.#belongs(kept, user))
-    const value = isTheirs ? kept : HostCookie.newValue()
+    const value = isTheirs ? kept : newIdentifier()
     const digest = digestOf(value)
     await this.#orm.em.fork().upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
     if (!isTheirs) await this.#forgetBeyondMost(user, digest)

@@ -1,9 +1,4 @@
-import { randomFillSync } from 'node:crypto'
 import type { Context } from 'koa'
-
-// Random bytes that nobody has had yet.
-const pool = Buffer.alloc(32 * 128)
-let used = pool.length
 
 /**
  * A cookie that holds 256 random bits, for this host alone, that no script can read. The bits are looked up, so it needs
@@ -17,18 +12,6 @@ export class HostCookie {
     // RFC 6265bis §4.1.3.2: a browser takes the prefixed name over TLS only, for this host and for no path of it.
     this.name = isTls ? `__Host-${name}` : name
     this.#attributes = `Path=/; HttpOnly; SameSite=Lax${isTls ? '; Secure' : ''}`
-  }
-
-  /** A new value. koa-session wants one for every request without a session, used or not, so they are made by the hundred. */
-  static newValue(): string {
-    if (used === pool.length) {
-      randomFillSync(pool)
-      used = 0
-    }
-    used += 32
-    const value = pool.toString('base64url', used - 32, used)
-    pool.fill(0, used - 32, used)
-    return value
   }
 
   /** The value that the request brings, if it is of the form of ours. */

@@ -1,6 +1,7 @@
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import session from 'koa-session'
+import { newIdentifier, Slot } from '#auth'
 import { User } from '../users/user.ts'
 import { HostCookie } from './host-cookie.ts'
 import { lifetime } from './session-limits.ts'
@@ -19,7 +20,7 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
       // 256 bits that are looked up need no signature.
       signed: false,
       autoCommit: false,
-      genid: HostCookie.newValue,
+      genid: newIdentifier,
       externalKey: {
         // Credentials that are sent decide alone: the session beside them is not even read.
         get: (ctx: Context) => (ctx.auth.credentialsSent ? '' : (cookie.read(ctx) ?? '')),
@@ -43,13 +44,14 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
 
 /** The store as koa-session calls it. What was loaded or started on a request is updated from then on, never inserted. */
 function storeFor(store: SessionStore, cookie: HostCookie) {
-  const existing = new WeakMap<Context, string>()
-  const started = new WeakMap<Context, string>()
+  const existing = new Slot<string>('existing session')
+  const started = new Slot<string>('started session')
   return {
     async get(id: string, _maxAge: number, options: StoreOptions) {
       const ctx = contextOf(options)
       try {
-        const data = await store.get(id, ctx)
+        const found = store.get(id, ctx)
+        const data = found instanceof Promise ? await found : found
         if (data) existing.set(ctx, id)
         return data
       } catch (error) {
