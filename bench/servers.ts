@@ -41,7 +41,8 @@ const root = join(import.meta.dirname, '..')
 const file = (name: string) => join(import.meta.dirname, 'servers', `${name}.ts`)
 const source = '--conditions=@koa-authenticators/source'
 
-const looksUp = ['bearer', 'bearer-again', 'session', 'visitor', 'constant']
+const pageTasks = ['session', 'visitor']
+const looksUp = ['bearer', 'bearer-again', ...pageTasks, 'constant']
 
 export const servers: readonly Server[] = [
   {
@@ -57,6 +58,15 @@ export const servers: readonly Server[] = [
     program: [source, file('layer')],
     cookie: (number) => `session=${session(number)}`,
     isOurs: true,
+  },
+  {
+    key: 'layer-views',
+    name: 'koa-authenticators, koa-views',
+    program: [source, file('layer')],
+    cookie: (number) => `session=${session(number)}`,
+    environment: { KOA_VIEWS: 'on' },
+    isOurs: true,
+    can: pageTasks,
   },
   {
     key: 'koa',

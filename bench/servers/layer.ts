@@ -1,9 +1,9 @@
-// Our layer alone, on MikroORM, as its README and examples say; koa-session, koa-views and Eta for the pages.
-import { randomBytes } from 'node:crypto'
+// Our layer alone, on MikroORM, as its README and examples say; koa-session and Eta for the pages, through koa-views where
+// its part is to be seen.
 import Router from '@koa/router'
 import { MikroORM } from '@mikro-orm/core'
 import Koa from 'koa'
-import { type AuthContext, auth, guard, redirectUnless } from 'koa-authenticators'
+import { type AuthContext, auth, guard, newIdentifier, redirectUnless } from 'koa-authenticators'
 import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
 import { databases } from 'koa-authenticators/mikro-orm'
 import session from 'koa-session'
@@ -23,6 +23,7 @@ import { StoredSession, User, UserToken } from './layer-models.ts'
 import { sessionStore } from './layer-session-store.ts'
 import { accountView, eta, loginView, templates } from './pages.ts'
 
+const isThroughViews = process.env.KOA_VIEWS === 'on'
 const orm = await openDatabase()
 const keys = new JWTKeys({
   ...(jwtPrivateKey ? { keys: [jwtPrivateKey] } : { secrets: [jwtSecret] }),
@@ -53,13 +54,14 @@ pages.use(
       key: 'session',
       // 256 random bits that are looked up need no signature.
       signed: false,
-      genid: () => randomBytes(32).toString('base64url'),
+      genid: newIdentifier,
       store: sessionStore(orm),
     },
     app,
   ),
 )
-pages.use(koaViews(templates, { extension: 'eta', engineSource: { eta: render } }))
+if (isThroughViews) pages.use(koaViews(templates, { extension: 'eta', engineSource: { eta: render } }))
+else app.context.render = renderAtOnce
 pages.use(User.sessionAuthenticator())
 pages.get('/account', redirectUnless(User, '/login'), (ctx) => {
   const { name, email, passwordChangedAt } = ctx.auth.require(User)
@@ -77,6 +79,12 @@ app.listen(port, host)
 
 async function render(path: string, { view }: { view: object }): Promise<string> {
   return eta.render(path.slice(templates.length + 1), view)
+}
+
+/** What koa-views adds to the context, without a look at the disk each time. */
+async function renderAtOnce(this: Koa.Context, name: string, { view }: { view: object }): Promise<void> {
+  this.type = 'html'
+  this.body = eta.render(name, view)
 }
 
 async function openDatabase(): Promise<MikroORM> {
