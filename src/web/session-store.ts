@@ -52,23 +52,29 @@ export class SessionStore {
    *
    * @param ctx the request, which has its databases
    */
-  async get(id: string, ctx: object): Promise<SessionData | undefined> {
+  get(id: string, ctx: object): SessionData | undefined | Promise<SessionData | undefined> {
     const digest = digestOf(id)
-    if (digest === undefined) return undefined
-    const found = await this.#sessions.find(ctx, digest)
+    const found = digest === undefined ? undefined : this.#sessions.find(ctx, digest)
+    return found instanceof Promise ? found.then((session) => this.#use(session)) : this.#use(found)
+  }
+
+  /** At once where nothing is to be written, as nearly always. */
+  #use(found: StoredSession | undefined): SessionData | undefined | Promise<SessionData | undefined> {
     if (!found) return undefined
-    const { em } = this.#orm
     const now = this.#now()
-    if (isOver(found, now)) {
-      await ifPossible(() => em.fork().nativeDelete(StoredSession, digest))
-      return undefined
-    }
-    if (now - found.seenAt.getTime() >= minute) {
-      // Of many requests at the same time one writes.
-      const isDue = { digest, seenAt: { $lte: new Date(now - minute) } }
-      await ifPossible(() => em.fork().nativeUpdate(StoredSession, isDue, { seenAt: new Date(now) }))
-    }
-    return { ...found.data, _maxAge: lifetime(found.kept) }
+    if (isOver(found, now)) return this.#endIfPossible(found)
+    const data = { ...found.data, _maxAge: lifetime(found.kept) }
+    return now - found.seenAt.getTime() < minute ? data : this.#noteUse(found, now).then(() => data)
+  }
+
+  #endIfPossible({ digest }: StoredSession): Promise<undefined> {
+    return ifPossible(() => this.#orm.em.fork().nativeDelete(StoredSession, digest))
+  }
+
+  #noteUse({ digest }: StoredSession, now: number): Promise<undefined> {
+    // Of many requests at the same time one writes.
+    const isDue = { digest, seenAt: { $lte: new Date(now - minute) } }
+    return ifPossible(() => this.#orm.em.fork().nativeUpdate(StoredSession, isDue, { seenAt: new Date(now) }))
   }
 
   /** Starts a session. Only somebody who is signed in has one. */
@@ -124,7 +130,7 @@ function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData {
 }
 
 // A database that is locked or full can be read all the same: nobody is kept waiting or refused because of a note.
-async function ifPossible(write: () => Promise<unknown>): Promise<void> {
+async function ifPossible(write: () => Promise<unknown>): Promise<undefined> {
   try {
     await withoutWaiting(write)
   } catch (error) {

@@ -62,8 +62,10 @@ export function views(): Middleware {
   // Not at its first use: that may be when the process can open no more files.
   for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }))
     if (name.endsWith('.eta')) eta.loadTemplate(join(root, name), readFileSync(join(root, name), 'utf8'))
-  // koa-views merges the whole of `ctx.state` into what it hands over: templates get `view` and nothing else of it.
-  const render = async (path: string, { view }: { view: object }) => eta.render(relative(root, path), view)
+  // koa-views merges the whole of `ctx.state` into what it hands over: templates get `view` and nothing else of it. It has
+  // found out the whole path already, which Eta would do once more.
+  const render = async (filepath: string, { view }: { view: object }) =>
+    eta.render(eta.templatesSync.get(filepath) ?? relative(root, filepath), view, { filepath })
   return koaViews(root, { extension: 'eta', engineSource: { eta: render } })
 }
 

@@ -14,7 +14,7 @@ interface SqliteClient {
 
 /** A connection that knows better than its client whether somebody may read past it. */
 interface CarefulConnection {
-  /** Throws if this is no moment for it: in a transaction, say. */
+  /** Throws if this is no moment for it: in a transaction, say, or when it is closed. */
   assertReadable?(): void
 }
 
@@ -33,14 +33,18 @@ export function readSqlite(
   const memory = remember && isOfTables(client, sql) ? memoryFor(client) : undefined
   return {
     get(value) {
-      // What is remembered would still be there.
-      if (!client.open) throw new Error('The connection is closed.')
       if (careful.assertReadable) careful.assertReadable()
-      // Somebody else's, on the connection that all share: what it has written may yet be taken back.
-      else if (client.inTransaction) throw new Error('The connection is in a transaction.')
+      else assertReadable(client)
       return memory ? memory.row(value, () => statement.get(value)) : statement.get(value)
     },
   }
+}
+
+function assertReadable(client: SqliteClient): void {
+  // What is remembered would still be there.
+  if (!client.open) throw new Error('The connection is closed.')
+  // Somebody else's, on the connection that all share: what it has written may yet be taken back.
+  if (client.inTransaction) throw new Error('The connection is in a transaction.')
 }
 
 // What a view shows may change with the time, and nothing is committed then.

@@ -20,6 +20,7 @@ export class SharedDatabase implements Driver {
   readonly #patience = new Patience(patience)
   #file: DatabaseFile | undefined
   #transaction: Transaction | undefined
+  #isClosed = false
 
   /** @param convert makes of the driver's errors what callers expect */
   constructor(database: Database.Database, convert: (error: Error) => Error) {
@@ -32,8 +33,9 @@ export class SharedDatabase implements Driver {
     this.#file = file
   }
 
-  /** Throws where nobody may read past this: in a transaction, or when the file is gone. */
+  /** Throws where nobody may read past this: in a transaction, when the file is gone, or when it is closed. */
   assertReadable(): void {
+    if (this.#isClosed) throw new Error('The connection is closed.')
     if (this.#transaction) throw new Error('A transaction is open.')
     this.#file?.assertInPlace(tolerance)
   }
@@ -77,6 +79,7 @@ export class SharedDatabase implements Driver {
   }
 
   async destroy(): Promise<void> {
+    this.#isClosed = true
     this.#database.close()
   }
 
