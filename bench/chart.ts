@@ -77,7 +77,7 @@ ${body.join('\n')}
 function barsOf({ rates }: Results, task: string): Bar[] {
   const measured = rates[task] ?? {}
   return servers
-    .filter(({ isConstant, key }) => !isConstant && key !== 'fastify-cache')
+    .filter(({ isConstant, isVariant }) => !isConstant && !isVariant)
     .flatMap((server) => {
       const found = measured[server.key]
       return found ? [{ server, rate: found.capacity }] : []

@@ -1,5 +1,7 @@
+import { median } from './median.ts'
 import type { Results } from './results.ts'
 import { servers } from './servers.ts'
+import type { Standing } from './turns.ts'
 
 /** Something that is to be reached. */
 export interface Goal {
@@ -70,8 +72,13 @@ function ratio(task: string, server: string, least: number, other: string): Goal
   const name = `${task}: ${nameOf(server)}, of ${nameOf(other)}`
   return atLeast(name, least, ({ rates }) => {
     const [ours, theirs] = [rates[task]?.[server], rates[task]?.[other]]
-    return ours && theirs && ours.capacity / theirs.capacity
+    return ours && theirs && inEachRound(ours, theirs)
   })
+}
+
+// Of each round by itself: what else the machine does comes and goes, and has met both alike then.
+function inEachRound(ours: Standing, theirs: Standing): number {
+  return median(ours.turns.map((capacity, round) => capacity / (theirs.turns[round] ?? Number.NaN)))
 }
 
 // Tokens that have been verified are remembered, and then it should not matter how they were signed.

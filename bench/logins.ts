@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { password, user, usual } from './data.ts'
 import { refresh } from './database.ts'
 import { newKeys } from './keys.ts'
+import { median } from './median.ts'
 import { start } from './server-process.ts'
 import { serverOf } from './servers.ts'
 
@@ -145,8 +146,4 @@ function ask(
     )
     sent.on('error', reject).end(body)
   })
-}
-
-function median(all: readonly number[]): number {
-  return all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN
 }

@@ -1,8 +1,7 @@
-import type { Measured } from './load.ts'
 import { type PostgresRows, postgresRows } from './postgres-database.ts'
 import type { Server } from './servers.ts'
 import { type Task, taskOf } from './tasks.ts'
-import { type Pace, takeTurns } from './turns.ts'
+import { type Pace, type Standing, takeTurns } from './turns.ts'
 
 /** The servers that can ask a PostgreSQL. */
 const able = ['site', 'layer', 'koa-by-hand', 'site-by-hand', 'koa-passport']
@@ -16,7 +15,7 @@ const tasks = ['bearer', 'session']
 export async function measurePostgres(
   servers: readonly Server[],
   pace: Pace,
-  found: (task: Task, measured: Record<string, Measured>) => void,
+  found: (task: Task, measured: Record<string, Standing>) => void,
 ): Promise<void> {
   const rows: PostgresRows = await postgresRows()
   try {

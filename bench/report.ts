@@ -1,14 +1,14 @@
 import { styleText } from 'node:util'
 import { goals } from './goals.ts'
 import type { GrowthResult } from './growth.ts'
-import type { Measured } from './load.ts'
 import type { LoginResult } from './logins.ts'
 import type { MemoryResult } from './memory.ts'
 import type { Results } from './results.ts'
 import { type Server, servers } from './servers.ts'
+import type { Standing } from './turns.ts'
 
 /** A task in the terminal: a line for each server, the fastest first, ours in bold. */
-export function printRates(name: string, measured: Record<string, Measured>): void {
+export function printRates(name: string, measured: Record<string, Standing>): void {
   const rows = servers
     .flatMap((server) => {
       const found = measured[server.key]

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 import type { GrowthResult } from './growth.ts'
-import type { Measured } from './load.ts'
 import type { LoginResult } from './logins.ts'
 import { cores } from './machine.ts'
 import type { MemoryResult } from './memory.ts'
-import type { Pace } from './turns.ts'
+import type { Pace, Standing } from './turns.ts'
 
 /** All that one run has found out. */
 export interface Results {
@@ -13,7 +12,7 @@ export interface Results {
   readonly machine: string
   readonly pace: Pace
   /** By task and server. */
-  readonly rates: Record<string, Record<string, Measured>>
+  readonly rates: Record<string, Record<string, Standing>>
   logins?: LoginResult
   /** Milliseconds to the first answer, by server. */
   startup?: Record<string, number>

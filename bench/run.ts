@@ -1,10 +1,10 @@
-// npm run bench                         everything, in some twenty minutes
+// npm run bench                         everything, in half an hour
 // Whatever has all that the chart shows is kept, and drawn.
 // npm run bench -- --quick              everything, once and briefly: to see that it runs
 // npm run bench -- bearer session       some of it
 // npm run bench -- postgres             on PostgreSQL: one that is started for it, or that of TEST_DATABASE_URL
 //   --servers site,koa-by-hand          on some of the servers
-//   --rounds 3 --seconds 3              for so long
+//   --rounds 11 --seconds 1             for so long
 // npm run bench -- chart                draws the chart anew from the results that are kept
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -38,8 +38,8 @@ const { values: options, positionals } = parseArgs({
 })
 const { quick } = options
 const pace = {
-  rounds: Number(options.rounds ?? (quick ? 1 : 3)),
-  seconds: Number(options.seconds ?? (quick ? 1 : 3)),
+  rounds: Number(options.rounds ?? (quick ? 1 : 11)),
+  seconds: Number(options.seconds ?? 1),
 }
 const chosen = servers.filter(({ key }) => options.servers.split(',').includes(key))
 const results = newResults(pace)
@@ -52,7 +52,7 @@ const others: Record<string, () => Promise<void>> = {
       report.printRates(name, measured)
     }),
   async logins() {
-    results.logins = await measureLogins(quick ? 3 : 8, quick ? 1 : 3)
+    results.logins = await measureLogins(quick ? 3 : 8, quick ? 1 : 5)
     report.printLogins(results.logins)
   },
   async startup() {
@@ -71,7 +71,7 @@ const others: Record<string, () => Promise<void>> = {
     report.printGrowth(results.growth)
   },
   async processes() {
-    results.processes = await measureProcesses(pace.seconds * 2)
+    results.processes = await measureProcesses(6)
     report.printProcesses(results.processes)
   },
 }

@@ -23,6 +23,8 @@ export interface Server {
   readonly isByHand?: boolean
   /** Answers with constants: the ceiling that the others are measured against, and nobody's authentication. */
   readonly isConstant?: boolean
+  /** Another by one setting, which shows what that costs: it is not drawn. */
+  readonly isVariant?: boolean
   /** The keys of the tasks that it can do; all, if this is left out. */
   readonly can?: readonly string[]
 }
@@ -66,6 +68,7 @@ export const servers: readonly Server[] = [
     cookie: (number) => `session=${session(number)}`,
     environment: { KOA_VIEWS: 'on' },
     isOurs: true,
+    isVariant: true,
     can: pageTasks,
   },
   {
@@ -117,6 +120,7 @@ export const servers: readonly Server[] = [
     name: 'Fastify 5, tokens cached',
     program: [file('fastify')],
     environment: { JWT_CACHE: 'on' },
+    isVariant: true,
     cookie: () => '',
     can: ['jwt-hs256', 'jwt-es256', 'jwt-eddsa'],
   },

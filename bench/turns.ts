@@ -1,6 +1,7 @@
 import { newKeys } from './keys.ts'
-import { load, type Measured } from './load.ts'
+import { type Load, load, type Measured } from './load.ts'
 import { serverCore } from './machine.ts'
+import { median } from './median.ts'
 import { type Running, start } from './server-process.ts'
 import { ours, type Server } from './servers.ts'
 import { check, loadOf, type Task } from './tasks.ts'
@@ -11,43 +12,79 @@ export interface Pace {
   readonly seconds: number
 }
 
-/** The requests a second of each server, the median of several rounds in which they take turns. */
+/** What came of a server: its median, and its capacity in each turn, to be compared with that of others in the same round. */
+export interface Standing extends Measured {
+  readonly turns: readonly number[]
+}
+
+// Seconds until the compiler has seen enough, and until what was remembered is remembered again.
+const warmUp = 8
+const again = 1
+// Milliseconds after which everybody says anew that all rows are in use: within the minute, nobody has to note it.
+const refreshAfter = 30_000
+
+/** The requests a second of each server in several rounds in which they take turns. */
 export async function takeTurns(
   task: Task,
   servers: readonly Server[],
   { rounds, seconds }: Pace,
-): Promise<Record<string, Measured>> {
+): Promise<Record<string, Standing>> {
   const keys = newKeys(task.algorithm ?? 'HS256')
-  const running: Running[] = []
-  const measured = new Map<Server, Measured[]>(servers.map((server) => [server, []]))
+  const all: Contestant[] = []
+  let refreshed = Number.NEGATIVE_INFINITY
   try {
-    for (const server of servers) running.push(await start(server, keys, { core: serverCore }))
-    for (const { server, url } of running) await named(server, check(task, server, url, keys))
+    for (const server of servers) {
+      all.push({
+        running: await start(server, keys, { core: serverCore }),
+        asked: loadOf(task, server, keys),
+        turns: [],
+      })
+    }
+    for (const { running } of all) await named(running, check(task, running.server, running.url, keys))
+    for (const each of all) await run(each, warmUp)
     for (let round = 0; round < rounds; round += 1) {
-      for (const each of running) {
-        const { server, database } = each
-        const { refresh } = server.rows ?? ours
-        const asked = loadOf(task, server, keys)
-        refresh(database)
-        // The first time, until the compiler has seen enough; later, until the caches are warm again.
-        await named(server, load(each, asked, round === 0 ? 8 : 1))
-        measured.get(server)?.push(await named(server, load(each, asked, seconds)))
+      const isStale = performance.now() - refreshed > refreshAfter
+      if (isStale) refreshAll(all)
+      if (isStale) refreshed = performance.now()
+      for (const each of all) {
+        if (isStale) await run(each, again)
+        each.turns.push(await run(each, seconds))
       }
     }
   } finally {
-    await Promise.all(running.map((each) => each.stop()))
+    await Promise.all(all.map(({ running }) => running.stop()))
   }
-  return Object.fromEntries([...measured].map(([{ key }, all]) => [key, median(all)]))
+  return Object.fromEntries(all.map(({ running, turns }) => [running.server.key, standing(turns)]))
 }
 
-function median(all: readonly Measured[]): Measured {
-  const sorted = all.toSorted((a, b) => a.capacity - b.capacity)
-  const middle = sorted[Math.floor(sorted.length / 2)]
-  if (!middle) throw new Error('Nothing was measured.')
-  return middle
+interface Contestant {
+  readonly running: Running
+  readonly asked: Load
+  readonly turns: Measured[]
 }
 
-async function named<Result>({ name }: Server, work: Promise<Result>): Promise<Result> {
+function run({ running, asked }: Contestant, seconds: number): Promise<Measured> {
+  return named(running, load(running, asked, seconds))
+}
+
+function refreshAll(all: readonly Contestant[]): void {
+  const databases = new Map(all.map(({ running }) => [running.database, running.server.rows ?? ours]))
+  for (const [database, rows] of databases) rows.refresh(database)
+}
+
+function standing(turns: readonly Measured[]): Standing {
+  const of = (figure: keyof Measured) => median(turns.map((turn) => turn[figure]))
+  return {
+    rate: of('rate'),
+    capacity: of('capacity'),
+    share: of('share'),
+    p50: of('p50'),
+    p99: of('p99'),
+    turns: turns.map(({ capacity }) => capacity),
+  }
+}
+
+async function named<Result>({ server: { name } }: Running, work: Promise<Result>): Promise<Result> {
   try {
     return await work
   } catch (error) {
