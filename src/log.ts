@@ -20,8 +20,8 @@ export function createLog(level: string, destination?: NodeJS.WritableStream): L
 }
 
 /**
- * The lines of one turn of the event loop are written together at its end, since each write takes longer than all else about
- * a line. What cannot be written, to a full disk or to a terminal that is gone, is dropped in the end: nobody waits for it.
+ * The lines of one turn of the event loop are written together at its end: one write for many. What cannot be written, to
+ * a full disk or to a terminal that is gone, is dropped in the end: nobody waits for it.
  */
 function standardOutput(): { write(line: string): void; flushSync(): void } {
   const output = pino.destination({ fd: 1, sync: true, maxLength: mostUnwritten })

@@ -97,8 +97,9 @@ describe('PooledDatabase', onlyPostgres, () => {
 
   test('survives connections that the server ends, idle or at work', async (t) => {
     const { run, count, connection } = await open(t)
+    // Comes back when they are gone: until then, nobody could know.
     const end =
-      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
+      'select pg_terminate_backend(pid, 2000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
     await Promise.all([count(), count()])
     await run(end)
     assert.equal(await count(), 2)
