@@ -12,7 +12,7 @@ export interface Goal {
   judge(results: Results): { readonly found: string; readonly isMet: boolean } | undefined
 }
 
-/** The goals of ../../shared/goals/performance.md, in its order. */
+/** What we have set ourselves, in the order of what is measured. */
 export const goals: readonly Goal[] = [
   ratio('bearer', 'layer', 0.95, 'koa-by-hand'),
   ratio('bearer', 'site', 0.9, 'site-by-hand'),
@@ -81,10 +81,15 @@ function inEachRound(ours: Standing, theirs: Standing): number {
   return median(ours.turns.map((capacity, round) => capacity / (theirs.turns[round] ?? Number.NaN)))
 }
 
-// Tokens that have been verified are remembered, and then it should not matter how they were signed.
+// Tokens that have been verified are remembered, and then it should not matter how they were signed. Measured at different
+// times, each is compared with constant answers first.
 function ownRatio(rates: Results['rates'], task: string): number | undefined {
-  const [asymmetric, symmetric] = [rates[task]?.layer, rates['jwt-hs256']?.layer]
-  return asymmetric && symmetric && asymmetric.capacity / symmetric.capacity
+  const [asymmetric, symmetric] = [ofConstant(rates[task]), ofConstant(rates['jwt-hs256'])]
+  return asymmetric && symmetric && asymmetric / symmetric
+}
+
+function ofConstant(measured: Record<string, Standing> | undefined): number | undefined {
+  return measured?.layer && measured.koa && inEachRound(measured.layer, measured.koa)
 }
 
 function atLeast(name: string, least: number, find: (results: Results) => number | undefined): Goal {

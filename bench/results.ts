@@ -22,10 +22,14 @@ export interface Results {
   processes?: number | undefined
 }
 
-/** The results of a run that has only begun. */
-export function newResults(pace: Pace): Results {
+/**
+ * The results of a run that has only begun.
+ *
+ * @param isAwake whether the cores are kept from sleeping
+ */
+export function newResults(pace: Pace, isAwake: boolean): Results {
   const [{ model = 'an unknown processor' } = {}] = cpus()
   const wrk = spawnSync('wrk', ['--version']).error ? 'autocannon' : 'wrk'
-  const machine = `${cores} cores (${model.trim()}), Node ${process.versions.node}, load by ${wrk}`
+  const machine = `${cores} cores (${model.trim()}), Node ${process.versions.node}, load by ${wrk}, cores ${isAwake ? 'kept awake' : 'that may sleep'}`
   return { at: new Date().toISOString().slice(0, 10), machine, pace, rates: {} }
 }

@@ -4,7 +4,7 @@
 // npm run bench -- bearer session       some of it
 // npm run bench -- postgres             on PostgreSQL: one that is started for it, or that of TEST_DATABASE_URL
 //   --servers site,koa-by-hand          on some of the servers
-//   --rounds 11 --seconds 1             for so long
+//   --starts 3 --rounds 5 --seconds 1    for so long
 // npm run bench -- chart                draws the chart anew from the results that are kept
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util'
 import { chart, panels } from './chart.ts'
 import { measureGrowth } from './growth.ts'
 import { measureLogins } from './logins.ts'
-import { serverCore } from './machine.ts'
+import { keepAwake, serverCore } from './machine.ts'
 import { measureMemory } from './memory.ts'
 import { measurePostgres } from './postgres.ts'
 import { measureProcesses } from './processes.ts'
@@ -31,6 +31,7 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
+    starts: { type: 'string' },
     rounds: { type: 'string' },
     seconds: { type: 'string' },
     servers: { type: 'string', default: servers.map(({ key }) => key).join(',') },
@@ -38,11 +39,13 @@ const { values: options, positionals } = parseArgs({
 })
 const { quick } = options
 const pace = {
-  rounds: Number(options.rounds ?? (quick ? 1 : 11)),
+  starts: Number(options.starts ?? (quick ? 1 : 3)),
+  rounds: Number(options.rounds ?? (quick ? 1 : 5)),
   seconds: Number(options.seconds ?? 1),
 }
 const chosen = servers.filter(({ key }) => options.servers.split(',').includes(key))
-const results = newResults(pace)
+const isAwake = keepAwake()
+const results = newResults(pace, isAwake)
 
 /** What can be measured beside the tasks, each into its place in the results. */
 const others: Record<string, () => Promise<void>> = {
@@ -90,6 +93,10 @@ async function measure(keys: readonly string[]): Promise<void> {
   install()
   console.log(results.machine)
   if (serverCore === undefined) console.log('Servers and load share the cores: take the figures with care.')
+  if (!isAwake)
+    console.log(
+      'The cores may sleep, which takes the time of slow servers above all: root could keep them awake.',
+    )
 
   for (const task of tasks.filter(({ key }) => keys.includes(key))) {
     const able = chosen.filter(({ can }) => can?.includes(task.key) ?? true)

@@ -8,6 +8,9 @@ import { check, loadOf, type Task } from './tasks.ts'
 
 /** How long to measure. */
 export interface Pace {
+  /** How often the servers are started: how fast one is differs from start to start. */
+  readonly starts: number
+  /** How often they take turns each time. */
   readonly rounds: number
   readonly seconds: number
 }
@@ -18,17 +21,31 @@ export interface Standing extends Measured {
 }
 
 // Seconds until the compiler has seen enough, and until what was remembered is remembered again.
-const warmUp = 8
+const warmUp = 5
 const again = 1
 // Milliseconds after which everybody says anew that all rows are in use: within the minute, nobody has to note it.
 const refreshAfter = 30_000
 
-/** The requests a second of each server in several rounds in which they take turns. */
+/** The requests a second of each server, started several times, in several rounds in which they take turns. */
 export async function takeTurns(
   task: Task,
   servers: readonly Server[],
-  { rounds, seconds }: Pace,
+  { starts, rounds, seconds }: Pace,
 ): Promise<Record<string, Standing>> {
+  const turns = new Map<Server, Measured[]>(servers.map((server) => [server, []]))
+  for (let start = 0; start < starts; start += 1) {
+    for (const { running, turns: more } of await startedOnce(task, servers, rounds, seconds))
+      turns.get(running.server)?.push(...more)
+  }
+  return Object.fromEntries(servers.map((server) => [server.key, standing(turns.get(server) ?? [])]))
+}
+
+async function startedOnce(
+  task: Task,
+  servers: readonly Server[],
+  rounds: number,
+  seconds: number,
+): Promise<Contestant[]> {
   const keys = newKeys(task.algorithm ?? 'HS256')
   const all: Contestant[] = []
   let refreshed = Number.NEGATIVE_INFINITY
@@ -54,7 +71,7 @@ export async function takeTurns(
   } finally {
     await Promise.all(all.map(({ running }) => running.stop()))
   }
-  return Object.fromEntries(all.map(({ running, turns }) => [running.server.key, standing(turns)]))
+  return all
 }
 
 interface Contestant {
