@@ -110,6 +110,18 @@ describe('views and page', () => {
     }
   })
 
+  test('a page is ASCII as long as what it is given is, and a name is sent as it is', async () => {
+    for (const name of Object.keys(states) as (keyof Views)[])
+      for (const data of states[name]) assert.match((await render(name, data)).html, /^\p{ASCII}+$/u)
+    assert.match((await render('login', {})).html, /What &#8220;Sign in&#8221; does/)
+    const { html } = await render(
+      'home',
+      {},
+      { page: { tell: () => ({ user: { ...ada, name: 'Łucja 🌻' } }) } },
+    )
+    assert.match(html, /Łucja 🌻/)
+  })
+
   test('sign-up names each problem in the title, in the summary and at its field, and keeps all but the passwords', async () => {
     const errors = [
       { field: 'email', detail: 'Enter an e-mail address.' },
