@@ -79,6 +79,14 @@ export const servers: readonly Server[] = [
     isConstant: true,
   },
   {
+    key: 'koa-map',
+    name: 'Koa, a map for a database',
+    program: [file('koa-map')],
+    cookie: () => '',
+    isVariant: true,
+    can: ['bearer-again'],
+  },
+  {
     key: 'koa-by-hand',
     name: 'Koa by hand',
     program: [file('koa-by-hand')],

@@ -35,20 +35,21 @@ const app = new Koa()
 app.use(databases(orm))
 app.use(auth())
 
-const api = new Router<object, AuthContext>()
-api.get('/healthz', (ctx) => {
+if (!isThroughViews) app.context.render = renderAtOnce
+
+const router = new Router<object, AuthContext>()
+router.get('/healthz', (ctx) => {
   ctx.body = 'ok'
 })
-api.get('/me', UserToken.authenticator(), guard(User), (ctx) => {
+router.get('/me', UserToken.authenticator(), guard(User), (ctx) => {
   const { id, name, email } = ctx.auth.require(User)
   ctx.body = { id, name, email }
 })
-api.post('/validateLoggedInUser', SessionToken.authenticator(keys), guard(SessionToken), (ctx) => {
+router.post('/validateLoggedInUser', SessionToken.authenticator(keys), guard(SessionToken), (ctx) => {
   ctx.body = ''
 })
 
-const pages = new Router<object, AuthContext>()
-pages.use(
+const forPages = [
   session(
     {
       key: 'session',
@@ -59,22 +60,20 @@ pages.use(
     },
     app,
   ),
-)
-if (isThroughViews) pages.use(koaViews(templates, { extension: 'eta', engineSource: { eta: render } }))
-else app.context.render = renderAtOnce
-pages.use(User.sessionAuthenticator())
-pages.get('/account', redirectUnless(User, '/login'), (ctx) => {
+  ...(isThroughViews ? [koaViews(templates, { extension: 'eta', engineSource: { eta: render } })] : []),
+  User.sessionAuthenticator(),
+]
+router.get('/account', ...forPages, redirectUnless(User, '/login'), (ctx) => {
   const { name, email, passwordChangedAt } = ctx.auth.require(User)
   const view = accountView({ name, email, passwordChangedAt: passwordChangedAt.getTime() })
   return ctx.render('account.eta', { view })
 })
-pages.get('/login', (ctx) => {
+router.get('/login', ...forPages, (ctx) => {
   if (ctx.auth.has(User)) return ctx.redirect('/account')
   return ctx.render('login.eta', { view: loginView() })
 })
 
-app.use(api.routes())
-app.use(pages.routes())
+app.use(router.routes())
 app.listen(port, host)
 
 async function render(path: string, { view }: { view: object }): Promise<string> {
