@@ -12,7 +12,7 @@ export class VerifiedTokens {
   #older = new Map<string, Claims>()
 
   /** @param most how many characters of tokens it holds, in two generations; the one that was not asked about for longest goes */
-  constructor(most = 4_000_000) {
+  constructor(most = 10_000_000) {
     this.#most = most
   }
 
