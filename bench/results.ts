@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 import type { GrowthResult } from './growth.ts'
 import type { LoginResult } from './logins.ts'
-import { cores } from './machine.ts'
+import { cores, hasWrk } from './machine.ts'
 import type { MemoryResult } from './memory.ts'
 import type { Pace, Standing } from './turns.ts'
 
@@ -29,7 +28,6 @@ export interface Results {
  */
 export function newResults(pace: Pace, isAwake: boolean): Results {
   const [{ model = 'an unknown processor' } = {}] = cpus()
-  const wrk = spawnSync('wrk', ['--version']).error ? 'autocannon' : 'wrk'
-  const machine = `${cores} cores (${model.trim()}), Node ${process.versions.node}, load by ${wrk}, cores ${isAwake ? 'kept awake' : 'that may sleep'}`
+  const machine = `${cores} cores (${model.trim()}), Node ${process.versions.node}, load by ${hasWrk ? 'wrk' : 'autocannon'}, cores ${isAwake ? 'kept awake' : 'that may sleep'}`
   return { at: new Date().toISOString().slice(0, 10), machine, pace, rates: {} }
 }

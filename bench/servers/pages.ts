@@ -1,13 +1,12 @@
 import { join } from 'node:path'
 import { Eta } from 'eta'
-import { ascii } from '../../src/web/ascii.ts'
 import { publicUrl as origin } from '../data.ts'
 import type { Person } from './row-rules.ts'
 
 /** The site's own templates, so that every server answers with the same page. */
 export const templates = join(import.meta.dirname, '../../views')
 
-export const eta = new Eta({ views: templates, cache: true, autoEscape: true, plugins: [ascii] })
+export const eta = new Eta({ views: templates, cache: true, autoEscape: true })
 
 const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 const full = (moment: Date) => `${format.format(moment)} UTC`

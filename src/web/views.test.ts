@@ -113,7 +113,7 @@ describe('views and page', () => {
   test('a page is ASCII as long as what it is given is, and a name is sent as it is', async () => {
     for (const name of Object.keys(states) as (keyof Views)[])
       for (const data of states[name]) assert.match((await render(name, data)).html, /^\p{ASCII}+$/u)
-    assert.match((await render('login', {})).html, /What &#8220;Sign in&#8221; does/)
+    assert.match((await render('login', {})).html, /What &ldquo;Sign in&rdquo; does/)
     const { html } = await render(
       'home',
       {},

@@ -5,7 +5,6 @@ import type { Context, Middleware } from 'koa'
 import koaViews from 'koa-views'
 import type { NewTokenRecord, TokenRecord } from './account/own-tokens.ts'
 import type { SessionRecord } from './account/sessions.ts'
-import { ascii } from './ascii.ts'
 
 /** What every page is told. `ctx.state.page` finds it out; what it leaves out is as for a visitor. */
 export type Common = {
@@ -59,7 +58,7 @@ const root = `${import.meta.dirname}/../../views`
 
 /** Adds what `page` needs. Stands before the error boundary, so that the error page can be rendered too. */
 export function views(): Middleware {
-  const eta = new Eta({ views: root, cache: true, autoEscape: true, plugins: [ascii] })
+  const eta = new Eta({ views: root, cache: true, autoEscape: true })
   // Not at its first use: that may be when the process can open no more files.
   for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }))
     if (name.endsWith('.eta')) eta.loadTemplate(join(root, name), readFileSync(join(root, name), 'utf8'))

@@ -68,7 +68,7 @@ describe('GET /account/activity', () => {
     await browser.json('/login', { username: ada.email, password: 'wrong' })
     const { status, text } = await browser.page('/account/activity')
     assert.equal(status, 200)
-    assert.match(text, /<title>Recent activity &#8211; /)
+    assert.match(text, /<title>Recent activity &ndash; /)
     assert.match(text, /<caption>[^<]+<\/caption>/)
     assert.match(text, /<th role="columnheader" scope="col">When<\/th>/)
     assert.match(

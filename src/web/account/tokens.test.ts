@@ -200,7 +200,7 @@ describe('POST /account/tokens as a form', () => {
     ] as const) {
       const { status, text } = await here.form(path, fields)
       assert.equal(status, 400)
-      assert.match(text, /<title>Error: API tokens &#8211; /)
+      assert.match(text, /<title>Error: API tokens &ndash; /)
       assert.match(text, /id="error-summary" role="alert"/)
       assert.ok(text.includes(sentence))
       assert.ok(text.includes(`value="${typed}"`), typed)
