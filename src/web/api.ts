@@ -4,7 +4,6 @@ import type { JWTKeys } from '#auth/jwt'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
 import { UserToken } from '../users/user-token.ts'
-import { inARow } from './in-a-row.ts'
 import { userRecord } from './records.ts'
 import { SignedToken } from './signed-token.ts'
 import type { SiteContext } from './site-context.ts'
@@ -13,10 +12,11 @@ import { TokenUser } from './token-user.ts'
 
 /** The routes that have a JSON face only. Whoever has a session passes as well as whoever sends a token. */
 export function api(router: Router<object, SiteContext>, keys: JWTKeys): void {
+  const opaqueToken = UserToken.authenticator()
   const signedToken = SignedToken.authenticator(keys)
-  const tokens = inARow(UserToken.authenticator(), tokenUse, signedToken, new TokenUser().middleware())
+  const tokenUser = new TokenUser().middleware()
 
-  router.get('/me', tokens, guard(User), (ctx) => {
+  router.get('/me', opaqueToken, tokenUse, signedToken, tokenUser, guard(User), (ctx) => {
     ctx.body = userRecord(ctx.auth.require(User))
   })
 
@@ -24,7 +24,7 @@ export function api(router: Router<object, SiteContext>, keys: JWTKeys): void {
     ctx.body = ''
   })
 
-  router.get('/secure', Admin.authenticator(), tokens, (ctx) => {
+  router.get('/secure', Admin.authenticator(), opaqueToken, tokenUse, signedToken, tokenUser, (ctx) => {
     const admin = ctx.auth.get(Admin)
     const { id, name } = admin ?? ctx.auth.require(User)
     ctx.body = { as: admin ? 'Admin' : 'User', id, name }
