@@ -1,6 +1,6 @@
 import type { ExtendableContext, Next } from 'koa'
 import type { RequestAuthenticator } from './authenticator.ts'
-import { Misuse, Unauthorized, Undecided } from './errors.ts'
+import { isAnswer, Misuse, Unauthorized, Undecided } from './errors.ts'
 import { warnOfUnguarded } from './unguarded.ts'
 
 /** A user type: any class of yours, or a persisted model. The class itself, never its name, is its key. */
@@ -187,9 +187,4 @@ export function auth(): (ctx: ExtendableContext & { auth?: Auth }, next: Next) =
 export function authOf(ctx: { auth?: Auth }): Auth {
   if (!ctx.auth) throw new Misuse('Add `app.use(auth())` before the first authenticator, guard or redirect.')
   return ctx.auth
-}
-
-/** Whether an error is an answer of its own, with a status, and not a sign that something is broken. */
-export function isAnswer(error: unknown): boolean {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number'
 }

@@ -52,3 +52,8 @@ export class Misuse extends AuthError {
   readonly code = 'ERR_AUTH_MISUSE'
   override readonly expose = false
 }
+
+/** Whether an error is an answer of its own, with a status, and not a sign that something is broken. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof Error && 'status' in error && typeof error.status === 'number'
+}

@@ -1,6 +1,7 @@
 import { type AuthContext, type AuthMiddleware, authOf, type Class } from './auth.ts'
 import { type Find, RequestAuthenticator } from './authenticator.ts'
 import { Misuse } from './errors.ts'
+import { dataOf, type SessionContext, type SessionData, sessionOf } from './session-data.ts'
 
 /** A user that a session can remember (specification, "SessionAuthenticatable"). */
 export interface SessionAuthenticatable {
@@ -154,28 +155,6 @@ class FoundBySession<User extends SessionAuthenticatable & object> extends Sessi
 }
 
 export { SessionAuthenticator as AsyncSessionAuthenticator }
-
-type SessionData = Record<string, unknown>
-type Session = SessionData & { regenerate?: unknown; toJSON?: unknown }
-type SessionContext = AuthContext & { session?: Session | null }
-
-function sessionOf(ctx: SessionContext): Session {
-  if (ctx.session) return ctx.session
-  if (ctx.session === undefined) {
-    throw new Misuse(
-      'Add a session middleware before the session authenticator, such as `app.use(session(app))`.',
-    )
-  }
-  // A handler ended the session in this request, and somebody logged in all the same: a new one.
-  ctx.session = {}
-  return ctx.session
-}
-
-/** What the application keeps in the session, without koa-session's own fields. */
-function dataOf(session: Session): SessionData {
-  const data = typeof session.toJSON === 'function' ? session.toJSON() : { ...session }
-  return data ?? {}
-}
 
 function sessionAuthenticators(ctx: AuthContext): SessionAuthenticator<SessionAuthenticatable & object>[] {
   return ctx.auth.authenticators.filter((each) => each instanceof SessionAuthenticator)
