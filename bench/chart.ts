@@ -4,7 +4,7 @@ import { type Server, servers } from './servers.ts'
 // What a Node user would choose between. Constant answers are no choice, and ES256 and EdDSA look like each other.
 export const panels = [
   { task: 'bearer', title: 'Bearer token', subtitle: 'GET /me, looked up in the database' },
-  { task: 'jwt-hs256', title: 'Signed token', subtitle: 'POST /validateLoggedInUser, HS256' },
+  { task: 'jwt-hs256', title: 'Signed token', subtitle: 'HS256; we remember what we have verified' },
   { task: 'session', title: 'Page with a session', subtitle: 'GET /account, rendered' },
   { task: 'visitor', title: 'Page of a visitor', subtitle: 'GET /login, rendered' },
 ]

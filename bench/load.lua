@@ -1,15 +1,20 @@
--- For wrk: -- <file of header values, a line each> <method> <path> <header>
--- Each request takes another value, at random, over all of them.
+-- For wrk: -- <seed> <file of header values, a line each> <method> <path> <header>
+-- Each request takes another value, at random, over all of them; the same seed makes the same choice.
 local requests = {}
 
+-- Not by `wrk.format`, which has the headers in another order each time it is run.
+local function format(method, path, header, value)
+  local own = header and header .. ': ' .. value .. '\r\n' or ''
+  return method .. ' ' .. path .. ' HTTP/1.1\r\nHost: ' .. wrk.headers['Host'] .. '\r\n'
+    .. 'X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: https\r\n' .. own .. '\r\n'
+end
+
 function init(arguments)
-  local file, method, path, header = arguments[1], arguments[2], arguments[3], arguments[4]
-  local headers = { ['X-Forwarded-For'] = '192.0.2.1', ['X-Forwarded-Proto'] = 'https' }
+  local seed, file, method, path, header = unpack(arguments)
   for value in io.lines(file) do
-    if header then headers[header] = value end
-    requests[#requests + 1] = wrk.format(method, path, headers)
+    requests[#requests + 1] = format(method, path, header, value)
   end
-  math.randomseed(#requests)
+  math.randomseed(tonumber(seed))
 end
 
 function request()

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -35,15 +36,22 @@ export interface Measured {
   readonly p99: number
 }
 
+/** How it is asked. */
+export interface LoadOptions {
+  /** What is asked for is drawn anew each time, unless the same seed says that it is to be the same. */
+  readonly seed?: number
+  readonly core?: number | undefined
+}
+
 /** Loads a server for some seconds. @throws if any answer is not a success: nobody is measured on a wrong answer */
 export async function load(
   { url, pid }: Pick<Running, 'url' | 'pid'>,
   load: Load,
   seconds: number,
-  core = loadCore,
+  { seed = randomInt(2 ** 31), core = loadCore }: LoadOptions = {},
 ): Promise<Measured> {
   const before = processorTime(pid)
-  const outcome = hasWrk ? await wrk(url, load, seconds, core) : await autocannon(url, load, seconds)
+  const outcome = hasWrk ? await wrk(url, load, seconds, seed, core) : await autocannon(url, load, seconds)
   const after = processorTime(pid)
   const { requests, seconds: taken, p50, p99, refused, failed } = outcome
   if (refused + failed > 0)
@@ -61,12 +69,18 @@ interface Outcome {
   readonly failed: number
 }
 
-async function wrk(url: string, load: Load, seconds: number, core: number | undefined): Promise<Outcome> {
+async function wrk(
+  url: string,
+  load: Load,
+  seconds: number,
+  seed: number,
+  core: number | undefined,
+): Promise<Outcome> {
   const { method, path, header, values } = load
   const script = join(import.meta.dirname, 'load.lua')
   const [command = '', ...args] = onCore(core, [
     ...['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url, '--'],
-    ...[values, method, path, ...(header ? [header] : [])],
+    ...[`${seed}`, values, method, path, ...(header ? [header] : [])],
   ])
   const { stdout } = await run(command, args)
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '')

@@ -17,9 +17,12 @@ export async function measureProcesses(seconds: number): Promise<number | undefi
   try {
     const asked = loadOf(taskOf('bearer'), site, keys)
     ours.refresh(shared)
-    await Promise.all([load(one, asked, 3, 2), load(two, asked, 3, 3)])
-    const alone = await load(one, asked, seconds, 2)
-    const together = await Promise.all([load(one, asked, seconds, 2), load(two, asked, seconds, 3)])
+    await Promise.all([load(one, asked, 3, { core: 2 }), load(two, asked, 3, { core: 3 })])
+    const alone = await load(one, asked, seconds, { core: 2 })
+    const together = await Promise.all([
+      load(one, asked, seconds, { core: 2 }),
+      load(two, asked, seconds, { core: 3 }),
+    ])
     return together.reduce((sum, { rate }) => sum + rate, 0) / alone.rate
   } finally {
     await Promise.all([one.stop(), two.stop()])

@@ -7,6 +7,8 @@ import type { Results } from './results.ts'
 import { type Server, servers } from './servers.ts'
 import type { Standing } from './turns.ts'
 
+const colours = { met: 'green', 'not met': 'red', open: 'yellow' } as const
+
 /** A task in the terminal: a line for each server, the fastest first, ours in bold. */
 export function printRates(name: string, measured: Record<string, Standing>): void {
   const rows = servers
@@ -35,7 +37,7 @@ export function printLogins({ bcrypt, site, atRest, flooded, flood }: LoginResul
   print('a page in the flood', `p50 ${flooded.p50.toFixed(1)} ms, p99 ${flooded.p99.toFixed(1)} ms`)
   print(
     'the flood',
-    `${flood.rate.toFixed(0)}/s: ${flood.signedIn} signed in, ${flood.refused} told to come later`,
+    `${flood.rate.toFixed(0)}/s: ${flood.signedIn} signed in, ${flood.later} told to come later`,
   )
 }
 
@@ -52,7 +54,7 @@ export function printMemory({ atRest, quarters, requests, sessions }: MemoryResu
   print('at rest', `${atRest.toFixed(0)} MB`)
   print(`over ${whole(requests)} requests`, `${quarters.map((each) => each.toFixed(0)).join(', ')} MB`)
   print(
-    '100,000 sessions in use',
+    'asked with 100,000 sessions',
     `${sessions.process.toFixed(0)} MB more, and ${sessions.file.toFixed(0)} MB of database`,
   )
 }
@@ -80,9 +82,9 @@ export function printGoals(results: Results): void {
   })
   if (judged.length === 0) return
   heading('Goals')
-  for (const { name, wanted, found, isMet } of judged) {
-    const mark = isMet ? styleText('green', 'met    ') : styleText('red', 'not met')
-    console.log(`  ${mark} ${found.padStart(6)} ${wanted.padEnd(8)} ${name}`)
+  for (const { name, wanted, found, verdict } of judged) {
+    const mark = styleText(colours[verdict], verdict.padEnd(7))
+    console.log(`  ${mark} ${found.padEnd(18)} ${wanted.padEnd(8)} ${name}`)
   }
 }
 

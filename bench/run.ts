@@ -66,7 +66,7 @@ const others: Record<string, () => Promise<void>> = {
     report.printStartup(results.startup)
   },
   async memory() {
-    results.memory = await measureMemory(1_000_000, quick ? 16 : 100)
+    results.memory = await measureMemory(quick ? 50_000 : 1_000_000)
     report.printMemory(results.memory)
   },
   async growth() {

@@ -104,10 +104,7 @@ export const servers: readonly Server[] = [
     key: 'koa-passport',
     name: 'koa-passport 6',
     program: [file('koa-passport')],
-    cookie: (number) => {
-      const cookie = `koa.sess=${session(number)}`
-      return `${cookie}; koa.sess.sig=${sign('sha1', cookie, 'base64url')}`
-    },
+    cookie: (number) => `koa.sess=${session(number)}`,
     can: [...looksUp, 'jwt-hs256', 'jwt-es256'],
   },
   {
@@ -121,14 +118,13 @@ export const servers: readonly Server[] = [
     key: 'fastify',
     name: 'Fastify 5',
     program: [file('fastify')],
-    cookie: (number) => `sessionId=${encodeURIComponent(signed(session(number)))}`,
+    cookie: (number) => `sessionId=${session(number)}`,
   },
   {
     key: 'fastify-cache',
     name: 'Fastify 5, tokens cached',
     program: [file('fastify')],
     environment: { JWT_CACHE: 'on' },
-    isVariant: true,
     cookie: () => '',
     can: ['jwt-hs256', 'jwt-es256', 'jwt-eddsa'],
   },
@@ -150,17 +146,17 @@ export function serverOf(key: string): Server {
   return server
 }
 
-/** A session identifier as express-session and @fastify/session sign it. */
+/** A session identifier as express-session signs it. */
 function signed(id: string): string {
-  return `${id}.${sign('sha256', id, 'base64').replace(/=+$/, '')}`
+  return `${id}.${signature(id).replace(/=+$/, '')}`
 }
 
 // Its sessions are its bearer tokens, and it signs both.
 function betterAuthToken(number: number): string {
   const value = token(number)
-  return encodeURIComponent(`${value}.${sign('sha256', value, 'base64')}`)
+  return encodeURIComponent(`${value}.${signature(value)}`)
 }
 
-function sign(hash: string, text: string, encoding: 'base64' | 'base64url'): string {
-  return createHmac(hash, cookieSecret).update(text).digest(encoding)
+function signature(text: string): string {
+  return createHmac('sha256', cookieSecret).update(text).digest('base64')
 }

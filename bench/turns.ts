@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { newKeys } from './keys.ts'
 import { type Load, load, type Measured } from './load.ts'
 import { serverCore } from './machine.ts'
@@ -63,9 +64,11 @@ async function startedOnce(
       const isStale = performance.now() - refreshed > refreshAfter
       if (isStale) refreshAll(all)
       if (isStale) refreshed = performance.now()
-      for (const each of all) {
+      // The same for all, and never what was asked for before.
+      const seed = randomInt(2 ** 31)
+      for (const each of rotated(all, round)) {
         if (isStale) await run(each, again)
-        each.turns.push(await run(each, seconds))
+        each.turns.push(await run(each, seconds, seed))
       }
     }
   } finally {
@@ -80,8 +83,14 @@ interface Contestant {
   readonly turns: Measured[]
 }
 
-function run({ running, asked }: Contestant, seconds: number): Promise<Measured> {
-  return named(running, load(running, asked, seconds))
+function run({ running, asked }: Contestant, seconds: number, seed?: number): Promise<Measured> {
+  return named(running, load(running, asked, seconds, seed === undefined ? {} : { seed }))
+}
+
+/** Nobody always comes first, or always after the same one. */
+function rotated(all: readonly Contestant[], round: number): Contestant[] {
+  const first = (round * 3) % all.length
+  return [...all.slice(first), ...all.slice(0, first)]
 }
 
 function refreshAll(all: readonly Contestant[]): void {

@@ -15,6 +15,7 @@ export function authOn(path: string) {
     emailAndPassword: { enabled: true },
     user: { additionalFields: { passwordChangedAt: { type: 'date', required: true } } },
     plugins: [bearer()],
+    advanced: { database: { joins: true } },
     telemetry: { enabled: false },
     logger: { disabled: true },
   })

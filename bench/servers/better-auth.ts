@@ -22,7 +22,7 @@ async function me(request: IncomingMessage, response: ServerResponse) {
   const found = await auth.api.getSession({ headers: fromNodeHeaders(request.headers) })
   if (!found) return response.writeHead(401).end()
   const { id, name, email } = found.user
-  response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ id, name, email }))
+  send(response, 'application/json', JSON.stringify({ id, name, email }))
 }
 
 async function account(request: IncomingMessage, response: ServerResponse) {
@@ -30,11 +30,17 @@ async function account(request: IncomingMessage, response: ServerResponse) {
   if (!found) return response.writeHead(302, { Location: '/login' }).end()
   const { name, email, passwordChangedAt } = found.user
   const page = accountPage({ name, email, passwordChangedAt: passwordChangedAt.getTime() })
-  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page)
+  send(response, 'text/html; charset=utf-8', page)
 }
 
 async function login(request: IncomingMessage, response: ServerResponse) {
   const found = await auth.api.getSession({ headers: fromNodeHeaders(request.headers) })
   if (found) return response.writeHead(302, { Location: '/account' }).end()
-  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(loginPage())
+  send(response, 'text/html; charset=utf-8', loginPage())
+}
+
+// Without `writeHead`, Node knows the length by then.
+function send(response: ServerResponse, type: string, body: string): void {
+  response.setHeader('Content-Type', type)
+  response.end(body)
 }

@@ -4,18 +4,17 @@ import cookie from '@fastify/cookie'
 import jwt from '@fastify/jwt'
 import session from '@fastify/session'
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
-import { cookieSecret } from '../data.ts'
 import { algorithm, host, issuer, jwtKeyText, port } from './environment.ts'
 import { accountPage, loginPage } from './pages.ts'
 import type { Person } from './row-rules.ts'
-import { endSession, saveSession, sessionUser, userByID, userByToken } from './rows-sqlite.ts'
+import { endSession, saveSession, userBySession, userByToken } from './rows-sqlite.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     person: Person | null
   }
   interface Session {
-    user?: string
+    person?: Person
   }
 }
 
@@ -44,7 +43,8 @@ app.register(async (api) => {
       algorithms: [algorithm],
       allowedIss: issuer,
       allowedAud: issuer,
-      cache: process.env.JWT_CACHE === 'on',
+      // Room for everybody's.
+      cache: process.env.JWT_CACHE === 'on' ? 20_000 : false,
     },
   })
   // The plugin answers 500 to a token that is signed by another algorithm.
@@ -61,14 +61,16 @@ app.register(async (api) => {
 app.register(async (pages) => {
   await pages.register(cookie)
   await pages.register(session, {
-    secret: cookieSecret,
+    // 256 random bits that are looked up need no signature.
+    secret: { sign: (id: string) => id, unsign: (id: string) => ({ valid: true, renew: false, value: id }) },
     rolling: false,
     saveUninitialized: false,
     cookie: { maxAge: 24 * 60 * 60 * 1000, secure: true, sameSite: 'lax' },
     store: {
       get(id, done) {
-        const user = sessionUser(id)
-        done(null, user ? ({ cookie: {}, user } as never) : null)
+        // With whose it is, so that nobody has to ask again.
+        const person = userBySession(id)
+        done(null, person ? ({ cookie: {}, person } as never) : null)
       },
       set(id, data, done) {
         saveSession(id, data)
@@ -94,5 +96,5 @@ app.register(async (pages) => {
 await app.listen({ port, host })
 
 function signedIn({ session }: FastifyRequest): Person | undefined {
-  return session.user === undefined ? undefined : userByID(session.user)
+  return session.person
 }

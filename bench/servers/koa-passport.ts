@@ -1,15 +1,14 @@
 // Koa with koa-passport 6: passport-http-bearer and passport-jwt for the API, koa-session and `passport.session()` for the
-// pages, which go through koa-views as ours do. The API's routes have no session in front of them.
+// pages. The API's routes have no session in front of them.
+import { randomBytes } from 'node:crypto'
 import Router from '@koa/router'
 import Koa from 'koa'
 import passport from 'koa-passport'
 import session from 'koa-session'
-import koaViews from 'koa-views'
 import { Strategy as BearerStrategy } from 'passport-http-bearer'
-import { cookieSecret } from '../data.ts'
 import { host, port } from './environment.ts'
 import { jwtStrategy } from './jwt-strategy.ts'
-import { accountView, eta, loginView, templates } from './pages.ts'
+import { accountPage, loginPage } from './pages.ts'
 import type { Person } from './row-rules.ts'
 import { endSession, saveSession, sessionUser, userByID, userByToken } from './rows.ts'
 
@@ -19,7 +18,6 @@ passport.serializeUser<string>((user, done) => done(null, (user as Person).id))
 passport.deserializeUser<string>((id, done) => tell(userByID(id), done))
 
 const app = new Koa()
-app.keys = [cookieSecret]
 
 const api = new Router()
 api.get('/healthz', (ctx) => {
@@ -38,6 +36,9 @@ pages.use(
   session(
     {
       maxAge: 24 * 60 * 60 * 1000,
+      // 256 random bits that are looked up need no signature.
+      signed: false,
+      genid: () => randomBytes(32).toString('base64url'),
       store: {
         get: async (id) => {
           const user = await sessionUser(id)
@@ -52,22 +53,15 @@ pages.use(
 )
 pages.use(passport.initialize())
 pages.use(passport.session())
-pages.use(
-  koaViews(templates, {
-    extension: 'eta',
-    engineSource: {
-      eta: async (path: string, { view }: { view: object }) =>
-        eta.render(path.slice(templates.length + 1), view),
-    },
-  }),
-)
 pages.get('/account', (ctx) => {
   if (!ctx.isAuthenticated()) return ctx.redirect('/login')
-  return ctx.render('account.eta', { view: accountView(ctx.state.user) })
+  ctx.type = 'html'
+  ctx.body = accountPage(ctx.state.user)
 })
 pages.get('/login', (ctx) => {
   if (ctx.isAuthenticated()) return ctx.redirect('/account')
-  return ctx.render('login.eta', { view: loginView() })
+  ctx.type = 'html'
+  ctx.body = loginPage()
 })
 
 app.use(api.routes())

@@ -37,6 +37,7 @@ const UserTokenSchema = defineEntity({
     value: p.string().unique(),
     user: () => p.manyToOne(User).deleteRule('cascade'),
     expiresAt: p.datetime(),
+    lastUsedAt: p.datetime().nullable(),
   },
 })
 

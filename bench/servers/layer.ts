@@ -5,7 +5,7 @@ import { MikroORM } from '@mikro-orm/core'
 import Koa from 'koa'
 import { type AuthContext, auth, guard, newIdentifier, redirectUnless } from 'koa-authenticators'
 import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
-import { databases } from 'koa-authenticators/mikro-orm'
+import { databases, entityManager } from 'koa-authenticators/mikro-orm'
 import session from 'koa-session'
 import koaViews from 'koa-views'
 import {
@@ -22,6 +22,7 @@ import {
 import { StoredSession, User, UserToken } from './layer-models.ts'
 import { sessionStore } from './layer-session-store.ts'
 import { accountView, eta, loginView, templates } from './pages.ts'
+import { isDue } from './row-rules.ts'
 
 const isThroughViews = process.env.KOA_VIEWS === 'on'
 const orm = await openDatabase()
@@ -41,7 +42,7 @@ const router = new Router<object, AuthContext>()
 router.get('/healthz', (ctx) => {
   ctx.body = 'ok'
 })
-router.get('/me', UserToken.authenticator(), guard(User), (ctx) => {
+router.get('/me', UserToken.authenticator(), noteUse, guard(User), (ctx) => {
   const { id, name, email } = ctx.auth.require(User)
   ctx.body = { id, name, email }
 })
@@ -75,6 +76,15 @@ router.get('/login', ...forPages, (ctx) => {
 
 app.use(router.routes())
 app.listen(port, host)
+
+/** At most once a minute it is noted that a token was used. */
+function noteUse(ctx: AuthContext, next: Koa.Next): unknown {
+  const token = ctx.auth.peek(UserToken)
+  const now = Date.now()
+  if (!token || !isDue(token.lastUsedAt?.getTime() ?? 0, now)) return next()
+  const noted = entityManager(ctx).nativeUpdate(UserToken, token.id, { lastUsedAt: new Date(now) })
+  return noted.then(next)
+}
 
 async function render(path: string, { view }: { view: object }): Promise<string> {
   return eta.render(path.slice(templates.length + 1), view)

@@ -1,8 +1,13 @@
-// Koa with the look-ups written by hand and the chores of the site: one line of the log, the same headers, the check
-// against other sites, koa-session, and pages through koa-views and Eta.
-import { randomBytes, randomUUID } from 'node:crypto'
+// Koa with the look-ups written by hand and the chores of the site: one line of the log, the same headers, static files, the
+// check against other sites, errors with a body, bodies of at most 16 KB, as many routes, koa-session, and pages through
+// koa-views and Eta.
+import { randomFillSync, randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { STATUS_CODES } from 'node:http'
+import { extname, join } from 'node:path'
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
+import bodyParser from 'koa-bodyparser'
 import session from 'koa-session'
 import koaViews from 'koa-views'
 import { pino } from 'pino'
@@ -13,19 +18,38 @@ import type { Person } from './row-rules.ts'
 import { endSession, saveSession, userBySession, userByToken } from './rows.ts'
 import { isGood } from './verify-by-hand.ts'
 
-const headers = {
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Referrer-Policy': 'same-origin',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-  'Cache-Control': 'no-store',
-  'Strict-Transport-Security': 'max-age=63072000; includeSubDomains',
-}
+const publicFolder = join(import.meta.dirname, '../../public')
+const furtherPages = [
+  ...['/', '/signup', '/secure', '/.well-known/change-password', '/account/sessions', '/account/tokens'],
+  ...['/account/activity', '/account/password', '/account/close', '/account/closed'],
+]
+const furtherForms = [
+  ...['/users', '/login', '/logout', '/account/name', '/account/password', '/account/close'],
+  ...['/account/sessions/end-others', '/account/sessions/:id/end', '/account/tokens'],
+  '/account/tokens/:id/revoke',
+]
 
-const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
+const headers = new Map(
+  Object.entries({
+    'Content-Security-Policy':
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Referrer-Policy': 'same-origin',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'Cache-Control': 'no-store',
+    'Strict-Transport-Security': 'max-age=63072000; includeSubDomains',
+  }),
+)
+
+const random = Buffer.alloc(4096)
+let drawn = random.length
+
+const log = pino(
+  { base: null, timestamp: pino.stdTimeFunctions.isoTime },
+  pino.destination({ sync: false, minLength: 4096 }),
+)
 const app = new Koa({ proxy: true, maxIpsCount: 1 })
 
 app.use(async (ctx, next) => {
@@ -43,8 +67,32 @@ app.use(async (ctx, next) => {
 })
 
 app.use((ctx, next) => {
-  ctx.set(headers)
+  ctx.res.setHeaders(headers)
   return next()
+})
+
+app.use(async (ctx, next) => {
+  try {
+    await next()
+    if (ctx.status >= 400 && ctx.body == null) ctx.throw(ctx.status)
+  } catch (error) {
+    const isOurs = error instanceof Koa.HttpError && error.expose
+    if (!isOurs) ctx.app.emit('error', error, ctx)
+    ctx.status = isOurs ? error.status : 500
+    ctx.body = { title: STATUS_CODES[ctx.status], status: ctx.status }
+    ctx.type = 'application/problem+json'
+  }
+})
+
+const files = new Map(
+  readdirSync(publicFolder).map((name) => [`/${name}`, readFileSync(join(publicFolder, name))]),
+)
+app.use((ctx, next) => {
+  const file = ctx.method === 'GET' || ctx.method === 'HEAD' ? files.get(ctx.path) : undefined
+  if (!file) return next()
+  ctx.set('Cache-Control', 'no-cache')
+  ctx.type = extname(ctx.path)
+  ctx.body = file
 })
 
 app.use((ctx, next) => {
@@ -55,6 +103,8 @@ app.use((ctx, next) => {
   if (!isSafe && !isOurs) ctx.throw(403)
   return next()
 })
+
+app.use(bodyParser({ enableTypes: ['json', 'form'], jsonLimit: '16kb', formLimit: '16kb' }))
 
 app.use(
   koaViews(templates, {
@@ -75,7 +125,7 @@ app.use(
       sameSite: 'lax',
       // 256 random bits that are looked up need no signature.
       signed: false,
-      genid: () => randomBytes(32).toString('base64url'),
+      genid: newIdentifier,
       store: {
         // With its user, so that nobody has to ask again.
         get: async (id, _maxAge, { ctx }) => {
@@ -98,7 +148,8 @@ router.get('/healthz', (ctx) => {
 })
 
 router.get('/me', async (ctx) => {
-  const user = await userByToken(bearer(ctx))
+  const token = bearer(ctx)
+  const user = token ? await userByToken(token) : signedIn(ctx)
   if (!user) return unauthorized(ctx)
   const { id, name, email } = user
   ctx.body = { id, name, email }
@@ -120,8 +171,23 @@ router.get('/login', (ctx) => {
   return ctx.render('login.eta', { view: loginView() })
 })
 
+// The site has so many; nobody asks for them here.
+for (const path of furtherPages) router.get(path, (ctx) => ctx.throw(501))
+for (const path of furtherForms) router.post(path, (ctx) => ctx.throw(501))
+
 app.use(router.routes())
+app.use(router.allowedMethods())
 app.listen(port, host)
+
+/** 256 random bits; koa-session asks for some on every request without a session. */
+function newIdentifier(): string {
+  if (drawn === random.length) {
+    randomFillSync(random)
+    drawn = 0
+  }
+  drawn += 32
+  return random.toString('base64url', drawn - 32, drawn)
+}
 
 function bearer(ctx: Context): string {
   return /^Bearer +(\S+)$/i.exec(ctx.get('Authorization'))?.[1] ?? ''
