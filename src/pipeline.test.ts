@@ -9,12 +9,21 @@ import { httpServer } from './http-server.ts'
 /** An application that answers with path and body once it is let, and a connection to it. */
 async function open(t: TestContext) {
   const gate = Promise.withResolvers<void>()
-  const seen = { atWork: 0, most: 0, sockets: new Set<Socket>() }
+  const seen = { atWork: 0, most: 0, paths: [] as string[], sockets: new Set<Socket>() }
   const app = new Koa()
+  // It may be told that a client has gone.
+  app.silent = true
   app.use(async (ctx) => {
     seen.sockets.add(ctx.req.socket)
+    seen.paths.push(ctx.path)
     seen.atWork += 1
     seen.most = Math.max(seen.most, seen.atWork)
+    if (ctx.path === '/early') {
+      ctx.respond = false
+      ctx.status = 200
+      ctx.res.write('begun, ')
+      return gate.promise.then(() => ctx.res.end('ended'))
+    }
     const body = await text(ctx.req)
     await gate.promise
     // Some take longer than the next.
@@ -31,7 +40,7 @@ async function open(t: TestContext) {
     server.closeAllConnections()
     server.close()
   })
-  return { socket, gate, seen }
+  return { server, socket, gate, seen }
 }
 
 const paths = Array.from({ length: 200 }, (_, i) => `/${i}`)
@@ -74,18 +83,70 @@ describe('a connection whose client does not wait for answers', () => {
     assert.equal(seen.most, 32)
   })
 
-  test('gets no refusal of what follows in the place of an answer that it is owed', async (t) => {
-    const { socket, gate } = await open(t)
-    const answer = new Promise<string>((resolve) => {
-      let all = ''
-      socket.on('data', (data) => {
-        all += data
-      })
-      socket.once('close', () => resolve(all))
+  const whole = `POST /0 HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\nab`
+  const last = `GET /1 HTTP/1.1\r\n${host}`
+  for (const [what, bytes] of Object.entries({
+    'is no request at all': `${last}\r\nno request at all\r\n\r\n`,
+    'is a request behind one that says it is the last': `${last}Connection: close\r\n\r\nGET /2 HTTP/1.1\r\n${host}\r\n`,
+    'is a request whose body breaks off into something else': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n2\r\nabcdef`,
+    'could end in two places': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n`,
+  })) {
+    test(`has the whole requests answered, and nothing else, when what follows ${what}`, async (t) => {
+      const { server, socket, gate, seen } = await open(t)
+      const answer = text(socket)
+      socket.write(whole + bytes)
+      for (let more = 0; more < 20; more += 1) {
+        await once(server, 'clientError')
+        socket.write('and more\r\n\r\n')
+      }
+      gate.resolve()
+      const [first, second, third] = (await answer).split(/(?=HTTP\/1\.1 )/)
+      assert.match(first ?? '', /^HTTP\/1\.1 200 .*\r\n\r\n\[\/0ab\]$/s)
+      assert.match(second ?? '', /^HTTP\/1\.1 200 .*\r\nConnection: close\r\n.*\r\n\[\/1\]$/s)
+      assert.equal(third, undefined)
+      assert.equal(seen.paths.filter((path) => path === '/0' || path === '/1').length, 2)
     })
-    socket.write(`GET /0 HTTP/1.1\r\n${host}\r\nno request at all\r\n\r\n`)
-    assert.equal(await answer, '')
+  }
+
+  test('has the whole requests answered that wait for others, and half a one behind them not begun', async (t) => {
+    const { server, socket, gate, seen } = await open(t)
+    const answer = text(socket)
+    const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\n${host}\r\n`).join('')
+    socket.write(`${requests}POST /half HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nno size\r\n`)
+    await once(server, 'clientError')
     gate.resolve()
+    const answers = [...(await answer).matchAll(/^\[(.*)\]/gm)].map(([, path]) => path)
+    assert.deepEqual(answers, paths)
+    assert.deepEqual(seen.paths, paths)
+  })
+
+  test('has a request answered that may end elsewhere, and nothing behind it carried out, request or not', async (t) => {
+    for (const behind of [`GET /2 HTTP/1.1\r\n${host}\r\n`, 'no request at all\r\n\r\n']) {
+      const { socket, gate, seen } = await open(t)
+      const answer = text(socket)
+      socket.write(`${whole}GET /1 HTTP/1.1\r\n${host}Expect: more\r\n\r\n${behind}`)
+      await new Promise(setImmediate)
+      gate.resolve()
+      assert.deepEqual(
+        [...(await answer).matchAll(/^\[(.*)\]/gm)].map(([, path]) => path),
+        ['/0ab', '/1'],
+      )
+      assert.deepEqual(seen.paths, ['/0', '/1'])
+    }
+  })
+
+  test('has an answer that has begun end, and nothing in the middle of it, when its request breaks off into something else', async (t) => {
+    const { server, socket, gate } = await open(t)
+    socket.write(`POST /early HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`)
+    const [begun] = await once(socket, 'data')
+    const answer = text(socket)
+    socket.write('no size\r\n')
+    await once(server, 'clientError')
+    gate.resolve()
+    assert.match(
+      begun + (await answer),
+      /^HTTP\/1\.1 200 .*\r\n\r\n7\r\nbegun, \r\n5\r\nended\r\n0\r\n\r\n$/s,
+    )
   })
 
   test('is cut when it sends thousands of them at once', async (t) => {

@@ -12,9 +12,12 @@ const mostWaiting = 256
 
 const pipelines = new Slot<Pipeline>('pipeline')
 
-/** Whether a connection is owed the answer to a whole request: nothing else may be sent before it (RFC 9112 §9.3.2). */
-export function isOwedAnswer(socket: object): boolean {
-  return pipelines.get(socket)?.isOwedAnswer ?? false
+/**
+ * Has a connection end with the answers to the whole requests that came by it, before which nothing else may be sent
+ * (RFC 9112 §9.3.2): what came behind them is not begun (§9.6). Tells whether there are any answers to come.
+ */
+export function endWithAnswers(socket: object): boolean {
+  return pipelines.get(socket)?.end() ?? false
 }
 
 /** The answers of a connection that are under way. */
@@ -41,6 +44,7 @@ class Pipeline {
   #begun: ServerResponse[] = []
   readonly #watched = new WeakSet<ServerResponse>()
   #isOver = false
+  #last: ServerResponse | undefined
 
   constructor(socket: Socket, handle: Handle) {
     this.#socket = socket
@@ -56,11 +60,6 @@ class Pipeline {
     return this.#begun
   }
 
-  get isOwedAnswer(): boolean {
-    // One that may end elsewhere is refused itself.
-    return !this.#isOver && this.underWay.some(({ req }) => req.complete)
-  }
-
   add(request: IncomingMessage, response: ServerResponse): void {
     // What follows a request that may end elsewhere may be a part of it, and no request at all.
     if (this.#isOver) return
@@ -69,6 +68,21 @@ class Pipeline {
     this.#begin()
     if (this.#waiting.length > mostWaiting) this.#hangUp()
     else if (this.#waiting.length > 0) this.#wait()
+  }
+
+  end(): boolean {
+    this.#isOver = true
+    // Of the last one, half may be missing.
+    if (this.#waiting.at(-1)?.[0].complete === false) this.#waiting.pop()
+    const owed = [...this.underWay.filter(isOwed), ...this.#waiting.map(([, response]) => response)]
+    const last = owed.at(-1)
+    if (last && last !== this.#last) {
+      this.#last = last
+      last.shouldKeepAlive = false
+      // Its header may have promised otherwise already.
+      last.once('close', () => this.#socket.destroySoon())
+    }
+    return last !== undefined
   }
 
   #begin(): void {
@@ -106,4 +120,9 @@ class Pipeline {
     this.#isOver = true
     this.#waiting.length = 0
   }
+}
+
+/** Of half a request, only an answer that has begun already. */
+function isOwed({ req, headersSent }: ServerResponse): boolean {
+  return req.complete || headersSent
 }

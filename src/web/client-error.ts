@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { isOwedAnswer } from '../pipeline.ts'
+import { endWithAnswers } from '../pipeline.ts'
 import { problem } from './problem.ts'
 import { headers } from './security-headers.ts'
 
@@ -11,11 +11,13 @@ const statuses: Record<string, number> = {
 
 /**
  * Answers what Node's parser refuses before there is a request (RFC 9112 §6.3: ambiguous framing, and all that is not
- * HTTP) with the same headers and the same problem as every other refusal, and closes the connection.
+ * HTTP) with the same headers and the same problem as every other refusal, or, behind whole requests, with their answers
+ * and nothing else; and closes the connection.
  */
 export function answerClientErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable || isOwedAnswer(socket)) return socket.destroy()
+    if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+    if (endWithAnswers(socket)) return
     const found = problem(statuses[error.code ?? ''] ?? 400)
     const body = JSON.stringify(found)
     const lines = Object.entries({
