@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFile, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
@@ -38,5 +38,19 @@ describe('a database whose file is not there any more', () => {
 
     const errors = server.log.filter(({ level }) => Number(level) >= 50)
     assert.match(JSON.stringify(errors), /SQLITE_READONLY_DBMOVED/)
+  })
+
+  test('is found out behind a symbolic link, too, beside whose target SQLite keeps the log of its writes', async (t) => {
+    const folder = await temporaryFolder(t)
+    const target = join(folder, 'disk', 'site.sqlite')
+    await mkdir(join(folder, 'disk'), { mode: 0o700 })
+    await symlink(target, join(folder, 'site.sqlite'))
+    const server = await startServer(t, { DATA_DIR: folder })
+    const { open, reading, writing } = await doors(server)
+    const { 'GET /readyz': ready = assert.fail } = reading
+    await assertAnswers(isFine, open, reading, writing)
+    await rm(`${target}-wal`)
+    assert.equal((await ready()).status, 503)
+    await assertAnswers(isAway, writing)
   })
 })

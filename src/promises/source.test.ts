@@ -49,6 +49,7 @@ describe('the source', () => {
       'src/auth/mikro-orm/wal-index.ts: readSync',
       'src/auth/mikro-orm/wal-index.ts: statSync',
       // Two paths, microseconds each, before a write: its file says why.
+      'src/database/sqlite/database-file.ts: realpathSync',
       'src/database/sqlite/database-file.ts: statSync',
       // At the start.
       'src/web/views.ts: readFileSync',

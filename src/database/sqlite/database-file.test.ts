@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFile, mkdtemp, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rename, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
@@ -54,6 +54,24 @@ describe('DatabaseFile', () => {
   test('is not when the log of its writes was deleted, which holds what was written last', async (t) => {
     const { path, file } = await open(t)
     await rm(`${path}-wal`)
+    assert.throws(() => file.assertInPlace(), gone)
+  })
+
+  test('is looked for where a symbolic link leads, and where it stands', async (t) => {
+    const { path } = await open(t)
+    const link = `${path}-link`
+    await symlink(path, link)
+    const file = new DatabaseFile(link)
+    file.assertInPlace()
+    for (const each of [link, path, `${path}-wal`]) {
+      await rename(each, `${each}-elsewhere`)
+      assert.throws(() => file.assertInPlace(), gone, each)
+      await rename(`${each}-elsewhere`, each)
+      file.assertInPlace()
+    }
+    await copyFile(path, `${path}-copy`)
+    await rm(link)
+    await symlink(`${path}-copy`, link)
     assert.throws(() => file.assertInPlace(), gone)
   })
 

@@ -1,4 +1,4 @@
-import { type BigIntStats, statSync } from 'node:fs'
+import { type BigIntStats, realpathSync, statSync } from 'node:fs'
 
 /**
  * The files of a database as they were when it was opened. SQLite goes on with a file that was moved or deleted, and
@@ -12,7 +12,8 @@ export class DatabaseFile {
 
   /** @param path of a database that is open, in WAL mode, and was read from */
   constructor(path: string) {
-    this.#paths = [path, `${path}-wal`]
+    // SQLite keeps the log beside the file that a symbolic link leads to.
+    this.#paths = [path, `${realpathSync(path)}-wal`]
     this.#identity = this.#look()
   }
 
