@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { copyFile, mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { basic } from '../testing/people.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
 import { assertAnswers, doors, isAway, isFine } from './doors.ts'
 
@@ -52,5 +54,29 @@ describe('a database whose file is not there any more', () => {
     await rm(`${target}-wal`)
     assert.equal((await ready()).status, 503)
     await assertAnswers(isAway, writing)
+  })
+
+  test('is found out when the index of its log is deleted, and what others then write is there at the next start', async (t) => {
+    const folder = await temporaryFolder(t)
+    const variables = { DATA_DIR: folder, BCRYPT_COST: '4' }
+    const server = await startServer(t, variables)
+    const { person, ada, open, reading, writing } = await doors(server)
+    const { 'GET /readyz': ready = assert.fail, 'GET / by session': home, ...guarded } = reading
+    await rm(join(folder, 'site.sqlite-shm'))
+    const disabled = spawnSync(process.execPath, ['src/start.js', 'user-command', 'disable', person.email], {
+      cwd: join(import.meta.dirname, '../..'),
+      env: { PATH: process.env.PATH, ...variables },
+    })
+    assert.equal(disabled.status, 0, String(disabled.stderr))
+    assert.equal((await ready()).status, 503)
+    await assertAnswers(isAway, writing, guarded)
+    await assertAnswers(isFine, open)
+    server.child.kill('SIGTERM')
+    assert.equal((await server.ended).code, 0)
+
+    const again = await startServer(t, variables)
+    assert.equal((await again.visitor().get('/readyz')).status, 200)
+    assert.equal((await again.visitor(ada.session).get('/me')).status, 401)
+    assert.equal((await again.visitor().post('/login', basic(person))).status, 401)
   })
 })

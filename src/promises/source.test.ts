@@ -48,7 +48,7 @@ describe('the source', () => {
       'src/auth/mikro-orm/wal-index.ts: openSync',
       'src/auth/mikro-orm/wal-index.ts: readSync',
       'src/auth/mikro-orm/wal-index.ts: statSync',
-      // Two paths, microseconds each, before a write: its file says why.
+      // Where it is, at the start; then three paths, microseconds each, before a write: its file says why.
       'src/database/sqlite/database-file.ts: realpathSync',
       'src/database/sqlite/database-file.ts: statSync',
       // At the start.

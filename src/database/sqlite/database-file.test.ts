@@ -55,6 +55,19 @@ describe('DatabaseFile', () => {
     const { path, file } = await open(t)
     await rm(`${path}-wal`)
     assert.throws(() => file.assertInPlace(), gone)
+    assert.equal(file.hasLostIndex(), false)
+  })
+
+  test('is not when the index of that log was deleted or replaced, by which others know what we write', async (t) => {
+    const { path, file } = await open(t)
+    assert.equal(file.hasLostIndex(), false)
+    await rename(`${path}-shm`, `${path}-elsewhere`)
+    assert.throws(() => file.assertInPlace(), gone)
+    const other = new Database(path)
+    other.exec("insert into notes values ('a')")
+    other.close()
+    assert.throws(() => file.assertInPlace(), gone)
+    assert.equal(file.hasLostIndex(), true)
   })
 
   test('is looked for where a symbolic link leads, and where it stands', async (t) => {
@@ -63,7 +76,7 @@ describe('DatabaseFile', () => {
     await symlink(path, link)
     const file = new DatabaseFile(link)
     file.assertInPlace()
-    for (const each of [link, path, `${path}-wal`]) {
+    for (const each of [link, path, `${path}-wal`, `${path}-shm`]) {
       await rename(each, `${each}-elsewhere`)
       assert.throws(() => file.assertInPlace(), gone, each)
       await rename(`${each}-elsewhere`, each)

@@ -80,7 +80,8 @@ export class SharedDatabase implements Driver {
 
   async destroy(): Promise<void> {
     this.#isClosed = true
-    this.#database.close()
+    // SQLite would delete the log at last, and with it what others have added there. Left open, it is kept for them.
+    if (!this.#file?.hasLostIndex()) this.#database.close()
   }
 
   async #execute(handle: Handle, query: CompiledQuery): Promise<QueryResult<never>> {
