@@ -47,6 +47,7 @@ describe('the source', () => {
       'src/auth/mikro-orm/wal-index.ts: fstatSync',
       'src/auth/mikro-orm/wal-index.ts: openSync',
       'src/auth/mikro-orm/wal-index.ts: readSync',
+      'src/auth/mikro-orm/wal-index.ts: realpathSync',
       'src/auth/mikro-orm/wal-index.ts: statSync',
       // Where it is, at the start; then three paths, microseconds each, before a write: its file says why.
       'src/database/sqlite/database-file.ts: realpathSync',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
@@ -20,12 +20,14 @@ async function open(t: TestContext, journal = 'wal') {
   const other = new Database(path)
   other.pragma(`journal_mode = ${journal}`)
   other.exec("create table people (id text primary key, name text); insert into people values ('1', 'Ada')")
-  const orm = await MikroORM.init({
-    dbName: path,
-    driver: SqliteDriver,
-    entities: [],
-    discovery: { warnWhenNoEntities: false },
-  })
+  const openBy = (dbName: string) =>
+    MikroORM.init({
+      dbName,
+      driver: SqliteDriver,
+      entities: [],
+      discovery: { warnWhenNoEntities: false },
+    })
+  const orm = await openBy(path)
   t.after(async () => {
     await orm.close(true)
     other.close()
@@ -38,7 +40,7 @@ async function open(t: TestContext, journal = 'wal') {
     const all = await recordStatements(t, orm)
     return () => all.splice(0).filter((each) => each === select).length
   }
-  return { path, orm, other, execute, prepare, statements }
+  return { path, openBy, orm, other, execute, prepare, statements }
 }
 
 async function name(read: PreparedRead, id = '1'): Promise<unknown> {
@@ -87,6 +89,19 @@ describe('a prepared read', () => {
     const all = await recordStatements(t, orm)
     for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
     assert.equal(all.filter((each) => each === fromView).length, 5)
+  })
+
+  test('is of the database that a symbolic link leads to, whatever lies beside the link', async (t) => {
+    const { path, other, openBy } = await open(t)
+    const link = `${path}-link`
+    await symlink(path, link)
+    await copyFile(`${path}-shm`, `${link}-shm`)
+    const orm = await openBy(link)
+    t.after(() => orm.close(true))
+    const read = (await prepareRead(orm, select)) ?? assert.fail()
+    for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
+    other.exec("update people set name = 'Augusta'")
+    assert.equal(await name(read), 'Augusta')
   })
 
   test('is nothing any more when the connection is closed, and reads anew when it is open again', async (t) => {

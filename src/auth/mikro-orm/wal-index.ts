@@ -1,4 +1,4 @@
-import { type BigIntStats, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { type BigIntStats, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 
 const length = 48
 // Never closed: with any descriptor of a file that a process closes, it loses all its locks on it, SQLite's among them.
@@ -22,7 +22,9 @@ export class WalIndex {
   static of(path: string): WalIndex | undefined {
     // Elsewhere, what is mapped into memory and what is read of a file need not be the same at once.
     if (process.platform !== 'linux') return undefined
-    return new WalIndex(opened.find((file) => isAt(`${path}-shm`, file)) ?? open(`${path}-shm`))
+    // SQLite keeps it beside the file that a symbolic link leads to.
+    const index = `${realpathSync(path)}-shm`
+    return new WalIndex(opened.find((file) => isAt(index, file)) ?? open(index))
   }
 
   /** Whether anything was committed since this was asked last. */
