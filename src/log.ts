@@ -1,12 +1,8 @@
 import { DriverException } from '@mikro-orm/core'
 import { type Logger, pino } from 'pino'
+import { StandardOutput } from './standard-output.ts'
 
 export type { Logger }
-
-// Characters that are tried again.
-const mostUnwritten = 1_000_000
-// What is written to a pipe at once is not torn apart by what other processes write there (POSIX, `PIPE_BUF`).
-const mostAtOnce = 4096
 
 /** The log: JSON lines on the standard output, or where a test wants them; times in UTC. */
 export function createLog(level: string, destination?: NodeJS.WritableStream): Logger {
@@ -16,34 +12,7 @@ export function createLog(level: string, destination?: NodeJS.WritableStream): L
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite: harmless },
   }
-  return pino(options, destination ?? standardOutput())
-}
-
-/**
- * The lines of one turn of the event loop are written together at its end: one write for many. What cannot be written, to
- * a full disk or to a terminal that is gone, is dropped in the end: nobody waits for it.
- */
-function standardOutput(): { write(line: string): void; flushSync(): void } {
-  const output = pino.destination({ fd: 1, sync: true, maxLength: mostUnwritten })
-  // There is nobody to tell.
-  output.on('error', () => {})
-  let lines = ''
-  // Not that of pino: it would not come back as long as nothing can be written.
-  const flushSync = () => {
-    const all = lines
-    lines = ''
-    if (all !== '') output.write(all)
-  }
-  process.on('exit', flushSync)
-  return {
-    write(line) {
-      // A line is ASCII by now: as many bytes as characters.
-      if (lines.length + line.length > mostAtOnce) flushSync()
-      if (lines === '') setImmediate(flushSync)
-      lines += line
-    },
-    flushSync,
-  }
+  return pino(options, destination ?? new StandardOutput())
 }
 
 /** What may be written down of an error. A driver's message has the statement with its values in it. */

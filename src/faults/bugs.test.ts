@@ -4,9 +4,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, test } from 'node:test'
-import { startServer, temporaryFolder } from '../testing/server-process.ts'
+import { NamedPipe } from '../testing/named-pipe.ts'
+import { runServer, startServer, temporaryFolder } from '../testing/server-process.ts'
 import { Visitor } from '../testing/visitor.ts'
 import { assertAnswers, doors, isFine } from './doors.ts'
+import { until } from './until.ts'
 
 /** A bug that waits for a signal. */
 function bug(signal: string, code: string): string {
@@ -48,6 +50,28 @@ describe('the log', { concurrency: true }, () => {
     await assertAnswers(isFine, open, reading, writing)
     child.kill('SIGTERM')
     assert.deepEqual(await once(child, 'exit'), [0, null])
+  })
+
+  test('may have a reader that stalls: nobody waits for it, and the server stops when it should', async (t) => {
+    const folder = await temporaryFolder(t)
+    const pipe = new NamedPipe(folder)
+    t.after(() => pipe.close())
+    const shell = ['-c', `exec "${process.execPath}" "$@" > "${pipe.path}"`, 'sh']
+    const { child, ended } = runServer(t, { DATA_DIR: folder }, { node: 'sh', options: shell })
+    let line = ''
+    await until('it listens', () => {
+      line += pipe.read()
+      return line.endsWith('\n')
+    })
+    const secrets = new Set<string>()
+    const visitor = () => new Visitor({ url: JSON.parse(line).url, secrets })
+    // Far more than a pipe holds.
+    for (let i = 0; i < 500; i += 1)
+      assert.equal((await visitor().get(`/healthz/${'x'.repeat(480)}`)).status, 404)
+    const { open, reading, writing } = await doors({ visitor })
+    await assertAnswers(isFine, open, reading, writing)
+    child.kill('SIGTERM')
+    assert.equal((await ended).code, 0)
   })
 
   test('has no statement, whatever is asked of MikroORM by its own variables', async (t) => {

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { until } from './faults/until.ts'
+import { NamedPipe } from './testing/named-pipe.ts'
+import { quiet } from './testing/quiet.ts'
+import { temporaryFolder } from './testing/server-process.ts'
+
+// Logs as many lines as it is told to, and tells when it is done with all else; told to log none, it ends.
+const program = `
+  import { createLog } from '${import.meta.dirname}/log.ts'
+  const log = createLog('info')
+  let number = 0
+  process.on('SIGXFSZ', () => {})
+  process.on('message', (count) => {
+    for (const end = number + count; number < end; number += 1)
+      log.info({ number, text: 'x'.repeat(number % 500) }, 'line')
+    if (count === 0) process.exit()
+    setImmediate(() => process.send(number))
+  })
+  process.on('exit', () => process.send('ended'))`
+const node = ['--input-type=module', '--eval', program]
+
+/** A process that logs, and what there is to read of it: nothing until somebody reads. */
+class Logging {
+  readonly child: ChildProcess
+  readonly #read: () => string
+  #text = ''
+
+  constructor(t: TestContext, child: ChildProcess, read: () => string) {
+    this.child = child
+    this.#read = read
+    t.after(() => child.kill('SIGKILL'))
+  }
+
+  /** How many it has logged then. */
+  async log(count: number): Promise<number> {
+    const done = once(this.child, 'message', { signal: AbortSignal.timeout(Math.round(quiet(5) * 1000)) })
+    this.child.send(count)
+    const [logged] = await done
+    return logged
+  }
+
+  /** More than what a reader stalls at, and less than what is dropped. */
+  async logMuch(): Promise<number> {
+    for (let turn = 0; turn < 9; turn += 1) await this.log(200)
+    return this.log(200)
+  }
+
+  /** Has it end, and waits until it has logged all that it could. */
+  async end(): Promise<void> {
+    await this.log(0)
+  }
+
+  /** The numbers of all lines that can be read so far. */
+  numbers(): number[] {
+    this.#text += this.#read()
+    return this.#text
+      .slice(0, this.#text.lastIndexOf('\n') + 1)
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line).number)
+  }
+
+  async hasLogged(count: number): Promise<void> {
+    await until(`${count} lines`, () => this.numbers().length >= count)
+    assert.deepEqual(this.numbers(), upTo(count))
+  }
+}
+
+function toPipe(t: TestContext, pipe: NamedPipe): Logging {
+  return new Logging(t, spawnTo(openSync(pipe.path, 'w')), () => pipe.read())
+}
+
+// What Node calls a pipe is a socket.
+function toSocket(t: TestContext): Logging {
+  const child = spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+  return new Logging(t, child, () => String(child.stdout?.read() ?? ''))
+}
+
+// Whoever stands for the terminal is stopped until somebody reads.
+async function toTerminal(t: TestContext): Promise<Logging> {
+  const quoted = [process.execPath, ...node].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+  const child = spawn('script', ['--quiet', '--flush', '--command', quoted, '/dev/null'], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  const logging = new Logging(t, child, () => {
+    child.kill('SIGCONT')
+    return String(child.stdout?.read() ?? '')
+  })
+  // The terminal is there by then.
+  await logging.log(1)
+  child.kill('SIGSTOP')
+  return logging
+}
+
+function spawnTo(file: number): ChildProcess {
+  const child = spawn(process.execPath, node, { stdio: ['ignore', file, 'inherit', 'ipc'] })
+  closeSync(file)
+  return child
+}
+
+async function openPipe(t: TestContext): Promise<NamedPipe> {
+  const pipe = new NamedPipe(await temporaryFolder(t))
+  t.after(() => pipe.close())
+  return pipe
+}
+
+const readers = {
+  'a pipe': async (t: TestContext) => toPipe(t, await openPipe(t)),
+  'a socket': toSocket,
+  'a terminal': toTerminal,
+}
+const terminals = spawnSync('script', ['--version']).status === 0
+
+describe('StandardOutput', {
+  concurrency: 3,
+  skip: process.platform === 'win32' && 'There, who writes waits.',
+}, () => {
+  for (const [what, open] of Object.entries(readers)) {
+    const options = { skip: what === 'a terminal' && !terminals && 'Nothing here makes one.' }
+
+    test(
+      `has nobody wait for a reader that stalls, and has every line for it when it reads again: ${what}`,
+      options,
+      async (t) => {
+        const logging = await open(t)
+        const count = await logging.logMuch()
+        await logging.hasLogged(count)
+        await logging.hasLogged(await logging.log(1))
+      },
+    )
+
+    test(`ends with its process in seconds though its reader has stalled: ${what}`, options, async (t) => {
+      const logging = await open(t)
+      await logging.logMuch()
+      await logging.end()
+    })
+  }
+
+  test('drops whole lines when there are too many for a reader that stalls, and none when it reads again', async (t) => {
+    const logging = toPipe(t, await openPipe(t))
+    for (let turn = 0; turn < 5; turn += 1) await logging.logMuch()
+    await until('it is up to date', async () => {
+      const count = await logging.log(1)
+      return logging.numbers().at(-1) === count - 1
+    })
+    const numbers = logging.numbers()
+    const kept = numbers.findIndex((number, index) => number !== index)
+    assert.ok(kept > 3000 && kept < 5000, `${kept} lines`)
+    const count = await logging.log(3)
+    assert.deepEqual(logging.numbers().slice(-4), upTo(count).slice(-4))
+  })
+
+  test('gives a slow reader all that there is when its process ends', async (t) => {
+    const logging = toPipe(t, await openPipe(t))
+    const count = await logging.logMuch()
+    const ended = logging.end()
+    await logging.hasLogged(count)
+    await ended
+  })
+
+  test('leaves the lines of several processes whole, whose reader stalls and reads again', async (t) => {
+    const pipe = await openPipe(t)
+    const all = [1, 2, 3].map(() => toPipe(t, pipe))
+    await Promise.all(all.map((each) => each.logMuch()))
+    const [one = assert.fail()] = all
+    await until('all is read', () => one.numbers().length >= 6000)
+    assert.deepEqual(
+      one.numbers().sort((a, b) => a - b),
+      upTo(2000).flatMap((number) => [number, number, number]),
+    )
+  })
+
+  test('has a next reader when one has gone', async (t) => {
+    const pipe = await openPipe(t)
+    const logging = toPipe(t, pipe)
+    await logging.hasLogged(await logging.log(10))
+    pipe.close()
+    const count = await logging.log(10)
+    pipe.open()
+    await logging.hasLogged(count)
+  })
+
+  test('goes on in the middle of a line where a disk was full, when it is not any more', async (t) => {
+    if (process.platform !== 'linux')
+      return t.skip('Only Linux can take room away from a process, and give it back.')
+    const path = join(await temporaryFolder(t), 'log')
+    const child = spawnTo(openSync(path, 'a'))
+    let read = 0
+    const logging = new Logging(t, child, () => {
+      const text = readFileSync(path, 'latin1').slice(read)
+      read += text.length
+      return text
+    })
+    const limit = (bytes: string) => execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}`])
+    await logging.log(1)
+    limit('4000:unlimited')
+    const count = await logging.logMuch()
+    assert.equal(statSync(path).size, 4000)
+    limit('unlimited:unlimited')
+    await logging.hasLogged(count)
+  })
+})
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, number) => number)
+}

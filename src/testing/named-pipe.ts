@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+
+const { O_RDONLY, O_NONBLOCK } = constants
+
+/** A pipe whose reader reads when it is told to, and not before. */
+export class NamedPipe {
+  readonly path: string
+  readonly #buffer = Buffer.alloc(1 << 20)
+  #reader: number | undefined
+
+  constructor(folder: string) {
+    this.path = join(folder, 'pipe')
+    execFileSync('mkfifo', [this.path])
+    this.open()
+  }
+
+  open(): void {
+    this.#reader = openSync(this.path, O_RDONLY | O_NONBLOCK)
+  }
+
+  /** All that is there now. */
+  read(): string {
+    let all = ''
+    for (;;) {
+      const some = this.#some()
+      if (some === '') return all
+      all += some
+    }
+  }
+
+  close(): void {
+    if (this.#reader !== undefined) closeSync(this.#reader)
+    this.#reader = undefined
+  }
+
+  #some(): string {
+    if (this.#reader === undefined) throw new Error('Nobody reads this pipe.')
+    try {
+      return this.#buffer.toString('latin1', 0, readSync(this.#reader, this.#buffer))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return ''
+      throw error
+    }
+  }
+}
