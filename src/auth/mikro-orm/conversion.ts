@@ -9,7 +9,7 @@ export function conversion(em: EntityManager, property: EntityProperty): Convert
   const { customType, runtimeType, hydrate } = property
   const convert: Convert =
     customType && hydrate !== false && property.kind === ReferenceKind.SCALAR
-      ? (value) => customType.convertToJSValue(value, platform)
+      ? (value) => customType.convertToJSValue(own(value), platform)
       : own
   if (runtimeType === 'boolean') return (value) => convert(value === null ? null : Boolean(value))
   if (runtimeType === 'Date' && !platform.isNumericProperty(property))
