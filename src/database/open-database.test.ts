@@ -6,8 +6,11 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import type { MikroORM } from '@mikro-orm/core'
 import Database from 'better-sqlite3'
+import { LookUp } from '#auth/mikro-orm'
+import { requestTo } from '../auth/testing/request-to.ts'
 import { migrations } from '../migrations/index.ts'
 import { sql } from '../testing/database.ts'
+import { User } from '../users/user.ts'
 import { DatabaseError, openDatabase } from './open-database.ts'
 
 describe('openDatabase', () => {
@@ -33,6 +36,23 @@ describe('openDatabase', () => {
     const orm = await open(t, join(await folder(t), 'site.sqlite'))
     assert.deepEqual(await sql({ orm }, 'pragma journal_mode'), [{ journal_mode: 'wal' }])
     assert.deepEqual(await sql({ orm }, 'pragma foreign_keys'), [{ foreign_keys: 1 }])
+  })
+
+  test('remembers nothing past a connection that was closed', async (t) => {
+    const path = join(await folder(t), 'site.sqlite')
+    const orm = await open(t, path)
+    const email = 'ada@example.com'
+    const em = orm.em.fork()
+    await em.persist(em.create(User, { name: 'Ada', email, emailKey: email, passwordHash: 'none' })).flush()
+    const users = new LookUp({ model: User, property: 'email' })
+    const find = async () => (await users.find(requestTo(orm), email))?.name
+    for (let i = 0; i < 3; i += 1) assert.equal(await find(), 'Ada')
+    await orm.close()
+    const other = new Database(path)
+    other.exec('delete from users')
+    other.close()
+    await orm.connect()
+    assert.equal(await find(), undefined)
   })
 
   test('may be called many times at once on a fresh file: each migration runs once', async (t) => {

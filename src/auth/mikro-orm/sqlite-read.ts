@@ -33,18 +33,14 @@ export function readSqlite(
   const memory = remember && isOfTables(client, sql) ? memoryFor(client) : undefined
   return {
     get(value) {
+      // What is remembered would still be there; and who is careful may speak of another client by now.
+      if (!client.open) throw new Error('The connection is closed.')
       if (careful.assertReadable) careful.assertReadable()
-      else assertReadable(client)
+      // Somebody else's, on the connection that all share: what it has written may yet be taken back.
+      else if (client.inTransaction) throw new Error('The connection is in a transaction.')
       return memory ? memory.row(value, () => statement.get(value)) : statement.get(value)
     },
   }
-}
-
-function assertReadable(client: SqliteClient): void {
-  // What is remembered would still be there.
-  if (!client.open) throw new Error('The connection is closed.')
-  // Somebody else's, on the connection that all share: what it has written may yet be taken back.
-  if (client.inTransaction) throw new Error('The connection is in a transaction.')
 }
 
 // What a view shows may change with the time, and nothing is committed then.
