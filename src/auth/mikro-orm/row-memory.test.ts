@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFile, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { copyFile, mkdtemp, rename, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
@@ -104,6 +105,19 @@ describe('a prepared read', () => {
     assert.equal(await name(read), 'Augusta')
   })
 
+  test('remembers nothing by an index that was put into the place of the one that SQLite looks at', async (t) => {
+    const { path, prepare, execute, statements } = await open(t)
+    await execute(select.replace('?', "'1'"))
+    await rename(`${path}-shm`, `${path}-shm-before`)
+    await copyFile(`${path}-shm-before`, `${path}-shm`)
+    const read = await prepare()
+    const asked = await statements()
+    for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
+    assert.equal(asked(), 5)
+    await execute("update people set name = 'Augusta'")
+    assert.equal(await name(read), 'Augusta')
+  })
+
   test('is nothing any more when the connection is closed, and reads anew when it is open again', async (t) => {
     const { other, orm, prepare } = await open(t)
     const read = await prepare()
@@ -169,23 +183,56 @@ describe('a prepared read', () => {
 })
 
 describe('RowMemory', () => {
-  test('holds so many rows and forgets what was not asked for', () => {
+  test('holds so many rows, and the last of those that share a place', () => {
     const memory = new RowMemory({ hasChanged: () => false }, 10)
     let reads = 0
-    const row = (id: number): Row | undefined =>
+    const row = (id: number | string): Row | undefined =>
       memory.row(id, () => {
         reads += 1
         return [id]
       })
-    for (let id = 0; id < 1000; id += 1) {
-      assert.deepEqual(row(id), [id])
-      row(-1)
-    }
-    assert.equal(reads, 1001)
+    for (let round = 0; round < 3; round += 1)
+      for (let id = 0; id < 10; id += 1) assert.deepEqual(row(id), [id])
+    assert.equal(reads, 10)
+    for (let id = 10; id < 1000; id += 1) assert.deepEqual(row(id), [id])
+    assert.equal(reads, 1000)
     row(999)
+    assert.equal(reads, 1000)
+    row(9)
     assert.equal(reads, 1001)
-    row(0)
-    assert.equal(reads, 1002)
+    assert.deepEqual(row('9'), ['9'], 'a text is no number')
+  })
+
+  test('finds a place for whatever is asked for', () => {
+    const memory = new RowMemory({ hasChanged: () => false })
+    for (const value of ['', 'a', 'é'.repeat(50), -7, 0.5, Number.MAX_SAFE_INTEGER, Number.NaN])
+      for (let i = 0; i < 2; i += 1)
+        assert.deepEqual(
+          memory.row(value, () => [value]),
+          [value],
+        )
+  })
+
+  test('keeps nearly all of half as many as it holds, whatever their form', () => {
+    const forms = [
+      (i: number) => i,
+      (i: number) => `${i}`,
+      (i: number) => `0190a6e5-7c9b-7000-8000-${i.toString(16).padStart(12, '0')}`,
+      (i: number) => hash('sha256', `${i}`, 'base64url'),
+    ]
+    for (const form of forms) {
+      const memory = new RowMemory({ hasChanged: () => false }, 20_000)
+      for (let i = 0; i < 10_000; i += 1) memory.row(form(i), () => [i])
+      let kept = 0
+      for (let i = 0; i < 10_000; i += 1) {
+        memory.row(form(i), () => {
+          kept -= 1
+          return undefined
+        })
+        kept += 1
+      }
+      assert.ok(kept > 7_500, `${form(1)}: ${kept}`)
+    }
   })
 
   test('looks for changes only where there is something to lose: for a row that it has', () => {

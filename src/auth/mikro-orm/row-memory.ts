@@ -5,52 +5,48 @@ interface Watch {
   hasChanged(): boolean
 }
 
+interface Remembered {
+  readonly value: string | number
+  readonly row: Row
+  /** How often something had been committed by then. */
+  readonly commits: number
+}
+
 /**
  * Remembers rows until anything at all is committed to the database, by whichever process: what was revoked, deleted or
- * changed counts for the very next request. Bounded; what was not asked for is forgotten first.
+ * changed counts for the very next request. Bounded: each value has one place, which it takes from whichever was there.
  */
 export class RowMemory {
   readonly #watch: Watch
-  readonly #most: number
-  #recent = new Map<string | number, Row>()
-  #older = new Map<string | number, Row>()
+  readonly #places: (Remembered | undefined)[]
+  #commits = 0
 
-  /** @param most how many rows it holds, in two generations */
+  /** @param most how many rows it holds */
   constructor(watch: Watch, most = 20_000) {
     this.#watch = watch
-    this.#most = most
+    this.#places = new Array(most).fill(undefined)
   }
 
   /** The row for that value, as it was read or as `read` reads it now. Nobody is not remembered: strangers could fill it. */
   row(value: string | number, read: () => Row | undefined): Row | undefined {
-    return this.#known(value) ?? this.#read(value, read)
-  }
-
-  /** What still is as it was read: whatever is here was read since the watch was looked at, or was right then. */
-  #known(value: string | number): Row | undefined {
-    const recent = this.#recent.get(value)
-    const known = recent ?? this.#older.get(value)
-    if (known === undefined) return undefined
-    if (this.#watch.hasChanged()) {
-      this.#recent = new Map()
-      this.#older = new Map()
-      return undefined
+    const place = numberOf(value) % this.#places.length
+    const known = this.#places[place]
+    // The watch is looked at for what is still as it was read: whatever is here was read since, or was right then.
+    if (known?.value === value && known.commits === this.#commits) {
+      if (!this.#watch.hasChanged()) return known.row
+      this.#commits += 1
     }
-    if (recent === undefined) this.#keep(value, known)
-    return known
-  }
-
-  #read(value: string | number, read: () => Row | undefined): Row | undefined {
     const row = read()
-    if (row) this.#keep(value, row)
+    if (row) this.#places[place] = { value, row, commits: this.#commits }
     return row
   }
+}
 
-  #keep(value: string | number, row: Row): void {
-    if (this.#recent.size >= this.#most / 2) {
-      this.#older = this.#recent
-      this.#recent = new Map()
-    }
-    this.#recent.set(value, row)
-  }
+/** The same whole number for the same value (FNV-1a). The end of a text tells most: digests and identifiers are random there. */
+function numberOf(value: string | number): number {
+  if (typeof value === 'number') return value >>> 0
+  let number = 0x811c9dc5
+  for (let i = Math.max(0, value.length - 10); i < value.length; i += 1)
+    number = Math.imul(number ^ value.charCodeAt(i), 0x01000193)
+  return number >>> 0
 }

@@ -1,4 +1,13 @@
-import { type BigIntStats, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
+import {
+  type BigIntStats,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 
 const length = 48
 // Never closed: with any descriptor of a file that a process closes, it loses all its locks on it, SQLite's among them.
@@ -18,13 +27,14 @@ export class WalIndex {
     this.#file = file
   }
 
-  /** That of the database at this path, if it keeps such a log in a place where others see it. */
+  /** That of the database at this path, which was read from by now; `undefined` unless SQLite looks at the very same file. */
   static of(path: string): WalIndex | undefined {
     // Elsewhere, what is mapped into memory and what is read of a file need not be the same at once.
     if (process.platform !== 'linux') return undefined
-    // SQLite keeps it beside the file that a symbolic link leads to.
+    // SQLite keeps it beside the file that a link leads to.
     const index = `${realpathSync(path)}-shm`
-    return new WalIndex(opened.find((file) => isAt(index, file)) ?? open(index))
+    const file = opened.find((each) => isAt(index, each)) ?? open(index)
+    return isMapped(file) ? new WalIndex(file) : undefined
   }
 
   /** Whether anything was committed since this was asked last. */
@@ -48,4 +58,14 @@ function open(path: string): number {
 function isAt(path: string, file: number): boolean {
   const identity = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`
   return identity(statSync(path, { bigint: true })) === identity(fstatSync(file, { bigint: true }))
+}
+
+/** Whether this process has the open file in its memory: one that somebody has put into its place since, it has not. */
+function isMapped(file: number): boolean {
+  const { ino } = fstatSync(file, { bigint: true })
+  const path = readlinkSync(`/proc/self/fd/${file}`)
+  // Addresses, permissions, offset, device, inode, path (proc_pid_maps(5)).
+  return readFileSync('/proc/self/maps', 'utf8')
+    .split('\n')
+    .some((line) => line.endsWith(` ${path}`) && line.split(/ +/, 5)[4] === `${ino}`)
 }
