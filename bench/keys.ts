@@ -8,7 +8,8 @@ import type { Algorithm } from './servers/environment.ts'
 /** The keys that a server is started with, and a way to sign tokens that it takes. */
 export interface Keys {
   readonly environment: Record<string, string>
-  sign(userID: string): string
+  /** A token for this user. It is for the servers and good for now, unless the options say otherwise. */
+  sign(userID: string, options?: { readonly audience?: string; readonly expiration?: Date }): string
 }
 
 const secret = 'at-the-very-least-thirty-two-bytes-for-HS256'
@@ -16,10 +17,14 @@ const secret = 'at-the-very-least-thirty-two-bytes-for-HS256'
 /** New keys for an algorithm. */
 export function newKeys(algorithm: Algorithm, name = algorithm as string): Keys {
   const [environment, keys] = algorithm === 'HS256' ? secretKeys() : pairKeys(algorithm, name)
-  const jwtKeys = new JWTKeys({ ...keys, issuer: 'koa-authenticators', audience: 'koa-authenticators' })
+  const issuer = 'koa-authenticators'
+  const usual = new JWTKeys({ ...keys, issuer, audience: issuer })
   return {
     environment: { ...environment, JWT_ALGORITHM: algorithm },
-    sign: (userID) => jwtKeys.sign(new SessionToken(userID)),
+    sign(userID, { audience, expiration } = {}) {
+      const jwtKeys = audience === undefined ? usual : new JWTKeys({ ...keys, issuer, audience })
+      return jwtKeys.sign(new SessionToken(userID, expiration))
+    },
   }
 }
 

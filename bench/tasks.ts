@@ -68,6 +68,8 @@ function jwt(algorithm: Algorithm): Task {
     values: (_server, keys) => numbers(usual.users).map((number) => `Bearer ${keys.sign(user(number).id)}`),
     wrong: [
       (_server, keys) => `Bearer ${forged(keys)}`,
+      (_server, keys) => `Bearer ${keys.sign(user(0).id, { audience: 'somebody else' })}`,
+      (_server, keys) => `Bearer ${keys.sign(user(0).id, { expiration: new Date(Date.now() - 60_000) })}`,
       () => `Bearer ${newKeys(algorithm === 'HS256' ? 'EdDSA' : 'HS256', 'other').sign(user(0).id)}`,
       () => 'Bearer wrong',
       () => '',
