@@ -1,4 +1,4 @@
-// npm run bench                         everything, in over an hour
+// npm run bench                         everything, in about two hours
 // Whatever has all that the chart shows is kept, and drawn.
 // npm run bench -- --quick              everything, once and briefly: to see that it runs
 // npm run bench -- bearer session       some of it
@@ -39,6 +39,7 @@ const { values: options, positionals } = parseArgs({
 })
 const { quick } = options
 const pace = {
+  warmUp: quick ? 3 : 15,
   starts: Number(options.starts ?? (quick ? 1 : 3)),
   rounds: Number(options.rounds ?? (quick ? 1 : 5)),
   seconds: Number(options.seconds ?? 1),

@@ -9,6 +9,8 @@ import { check, loadOf, type Task } from './tasks.ts'
 
 /** How long to measure. */
 export interface Pace {
+  /** Seconds until the compiler has seen enough: the more code there is, the longer that takes. */
+  readonly warmUp: number
   /** How often the servers are started: how fast one is differs from start to start. */
   readonly starts: number
   /** How often they take turns each time. */
@@ -21,8 +23,7 @@ export interface Standing extends Measured {
   readonly turns: readonly number[]
 }
 
-// Seconds until the compiler has seen enough, and until what was remembered is remembered again.
-const warmUp = 5
+// Seconds until what was remembered is remembered again.
 const again = 1
 // Milliseconds after which everybody says anew that all rows are in use: within the minute, nobody has to note it.
 const refreshAfter = 30_000
@@ -31,11 +32,11 @@ const refreshAfter = 30_000
 export async function takeTurns(
   task: Task,
   servers: readonly Server[],
-  { starts, rounds, seconds }: Pace,
+  { starts, ...pace }: Pace,
 ): Promise<Record<string, Standing>> {
   const turns = new Map<Server, Measured[]>(servers.map((server) => [server, []]))
   for (let start = 0; start < starts; start += 1) {
-    for (const { running, turns: more } of await startedOnce(task, servers, rounds, seconds))
+    for (const { running, turns: more } of await startedOnce(task, servers, pace))
       turns.get(running.server)?.push(...more)
   }
   return Object.fromEntries(servers.map((server) => [server.key, standing(turns.get(server) ?? [])]))
@@ -44,8 +45,7 @@ export async function takeTurns(
 async function startedOnce(
   task: Task,
   servers: readonly Server[],
-  rounds: number,
-  seconds: number,
+  { warmUp, rounds, seconds }: Omit<Pace, 'starts'>,
 ): Promise<Contestant[]> {
   const keys = newKeys(task.algorithm ?? 'HS256')
   const all: Contestant[] = []
