@@ -13,6 +13,7 @@ import { database, refresh } from './database.ts'
 import { newKeys } from './keys.ts'
 import { load } from './load.ts'
 import { serverCore } from './machine.ts'
+import { median } from './median.ts'
 import { type Running, start } from './server-process.ts'
 import { serverOf } from './servers.ts'
 import { loadOf, taskOf } from './tasks.ts'
@@ -24,6 +25,8 @@ export interface GrowthResult {
   readonly statements: Pair
   /** The processor's time for a whole request of the site, of which they are a part. */
   readonly request: Pair
+  /** How many times as long a request takes among many, in each round. */
+  readonly ratios: readonly number[]
   /** How SQLite finds the rows. */
   readonly plan: readonly string[]
 }
@@ -83,7 +86,7 @@ const lookUps: readonly LookUp[] = [
 ]
 
 /** Takes the statements from the site as it answers, and times them on databases of both sizes, taking turns. */
-export async function measureGrowth(rounds: number): Promise<GrowthResult[]> {
+export async function measureGrowth(rounds: number, warmUp: number): Promise<GrowthResult[]> {
   const files = { small: new Database(await database(few)), large: new Database(await database(many)) }
   const results: GrowthResult[] = []
   for (const [lookUp, statements] of await statementsOf(lookUps)) {
@@ -98,7 +101,7 @@ export async function measureGrowth(rounds: number): Promise<GrowthResult[]> {
     results.push({
       name: lookUp.name,
       statements: { small: Math.min(...taken.small), large: Math.min(...taken.large) },
-      request: await requests(lookUp, rounds),
+      ...(await requests(lookUp, rounds, warmUp)),
       plan: statements.flatMap((statement) => planOf(files.large, statement)),
     })
   }
@@ -122,7 +125,11 @@ function time(file: Database.Database, lookUp: LookUp, statements: readonly Ran[
 }
 
 /** The same look-up as the site makes it, on databases of both sizes, taking turns; nothing is remembered. */
-async function requests({ task: key, header }: LookUp, rounds: number): Promise<Pair> {
+async function requests(
+  { task: key, header }: LookUp,
+  rounds: number,
+  warmUp: number,
+): Promise<Pick<GrowthResult, 'request' | 'ratios'>> {
   const keys = newKeys('HS256')
   const sites = [few, many].map((amounts) => {
     const values = () =>
@@ -137,16 +144,16 @@ async function requests({ task: key, header }: LookUp, rounds: number): Promise<
     // The large one first: to say of all its rows that they are in use takes longest, and holds for a minute.
     for (const { server } of sites.toReversed())
       running.unshift(await start(server, keys, { core: serverCore }))
-    for (let round = 0; round < rounds + 1; round += 1)
-      for (const [i, { asked, taken }] of sites.entries()) {
-        const { capacity } = await load(running[i] as Running, asked, round === 0 ? 6 : 2)
-        if (round > 0) taken.push(1e6 / capacity)
-      }
+    for (const [i, { asked }] of sites.entries()) await load(running[i] as Running, asked, warmUp)
+    for (let round = 0; round < rounds; round += 1)
+      for (const [i, { asked, taken }] of sites.entries())
+        taken.push(1e6 / (await load(running[i] as Running, asked, 1)).capacity)
   } finally {
     await Promise.all(running.map((each) => each.stop()))
   }
-  const [small = Number.NaN, large = Number.NaN] = sites.map(({ taken }) => Math.min(...taken))
-  return { small, large }
+  const [small = [], large = []] = sites.map(({ taken }) => taken)
+  const ratios = large.map((each, round) => each / (small[round] ?? Number.NaN))
+  return { request: { small: median(small), large: median(large) }, ratios }
 }
 
 function planOf(file: Database.Database, { sql, values }: Ran): string[] {

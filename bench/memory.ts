@@ -2,17 +2,18 @@ import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { usual } from './data.ts'
 import { database } from './database.ts'
-import { newKeys } from './keys.ts'
+import { type Keys, newKeys } from './keys.ts'
 import { load } from './load.ts'
 import { serverCore } from './machine.ts'
 import { residentMemory } from './processor.ts'
 import { type Running, start } from './server-process.ts'
-import { ours, serverOf } from './servers.ts'
+import { ours, type Server, serverOf } from './servers.ts'
 import { loadOf, taskOf } from './tasks.ts'
 
 /** Resident memory of the site, in megabytes. */
 export interface MemoryResult {
-  readonly atRest: number
+  /** Of a site that has just been started, each time. */
+  readonly atRest: number[]
   /** After each quarter of the requests. */
   readonly quarters: number[]
   readonly requests: number
@@ -21,17 +22,16 @@ export interface MemoryResult {
 }
 
 /** Half of the requests bring bearer tokens, half are for pages of people with a session. */
-export async function measureMemory(wanted: number): Promise<MemoryResult> {
+export async function measureMemory(wanted: number, starts: number): Promise<MemoryResult> {
   const site = serverOf('site')
   const keys = newKeys('HS256')
   const asked = ['bearer', 'session'].map((key) => loadOf(taskOf(key), site, keys))
+  const atRest: number[] = []
+  for (let time = 0; time < starts; time += 1) atRest.push(await memoryAtRest(site, keys))
   const running = await start(site, keys, { core: serverCore })
   const quarters: number[] = []
   let requests = 0
-  let atRest: number
   try {
-    await sleep(2000)
-    atRest = megabytes(running)
     for (let quarter = 1; quarter <= 4; quarter += 1) {
       while (requests < (wanted * quarter) / 4) {
         ours.refresh(running.database)
@@ -43,6 +43,16 @@ export async function measureMemory(wanted: number): Promise<MemoryResult> {
     await running.stop()
   }
   return { atRest, quarters, requests: Math.round(requests), sessions: await measureSessions() }
+}
+
+async function memoryAtRest(site: Server, keys: Keys): Promise<number> {
+  const running = await start(site, keys, { core: serverCore })
+  try {
+    await sleep(2000)
+    return megabytes(running)
+  } finally {
+    await running.stop()
+  }
 }
 
 /** The same requests to the same site, over a hundred sessions and over a hundred thousand. */

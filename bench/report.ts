@@ -51,7 +51,7 @@ export function printStartup(startup: Record<string, number>): void {
 
 export function printMemory({ atRest, quarters, requests, sessions }: MemoryResult): void {
   heading('Resident memory of this site')
-  print('at rest', `${atRest.toFixed(0)} MB`)
+  print('at rest', `${atRest.map((each) => each.toFixed(0)).join(', ')} MB`)
   print(`over ${whole(requests)} requests`, `${quarters.map((each) => each.toFixed(0)).join(', ')} MB`)
   print(
     'asked with 100,000 sessions',

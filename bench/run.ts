@@ -67,11 +67,11 @@ const others: Record<string, () => Promise<void>> = {
     report.printStartup(results.startup)
   },
   async memory() {
-    results.memory = await measureMemory(quick ? 50_000 : 1_000_000)
+    results.memory = await measureMemory(quick ? 50_000 : 1_000_000, quick ? 1 : 6)
     report.printMemory(results.memory)
   },
   async growth() {
-    results.growth = await measureGrowth(quick ? 1 : 5)
+    results.growth = await measureGrowth(quick ? 1 : 8, pace.warmUp)
     report.printGrowth(results.growth)
   },
   async processes() {
