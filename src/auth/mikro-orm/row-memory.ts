@@ -14,30 +14,38 @@ interface Remembered {
 
 /**
  * Remembers rows until anything at all is committed to the database, by whichever process: what was revoked, deleted or
- * changed counts for the very next request. Bounded: each value has one place, which it takes from whichever was there.
+ * changed counts for the very next request. Bounded: each value has one place, which it takes from another only if it is
+ * asked for twice in a row, so that rows that nobody asks for again need not be collected.
  */
 export class RowMemory {
   readonly #watch: Watch
   readonly #places: (Remembered | undefined)[]
+  /** Which value was asked for last in each place, by its number. */
+  readonly #asked: Uint32Array
   #commits = 0
 
   /** @param most how many rows it holds */
   constructor(watch: Watch, most = 20_000) {
     this.#watch = watch
     this.#places = new Array(most).fill(undefined)
+    this.#asked = new Uint32Array(most)
   }
 
   /** The row for that value, as it was read or as `read` reads it now. Nobody is not remembered: strangers could fill it. */
   row(value: string | number, read: () => Row | undefined): Row | undefined {
-    const place = numberOf(value) % this.#places.length
+    const number = numberOf(value)
+    const place = number % this.#places.length
     const known = this.#places[place]
+    const isAskedAgain = this.#asked[place] === number
+    this.#asked[place] = number
     // The watch is looked at for what is still as it was read: whatever is here was read since, or was right then.
     if (known?.value === value && known.commits === this.#commits) {
       if (!this.#watch.hasChanged()) return known.row
       this.#commits += 1
     }
     const row = read()
-    if (row) this.#places[place] = { value, row, commits: this.#commits }
+    const isFree = known?.commits !== this.#commits
+    if (row && (isFree || isAskedAgain)) this.#places[place] = { value, row, commits: this.#commits }
     return row
   }
 }
