@@ -49,13 +49,13 @@ async function name(read: PreparedRead, id = '1'): Promise<unknown> {
 }
 
 describe('a prepared read', () => {
-  test('reads a row once, until something is committed by whichever connection', async (t) => {
+  test('reads a row twice, and then not until something is committed by whichever connection', async (t) => {
     const { other, execute, prepare, statements } = await open(t)
     const read = await prepare()
     const asked = await statements()
     for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
-    // Once more, since nobody knew then what the head of the log was when it was read first.
-    assert.equal(asked(), 2)
+    // Once more, since nobody knew what the head of the log was when it was read.
+    assert.equal(asked(), 3)
     other.exec("update people set name = 'Augusta'")
     for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Augusta')
     assert.equal(asked(), 1)
@@ -183,7 +183,7 @@ describe('a prepared read', () => {
 })
 
 describe('RowMemory', () => {
-  test('holds so many rows, and of those that share a place the one that was asked for twice', () => {
+  test('holds so many rows, of values that were asked for twice in a row', () => {
     const memory = new RowMemory({ hasChanged: () => false }, 10)
     let reads = 0
     const row = (id: number | string): Row | undefined =>
@@ -191,36 +191,36 @@ describe('RowMemory', () => {
         reads += 1
         return [id]
       })
-    for (let round = 0; round < 3; round += 1)
-      for (let id = 0; id < 10; id += 1) assert.deepEqual(row(id), [id])
-    assert.equal(reads, 10)
-    for (let id = 10; id < 1000; id += 1) assert.deepEqual(row(id), [id])
-    assert.equal(reads, 1000)
-    row(9)
-    assert.equal(reads, 1000, 'whoever comes once takes the place of nobody')
-    row(19)
-    row(9)
-    row(19)
-    assert.equal(reads, 1002, 'nor does whoever comes in turns with it')
-    row(19)
-    row(19)
-    assert.equal(reads, 1003)
-    row(9)
-    assert.equal(reads, 1004)
-    assert.deepEqual(row('9'), ['9'], 'a text is no number')
+    for (let round = 0; round < 4; round += 1)
+      for (let id = 100; id < 110; id += 1) assert.deepEqual(row(id), [id])
+    assert.equal(reads, 20)
+    for (let id = 110; id < 1000; id += 1) assert.deepEqual(row(id), [id])
+    assert.equal(reads, 910)
+    row(109)
+    assert.equal(reads, 910, 'whoever comes once takes the place of nobody')
+    row(119)
+    row(109)
+    row(119)
+    assert.equal(reads, 912, 'nor does whoever comes in turns with it')
+    row(119)
+    row(119)
+    assert.equal(reads, 913)
+    row(109)
+    assert.equal(reads, 914)
+    assert.deepEqual(row('109'), ['109'], 'a text is no number')
   })
 
   test('finds a place for whatever is asked for', () => {
     const memory = new RowMemory({ hasChanged: () => false })
     for (const value of ['', 'a', 'é'.repeat(50), -7, 0.5, Number.MAX_SAFE_INTEGER, Number.NaN])
-      for (let i = 0; i < 2; i += 1)
+      for (let i = 0; i < 3; i += 1)
         assert.deepEqual(
           memory.row(value, () => [value]),
           [value],
         )
   })
 
-  test('keeps nearly all of half as many as it holds, whatever their form', () => {
+  test('keeps nearly all of a tenth as many as it holds, in whatever order and form they come', () => {
     const forms = [
       (i: number) => i,
       (i: number) => `${i}`,
@@ -229,16 +229,17 @@ describe('RowMemory', () => {
     ]
     for (const form of forms) {
       const memory = new RowMemory({ hasChanged: () => false }, 20_000)
-      for (let i = 0; i < 10_000; i += 1) memory.row(form(i), () => [i])
+      for (let round = 0; round < 2; round += 1)
+        for (let i = 0; i < 2_000; i += 1) memory.row(form(i), () => [i])
       let kept = 0
-      for (let i = 0; i < 10_000; i += 1) {
+      for (let i = 0; i < 2_000; i += 1) {
         memory.row(form(i), () => {
           kept -= 1
           return undefined
         })
         kept += 1
       }
-      assert.ok(kept > 7_500, `${form(1)}: ${kept}`)
+      assert.ok(kept > 1_700, `${form(1)}: ${kept}`)
     }
   })
 
@@ -250,6 +251,7 @@ describe('RowMemory', () => {
     }
     const memory = new RowMemory({ hasChanged })
     for (let id = 0; id < 1000; id += 1) memory.row(`token ${id}`, () => [id])
+    memory.row('token 1', () => [1])
     assert.equal(looks, 0)
     memory.row('token 1', () => [1])
     assert.equal(looks, 1)
@@ -260,7 +262,7 @@ describe('RowMemory', () => {
     let truth = 1
     const memory = new RowMemory({ hasChanged: () => changed })
     const row = () => memory.row('a', () => [truth])?.[0]
-    row()
+    for (let i = 0; i < 2; i += 1) assert.equal(row(), 1)
     truth = 2
     assert.equal(row(), 1, 'nobody said that anything changed')
     changed = true

@@ -14,8 +14,8 @@ interface Remembered {
 
 /**
  * Remembers rows until anything at all is committed to the database, by whichever process: what was revoked, deleted or
- * changed counts for the very next request. Bounded: each value has one place, which it takes from another only if it is
- * asked for twice in a row, so that rows that nobody asks for again need not be collected.
+ * changed counts for the very next request. Bounded: each value has one place, which it takes when it is asked for again
+ * before any other of that place is, so that rows that nobody asks for again need not be collected.
  */
 export class RowMemory {
   readonly #watch: Watch
@@ -44,8 +44,7 @@ export class RowMemory {
       this.#commits += 1
     }
     const row = read()
-    const isFree = known?.commits !== this.#commits
-    if (row && (isFree || isAskedAgain)) this.#places[place] = { value, row, commits: this.#commits }
+    if (row && isAskedAgain) this.#places[place] = { value, row, commits: this.#commits }
     return row
   }
 }
