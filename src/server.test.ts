@@ -178,7 +178,7 @@ describe('the server', { concurrency: 2 }, () => {
     const [line, ...others] = refusal(
       await runServer(t, { DATA_DIR: await temporaryFolder(t), PORT: port }).ended,
     )
-    assert.match(line ?? '', new RegExp(`EADDRINUSE.*${port}`))
+    assert.match(line ?? '', new RegExp(`EADDRINUSE.*${port}: set another PORT`))
     assert.deepEqual(others, [])
   })
 

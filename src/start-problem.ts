@@ -4,7 +4,9 @@ import { WorkersError } from './workers/workers.ts'
 
 /** All that the operator needs to know of a start that failed, if what is wrong is outside this program. */
 export function startProblem(error: unknown): string | undefined {
-  return isForOperator(error) ? error.message : undefined
+  if (!isForOperator(error)) return undefined
+  const isTaken = 'code' in error && error.code === 'EADDRINUSE'
+  return isTaken ? `${error.message}: set another PORT, or stop what listens there` : error.message
 }
 
 function isForOperator(error: unknown): error is Error {

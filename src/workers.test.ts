@@ -178,7 +178,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     t.after(() => taken.close())
     const PORT = String((taken.address() as AddressInfo).port)
     const wrong: [Record<string, string>, RegExp][] = [
-      [{ PORT }, new RegExp(`^bind EADDRINUSE.*${PORT}$`)],
+      [{ PORT }, new RegExp(`^bind EADDRINUSE.*${PORT}: set another PORT`)],
       [
         { DATABASE_URL: 'sqlite:/dev/null/site.sqlite' },
         /^The database \/dev\/null\/site\.sqlite cannot be opened: [A-Z_]+\.$/,
