@@ -7,6 +7,11 @@ export function afterLogin(next: unknown): string {
   return /^\/(?:login|logout|signup)$/i.test(pathname(path)) ? '/account' : path
 }
 
+/** The page that was asked for; `undefined` if there is none to go to. */
+export function asked(next: unknown): string | undefined {
+  return next !== undefined && afterLogin(next) === next ? next : undefined
+}
+
 // In the one spelling that a browser would ask for, whatever dots and escapes it is written with.
 function pathname(path: string): string {
   return decodeURIComponent(new URL(path, 'https://here.invalid').pathname)

@@ -94,6 +94,29 @@ describe('GET /login', () => {
       assert.equal(await nextOf(next), '/account', next)
   })
 
+  test('speaks of the page that was asked for where there is one', async (t) => {
+    const site = await startSite(t)
+    const speaks = async (next: string) =>
+      (await site.visitor().page(`/login?next=${encodeURIComponent(next)}`)).text.includes('see that page')
+    assert.equal(await speaks('/account/tokens'), true)
+    for (const none of ['//evil.example', '%', '', '/login']) assert.equal(await speaks(none), false, none)
+  })
+
+  test('has a way to sign up that leads to the page that was asked for', async (t) => {
+    const site = await startSite(t)
+    const { text } = await site.visitor().page('/login?next=%2Faccount%2Ftokens%3Fa%3D1%26b')
+    const href = /href="(\/signup\?[^"]*)"/.exec(text)?.[1] ?? assert.fail(text)
+    const form = await site.visitor().page(href)
+    assert.match(form.text, /<input type="hidden" name="next" value="\/account\/tokens\?a=1&amp;b">/)
+    assert.match(form.text, /href="\/login\?next=%2Faccount%2Ftokens%3Fa%3D1%26b"/)
+    assert.doesNotMatch(
+      (await site.visitor().page('/signup?next=%2F%2Fevil.example')).text,
+      /evil|name="next"/,
+    )
+    const ada = await signIn(site, await signUp(site))
+    assert.equal((await ada.page(href)).headers.location, '/account/tokens?a=1&b')
+  })
+
   test('sends a signed-in user to a safe next, else to the account', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))

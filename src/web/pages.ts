@@ -1,6 +1,6 @@
 import type Router from '@koa/router'
 import { User } from '../users/user.ts'
-import { afterLogin } from './after-login.ts'
+import { afterLogin, asked } from './after-login.ts'
 import { seeOther } from './see-other.ts'
 import type { SiteContext } from './site-context.ts'
 import { page } from './views.ts'
@@ -10,14 +10,16 @@ export function pages(router: Router<object, SiteContext>): void {
   router.get('/', (ctx) => page(ctx, 'home', {}))
 
   router.get('/signup', (ctx) => {
-    if (ctx.auth.has(User)) return seeOther(ctx, '/account')
-    return page(ctx, 'signup', {})
+    const { next } = ctx.query
+    if (ctx.auth.has(User)) return seeOther(ctx, afterLogin(next))
+    return page(ctx, 'signup', { next: asked(next) })
   })
 
   router.get('/login', (ctx) => {
-    const next = afterLogin(ctx.query.next)
-    if (ctx.auth.has(User)) return seeOther(ctx, next)
-    const isSentHere = ctx.query.next !== undefined
-    return page(ctx, 'login', isSentHere ? { next, notice: 'Sign in to see that page.' } : {})
+    const { next } = ctx.query
+    if (ctx.auth.has(User)) return seeOther(ctx, afterLogin(next))
+    if (next === undefined) return page(ctx, 'login', {})
+    const notice = asked(next) === undefined ? undefined : 'Sign in to see that page.'
+    return page(ctx, 'login', { next: afterLogin(next), notice })
   })
 }

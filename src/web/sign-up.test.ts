@@ -206,6 +206,17 @@ describe('POST /users as a form', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
+  test('goes on to the page that was asked for, and nowhere else, however often the form was wrong', async (t) => {
+    const site = await startSite(t)
+    const next = '/account/tokens?a=1'
+    const wrong = await site.visitor().form('/users', { ...fields({ confirmPassword: 'other' }), next })
+    assert.match(wrong.text, /<input type="hidden" name="next" value="\/account\/tokens\?a=1">/)
+    const { status, headers } = await site.visitor().form('/users', { ...fields(), next })
+    assert.deepEqual([status, headers.location], [303, next])
+    const bob = { ...fields({ email: 'bob@example.com' }), next: '//evil.example' }
+    assert.equal((await site.visitor().form('/users', bob)).headers.location, '/account')
+  })
+
   test('shows the form again with the entered name and e-mail and a message at each field, and the status of the API', async (t) => {
     const site = await startSite(t)
     const wrong = fields({ name: ' ', email: '"><b>', password: 'short7!', confirmPassword: 'other7!' })

@@ -5,6 +5,7 @@ import { type FieldError, FieldRefusal } from '../refusal.ts'
 import { hashPassword } from '../users/password.ts'
 import { parseRegistration, type Registration } from '../users/registration.ts'
 import { User } from '../users/user.ts'
+import { afterLogin, asked } from './after-login.ts'
 import { fieldsOf } from './body.ts'
 import { wantsPage } from './face.ts'
 import { formAgain } from './form-again.ts'
@@ -20,7 +21,7 @@ const taken: FieldError = {
   detail: 'There is already an account with this e-mail address.',
 }
 
-/** `POST /users`: a new account. The form signs its owner in; the API answers with the record. */
+/** `POST /users`: a new account. The form signs its owner in, and goes on to `next`; the API answers with the record. */
 export function signUp(router: Router<object, SiteContext>): void {
   router.post('/users', again, async (ctx) => {
     // Anybody may; but where nobody can tell who is who, nobody is made either.
@@ -39,7 +40,7 @@ export function signUp(router: Router<object, SiteContext>): void {
     }
     ctx.session.maxAge = lifetime(false)
     ctx.auth.login(user)
-    seeOther(ctx, '/account')
+    seeOther(ctx, afterLogin(fieldsOf(ctx).next))
   })
 }
 
@@ -60,8 +61,9 @@ async function createUser(ctx: SiteContext, registration: Registration): Promise
 }
 
 const again = formAgain((ctx, errors) => {
-  const { name, email } = fieldsOf(ctx)
-  return page(ctx, 'signup', { values: { name: textOf(name), email: textOf(email) }, errors })
+  const { name, email, next } = fieldsOf(ctx)
+  const values = { name: textOf(name), email: textOf(email) }
+  return page(ctx, 'signup', { values, errors, next: asked(next) })
 })
 
 function textOf(field: unknown): string {

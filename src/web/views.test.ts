@@ -100,7 +100,7 @@ describe('views and page', () => {
             ([, address]) => address,
           )
           assert.deepEqual(
-            addresses.filter((address) => !/^(\/[\w./-]*|#[\w-]+)$/.test(address ?? '')),
+            addresses.filter((address) => !/^(\/[\w./-]*(\?next=[^\s<>]*)?|#[\w-]+)$/.test(address ?? '')),
             [],
           )
           const ids = [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id)

@@ -22,7 +22,7 @@ export type FieldError = { field?: string | undefined; detail: string }
 /** What each view is given beside the common data: plain values, never an entity. */
 export type Views = {
   home: object
-  signup: { values?: { name?: string; email?: string }; errors?: FieldError[] }
+  signup: { values?: { name?: string; email?: string }; errors?: FieldError[]; next?: string | undefined }
   login: {
     values?: { username?: string; remember?: boolean }
     errors?: FieldError[]
