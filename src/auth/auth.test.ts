@@ -114,6 +114,33 @@ describe('ctx.auth', () => {
     ])
   })
 
+  test('takes nobody who is not of the class, whatever plain JavaScript logs in', async (t) => {
+    class User {}
+    class Admin {}
+    const wrong: [unknown, unknown][] = [
+      [new User(), Admin],
+      [[], User],
+      [true, User],
+      [Promise.resolve(new User()), User],
+      [{ name: 'ada' }, undefined],
+      [Object.create(null), undefined],
+      [new User(), 'User'],
+    ]
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use((ctx) => {
+      for (const [user, type] of wrong) {
+        const logIn = () => ctx.auth.login(user as object, type as typeof User)
+        assert.throws(logIn, { code: 'ERR_AUTH_MISUSE' })
+        assert.deepEqual([ctx.auth.has(User), ctx.auth.has(Admin)], [false, false])
+      }
+      ctx.body = 'all of them'
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal(await (await fetch(url)).text(), 'all of them')
+  })
+
   test('can log in again who was logged out, and log out who is not there', async (t) => {
     class User {}
     const app = new Koa<object, AuthContext>()
@@ -270,6 +297,12 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     },
     'throws an error whose status is no number': () => {
       throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.5'), { status: 'down' })
+    },
+    'throws the answer of somebody else, as clients of HTTP do': () => {
+      throw Object.assign(new Error('404 from ECONNREFUSED'), { status: 404 })
+    },
+    'throws an error that claims to be a success': () => {
+      throw Object.assign(new Error('ECONNREFUSED'), { status: 200, expose: true })
     },
   }
 

@@ -1,3 +1,4 @@
+import { validateHeaderValue } from 'node:http'
 import type { ExtendableContext, Next } from 'koa'
 import type { RequestAuthenticator } from './authenticator.ts'
 import { isAnswer, Misuse, Unauthorized, Undecided } from './errors.ts'
@@ -36,8 +37,13 @@ export class Auth {
     this.#credentialsSent = ctx.req.headers.authorization !== undefined
   }
 
-  /** Marks `user` as authenticated for this request, in place of any other of its class. */
+  /**
+   * Marks `user` as authenticated for this request, in place of any other of its class. Throws `Misuse` if it is none of
+   * that class: whoever asks for the class would get something else.
+   */
   login<User extends object>(user: User, type: Class<User> = user.constructor as Class<User>): void {
+    proveClass(type)
+    if (!(user instanceof type)) throw new Misuse(`Log in an instance of ${type.name}: this is none.`)
     this.withdraw(type)
     this.#users.push({ type, user, by: this.#trying })
     if (this.#loggedOut.length > 0) this.#loggedOut = this.#loggedOut.filter((each) => each !== type)
@@ -167,7 +173,10 @@ export class Auth {
 
   #challenges(): string[] {
     const challenges = this.authenticators.map((each) => each.challenge(this.#ctx))
-    return [...new Set(challenges.filter((each) => each !== undefined))]
+    const known = [...new Set(challenges.filter((each) => each !== undefined))]
+    // Koa would send it with an error, where nobody could catch what Node throws.
+    for (const each of known) validateHeaderValue('WWW-Authenticate', each)
+    return known
   }
 }
 
@@ -187,4 +196,10 @@ export function auth(): (ctx: ExtendableContext & { auth?: Auth }, next: Next) =
 export function authOf(ctx: { auth?: Auth }): Auth {
   if (!ctx.auth) throw new Misuse('Add `app.use(auth())` before the first authenticator, guard or redirect.')
   return ctx.auth
+}
+
+/** Proves that it is a class that users can be told apart by: for plain JavaScript, and for objects without a class. */
+export function proveClass(type: Class): void {
+  if (typeof type !== 'function' || type === Object)
+    throw new Misuse('Name the class of the user, such as `guard(User)`; a plain object has none of its own.')
 }

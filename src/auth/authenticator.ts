@@ -37,10 +37,10 @@ export abstract class RequestAuthenticator<User extends object = object> {
   }
 }
 
-/** Finds the user that something stands for, in whatever way the application keeps users; `undefined` if it stands for nobody. */
+/** Finds the user that something stands for, in whatever way the application keeps users; `undefined` or `null` if it stands for nobody. */
 export type Find<User extends object> = (
   value: string,
   ctx: AuthContext,
-) => User | undefined | Promise<User | undefined>
+) => User | null | undefined | Promise<User | null | undefined>
 
 export { RequestAuthenticator as AsyncRequestAuthenticator }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { Misuse } from './errors.ts'
 
 /** What `Authorization: Basic` says (specification, "BasicAuthorization"; RFC 7617 §2). */
 export interface BasicAuthorization {
@@ -21,6 +22,13 @@ export function basicAuthorization(req: IncomingMessage): BasicAuthorization | u
 export function bearerAuthorization(req: IncomingMessage): BearerAuthorization | undefined {
   const token = credentialsOf(req, 'bearer')
   return token === undefined ? undefined : { token }
+}
+
+/** For challenges: the text as a quoted-string (RFC 9110 §5.6.4). Throws `Misuse` for what a header cannot hold safely. */
+export function quoted(text: string): string {
+  if (!/^[ -~]*$/.test(text))
+    throw new Misuse(`Give a \`realm\` in printable ASCII: a header cannot hold ${JSON.stringify(text)}.`)
+  return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
 // RFC 9110 §11.4: auth-scheme, one or more spaces, one token68.

@@ -85,6 +85,34 @@ describe('BasicAuthenticator', () => {
     }
   })
 
+  test('quotes its realm, and refuses one that no header can hold before anybody asks', async (t) => {
+    class User {}
+    class Named extends BasicAuthenticator<User> {
+      readonly user = User
+      override readonly realm: string
+      constructor(realm: string) {
+        super()
+        this.realm = realm
+      }
+      override authenticate() {}
+    }
+    for (const realm of ['Büro', 'Büro – intern', '日本', 'a\r\nSet-Cookie: a=b', '\u0000'])
+      assert.throws(() => new Named(realm).middleware(), {
+        code: 'ERR_AUTH_MISUSE',
+        message: /printable ASCII/,
+      })
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Named('the "back" \\ office').middleware())
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+
+    assert.equal(
+      (await fetch(url)).headers.get('www-authenticate'),
+      'Basic realm="the \\"back\\" \\\\ office", charset="UTF-8"',
+    )
+  })
+
   test('puts its challenge on a line of its own, beside that of another realm', async (t) => {
     class User {}
     class Staff extends BasicAuthenticator<User> {

@@ -1,10 +1,10 @@
-import type { AuthContext } from './auth.ts'
+import type { AuthContext, AuthMiddleware } from './auth.ts'
 import { RequestAuthenticator } from './authenticator.ts'
-import { type BasicAuthorization, basicAuthorization } from './authorization.ts'
+import { type BasicAuthorization, basicAuthorization, quoted } from './authorization.ts'
 
 /** Verifies `Authorization: Basic` (specification, "Basic"; RFC 7617). To be used over TLS only. */
 export abstract class BasicAuthenticator<User extends object = object> extends RequestAuthenticator<User> {
-  /** The protection space that the challenge names (RFC 9110 §11.5). */
+  /** The protection space that the challenge names (RFC 9110 §11.5), in printable ASCII. */
   readonly realm: string = 'restricted'
 
   /** Called when the request has Basic credentials. Calls `ctx.auth.login` if they match, else does nothing. */
@@ -16,7 +16,13 @@ export abstract class BasicAuthenticator<User extends object = object> extends R
   }
 
   override challenge(_ctx: AuthContext): string {
-    return `Basic realm="${this.realm}", charset="UTF-8"`
+    return `Basic realm=${quoted(this.realm)}, charset="UTF-8"`
+  }
+
+  /** Throws `Misuse` if no header can hold the `realm`. */
+  override middleware(): AuthMiddleware {
+    quoted(this.realm)
+    return super.middleware()
   }
 }
 

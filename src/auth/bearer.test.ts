@@ -129,6 +129,40 @@ describe('BearerAuthenticator', () => {
     assert.equal(await challenge({ authorization: 'Bearer' }), 'Bearer realm="api"')
   })
 
+  test('refuses a realm that no header can hold before anybody asks', () => {
+    class Named extends BearerAuthenticator {
+      readonly user = class User {}
+      override readonly realm = '日本'
+      override authenticate() {}
+    }
+    assert.throws(() => new Named().middleware(), { code: 'ERR_AUTH_MISUSE', message: /printable ASCII/ })
+  })
+
+  test('lets nobody in where a look-up finds something else than a user', async (t) => {
+    class User {}
+    for (const found of [[], true, 'ada', {}]) {
+      const app = new Koa<object, AuthContext>()
+      app.use(auth())
+      app.use(BearerAuthenticator.from(User, async () => found as User))
+      app.use(guard(User))
+      app.use((ctx) => {
+        ctx.body = 'secret'
+      })
+      const { url } = await serve(t, app)
+      assert.equal((await fetch(url, { headers: { authorization: 'Bearer any' } })).status, 500)
+    }
+  })
+
+  test('takes null for nobody, as most databases say it', async (t) => {
+    class User {}
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(BearerAuthenticator.from(User, async () => null))
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+    assert.equal((await fetch(url, { headers: { authorization: 'Bearer any' } })).status, 401)
+  })
+
   test('challenges only where it stood before the refusal', async (t) => {
     class User {}
     class ByToken extends BearerAuthenticator<User> {

@@ -107,6 +107,17 @@ describe('refuseCrossSite', () => {
     }
   })
 
+  test('needs an origin that a browser could send', () => {
+    for (const wrong of [
+      'https://example.org/',
+      'https://EXAMPLE.org',
+      'https://example.org:443',
+      'example.org',
+      '',
+    ])
+      assert.throws(() => refuseCrossSite(wrong), { code: 'ERR_AUTH_MISUSE', message: /Give an origin/ })
+  })
+
   test('believes two Origin headers as little as a wrong one', async (t) => {
     const { app } = behindTheRule(ours)
     const { port } = await serve(t, app)

@@ -1,14 +1,16 @@
 import type { ExtendableContext, Next } from 'koa'
-import { Forbidden } from './errors.ts'
+import { Forbidden, Misuse } from './errors.ts'
 
 /**
  * Refuses, with 403, a state-changing request that a browser sends from another site (HTTP contract, "Form posts from
  * other sites"): one whose `Sec-Fetch-Site` is neither `same-origin` nor `none`, or that has no such header and an
  * `Origin` that is not ours. Clients that send neither are not browsers, and pass. Stands before every authenticator.
  *
- * @param origin ours, as in `https://example.org`; without it, the origin that the request was sent to
+ * @param origin ours, as in `https://example.org`, else it throws `Misuse`; without it, the origin that the request was sent to
  */
 export function refuseCrossSite(origin?: string): (ctx: ExtendableContext, next: Next) => unknown {
+  if (origin !== undefined && URL.parse(origin)?.origin !== origin)
+    throw new Misuse('Give an origin and nothing more, such as `https://example.org`.')
   return (ctx, next) => {
     if (!isSafe(ctx.method) && !isOurs(ctx, origin)) {
       throw new Forbidden('This request came from another site, so it was not carried out.')

@@ -53,7 +53,12 @@ export class Misuse extends AuthError {
   override readonly expose = false
 }
 
-/** Whether an error is an answer of its own, with a status, and not a sign that something is broken. */
+/**
+ * Whether an error is an answer of its own, as `ctx.throw` makes them, and not a sign that something is broken: a client or
+ * server error that says whether it may be shown. The status in an HTTP client's error is what somebody else answered.
+ */
 export function isAnswer(error: unknown): boolean {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number'
+  if (!(error instanceof Error && 'status' in error && 'expose' in error)) return false
+  const { status, expose } = error
+  return typeof status === 'number' && status >= 400 && status < 600 && typeof expose === 'boolean'
 }

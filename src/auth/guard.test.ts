@@ -91,6 +91,29 @@ describe('guard', () => {
     assert.equal((await fetch(url, { headers: basic('ada') })).status, 401)
   })
 
+  test('needs a class when it is made', () => {
+    for (const wrong of [undefined, 'User', {}, Object])
+      assert.throws(() => guard(wrong as never), { code: 'ERR_AUTH_MISUSE', message: /Name the class/ })
+  })
+
+  test('answers 500, and goes on, where a challenge of somebody else is no header', async (t) => {
+    class User {}
+    class Strange extends BasicAuthenticator {
+      readonly user = User
+      override authenticate() {}
+      override challenge() {
+        return 'Strange realm="\r\n日本"'
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Strange().middleware())
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+
+    for (let i = 0; i < 2; i += 1) assert.equal((await fetch(url)).status, 500)
+  })
+
   test('names the missing line where there is no auth()', async (t) => {
     const app = new Koa<object, AuthContext>()
     app.use(guard(class User {}))

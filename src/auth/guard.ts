@@ -1,4 +1,4 @@
-import { type AuthMiddleware, authOf, type Class } from './auth.ts'
+import { type AuthMiddleware, authOf, type Class, proveClass } from './auth.ts'
 import { warnOfNoAuthenticator } from './unguarded.ts'
 
 /**
@@ -6,6 +6,7 @@ import { warnOfNoAuthenticator } from './unguarded.ts'
  * "Guard and composition"). Stands behind the authenticators.
  */
 export function guard(type: Class): AuthMiddleware {
+  proveClass(type)
   return (ctx, next) => {
     if (!authOf(ctx).has(type)) warnOfNoAuthenticator(ctx)
     ctx.auth.require(type)

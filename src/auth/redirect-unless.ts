@@ -1,4 +1,4 @@
-import { type AuthContext, type AuthMiddleware, authOf, type Class } from './auth.ts'
+import { type AuthContext, type AuthMiddleware, authOf, type Class, proveClass } from './auth.ts'
 import { leadsHere } from './next-path.ts'
 import { warnOfNoAuthenticator } from './unguarded.ts'
 
@@ -9,6 +9,7 @@ import { warnOfNoAuthenticator } from './unguarded.ts'
  * authenticator stands before it.
  */
 export function redirectUnless(type: Class, to: string | ((ctx: AuthContext) => string)): AuthMiddleware {
+  proveClass(type)
   return (ctx, next) => {
     if (authOf(ctx).has(type)) return next()
     warnOfNoAuthenticator(ctx)

@@ -982,6 +982,30 @@ describe('a session', () => {
     assert.equal('User' in session, false)
   })
 
+  test('is told whom to remember in one of two words', () => {
+    const { FromSession } = people('ada')
+    assert.throws(() => new FromSession({ remember: 'signedin' as 'signed-in' }), { code: 'ERR_AUTH_MISUSE' })
+  })
+
+  test('keeps texts alone: a user with another identifier is not remembered, and that is said', async (t) => {
+    class User {
+      readonly sessionID = 42 as unknown as string
+    }
+    const app = new Koa<object, SessionContext>()
+    app.keys = ['a key for tests']
+    app.use(session({ maxAge: 60_000 }, app))
+    app.use(auth())
+    app.use(SessionAuthenticator.from(User, () => new User()))
+    app.use((ctx) => {
+      ctx.auth.login(new User())
+      ctx.body = 'in'
+    })
+    const { url, errors } = await serve(t, app)
+
+    assert.equal((await fetch(url)).status, 500)
+    assert.match(errors[0]?.message ?? '', /`sessionID` of User is a text/)
+  })
+
   test('needs auth() before it', async (t) => {
     const { FromSession } = people('ada')
     const app = new Koa<object, SessionContext>()

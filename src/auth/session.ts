@@ -33,6 +33,9 @@ export abstract class SessionAuthenticator<
 
   constructor(options: SessionOptions = {}) {
     super()
+    const { remember = 'authenticated' } = options
+    if (remember !== 'authenticated' && remember !== 'signed-in')
+      throw new Misuse('A session can `remember` whoever is "authenticated", or who is "signed-in".')
     if (options.key?.startsWith('_'))
       throw new Misuse('koa-session drops keys that begin with `_`: give another `key`.')
     this.#options = options
@@ -44,7 +47,7 @@ export abstract class SessionAuthenticator<
    */
   static from<User extends SessionAuthenticatable & object>(
     user: Class<User>,
-    find: Find<User>,
+    find: Find<NoInfer<User>>,
     options: SessionOptions = {},
   ): AuthMiddleware {
     return new FoundBySession(user, find, options).middleware()
@@ -98,6 +101,8 @@ export abstract class SessionAuthenticator<
         'This session cannot change its identifier: mount koa-session, which has `regenerate()`.',
       )
     }
+    if (typeof user.sessionID !== 'string')
+      throw new Misuse(`The \`sessionID\` of ${this.user.name} is a text: no other would be known again.`)
     session[this.key] = user.sessionID
     await session.regenerate()
   }

@@ -22,7 +22,7 @@ const tokenKeys = { value: 'value', user: 'user' } as const
 const routes = `
 import Router from '@koa/router'
 import Koa from 'koa'
-import { type AuthContext, auth, BasicAuthenticator, guard, redirectUnless, SessionAuthenticator } from '#auth'
+import { type AuthContext, auth, BasicAuthenticator, BearerAuthenticator, guard, redirectUnless, SessionAuthenticator } from '#auth'
 class User { readonly name: string = 'Ada'; readonly sessionID: string = '1' }
 class Admin { readonly level: number = 1 }
 const router = new Router<object, AuthContext>()
@@ -68,6 +68,11 @@ const programs = {
     router.get('/me', (ctx) => { ctx.auth.login('ada') })`,
   'a log-in as another class': `${routes}
     router.get('/me', (ctx) => { ctx.auth.login(new Admin(), User) })`,
+  'a look-up that finds somebody else': `${routes}
+    BearerAuthenticator.from(Admin, async (token) => (token === 'a' ? new User() : null))`,
+  'a look-up that finds them in the end': `${routes}
+    const find = async (token: string) => (token === 'a' ? new User() : null)
+    router.use(BearerAuthenticator.from(User, find), SessionAuthenticator.from(User, find))`,
   'an authenticator without its method': `${routes}
     class Lacking extends BasicAuthenticator<User> { readonly user = User }`,
   'an authenticator without its user type': `${routes}
@@ -156,7 +161,12 @@ function compile(): Map<string, string> {
 describe('the types', () => {
   const said = compile()
 
-  for (const good of ['what require and get return', 'a plain application', 'models that have everything']) {
+  for (const good of [
+    'what require and get return',
+    'a plain application',
+    'a look-up that finds them in the end',
+    'models that have everything',
+  ]) {
     test(`let pass: ${good}`, () => {
       assert.equal(said.get(good), undefined)
     })
@@ -172,6 +182,7 @@ describe('the types', () => {
     ['a guard of no class', /'User' is not assignable to parameter of type 'Class'/],
     ['a log-in of a string', /'string' is not assignable to parameter of type 'object'/],
     ['a log-in as another class', /Property 'level' is missing in type 'User'/],
+    ['a look-up that finds somebody else', /Property 'level' is missing in type 'User'/],
     ['an authenticator without its method', /does not implement inherited abstract member authenticate/],
     ['an authenticator without its user type', /does not implement inherited abstract member user/],
     ['a session user without a sessionID', /Property 'sessionID' is missing in type 'Admin'/],
@@ -198,7 +209,7 @@ describe('the types', () => {
   }
 
   test('leave no program out, and nothing else is said', () => {
-    assert.equal(Object.keys(programs).length, 3 + refusals.length)
+    assert.equal(Object.keys(programs).length, 4 + refusals.length)
     assert.deepEqual(
       [...said.keys()].filter((name) => !Object.hasOwn(programs, name)),
       [],

@@ -1,6 +1,7 @@
 import type { AuthContext } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
+import { Misuse } from '../errors.ts'
 import type { JWTKeys } from './keys.ts'
 import type { JWTPayload, JWTPayloadClass } from './payload.ts'
 
@@ -14,6 +15,8 @@ export class JWTAuthenticator<Payload extends JWTPayload = JWTPayload> extends B
 
   constructor(user: JWTPayloadClass<Payload>, keys: JWTKeys) {
     super()
+    if (typeof keys?.admit !== 'function')
+      throw new Misuse(`Give the keys of its tokens: \`${user.name}.authenticator(new JWTKeys(…))\`.`)
     keys.admit(user)
     this.user = user
     this.#keys = keys

@@ -1,3 +1,4 @@
+import { Misuse } from '../errors.ts'
 import { decodeBase64url } from './base64url.ts'
 import { encodeHeader, parseHeader } from './header.ts'
 import type { JWK } from './jwk.ts'
@@ -41,11 +42,14 @@ export function openCompact(
   return keys.some((key) => key.verify(input, signature)) ? payload : undefined
 }
 
-/** The token in compact form with these claims, signed by this key (RFC 7515 §5.1). */
+/** The token in compact form with these claims, signed by this key (RFC 7515 §5.1). Throws `Misuse` if it is too long to be verified. */
 export function signCompact(claims: object, typ: string, key: JWTKey): string {
   const payload = Buffer.from(JSON.stringify(claims)).toString('base64url')
   const input = `${encodeHeader({ alg: key.alg, typ, kid: key.kid })}.${payload}`
-  return `${input}.${key.sign(input).toString('base64url')}`
+  const token = `${input}.${key.sign(input).toString('base64url')}`
+  if (token.length > longest)
+    throw new Misuse(`A token has at most ${longest} characters, and this payload takes ${token.length}.`)
+  return token
 }
 
 // Only what is public of the key counts here.

@@ -62,7 +62,7 @@ describe('JWTKeys', () => {
       [-61, -60, 959, 960].map((seconds) => at(seconds) !== undefined),
       [false, true, true, false],
     )
-    for (const leeway of [-1, 61, Number.NaN, Infinity]) {
+    for (const leeway of [-1, 61, Number.NaN, Infinity, '30' as never]) {
       assert.throws(() => keysOf([newer], { leeway }), {
         code: 'ERR_AUTH_MISUSE',
         message: /0 to 60 seconds/,
@@ -111,6 +111,22 @@ describe('JWTKeys', () => {
     for (const expiration of [new Date((made + 901) * 1000), new Date(Number.NaN)]) {
       assert.throws(() => keysOf([newer]).sign(new SessionToken(id, expiration)), { code: 'ERR_AUTH_MISUSE' })
     }
+  })
+
+  test('signs nothing that it would not take', () => {
+    class Long extends SessionToken {
+      readonly text = 'x'.repeat(8192)
+    }
+    const keys = keysOf([newer])
+    const expiration = new Date((made + 900) * 1000)
+    assert.throws(() => keys.sign(new SessionToken('usr_42', expiration)), {
+      code: 'ERR_AUTH_MISUSE',
+      message: /`SessionToken\.parse` would refuse/,
+    })
+    assert.throws(() => keys.sign(new Long(id, expiration)), {
+      code: 'ERR_AUTH_MISUSE',
+      message: /at most 8192 characters/,
+    })
   })
 
   test('takes the algorithm from its keys, never from the token', () => {
@@ -257,6 +273,9 @@ describe('JWTKeys', () => {
     const jwk = jwkOf()
     const cases: [Partial<JWTKeysOptions>, RegExp][] = [
       [{ secrets: [] }, /need a key/],
+      [{ secrets: [undefined as never] }, /text or bytes, and this one is undefined/],
+      [{ secrets: newer as never }, /as lists/],
+      [{ secrets: [], keys: jwk as never }, /as lists/],
       [{ secrets: [newer, 'short'] }, /32 bytes or more; this one has 5/],
       [{ secrets: [newer, older, newer] }, /same key is listed twice/],
       [{ secrets: [], keys: [jwk, { ...jwk, kid: 'other' }] }, /same key is listed twice/],

@@ -39,23 +39,34 @@ export class JWTKeys {
 
   constructor({ secrets = [], keys = [], issuer, audience, leeway = 0, now = Date.now }: JWTKeysOptions) {
     if (!issuer || !audience) throw new Misuse('Tokens need an `issuer` and an `audience`.')
-    if (!(leeway >= 0 && leeway <= 60)) throw new Misuse('The `leeway` of tokens is 0 to 60 seconds.')
+    if (!(Number.isFinite(leeway) && leeway >= 0 && leeway <= 60))
+      throw new Misuse('The `leeway` of tokens is 0 to 60 seconds.')
+    if (!Array.isArray(secrets) || !Array.isArray(keys))
+      throw new JWTKeyError('Give `secrets` and `keys` as lists, even of one.')
     this.#keys = [...secrets.map(readSecret), ...keys.map(readKey)]
     this.#rules = { issuer, audience, leeway, now }
     proveSet(this.#keys, keys)
   }
 
-  /** The token for a payload, in compact form. Throws `Misuse` if the newest key is public, or the payload lives too long. */
+  /**
+   * The token for a payload, in compact form. Throws `Misuse` if the newest key is public, or nobody would take the token:
+   * the payload lives too long, is too large, or is none that its class parses.
+   */
   sign(payload: JWTPayload): string {
     const [key] = this.#keys
     if (!key?.canSign) throw new Misuse('The first of the `keys` only verifies: put one first that signs.')
-    const { typ, lifetime, name } = provePayloadClass(payload.constructor)
+    const type = provePayloadClass(payload.constructor)
+    const { typ, lifetime, name } = type
     const { expiration, ...claims } = payload
     const exp = Math.floor(expiration.getTime() / 1000)
     const iat = Math.floor(this.#rules.now() / 1000)
     if (!(exp - iat <= lifetime)) throw new Misuse(`This ${name} would outlive its ${lifetime} seconds.`)
     const { issuer: iss, audience: aud } = this.#rules
-    return signCompact({ ...claims, exp, iat, iss, aud }, typ, key)
+    const all = { ...claims, exp, iat, iss, aud }
+    // As it will be read.
+    if (!type.parse(JSON.parse(JSON.stringify(all)), expiration))
+      throw new Misuse(`\`${name}.parse\` would refuse what this ${name} says.`)
+    return signCompact(all, typ, key)
   }
 
   /** What the token says, as an instance of the payload class; `undefined` if it is not good. Never throws for a bad token. */

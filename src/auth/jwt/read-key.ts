@@ -5,6 +5,8 @@ import { JWTKeyError } from './key-error.ts'
 
 /** A secret for HMAC: bytes, or text that stands for its UTF-8 bytes. Throws `JWTKeyError` if it is not fit. */
 export function readSecret(secret: string | Uint8Array): JWTKey {
+  if (typeof secret !== 'string' && !(secret instanceof Uint8Array))
+    throw new JWTKeyError(`A secret is text or bytes, and this one is ${typeof secret}: is it set?`)
   const bytes = Buffer.from(secret)
   // A public key must never become a secret that everybody knows (RFC 8725 §2.1).
   if (bytes.includes('-----BEGIN')) {
