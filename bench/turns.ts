@@ -23,7 +23,7 @@ export interface Standing extends Measured {
   readonly turns: readonly number[]
 }
 
-// Seconds until what was remembered is remembered again.
+// Seconds until a server is as it was before its pause: meanwhile V8 has given memory back, and others had the caches.
 const again = 1
 // Milliseconds after which everybody says anew that all rows are in use: within the minute, nobody has to note it.
 const refreshAfter = 30_000
@@ -67,7 +67,7 @@ async function startedOnce(
       // The same for all, and never what was asked for before.
       const seed = randomInt(2 ** 31)
       for (const each of rotated(all, round)) {
-        if (isStale) await run(each, again)
+        await run(each, again)
         each.turns.push(await run(each, seconds, seed))
       }
     }
