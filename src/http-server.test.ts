@@ -67,6 +67,20 @@ describe('httpServer', () => {
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
   })
 
+  test('refuses a target that is no address, in the form of every other refusal, and takes a whole address', async (t) => {
+    const { url, log } = await startSite(t)
+    for (const target of ['http://', 'http://[::/login', 'http:///', 'nowhere', 'mailto:a@b.example', '*'])
+      for (const method of ['GET', 'POST', 'PUT']) {
+        const answer = await send(url, `${method} ${target} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
+        assert.match(answer, /^HTTP\/1\.1 400 .*Content-Security-Policy: default-src 'none'.*"status":400/s)
+      }
+    assert.doesNotMatch(log.join(''), /stack/)
+    const ask = (line: string) => send(url, `${line} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
+    assert.match(await ask('GET http://localhost/healthz?a=1'), /^HTTP\/1\.1 200 /)
+    assert.match(await ask('GET http://a%62/healthz'), /^HTTP\/1\.1 200 .*\r\n\r\nok$/s)
+    assert.match(await ask('OPTIONS *'), /^HTTP\/1\.1 [24]0/)
+  })
+
   test('refuses a header of more than 16 KB with 431, and a target that long', async (t) => {
     const { url } = await startSite(t)
     const long = 'a'.repeat(17_000)

@@ -40,6 +40,7 @@ export function httpServer(app: Koa, lifecycle: Lifecycle, limits: Partial<TimeL
   const answer = pipelined((request, response) => {
     // A connection that is kept alive would go on to use a server that is about to stop.
     if (lifecycle.isDraining || framingProblem(request)) response.setHeader('Connection', 'close')
+    request.url = originForm(request.url)
     if (hasBody(request)) response.once('finish', () => endBody(request, linger))
     return handle(request, response)
   })
@@ -53,6 +54,16 @@ export function httpServer(app: Koa, lifecycle: Lifecycle, limits: Partial<TimeL
   Object.assign(server, { dropMaxConnection: true })
   answerClientErrors(server)
   return server
+}
+
+/**
+ * The target in the form in which everybody after us reads it (RFC 9112 §3.2.1): of a whole address its path and query.
+ * `*`, which only `OPTIONS` may ask for, in the place of what is no address.
+ */
+function originForm(target = '*'): string {
+  if (target.startsWith('/')) return target
+  const { pathname = '', search = '' } = URL.parse(target) ?? {}
+  return pathname.startsWith('/') ? pathname + search : '*'
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -254,6 +254,23 @@ describe('POST /login with a form', () => {
     assert.match(hostile.text, /name="next" value="\/account"/)
   })
 
+  test('is refused like any other with half a character in its next, and counts', async (t) => {
+    const site = await startSite(t, { THROTTLE: 'on' })
+    const { email } = await signUp(site)
+    const fields = { username: email, password: 'a wrong guess', next: '/\ud800' }
+    const statuses = []
+    for (let guess = 0; guess < 11; guess += 1) {
+      const { status, text } = await site.visitor().json('/login', fields, { accept: 'text/html' })
+      statuses.push(status)
+      assert.match(text, /<!doctype html>/)
+    }
+    assert.deepEqual(statuses, [...Array(10).fill(401), 429])
+    const events = await sql(site, "select event from events where event = 'throttled'")
+    assert.equal(events.length, 1)
+    const wrong = { name: '', next: '/\ud800' }
+    assert.equal((await site.visitor().json('/users', wrong, { accept: 'text/html' })).status, 400)
+  })
+
   test('says the same for an unknown user, a wrong password, a disabled account and a missing field', async (t) => {
     const site = await startSite(t)
     await signUp(site, 'Ada')

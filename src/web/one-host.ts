@@ -4,8 +4,9 @@ import { Refusal } from '../refusal.ts'
 // RFC 3986 §3.2.2 and §3.2.3: a name, an IPv4 address, or an IPv6 address in brackets; and perhaps a port.
 const form = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i
 
-/** Refuses a request without a `Host`, with two, or with one that is none (RFC 9112 §3.2). */
+/** Refuses a request without a `Host`, with two, or with one that is none, and one for nothing (RFC 9112 §3.2). */
 export function oneHost(ctx: Context, next: Next): Promise<unknown> {
+  if (ctx.url === '*' && ctx.method !== 'OPTIONS') throw new Refusal(400, 'Ask for a path, such as `/`.')
   if (!form.test(ctx.req.headers.host ?? '') || isRepeated(ctx)) throw new Refusal(400, 'Send one Host.')
   return next()
 }
