@@ -125,6 +125,8 @@ describe('ctx.auth', () => {
       [{ name: 'ada' }, undefined],
       [Object.create(null), undefined],
       [new User(), 'User'],
+      [null, undefined],
+      [new User(), () => {}],
     ]
     const app = new Koa<object, AuthContext>()
     app.use(auth())

@@ -41,7 +41,7 @@ export class Auth {
    * Marks `user` as authenticated for this request, in place of any other of its class. Throws `Misuse` if it is none of
    * that class: whoever asks for the class would get something else.
    */
-  login<User extends object>(user: User, type: Class<User> = user.constructor as Class<User>): void {
+  login<User extends object>(user: User, type: Class<User> = user?.constructor as Class<User>): void {
     proveClass(type)
     if (!(user instanceof type)) throw new Misuse(`Log in an instance of ${type.name}: this is none.`)
     this.withdraw(type)
@@ -200,6 +200,6 @@ export function authOf(ctx: { auth?: Auth }): Auth {
 
 /** Proves that it is a class that users can be told apart by: for plain JavaScript, and for objects without a class. */
 export function proveClass(type: Class): void {
-  if (typeof type !== 'function' || type === Object)
+  if (typeof type !== 'function' || typeof type.prototype !== 'object' || type === Object)
     throw new Misuse('Name the class of the user, such as `guard(User)`; a plain object has none of its own.')
 }

@@ -26,7 +26,7 @@ export function bearerAuthorization(req: IncomingMessage): BearerAuthorization |
 
 /** For challenges: the text as a quoted-string (RFC 9110 §5.6.4). Throws `Misuse` for what a header cannot hold safely. */
 export function quoted(text: string): string {
-  if (!/^[ -~]*$/.test(text))
+  if (typeof text !== 'string' || !/^[ -~]*$/.test(text))
     throw new Misuse(`Give a \`realm\` in printable ASCII: a header cannot hold ${JSON.stringify(text)}.`)
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }

@@ -96,7 +96,7 @@ describe('BasicAuthenticator', () => {
       }
       override authenticate() {}
     }
-    for (const realm of ['Büro', 'Büro – intern', '日本', 'a\r\nSet-Cookie: a=b', '\u0000'])
+    for (const realm of ['Büro', 'Büro – intern', '日本', 'a\r\nSet-Cookie: a=b', '\u0000', 7 as never])
       assert.throws(() => new Named(realm).middleware(), {
         code: 'ERR_AUTH_MISUSE',
         message: /printable ASCII/,

@@ -7,6 +7,7 @@ import { type AuthContext, auth } from './auth.ts'
 import { BasicAuthenticator } from './basic.ts'
 import { CredentialsAuthenticator, type PasswordCredentials } from './credentials.ts'
 import { guard } from './guard.ts'
+import { rawRequest } from './testing/raw-request.ts'
 import { serve } from './testing/serve.ts'
 
 /** An application that logs `ada` in by the password `secret`, and the credentials that it was asked about. */
@@ -246,6 +247,27 @@ describe('CredentialsAuthenticator', () => {
     await post(url, 'username=ada&password=wrong')
 
     assert.deepEqual(calls, ['secret', 'wrong', 'wrong'])
+  })
+
+  test('asks for no parser where a body has no meaning: strangers could make it miss on every page', async (t) => {
+    class Never extends CredentialsAuthenticator {
+      readonly user = class User {}
+      override authenticate() {}
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Never().middleware())
+    app.use((ctx) => {
+      ctx.body = 'a page'
+    })
+    const { port } = await serve(t, app)
+
+    for (const method of ['GET', 'HEAD', 'DELETE'])
+      assert.equal(
+        (await rawRequest(port, ['Content-Length: 1'], `${method} / HTTP/1.1`)).status,
+        200,
+        method,
+      )
   })
 
   test('names the missing line where there is a body and no parser', async (t) => {

@@ -25,7 +25,7 @@ export function withNext(loginPath: string, { method, originalUrl: url }: Asked)
 }
 
 function isPathHere(value: unknown): value is string {
-  if (typeof value !== 'string' || Buffer.byteLength(value) > longest) return false
+  if (typeof value !== 'string' || Buffer.byteLength(value) > longest || !value.isWellFormed()) return false
   const decoded = decode(value)
   return decoded !== undefined && leadsHere(value) && leadsHere(decoded)
 }

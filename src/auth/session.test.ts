@@ -996,13 +996,17 @@ describe('a session', () => {
     app.use(session({ maxAge: 60_000 }, app))
     app.use(auth())
     app.use(SessionAuthenticator.from(User, () => new User()))
-    app.use((ctx) => {
-      ctx.auth.login(new User())
-      ctx.body = 'in'
-    })
+    class ByToken extends BearerAuthenticator<User> {
+      readonly user = User
+      override authenticate(_: BearerAuthorization, ctx: AuthContext) {
+        ctx.auth.login(new User())
+      }
+    }
+    app.use(new ByToken().middleware())
+    app.use(() => assert.fail('nothing is done before it is said'))
     const { url, errors } = await serve(t, app)
 
-    assert.equal((await fetch(url)).status, 500)
+    assert.equal((await fetch(url, { headers: { authorization: 'Bearer any' } })).status, 500)
     assert.match(errors[0]?.message ?? '', /`sessionID` of User is a text/)
   })
 

@@ -101,8 +101,6 @@ export abstract class SessionAuthenticator<
         'This session cannot change its identifier: mount koa-session, which has `regenerate()`.',
       )
     }
-    if (typeof user.sessionID !== 'string')
-      throw new Misuse(`The \`sessionID\` of ${this.user.name} is a text: no other would be known again.`)
     session[this.key] = user.sessionID
     await session.regenerate()
   }
@@ -120,8 +118,12 @@ export abstract class SessionAuthenticator<
     const user = ctx.auth.peek(this.user)
     const by = ctx.auth.by(this.user)
     if (!user || by instanceof SessionAuthenticator) return false
-    if (!by || by.signsIn) return true
-    return this.#options.remember !== 'signed-in' && before[this.key] !== user.sessionID
+    const isSignIn = !by || by.signsIn
+    if (!isSignIn && (this.#options.remember === 'signed-in' || before[this.key] === user.sessionID))
+      return false
+    if (typeof user.sessionID !== 'string')
+      throw new Misuse(`The \`sessionID\` of ${this.user.name} is a text: no other would be known again.`)
+    return true
   }
 
   #forget(ctx: SessionContext): void {

@@ -116,13 +116,26 @@ describe('JWTKeys', () => {
   test('signs nothing that it would not take', () => {
     class Long extends SessionToken {
       readonly text = 'x'.repeat(8192)
+      static override parse(_claims: object, expiration: Date) {
+        return new Long(id, expiration)
+      }
+    }
+    class Deep extends SessionToken {
+      readonly nested = JSON.parse('['.repeat(40) + ']'.repeat(40))
+    }
+    class Plain extends SessionToken {
+      static override parse(claims: object) {
+        return { ...claims } as Plain
+      }
     }
     const keys = keysOf([newer])
     const expiration = new Date((made + 900) * 1000)
     assert.throws(() => keys.sign(new SessionToken('usr_42', expiration)), {
       code: 'ERR_AUTH_MISUSE',
-      message: /`SessionToken\.parse` would refuse/,
+      message: /`SessionToken\.parse` would make no SessionToken/,
     })
+    for (const Wrong of [Deep, Plain])
+      assert.throws(() => keys.sign(new Wrong(id, expiration)), { message: /would make no (Deep|Plain)/ })
     assert.throws(() => keys.sign(new Long(id, expiration)), {
       code: 'ERR_AUTH_MISUSE',
       message: /at most 8192 characters/,

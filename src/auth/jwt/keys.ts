@@ -64,8 +64,9 @@ export class JWTKeys {
     const { issuer: iss, audience: aud } = this.#rules
     const all = { ...claims, exp, iat, iss, aud }
     // As it will be read.
-    if (!type.parse(JSON.parse(JSON.stringify(all)), expiration))
-      throw new Misuse(`\`${name}.parse\` would refuse what this ${name} says.`)
+    const read = parseJsonObject(Buffer.from(JSON.stringify(all)))
+    if (!(read && type.parse(read, expiration) instanceof type))
+      throw new Misuse(`\`${name}.parse\` would make no ${name} of what this one says.`)
     return signCompact(all, typ, key)
   }
 
