@@ -50,11 +50,12 @@ async function siteWithAda(t: TestContext, environment: Record<string, string> =
     const visitor = who === 'session' ? ada : site.visitor()
     return (await visitor.send(method, path, { accept: 'text/html', ...headers[who] })).status
   }
-  // Somebody came before, and has the statements prepared.
-  for (const cost of Object.values(costs)) {
-    const status = await ask(cost)
-    assert.ok(status === 200 || cost.who === 'visitor', `${status}`)
-  }
+  // Somebody came before, and has the statements prepared; more than once, and is remembered.
+  for (let time = 0; time < 3; time += 1)
+    for (const cost of Object.values(costs)) {
+      const status = await ask(cost)
+      assert.ok(status === 200 || cost.who === 'visitor', `${status}`)
+    }
   return { site, ask, statements: await countStatements(t, site) }
 }
 

@@ -101,7 +101,7 @@ describe('the source', () => {
       for (const [, address = ''] of text.matchAll(/\s(?:href|src|action|formaction)="([^"]*<%[^"]*)"/g))
         assert.match(
           address,
-          /^(\/[\w/-]+<%= id %>[\w/-]*|#<%= field %>|<%= path %>|<%= it\.older %>)$/,
+          /^(\/[\w/-]+<%= id %>[\w/-]*|#<%= field %>|<%= path %>|<%= it\.older %>|\/(?:login|signup)<%= onward %>)$/,
           name,
         )
     }

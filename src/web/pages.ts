@@ -18,8 +18,11 @@ export function pages(router: Router<object, SiteContext>): void {
   router.get('/login', (ctx) => {
     const { next } = ctx.query
     if (ctx.auth.has(User)) return seeOther(ctx, afterLogin(next))
-    if (next === undefined) return page(ctx, 'login', {})
-    const notice = asked(next) === undefined ? undefined : 'Sign in to see that page.'
-    return page(ctx, 'login', { next: afterLogin(next), notice })
+    const isSentHere = next !== undefined
+    return page(
+      ctx,
+      'login',
+      isSentHere ? { next: afterLogin(next), notice: 'Sign in to see that page.' } : {},
+    )
   })
 }
