@@ -21,7 +21,7 @@ test('without script, somebody signs up, signs out, signs in and is brought back
   await expect(page.getByLabel('Password', { exact: true })).toBeEmpty()
 
   await signUp(page, { name: 'Grace Hopper', email, password, confirmation: password })
-  await expect(page).toHaveURL('/account')
+  await expect(page).toHaveURL('/account?from=a%20bookmark')
   await expect(page.getByRole('banner')).toContainText('Grace Hopper')
   await page.getByRole('link', { name: 'koa-authenticators' }).click()
   await expect(page.getByText('recognised by session cookie')).toBeVisible()
