@@ -49,7 +49,10 @@ test('a token is shown once, opens the API, and is refused once it is revoked', 
   await expect(page.getByLabel('Token', { exact: true })).toHaveCount(0)
   expect(await page.content()).not.toContain(value)
   await page.locator('summary', { hasText: 'Backup script' }).click()
-  await page.getByRole('button', { name: /^Revoke for good.*Backup script$/ }).click()
+  const revoke = page.getByRole('button', { name: /^Revoke for good.*Backup script$/ })
+  // Tells it from another of that name.
+  await expect(revoke).toHaveAccessibleDescription(/\d{4}/)
+  await revoke.click()
   await expect(page.getByText('You have no tokens.')).toBeVisible()
   expect((await me()).status()).toBe(401)
 })

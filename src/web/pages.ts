@@ -18,11 +18,8 @@ export function pages(router: Router<object, SiteContext>): void {
   router.get('/login', (ctx) => {
     const { next } = ctx.query
     if (ctx.auth.has(User)) return seeOther(ctx, afterLogin(next))
-    const isSentHere = next !== undefined
-    return page(
-      ctx,
-      'login',
-      isSentHere ? { next: afterLogin(next), notice: 'Sign in to see that page.' } : {},
-    )
+    if (next === undefined) return page(ctx, 'login', {})
+    const notice = asked(next) && 'Sign in to see that page.'
+    return page(ctx, 'login', { next: afterLogin(next), notice })
   })
 }

@@ -59,7 +59,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
   tokens: [
     { tokens: [], notice: payload },
     {
-      tokens: [null, new Date(0)].map((lastUsedAt) => ({ ...token, lastUsedAt })),
+      tokens: [null, new Date(0)].map((lastUsedAt, i) => ({ ...token, id: `${i}`, lastUsedAt })),
       older: '/account/tokens',
       created: { ...token, value: payload },
     },
