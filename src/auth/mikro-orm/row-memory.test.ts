@@ -140,6 +140,24 @@ describe('a prepared read', () => {
     assert.equal(await name(read), 'Ada')
   })
 
+  test('reads nothing in a transaction of its own connection, and remembers what was committed before', async (t) => {
+    const { orm, prepare } = await open(t)
+    const read = await prepare()
+    for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
+    await orm.em
+      .transactional(async (em) => {
+        await em
+          .getConnection()
+          .execute("update people set name = 'Nobody'", [], 'run', em.getTransactionContext())
+        assert.equal(await name(read), 'Ada')
+        await assert.rejects(name(read, '2'), /transaction/)
+        throw new Error('taken back')
+      })
+      .catch((error) => assert.equal(error.message, 'taken back'))
+    assert.equal(await name(read), 'Ada')
+    assert.equal(await name(read, '2'), undefined)
+  })
+
   test('is right in 2,000 rounds of writes, checkpoints and vacuums by two connections', async (t) => {
     const { other, execute, prepare } = await open(t)
     const read = await prepare()

@@ -32,7 +32,7 @@ export class RowMemory {
   }
 
   /** The row for that value, as it was read or as `read` reads it now. Nobody is not remembered: strangers could fill it. */
-  row(value: string | number, read: () => Row | undefined): Row | undefined {
+  row<Value extends string | number>(value: Value, read: (value: Value) => Row | undefined): Row | undefined {
     const number = numberOf(value)
     const place = number % this.#places.length
     const known = this.#places[place]
@@ -43,7 +43,7 @@ export class RowMemory {
       if (!this.#watch.hasChanged()) return known.row
       this.#commits += 1
     }
-    const row = read()
+    const row = read(value)
     if (row && isAskedAgain) this.#places[place] = { value, row, commits: this.#commits }
     return row
   }

@@ -31,14 +31,16 @@ export function readSqlite(
   const careful = connection as CarefulConnection
   const statement = client.prepare(sql).raw()
   const memory = remember && isOfTables(client, sql) ? memoryFor(client) : undefined
+  const read = (value: string | number) => {
+    // Somebody else's, on the connection that all share: what it has written may yet be taken back.
+    if (!careful.assertReadable && client.inTransaction)
+      throw new Error('The connection is in a transaction.')
+    return statement.get(value)
+  }
   return {
     get(value) {
-      // What is remembered would still be there; and who is careful may speak of another client by now.
-      if (!client.open) throw new Error('The connection is closed.')
-      if (careful.assertReadable) careful.assertReadable()
-      // Somebody else's, on the connection that all share: what it has written may yet be taken back.
-      else if (client.inTransaction) throw new Error('The connection is in a transaction.')
-      return memory ? memory.row(value, () => statement.get(value)) : statement.get(value)
+      careful.assertReadable?.()
+      return memory ? memory.row(value, read) : read(value)
     },
   }
 }
@@ -59,5 +61,12 @@ function memoryFor(client: SqliteClient): RowMemory | undefined {
   if (client.memory || !isShared || client.pragma('journal_mode', { simple: true }) !== 'wal')
     return undefined
   const index = WalIndex.of(client.name)
-  return index && new RowMemory(index)
+  if (!index) return undefined
+  return new RowMemory({
+    hasChanged() {
+      // What is remembered would still be there; a statement finds out by itself.
+      if (!client.open) throw new Error('The connection is closed.')
+      return index.hasChanged()
+    },
+  })
 }
