@@ -21,7 +21,7 @@ import {
 } from './environment.ts'
 import { StoredSession, User, UserToken } from './layer-models.ts'
 import { sessionStore } from './layer-session-store.ts'
-import { accountView, eta, loginView, templates } from './pages.ts'
+import { accountView, loginView, rendered, templates } from './pages.ts'
 import { isDue } from './row-rules.ts'
 
 const isThroughViews = process.env.KOA_VIEWS === 'on'
@@ -87,13 +87,13 @@ function noteUse(ctx: AuthContext, next: Koa.Next): unknown {
 }
 
 async function render(path: string, { view }: { view: object }): Promise<string> {
-  return eta.render(path.slice(templates.length + 1), view)
+  return rendered(path.slice(templates.length + 1), view)
 }
 
 /** What koa-views adds to the context, without a look at the disk each time. */
 async function renderAtOnce(this: Koa.Context, name: string, { view }: { view: object }): Promise<void> {
   this.type = 'html'
-  this.body = eta.render(name, view)
+  this.body = rendered(name, view)
 }
 
 async function openDatabase(): Promise<MikroORM> {

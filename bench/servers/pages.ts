@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Eta } from 'eta'
 import { publicUrl as origin } from '../data.ts'
@@ -6,7 +7,9 @@ import type { Person } from './row-rules.ts'
 /** The site's own templates, so that every server answers with the same page. */
 export const templates = join(import.meta.dirname, '../../views')
 
-export const eta = new Eta({ views: templates, cache: true, autoEscape: true })
+const eta = new Eta({ cache: true, autoEscape: true })
+for (const file of readdirSync(templates, { recursive: true, encoding: 'utf8' }))
+  if (file.endsWith('.eta')) eta.loadTemplate(nameOf(file), readFileSync(join(templates, file), 'utf8'))
 
 const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 const full = (moment: Date) => `${format.format(moment)} UTC`
@@ -25,10 +28,20 @@ export function loginView() {
 
 /** The page of somebody with a session. */
 export function accountPage(user: Omit<Person, 'id'>): string {
-  return eta.render('./account', accountView(user))
+  return rendered('account.eta', accountView(user))
 }
 
 /** The page of a visitor. */
 export function loginPage(): string {
-  return eta.render('./login', loginView())
+  return rendered('login.eta', loginView())
+}
+
+/** What a template makes of a view. Its file is given as koa-views calls it. */
+export function rendered(file: string, view: object): string {
+  return eta.render(nameOf(file), view)
+}
+
+// The templates include one another by such names, `@partials/field`.
+function nameOf(file: string): string {
+  return `@${file.slice(0, -'.eta'.length)}`
 }

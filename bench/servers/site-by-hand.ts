@@ -13,7 +13,7 @@ import koaViews from 'koa-views'
 import { pino } from 'pino'
 import { publicUrl } from '../data.ts'
 import { host, port } from './environment.ts'
-import { accountView, eta, loginView, templates } from './pages.ts'
+import { accountView, loginView, rendered, templates } from './pages.ts'
 import type { Person } from './row-rules.ts'
 import { endSession, saveSession, userBySession, userByToken } from './rows.ts'
 import { isGood } from './verify-by-hand.ts'
@@ -111,7 +111,7 @@ app.use(
     extension: 'eta',
     engineSource: {
       eta: async (path: string, { view }: { view: object }) =>
-        eta.render(path.slice(templates.length + 1), view),
+        rendered(path.slice(templates.length + 1), view),
     },
   }),
 )

@@ -90,7 +90,7 @@ describe('the source', () => {
     assert.ok(templates.length > 10)
     for (const { name, text } of templates) {
       for (const [, raw = ''] of text.matchAll(/<%[-_]?\s*~\s*([^%]*)/g))
-        assert.match(raw, /^(include\('\.\/[\w/-]+'|it\.body )/, name)
+        assert.match(raw, /^(include\('@[\w/-]+'|it\.body )/, name)
       assert.doesNotMatch(
         text,
         /<script(?! type="module" src="\/app\.js"><\/script>)|<style|\sstyle=|\son[a-z]+=|javascript:/i,

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { Eta } from 'eta'
 import type { Context, Middleware } from 'koa'
 import koaViews from 'koa-views'
@@ -58,14 +58,18 @@ const root = `${import.meta.dirname}/../../views`
 
 /** Adds what `page` needs. Stands before the error boundary, so that the error page can be rendered too. */
 export function views(): Middleware {
-  const eta = new Eta({ views: root, cache: true, autoEscape: true })
-  // Not at its first use: that may be when the process can open no more files.
-  for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }))
-    if (name.endsWith('.eta')) eta.loadTemplate(join(root, name), readFileSync(join(root, name), 'utf8'))
-  // koa-views merges the whole of `ctx.state` into what it hands over: templates get `view` and nothing else of it. It has
-  // found out the whole path already, which Eta would do once more.
-  const render = async (filepath: string, { view }: { view: object }) =>
-    eta.render(eta.templatesSync.get(filepath) ?? relative(root, filepath), view, { filepath })
+  const eta = new Eta({ cache: true, autoEscape: true })
+  const names = new Map<string, string>()
+  // Not at its first use: that may be when the process can open no more files. And by names such as `@partials/field`: of
+  // a path Eta would find out each time which file it means.
+  for (const file of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.eta')) continue
+    const name = `@${file.slice(0, -'.eta'.length)}`
+    names.set(join(root, file), name)
+    eta.loadTemplate(name, readFileSync(join(root, file), 'utf8'))
+  }
+  // koa-views merges the whole of `ctx.state` into what it hands over: templates get `view` and nothing else of it.
+  const render = async (path: string, { view }: { view: object }) => eta.render(names.get(path) ?? path, view)
   return koaViews(root, { extension: 'eta', engineSource: { eta: render } })
 }
 
