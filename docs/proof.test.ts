@@ -1,23 +1,10 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { problemsWith, rowsOf } from './shown-by.ts'
 
-const root = join(import.meta.dirname, '..')
-const page = readFileSync(join(root, 'docs/proof.md'), 'utf8')
-
-/** A row of a table, by its cells. */
-const rows = page
-  .split('\n')
-  .filter((line) => line.startsWith('| ') && !/^\| (Ids? |---)/.test(line))
-  .map((line) =>
-    line
-      .slice(2, -2)
-      .split(/(?<!\\)\|/)
-      .map((cell) => cell.trim().replaceAll(/\\(?=[|<])/g, '')),
-  )
-const contents = rows.filter((cells) => /^\d+$/.test(cells[2] ?? ''))
-const proofs = rows.filter((cells) => !contents.includes(cells))
+/** How many there are of each group. */
+const contents = rowsOf('proof.md', /^[SC]-[a-z-]+$/)
+const proofs = rowsOf('proof.md', /^[SC]-.*\d$/)
 
 describe('docs/proof.md', () => {
   test('has every id of its contents once and in order, and no other', () => {
@@ -42,35 +29,9 @@ describe('docs/proof.md', () => {
   })
 
   test('names at least one test for each row, none of them twice, and every one of them exists', () => {
-    const known = new Map<string, Set<string>>()
-    const missing: string[] = []
-    for (const [id, , shownBy = ''] of proofs) {
-      const named = shownBy.split('<br>')
-      assert.equal(new Set(named).size, named.length, `${id} names a test twice`)
-      for (const each of named) {
-        const [, file = '', target, name = ''] = /^\[([^\]]+)\]\(\.\.\/([^)]+)\): (.+)$/.exec(each) ?? []
-        assert.equal(file, target, `${id}: ${each}`)
-        const names = known.get(file) ?? namesIn(file)
-        known.set(file, names)
-        if (!names.has(name)) missing.push(`${id}: ${file} has no test “${name}”`)
-      }
-    }
-    assert.deepEqual(missing, [])
+    const problems = proofs.flatMap(([id, , shownBy = '']) =>
+      problemsWith(shownBy).map((problem) => `${id}: ${problem}`),
+    )
+    assert.deepEqual(problems, [])
   })
 })
-
-/** The full names of the tests in a file, as they stand in the source: of one in a loop, with its placeholders. */
-function namesIn(file: string): Set<string> {
-  const path = join(root, file)
-  if (!/\.(test|spec)\.ts$/.test(file) || !existsSync(path)) return new Set()
-  const calls =
-    /^( *)(describe|test)\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/gm
-  const names = new Set<string>()
-  let group = ''
-  for (const [, indent, call, single, double, template] of readFileSync(path, 'utf8').matchAll(calls)) {
-    const title = (single ?? double ?? template ?? '').replaceAll(/\\(.)/g, '$1')
-    if (call === 'describe') group = `${title} › `
-    else names.add(indent === '' ? title : group + title)
-  }
-  return names
-}

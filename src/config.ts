@@ -1,7 +1,7 @@
 import { host, origin, proxies, type TrustProxy } from './config/addresses.ts'
 import { readDevelopmentKeys } from './config/development-keys.ts'
 import { Environment, oneOf, type Variables, wholeNumber } from './config/environment.ts'
-import { type JwtKeys, readJwtKeys } from './config/jwt-keys.ts'
+import { type KeySources, readJwtKeys } from './config/jwt-keys.ts'
 import { warnOfReaders } from './config/readable-by-others.ts'
 import { readStorage, type StorageConfig } from './config/storage.ts'
 
@@ -17,7 +17,7 @@ export interface Config extends StorageConfig {
   readonly publicUrl: URL | undefined
   readonly secureCookies: boolean
   /** Newest first: the first signs, all verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
-  readonly jwtKeys: JwtKeys
+  readonly jwtKeys: KeySources
   readonly trustProxy: TrustProxy
   readonly throttle: boolean
   /** Whether what was looked up is remembered until anything is committed. */

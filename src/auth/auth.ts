@@ -125,7 +125,7 @@ export class Auth {
   }
 
   /**
-   * Lets an authenticator try. What it throws is kept for whoever asks who this is, unless it is an answer (a status).
+   * Lets an authenticator try. What it throws is kept for whoever asks who this is, unless it is an answer, as `ctx.throw` makes it.
    * Without a promise where there is nothing to wait for.
    */
   attempt(authenticator: RequestAuthenticator): void | Promise<void> {

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from './environment.ts'
-import type { JwtKeys } from './jwt-keys.ts'
+import type { KeySources } from './jwt-keys.ts'
 import { makeDirectory } from './make-directory.ts'
 
 /**
  * The secret of a developer's machine: made at the first start, kept in `directory`, readable by the owner alone.
  * @throws {ConfigError} if the directory cannot be used or what it keeps is damaged
  */
-export function readDevelopmentKeys(directory: string): JwtKeys {
+export function readDevelopmentKeys(directory: string): KeySources {
   const file = join(directory, 'jwt-secret')
   const secret = keepSecret(directory, file)
   if (secret.length >= 32) return { secrets: [secret] }

@@ -4,7 +4,7 @@ import { JWTKeyError, JWTKeys, type JWTKeysOptions } from '#auth/jwt'
 import type { Environment } from './environment.ts'
 
 /** What signs and verifies tokens, newest first, ready for `JWTKeys`: secrets, or private keys. */
-export type JwtKeys = Pick<JWTKeysOptions, 'secrets' | 'keys'>
+export type KeySources = Pick<JWTKeysOptions, 'secrets' | 'keys'>
 
 type PrivateKey = string | JsonWebKey
 
@@ -12,7 +12,7 @@ type PrivateKey = string | JsonWebKey
  * Reads `JWT_SECRET` or the files of `JWT_KEYS`; `undefined` when neither is set, which production does not allow.
  * What `JWTKeys` would not take is a mistake. No key is ever quoted, nor what may be one in the place of a file's name.
  */
-export function readJwtKeys(environment: Environment, production: boolean): JwtKeys | undefined {
+export function readJwtKeys(environment: Environment, production: boolean): KeySources | undefined {
   const secrets = environment.list('JWT_SECRET')
   const files = environment.list('JWT_KEYS')
   if (secrets.length > 0 && files.length > 0) {
@@ -84,7 +84,7 @@ function readPrivateKey(file: string): PrivateKey | undefined {
 }
 
 /** What `JWTKeys` has against these, in its own words. */
-function problemWith(keys: JwtKeys): string | undefined {
+function problemWith(keys: KeySources): string | undefined {
   try {
     new JWTKeys({ ...keys, issuer: 'proof', audience: 'proof' })
     return undefined

@@ -2,9 +2,9 @@ import type { Next } from 'koa'
 import { FieldRefusal, type Refusal, TryLater } from '../refusal.ts'
 import { wantsPage } from './face.ts'
 import type { SiteContext } from './site-context.ts'
-import type { FieldError } from './views.ts'
+import type { Complaint } from './views.ts'
 
-type Form = (ctx: SiteContext, errors: FieldError[]) => Promise<void>
+type Form = (ctx: SiteContext, errors: Complaint[]) => Promise<void>
 
 /**
  * On the page face, shows the form again with what is wrong with it, under the status of the refusal. The API's face is
@@ -24,7 +24,7 @@ export function formAgain(form: Form, password?: string) {
     }
   }
 
-  function show(ctx: SiteContext, { status, headers }: Refusal, errors: FieldError[]) {
+  function show(ctx: SiteContext, { status, headers }: Refusal, errors: Complaint[]) {
     ctx.status = status
     ctx.set(headers)
     return form(ctx, errors)

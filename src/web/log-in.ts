@@ -25,7 +25,7 @@ export function logIn(router: Router<object, SiteContext>, keys: JWTKeys): void 
   router.post(
     '/login',
     onlyWhatIsSent,
-    formAgain,
+    sayWhatIsWrong,
     User.authenticator(),
     User.credentialsAuthenticator(),
     guard(User),
@@ -48,7 +48,7 @@ function hasHeader({ req }: ExtendableContext): boolean {
 }
 
 /** The form again, with one sentence that does not say which of the two was wrong; or that it is too early to say. */
-async function formAgain(ctx: SiteContext, next: Next) {
+async function sayWhatIsWrong(ctx: SiteContext, next: Next) {
   if (!wantsPage(ctx)) return next()
   try {
     await next()

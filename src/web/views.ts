@@ -17,15 +17,15 @@ export type Common = {
 }
 
 /** A message for a field of a form. One without a field, or with a field that is not on the page, stands in the summary alone. */
-export type FieldError = { field?: string | undefined; detail: string }
+export type Complaint = { field?: string | undefined; detail: string }
 
 /** What each view is given beside the common data: plain values, never an entity. */
 export type Views = {
   home: object
-  signup: { values?: { name?: string; email?: string }; errors?: FieldError[]; next?: string | undefined }
+  signup: { values?: { name?: string; email?: string }; errors?: Complaint[]; next?: string | undefined }
   login: {
     values?: { username?: string; remember?: boolean }
-    errors?: FieldError[]
+    errors?: Complaint[]
     next?: string | undefined
     notice?: string | undefined
   }
@@ -34,7 +34,7 @@ export type Views = {
     passwordChangedAt: Date
     /** What was typed for a new name, if it could not be taken. */
     typedName?: string | undefined
-    errors?: FieldError[]
+    errors?: Complaint[]
     notice?: string | undefined
   }
   sessions: { sessions: SessionRecord[]; notice?: string | undefined }
@@ -44,11 +44,11 @@ export type Views = {
     older?: string | undefined
     created?: NewTokenRecord | undefined
     values?: { name: string; days: string }
-    errors?: FieldError[]
+    errors?: Complaint[]
     notice?: string | undefined
   }
-  password: { errors?: FieldError[] }
-  close: { errors?: FieldError[]; isConfirmed?: boolean }
+  password: { errors?: Complaint[] }
+  close: { errors?: Complaint[]; isConfirmed?: boolean }
   closed: object
   activity: { events: { event: string; isRefusal: boolean; at: Date; device: string; address: string }[] }
   error: { status: number; title: string; detail: string }

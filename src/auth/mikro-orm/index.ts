@@ -9,7 +9,8 @@ export {
   PasswordModel,
   type PasswordModelClass,
 } from './password-model.ts'
-export { type PreparedRead, prepareRead, type ReadOptions, type Row } from './prepared-read.ts'
+export type { ReadOptions } from './prepared-read.ts'
+export type { Sought } from './select.ts'
 export { ModelSessionAuthenticatable, SessionModel, type SessionModelClass } from './session-model.ts'
 export {
   generateToken,

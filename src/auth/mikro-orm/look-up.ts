@@ -36,15 +36,16 @@ export class LookUp<Model extends object> {
       return this.#ask(ctx, value, database)
     const select = this.#selects.get(orm)
     if (!select) return this.#findLater(ctx, value, database)
+    let row: ReturnType<typeof select.row>
     try {
-      const row = select.row(value)
-      if (row instanceof Promise) return this.#findLater(ctx, value, database, row)
-      return row && made(select, row, ctx, database)
+      row = select.row(value)
     } catch {
       // The connection may be another one by now.
       this.#selects.delete(orm)
       return this.#ask(ctx, value, database)
     }
+    if (row instanceof Promise) return this.#findLater(ctx, value, database, row)
+    return row && made(select, row, ctx, database)
   }
 
   /** Where there is something to wait for: the statement, or its row. */
@@ -55,18 +56,20 @@ export class LookUp<Model extends object> {
     asked?: Promise<Row | undefined>,
   ): Promise<Model | undefined> {
     const orm = databaseOf(ctx, database)
+    let select: Select<Model> | undefined
+    let row: Row | undefined
     try {
       if (!this.#selects.has(orm))
         this.#selects.set(orm, await Select.prepare(orm, this.#sought, readOptionsOf(ctx)))
-      const select = this.#selects.get(orm)
-      const row = await (asked ?? select?.row(value))
-      if (select) return row && made(select, row, ctx, database)
+      select = this.#selects.get(orm)
+      row = await (asked ?? select?.row(value))
     } catch (error) {
       // MikroORM's own: its driver has waited already.
       if (error instanceof DriverException) throw error
       this.#selects.delete(orm)
+      select = undefined
     }
-    return this.#ask(ctx, value, database)
+    return select ? row && made(select, row, ctx, database) : this.#ask(ctx, value, database)
   }
 
   async #ask(ctx: object, value: string | number, database?: string): Promise<Model | undefined> {

@@ -12,14 +12,14 @@ export interface PreparedRead {
 
 /** How a statement is prepared. */
 export interface ReadOptions {
-  /** Whether rows may be remembered as long as nothing is committed. They are, unless this is `false`. */
+  /** Whether rows that are asked for again may be remembered as long as nothing is committed. They are, unless this is `false`. */
   readonly remember?: boolean | undefined
 }
 
 /**
  * Prepares a statement on the driver that MikroORM opened, past its query builder; `undefined` if this is a driver that we
- * do not know how to ask: we know better-sqlite3 and `pg`. A row that was read is remembered until anything is committed,
- * where that can be told exactly: for SQLite with a write-ahead log.
+ * do not know how to ask: we know better-sqlite3 and `pg`. A row that is asked for again is remembered until anything is
+ * committed, where that can be told exactly: for SQLite with a write-ahead log, on Linux.
  *
  * @param sql with one question mark, which stands for the value
  */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { prepareRead } from '#auth/mikro-orm'
+import { prepareRead } from '../../auth/mikro-orm/prepared-read.ts'
 import { sql } from '../../testing/database.ts'
 import { makeDatabase, onlyPostgres } from '../../testing/test-database.ts'
 import { openDatabase } from '../open-database.ts'

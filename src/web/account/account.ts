@@ -2,7 +2,7 @@ import type Router from '@koa/router'
 import { redirectUnless, withNext } from '#auth'
 import { User } from '../../users/user.ts'
 import type { SiteContext } from '../site-context.ts'
-import { type FieldError, page } from '../views.ts'
+import { type Complaint, page } from '../views.ts'
 import { takeNotice } from './notice.ts'
 
 /** Stands before the pages of the account: sends a stranger to sign in, and back. */
@@ -16,7 +16,7 @@ export function account(router: Router<object, SiteContext>): void {
 /** The page itself, also where its form could not be taken. */
 export function accountPage(
   ctx: SiteContext,
-  more: { notice?: string | undefined; typedName?: string; errors?: FieldError[] },
+  more: { notice?: string | undefined; typedName?: string; errors?: Complaint[] },
 ): Promise<void> {
   const { name, email, passwordChangedAt } = ctx.auth.require(User)
   return page(ctx, 'account', { user: { name, email }, passwordChangedAt, ...more })
