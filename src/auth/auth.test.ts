@@ -268,6 +268,14 @@ describe('ctx.auth', () => {
 })
 
 describe('auth', () => {
+  test('says so where it is mounted without its parentheses', () => {
+    const middleware = auth as (...sent: unknown[]) => unknown
+    assert.throws(() => middleware({}, () => undefined), {
+      code: 'ERR_AUTH_MISUSE',
+      message: /app\.use\(auth\(\)\)/,
+    })
+  })
+
   test('keeps the first store where it is mounted twice', async (t) => {
     class User {}
     const app = new Koa<object, AuthContext>()

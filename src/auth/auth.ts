@@ -2,7 +2,7 @@ import { validateHeaderValue } from 'node:http'
 import type { ExtendableContext, Next } from 'koa'
 import type { RequestAuthenticator } from './authenticator.ts'
 import { isAnswer, Misuse, Unauthorized, Undecided } from './errors.ts'
-import { warnOfUnguarded } from './unguarded.ts'
+import { warnOfLogoutInVain, warnOfUnguarded } from './unguarded.ts'
 
 /** A user type: any class of yours, or a persisted model. The class itself, never its name, is its key. */
 export type Class<Value extends object = object> = abstract new (...args: never[]) => Value
@@ -73,6 +73,8 @@ export class Auth {
   /** Removes the user of that class from this request, and from the session on the way out. */
   logout(type: Class): void {
     this.#asked = true
+    if (!this.#find(type) && !this.authenticators.some(({ user }) => user === type))
+      warnOfLogoutInVain(this.#ctx, type)
     this.withdraw(type)
     this.#loggedOut.push(type)
   }
@@ -181,7 +183,8 @@ export class Auth {
 }
 
 /** Puts an empty store on the context of every request. Goes before every authenticator and guard. */
-export function auth(): (ctx: ExtendableContext & { auth?: Auth }, next: Next) => Promise<void> {
+export function auth(...none: []): (ctx: ExtendableContext & { auth?: Auth }, next: Next) => Promise<void> {
+  if (none.length > 0) throw new Misuse('Call it: `app.use(auth())`, with parentheses.')
   return async (ctx, next) => {
     // Mounted twice, the first store stays.
     if (ctx.auth) return next()

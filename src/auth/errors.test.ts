@@ -18,6 +18,14 @@ describe('AuthError', () => {
     assert.equal(new Undecided(cause).cause, cause)
   })
 
+  test('shows in the stack, which is all that Koa logs, what nobody could be told apart for', () => {
+    const cause = new ReferenceError('userOf is not defined')
+    const { stack, message } = new Undecided(cause)
+    assert.match(stack ?? '', /^Undecided|^Error/)
+    assert.ok(stack?.includes(`because of ${cause.stack}`))
+    assert.doesNotMatch(message, /userOf/)
+  })
+
   test('carries the headers that belong to its status', () => {
     assert.deepEqual(new Unauthorized().headers, {})
     assert.deepEqual(new Unauthorized(['Basic realm="x"', 'Bearer realm="x"']).headers, {

@@ -42,6 +42,8 @@ export class Undecided extends AuthError {
 
   constructor(cause: unknown) {
     super('We cannot tell who you are at the moment. Please try again shortly.', { cause })
+    // Koa logs the stack and nothing else of an error.
+    if (cause instanceof Error) this.stack += `\n  because of ${cause.stack}`
   }
 }
 

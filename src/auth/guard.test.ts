@@ -96,6 +96,13 @@ describe('guard', () => {
       assert.throws(() => guard(wrong as never), { code: 'ERR_AUTH_MISUSE', message: /Name the class/ })
   })
 
+  test('is for one class: another, which plain JavaScript could pass too, would not be asked for', () => {
+    class User {}
+    class Admin {}
+    const guards = guard as (...types: unknown[]) => unknown
+    assert.throws(() => guards(User, Admin), { code: 'ERR_AUTH_MISUSE', message: /for one class/ })
+  })
+
   test('answers 500, and goes on, where a challenge of somebody else is no header', async (t) => {
     class User {}
     class Strange extends BasicAuthenticator {

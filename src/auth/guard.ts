@@ -1,12 +1,15 @@
 import { type AuthMiddleware, authOf, type Class, proveClass } from './auth.ts'
+import { Misuse } from './errors.ts'
 import { warnOfNoAuthenticator } from './unguarded.ts'
 
 /**
  * Lets a request pass only if a user of that class is authenticated, and rejects any other with 401 (specification,
  * "Guard and composition"). Stands behind the authenticators.
  */
-export function guard(type: Class): AuthMiddleware {
+export function guard(type: Class, ...none: []): AuthMiddleware {
   proveClass(type)
+  if (none.length > 0)
+    throw new Misuse('A guard is for one class: write a second one behind it, or ask `ctx.auth.has`.')
   return (ctx, next) => {
     if (!authOf(ctx).has(type)) warnOfNoAuthenticator(ctx)
     ctx.auth.require(type)

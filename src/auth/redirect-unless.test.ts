@@ -134,6 +134,14 @@ describe('redirectUnless', () => {
     assert.equal(response.headers.get('location'), null)
   })
 
+  test('needs to know where to when it is made', () => {
+    class User {}
+    assert.throws(() => redirectUnless(User, undefined as never), {
+      code: 'ERR_AUTH_MISUSE',
+      message: /redirectUnless\(User, '\/login'\)/,
+    })
+  })
+
   test('names the missing line where there is no auth()', async (t) => {
     const app = new Koa<object, AuthContext>()
     app.use(redirectUnless(class User {}, '/login'))

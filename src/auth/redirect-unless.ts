@@ -1,4 +1,5 @@
 import { type AuthContext, type AuthMiddleware, authOf, type Class, proveClass } from './auth.ts'
+import { Misuse } from './errors.ts'
 import { leadsHere } from './next-path.ts'
 import { warnOfNoAuthenticator } from './unguarded.ts'
 
@@ -10,6 +11,8 @@ import { warnOfNoAuthenticator } from './unguarded.ts'
  */
 export function redirectUnless(type: Class, to: string | ((ctx: AuthContext) => string)): AuthMiddleware {
   proveClass(type)
+  if (typeof to !== 'string' && typeof to !== 'function')
+    throw new Misuse("Say where to: `redirectUnless(User, '/login')`.")
   return (ctx, next) => {
     if (authOf(ctx).has(type)) return next()
     warnOfNoAuthenticator(ctx)

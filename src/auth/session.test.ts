@@ -982,6 +982,38 @@ describe('a session', () => {
     assert.equal('User' in session, false)
   })
 
+  test('that ends with the browser ends with it after a log-in too, and after whatever is written then', async (t) => {
+    const { FromSession, ByForm, User } = people('ada')
+    const store = new MemoryStore()
+    const app = new Koa<object, SessionContext>()
+    app.use(session({ maxAge: 'session', signed: false, store }, app))
+    app.use(bodyParser())
+    app.use(auth())
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      if (ctx.session) ctx.session.at = ctx.path
+      ctx.body = 'written'
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+
+    for (const response of [await browser.post('/log-in', form('ada')), await browser.get('/later')]) {
+      assert.equal(response.status, 200)
+      assert.deepEqual([store.data._session, store.data.User], [true, 'ada'])
+      for (const cookie of response.headers.getSetCookie()) assert.doesNotMatch(cookie, /expires|max-age/i)
+    }
+    assert.equal(store.data.at, '/later')
+  })
+
+  test('needs a name of its own for a class without one', () => {
+    const Nameless = (() => class {})() as new () => { sessionID: string }
+    Object.defineProperty(Nameless, 'name', { value: '' })
+    assert.throws(() => SessionAuthenticator.from(Nameless, () => undefined), { code: 'ERR_AUTH_MISUSE' })
+    SessionAuthenticator.from(Nameless, () => undefined, { key: 'user' })
+  })
+
   test('is told whom to remember in one of two words', () => {
     const { FromSession } = people('ada')
     assert.throws(() => new FromSession({ remember: 'signedin' as 'signed-in' }), { code: 'ERR_AUTH_MISUSE' })

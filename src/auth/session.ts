@@ -71,6 +71,8 @@ export abstract class SessionAuthenticator<
   }
 
   override middleware(): AuthMiddleware {
+    if (this.key === '')
+      throw new Misuse('A class without a name needs a `key`, to be found again in the session.')
     return async (ctx: SessionContext, next) => {
       const store = authOf(ctx)
       const before = dataOf(sessionOf(ctx))
@@ -102,7 +104,10 @@ export abstract class SessionAuthenticator<
       )
     }
     session[this.key] = user.sessionID
+    const { maxAge } = session
     await session.regenerate()
+    // koa-session saves here and once more at the end, and has forgotten by then that it ends with the browser.
+    if (maxAge === 'session') session.maxAge = maxAge
   }
 
   /** What is in the session before a log-in may be somebody else's, and goes; what is written from then on stays. */

@@ -63,6 +63,27 @@ describe('a route that nobody guards', () => {
     ])
   })
 
+  test('is one where a handler logs somebody out of whom no authenticator knows, and none where one does', async (t) => {
+    const seen = warnings(t)
+    const logOut = (ctx: AuthContext) => {
+      ctx.auth.logout(User)
+      ctx.status = 204
+    }
+
+    await get(
+      t,
+      (router) => {
+        router.get('/logout', logOut)
+        router.get('/logout-in-earnest', new Everybody().middleware(), logOut)
+      },
+      ['/logout', '/logout-in-earnest'],
+    )
+
+    assert.deepEqual(seen, [
+      'GET /logout logs out a User, and no authenticator of the route knows any: a session goes on. Add the session authenticator.',
+    ])
+  })
+
   test('is each route by itself', async (t) => {
     const seen = warnings(t)
 

@@ -1,4 +1,4 @@
-import type { AuthContext } from './auth.ts'
+import type { AuthContext, Class } from './auth.ts'
 
 const warned = new Set<string>()
 
@@ -20,6 +20,14 @@ export function warnOfNoAuthenticator(ctx: AuthContext): void {
   warnOnce(
     `${ctx.method} ${routeOf(ctx)}`,
     'has a guard or a redirect and no authenticator before it. Add one, such as `User.authenticator()`.',
+  )
+}
+
+/** The same where a handler logs a user out whom no authenticator of the route knows: nothing remembers that. */
+export function warnOfLogoutInVain(ctx: AuthContext, type: Class): void {
+  warnOnce(
+    `${ctx.method} ${routeOf(ctx)}`,
+    `logs out a ${type.name}, and no authenticator of the route knows any: a session goes on. Add the session authenticator.`,
   )
 }
 

@@ -106,6 +106,38 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url)).status, 401)
   })
 
+  test('reads a hash that is lazy', async (t) => {
+    const LazySchema = defineEntity({
+      name: 'Lazy',
+      properties: { ...properties, passwordHash: p.string().hidden().lazy() },
+    })
+    class Lazy extends ModelAuthenticatable(LazySchema.class, {
+      username: 'email',
+      passwordHash: 'passwordHash',
+    }) {
+      verify(password: string): boolean {
+        return this.passwordHash === [...password].reverse().join('')
+      }
+    }
+    LazySchema.setClass(Lazy)
+    const { orm } = await openORM(t, Lazy)
+    await orm.em.fork().insert(Lazy, ada)
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(Lazy.authenticator())
+    app.use(guard(Lazy))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(Lazy)
+    })
+    const { url } = await serve(t, app)
+
+    const response = await fetch(url, { headers: basic('ada@example.org:secret') })
+    assert.equal(response.status, 200)
+    assert.deepEqual(await response.json(), { id: ada.id, email: ada.email })
+    assert.equal((await fetch(url, { headers: basic('ada@example.org:terces') })).status, 401)
+  })
+
   test('lets in by a form and by JSON, and nobody else', async (t) => {
     const { User } = users()
     const { orm } = await openORM(t, User)

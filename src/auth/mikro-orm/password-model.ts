@@ -65,7 +65,10 @@ export function ModelAuthenticatable<Entity extends Base>(
     ): Promise<PasswordModel | undefined> {
       const em = entityManager(ctx, database)
       // The contract has checked the name of the property; MikroORM's types cannot follow a computed one.
-      const found = await em.findOne<object>(checked(this), { [keys.username]: username } as object)
+      const where = { [keys.username]: username } as object
+      // Where the hash is lazy, it is read all the same.
+      const populate = [keys.passwordHash] as never
+      const found = await em.findOne<object>(checked(this), where, { populate })
       // A column may compare without regard to case.
       const isExactly = found && Reflect.get(found, keys.username) === username
       const user = isExactly ? (found as PasswordModel) : undefined

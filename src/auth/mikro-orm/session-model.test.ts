@@ -292,6 +292,11 @@ describe('ModelSessionAuthenticatable', () => {
     assert.deepEqual(store.data, { Seat: '1' })
     assert.equal((await browser.get('/')).status, 500)
     assert.equal(errors[0]?.message, 'Seat needs one primary key, to be found by it.')
+
+    await orm.em.fork().insert(Seat, { row: 1, place: 2 })
+    browser.cookie = ''
+    assert.equal((await browser.get(`/log-in?${encodeURIComponent('{"row":1,"place":2}')}`)).status, 500)
+    assert.equal(errors[1]?.message, 'Seat needs one primary key, for a session to know it by.')
   })
 
   test('names the missing line where no databases are mounted', async (t) => {

@@ -1,5 +1,6 @@
 import { type OptionalProps, wrap } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware, Class } from '../auth.ts'
+import { Misuse } from '../errors.ts'
 import { type SessionAuthenticatable, SessionAuthenticator, type SessionOptions } from '../session.ts'
 import { KeyLookUp } from './key-look-up.ts'
 import { type Base, type ModelOptions, nameAfter } from './model.ts'
@@ -23,7 +24,10 @@ export interface SessionModelClass {
 export function ModelSessionAuthenticatable<Entity extends Base>(base: Entity) {
   abstract class Model extends base {
     get sessionID(): string {
-      return String(wrap(this, true).getPrimaryKey())
+      const entity = wrap(this, true)
+      if (entity.__meta.compositePK)
+        throw new Misuse(`${entity.__meta.className} needs one primary key, for a session to know it by.`)
+      return String(entity.getPrimaryKey())
     }
 
     static sessionAuthenticator({
