@@ -10,6 +10,14 @@ export interface PreparedRead {
   get(value: string | number): Row | undefined | Promise<Row | undefined>
 }
 
+/** A statement that reads one row. */
+export interface ReadStatement {
+  /** With one question mark, which stands for the value. */
+  readonly sql: string
+  /** All that it reads from. */
+  readonly tables: readonly string[]
+}
+
 /** How a statement is prepared. */
 export interface ReadOptions {
   /** Whether rows that are asked for again may be remembered as long as nothing is committed. They are, unless this is `false`. */
@@ -20,18 +28,16 @@ export interface ReadOptions {
  * Prepares a statement on the driver that MikroORM opened, past its query builder; `undefined` if this is a driver that we
  * do not know how to ask: we know better-sqlite3 and `pg`. A row that is asked for again is remembered until anything is
  * committed, where that can be told exactly: for SQLite with a write-ahead log, on Linux.
- *
- * @param sql with one question mark, which stands for the value
  */
 export async function prepareRead(
   orm: MikroORM,
-  sql: string,
+  statement: ReadStatement,
   { remember = true }: ReadOptions = {},
 ): Promise<PreparedRead | undefined> {
   const connection = orm.driver.getConnection('read')
   const client = await clientOf(connection)
-  if (isSqlite(client)) return readSqlite(client, connection, { sql, remember })
-  if (isPostgres(client)) return readPostgres(client, connection, sql)
+  if (isSqlite(client)) return readSqlite(client, connection, { ...statement, remember })
+  if (isPostgres(client)) return readPostgres(client, connection, statement.sql)
   return undefined
 }
 

@@ -13,6 +13,7 @@ import { type PreparedRead, prepareRead, type Row } from './prepared-read.ts'
 import { RowMemory } from './row-memory.ts'
 
 const select = 'select name from people where id = ?'
+const statement = { sql: select, tables: ['people'] }
 
 /** A database with somebody in it, and a statement that is prepared for it. */
 async function open(t: TestContext, journal = 'wal') {
@@ -36,7 +37,7 @@ async function open(t: TestContext, journal = 'wal') {
   })
   const execute = (sql: string) => orm.em.getConnection().execute(sql)
   const prepare = async (remember?: boolean) =>
-    (await prepareRead(orm, select, { remember })) ?? assert.fail()
+    (await prepareRead(orm, statement, { remember })) ?? assert.fail()
   const statements = async () => {
     const all = await recordStatements(t, orm)
     return () => all.splice(0).filter((each) => each === select).length
@@ -82,14 +83,42 @@ describe('a prepared read', () => {
     }
   })
 
-  test('remembers nothing of a view, which may change with the time alone', async (t) => {
-    const { other, orm } = await open(t)
-    other.exec("create view current as select * from people where id = '1' and random() is not null")
-    const fromView = 'select name from current where id = ?'
-    const read = (await prepareRead(orm, fromView)) ?? assert.fail()
-    const all = await recordStatements(t, orm)
+  for (const [what, setUp] of Object.entries({
+    'a view': (db) => db.exec('create view seen as select * from people where random() is not null'),
+    'a view of that name in other letters': (db) => db.exec('create view SEEN as select * from people'),
+    'a view for this connection alone': (db) => db.exec('create temp view seen as select * from people'),
+    'a table for this connection alone': (db) => db.exec('create temp table seen as select * from people'),
+    'such a table in the place of another': (db) =>
+      db.exec('create table seen as select * from people; create temp table Seen as select * from people'),
+    'a table of a database that is attached': (db, path) =>
+      db.exec(`attach '${path}-attached' as far; create table far.seen as select * from people`),
+    'a table without rows of its own': (db) =>
+      db.exec('create virtual table seen using fts5(id, name); insert into seen select * from people'),
+  } satisfies Record<string, (db: Database.Database, path: string) => unknown>))
+    test(`remembers nothing of ${what}: what it shows may change, and nothing of that be in the log`, async (t) => {
+      const { path, orm } = await open(t)
+      const client = (await orm.em.getConnection().getNativeClient()) as Database.Database
+      setUp(client, path)
+      const sql = 'select name from seen where id = ?'
+      const read = (await prepareRead(orm, { sql, tables: ['seen'] })) ?? assert.fail()
+      const all = await recordStatements(t, orm)
+      for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
+      assert.equal(all.filter((each) => each === sql).length, 5)
+    })
+
+  test('remembers nothing of what it reads while the connection is in the past, because a query is open', async (t) => {
+    const { orm, other, prepare } = await open(t)
+    other.exec("insert into people values ('2', 'Grace')")
+    const read = await prepare()
     for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
-    assert.equal(all.filter((each) => each === fromView).length, 5)
+    const client = (await orm.em.getConnection().getNativeClient()) as Database.Database
+    const rows = client.prepare('select * from people').iterate()
+    rows.next()
+    other.exec("delete from people where id = '1'")
+    // What SQLite itself says as long as that is open, to whoever asks by this connection.
+    for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
+    rows.return?.()
+    assert.equal(await name(read), undefined)
   })
 
   test('is of the database that a symbolic link leads to, whatever lies beside the link', async (t) => {
@@ -99,7 +128,7 @@ describe('a prepared read', () => {
     await copyFile(`${path}-shm`, `${link}-shm`)
     const orm = await openBy(link)
     t.after(() => orm.close(true))
-    const read = (await prepareRead(orm, select)) ?? assert.fail()
+    const read = (await prepareRead(orm, statement)) ?? assert.fail()
     for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
     other.exec("update people set name = 'Augusta'")
     assert.equal(await name(read), 'Augusta')
@@ -200,9 +229,16 @@ describe('a prepared read', () => {
   })
 })
 
+function watch(hasChanged: () => boolean, isCurrent = () => true) {
+  return { hasChanged, isCurrent }
+}
+
 describe('RowMemory', () => {
   test('holds so many rows, of values that were asked for twice in a row', () => {
-    const memory = new RowMemory({ hasChanged: () => false }, 10)
+    const memory = new RowMemory(
+      watch(() => false),
+      10,
+    )
     let reads = 0
     const row = (id: number | string): Row | undefined =>
       memory.row(id, () => {
@@ -229,7 +265,7 @@ describe('RowMemory', () => {
   })
 
   test('finds a place for whatever is asked for', () => {
-    const memory = new RowMemory({ hasChanged: () => false })
+    const memory = new RowMemory(watch(() => false))
     for (const value of ['', 'a', 'é'.repeat(50), -7, 0.5, Number.MAX_SAFE_INTEGER, Number.NaN])
       for (let i = 0; i < 3; i += 1)
         assert.deepEqual(
@@ -246,7 +282,10 @@ describe('RowMemory', () => {
       (i: number) => hash('sha256', `${i}`, 'base64url'),
     ]
     for (const form of forms) {
-      const memory = new RowMemory({ hasChanged: () => false }, 20_000)
+      const memory = new RowMemory(
+        watch(() => false),
+        20_000,
+      )
       for (let round = 0; round < 2; round += 1)
         for (let i = 0; i < 2_000; i += 1) memory.row(form(i), () => [i])
       let kept = 0
@@ -267,7 +306,7 @@ describe('RowMemory', () => {
       looks += 1
       return false
     }
-    const memory = new RowMemory({ hasChanged })
+    const memory = new RowMemory(watch(hasChanged))
     for (let id = 0; id < 1000; id += 1) memory.row(`token ${id}`, () => [id])
     memory.row('token 1', () => [1])
     assert.equal(looks, 0)
@@ -278,7 +317,7 @@ describe('RowMemory', () => {
   test('keeps what was read since the watch was looked at, and nothing that was read before a change', () => {
     let changed = false
     let truth = 1
-    const memory = new RowMemory({ hasChanged: () => changed })
+    const memory = new RowMemory(watch(() => changed))
     const row = () => memory.row('a', () => [truth])?.[0]
     for (let i = 0; i < 2; i += 1) assert.equal(row(), 1)
     truth = 2

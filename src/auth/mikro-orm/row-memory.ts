@@ -1,8 +1,11 @@
 import type { Row } from './prepared-read.ts'
 
-/** Tells whether anything that was read may be different by now. */
+/** What is known of the database that rows are read from. */
 interface Watch {
+  /** Whether anything that was read may be different by now. */
   hasChanged(): boolean
+  /** Whether what is read now is how it is now: as long as another statement is open, it is how it was then. */
+  isCurrent(): boolean
 }
 
 interface Remembered {
@@ -44,7 +47,8 @@ export class RowMemory {
       this.#commits += 1
     }
     const row = read(value)
-    if (row && isAskedAgain) this.#places[place] = { value, row, commits: this.#commits }
+    if (row && isAskedAgain && this.#watch.isCurrent())
+      this.#places[place] = { value, row, commits: this.#commits }
     return row
   }
 }

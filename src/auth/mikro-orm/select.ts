@@ -39,8 +39,9 @@ export class Select<Model extends object> {
     const owner = relation === undefined ? undefined : await ownerOf(em, model, relation)
     if (!plain || (relation !== undefined && !owner)) return undefined
     const sql = statement(em, plain, property, owner)
-    const read =
-      sql === undefined ? undefined : await prepareRead(orm, orm.config.get('onQuery')(sql, []), options)
+    if (sql === undefined) return undefined
+    const tables = [plain.table, ...(owner ? [owner.model.table] : [])]
+    const read = await prepareRead(orm, { sql: orm.config.get('onQuery')(sql, []), tables }, options)
     return read && new Select<Model>(read, plain, owner)
   }
 

@@ -1,4 +1,4 @@
-import type { PreparedRead, Row } from './prepared-read.ts'
+import type { PreparedRead, ReadStatement, Row } from './prepared-read.ts'
 import { RowMemory } from './row-memory.ts'
 import { WalIndex } from './wal-index.ts'
 
@@ -9,6 +9,7 @@ interface SqliteClient {
   readonly open: boolean
   readonly inTransaction: boolean
   prepare(sql: string): { raw(): { get(value?: unknown): Row | undefined } }
+  exec(sql: string): unknown
   pragma(name: string, options: { simple: true }): unknown
 }
 
@@ -26,11 +27,11 @@ export function isSqlite(client: unknown): client is SqliteClient {
 export function readSqlite(
   client: SqliteClient,
   connection: object,
-  { sql, remember }: { sql: string; remember: boolean },
+  { sql, tables, remember }: ReadStatement & { remember: boolean },
 ): PreparedRead {
   const careful = connection as CarefulConnection
   const statement = client.prepare(sql).raw()
-  const memory = remember && isOfTables(client, sql) ? memoryFor(client) : undefined
+  const memory = remember && tables.every((each) => isOwnTable(client, each)) ? memoryFor(client) : undefined
   const read = (value: string | number) => {
     // Somebody else's, on the connection that all share: what it has written may yet be taken back.
     if (!careful.assertReadable && client.inTransaction)
@@ -45,15 +46,16 @@ export function readSqlite(
   }
 }
 
-// What a view shows may change with the time, and nothing is committed then.
-function isOfTables(client: SqliteClient, sql: string): boolean {
-  const views = client
-    .prepare("select group_concat(name, char(10)) from sqlite_schema where type = 'view'")
-    .raw()
-  const names = String(views.get()?.[0] ?? '')
-    .split('\n')
-    .filter(Boolean)
-  return !names.some((name) => sql.includes(name))
+// What a view or a virtual table shows may change though nothing is committed, and what is committed to a temporary table or
+// to an attached database does not show in our log. Names are the same in any case.
+function isOwnTable(client: SqliteClient, table: string): boolean {
+  const isIn = (schema: string) =>
+    client
+      .prepare(`select type, rootpage from ${schema}.sqlite_schema where name = ? collate nocase`)
+      .raw()
+      .get(table)
+  const [type, page] = isIn('main') ?? []
+  return type === 'table' && Number(page) > 0 && !isIn('temp')
 }
 
 function memoryFor(client: SqliteClient): RowMemory | undefined {
@@ -68,5 +70,16 @@ function memoryFor(client: SqliteClient): RowMemory | undefined {
       if (!client.open) throw new Error('The connection is closed.')
       return index.hasChanged()
     },
+    isCurrent: () => !isBusy(client),
   })
+}
+
+// An open query, such as one that is streamed, keeps the connection in the past, and better-sqlite3 from executing anything.
+function isBusy(client: SqliteClient): boolean {
+  try {
+    client.exec('')
+    return false
+  } catch {
+    return true
+  }
 }

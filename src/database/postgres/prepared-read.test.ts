@@ -24,7 +24,10 @@ async function databaseWithRow(t: TestContext) {
     `insert into kinds values ('${id}', 'Ädä', true, 7, 9007199254740993, '2026-01-02 03:04:05.678Z', '{"a":1}')`,
   )
   const read = async () => {
-    const prepared = await prepareRead(orm, `select ${columns} from kinds where id = ? limit 1`)
+    const prepared = await prepareRead(orm, {
+      sql: `select ${columns} from kinds where id = ? limit 1`,
+      tables: ['kinds'],
+    })
     return prepared ?? assert.fail('Nothing is prepared.')
   }
   return { orm, read }
