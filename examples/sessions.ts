@@ -49,6 +49,8 @@ class UserSession extends SessionAuthenticator<User> {
 
 // A database, in earnest: this one forgets at every start, and never otherwise.
 const sessions = new Map<string, unknown>()
+// A request that was under way at a log-out saves its session when it ends: it is not to come back.
+const ended = new Set<string>()
 
 const app = new Koa()
 app.use(
@@ -64,8 +66,8 @@ app.use(
       genid: newIdentifier,
       store: {
         get: async (id) => sessions.get(id),
-        set: async (id, data) => void sessions.set(id, data),
-        destroy: async (id) => void sessions.delete(id),
+        set: async (id, data) => void (ended.has(id) || sessions.set(id, data)),
+        destroy: async (id) => void (ended.add(id) && sessions.delete(id)),
       },
     },
     app,

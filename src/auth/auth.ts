@@ -1,7 +1,7 @@
 import { validateHeaderValue } from 'node:http'
 import type { ExtendableContext, Next } from 'koa'
 import type { RequestAuthenticator } from './authenticator.ts'
-import { isAnswer, Misuse, Unauthorized, Undecided } from './errors.ts'
+import { atOnce, isAnswer, Misuse, Unauthorized, Undecided } from './errors.ts'
 import { warnOfLogoutInVain, warnOfUnguarded } from './unguarded.ts'
 
 /** A user type: any class of yours, or a persisted model. The class itself, never its name, is its key. */
@@ -133,7 +133,7 @@ export class Auth {
   attempt(authenticator: RequestAuthenticator): void | Promise<void> {
     this.authenticators.push(authenticator)
     this.#isToBeAsked ||= !authenticator.isForEveryPage || '_matchedRoute' in this.#ctx
-    if (this.#failure || authenticator.isSpared(this.#ctx)) return
+    if (this.#failure || atOnce(authenticator.isSpared(this.#ctx), '`isSpared`')) return
     this.#trying = authenticator
     try {
       const attempt = authenticator.attempt(this.#ctx)
@@ -174,7 +174,7 @@ export class Auth {
   }
 
   #challenges(): string[] {
-    const challenges = this.authenticators.map((each) => each.challenge(this.#ctx))
+    const challenges = this.authenticators.map((each) => atOnce(each.challenge(this.#ctx), '`challenge`'))
     const known = [...new Set(challenges.filter((each) => each !== undefined))]
     // Koa would send it with an error, where nobody could catch what Node throws.
     for (const each of known) validateHeaderValue('WWW-Authenticate', each)

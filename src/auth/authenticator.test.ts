@@ -215,6 +215,36 @@ describe('RequestAuthenticator', () => {
     assert.equal((await get({})).status, 401)
   })
 
+  test('cannot end the process by answering later what is asked at once', async (t) => {
+    const later = async (): Promise<never> => {
+      throw new Error('nobody waits for this')
+    }
+    class User {}
+    class ByForm extends layer.CredentialsAuthenticator {
+      readonly user = User
+      override authenticate() {}
+    }
+    class ByNothing extends RequestAuthenticator {
+      readonly user = User
+      override attempt() {}
+    }
+    for (const [member, authenticator] of [
+      ['isSpared', new ByNothing()],
+      ['challenge', new ByNothing()],
+      ['parse', new ByForm()],
+    ] as const) {
+      Object.assign(authenticator, { [member]: later })
+      const app = new Koa<object, AuthContext>()
+      app.use(auth())
+      app.use(authenticator.middleware())
+      app.use(guard(User))
+      const { url, errors } = await serve(t, app)
+
+      assert.equal((await fetch(url)).status, 500)
+      assert.match(errors[0]?.message ?? '', new RegExp(`^\`${member}\` has to answer at once`))
+    }
+  })
+
   test('names the missing line where there is no auth(), to us and not to the client', async (t) => {
     class User {}
     class Never extends RequestAuthenticator {

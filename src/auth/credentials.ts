@@ -1,6 +1,6 @@
 import type { AuthContext } from './auth.ts'
 import { RequestAuthenticator } from './authenticator.ts'
-import { Misuse } from './errors.ts'
+import { atOnce, Misuse } from './errors.ts'
 
 /** The credentials of a log-in form (specification, "POST /login (form login with session)"). */
 export interface PasswordCredentials {
@@ -33,7 +33,7 @@ export abstract class CredentialsAuthenticator<
   override attempt(ctx: AuthContext): void | Promise<void> {
     // An `Authorization` header that was sent beside them decides alone.
     if (ctx.req.headers.authorization !== undefined) return
-    const credentials = this.parse(bodyOf(ctx))
+    const credentials = atOnce(this.parse(bodyOf(ctx)), '`parse`')
     if (credentials === undefined) return
     ctx.auth.present(this.user)
     return this.authenticate(credentials, ctx)

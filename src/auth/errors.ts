@@ -56,6 +56,22 @@ export class Misuse extends AuthError {
 }
 
 /**
+ * What a function of the application has answered, where there is no waiting for it. Throws `Misuse` for a promise, whose
+ * rejection would end the process: nobody else would catch it.
+ */
+export function atOnce<Answer>(answer: Answer, who: string): Answer {
+  if (!(answer instanceof Promise)) return answer
+  answer.catch(() => undefined)
+  throw new Misuse(`${who} has to answer at once, not with a promise.`)
+}
+
+/** A yes or no of the application. Throws `Misuse` for anything else: a promise, say, or a method, is truthy, whatever it means. */
+export function yesOrNo(answer: unknown, who: string): boolean {
+  if (typeof answer === 'boolean') return answer
+  throw new Misuse(`${who} is \`true\` or \`false\`, and nothing else.`)
+}
+
+/**
  * Whether an error is an answer of its own, as `ctx.throw` makes them, and not a sign that something is broken: a client or
  * server error that says whether it may be shown. The status in an HTTP client's error is what somebody else answered.
  */

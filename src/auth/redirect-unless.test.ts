@@ -134,6 +134,17 @@ describe('redirectUnless', () => {
     assert.equal(response.headers.get('location'), null)
   })
 
+  test('cannot end the process by a function that answers later', async (t) => {
+    class User {}
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(redirectUnless(User, (async (ctx: AuthContext) => decodeURIComponent(ctx.querystring)) as never))
+    const { url, errors } = await serve(t, app)
+
+    for (const query of ['/login', '%E0']) assert.equal((await fetch(`${url}/?${query}`)).status, 500)
+    assert.match(errors[1]?.message ?? '', /^`to`, of `redirectUnless`, has to answer at once/)
+  })
+
   test('needs to know where to when it is made', () => {
     class User {}
     assert.throws(() => redirectUnless(User, undefined as never), {

@@ -1,5 +1,5 @@
 import { type AuthContext, type AuthMiddleware, authOf, type Class, proveClass } from './auth.ts'
-import { Misuse } from './errors.ts'
+import { atOnce, Misuse } from './errors.ts'
 import { leadsHere } from './next-path.ts'
 import { warnOfNoAuthenticator } from './unguarded.ts'
 
@@ -16,7 +16,7 @@ export function redirectUnless(type: Class, to: string | ((ctx: AuthContext) => 
   return (ctx, next) => {
     if (authOf(ctx).has(type)) return next()
     warnOfNoAuthenticator(ctx)
-    const target = typeof to === 'string' ? to : to(ctx)
+    const target = typeof to === 'string' ? to : atOnce(to(ctx), '`to`, of `redirectUnless`,')
     // What a function makes of a request may be what somebody else put there.
     if (target !== to && !leadsHere(target)) ctx.auth.require(type)
     ctx.status = 303

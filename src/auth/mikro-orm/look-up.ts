@@ -1,4 +1,5 @@
 import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
+import { Misuse } from '../errors.ts'
 import { databaseOf, entityManager, type Found, isInUse, noteFound, readOptionsOf } from './databases.ts'
 import type { Row } from './prepared-read.ts'
 import { Select, type Sought } from './select.ts'
@@ -23,7 +24,7 @@ export class LookUp<Model extends object> {
   /**
    * The entity, or nobody; at once where the driver answers at once. Throws if the database cannot be asked.
    *
-   * @param value proven to be a string or a number by now: an object would be a query
+   * @param value a string or a number, else it throws `Misuse`: an object would be a query
    * @param database the name that it was mounted by, if it is not the default one
    */
   find(
@@ -32,6 +33,8 @@ export class LookUp<Model extends object> {
     database?: string,
   ): Model | undefined | Promise<Model | undefined> {
     const orm = databaseOf(ctx, database)
+    if (typeof value !== 'string' && typeof value !== 'number')
+      throw new Misuse('Look up a text or a number: an object would be a query of its own.')
     if (isInUse(ctx, database) || orm.config.getLogger().isEnabled('query'))
       return this.#ask(ctx, value, database)
     const select = this.#selects.get(orm)
@@ -77,7 +80,11 @@ export class LookUp<Model extends object> {
     // The contracts check the names of properties; MikroORM's types cannot follow a computed one.
     const where = { [property]: value } as object
     const populate = (relation === undefined ? [] : [relation]) as never
-    const entity = await entityManager(ctx, database).findOne<object>(model, where, { populate })
+    const mayKnowIt = isInUse(ctx, database)
+    const em = entityManager(ctx, database)
+    // What it knows already it gives without asking, though its filters leave it out.
+    if (mayKnowIt && (await em.count<object>(model, where)) === 0) return undefined
+    const entity = await em.findOne<object>(model, where, { populate })
     return (entity as Model | null) ?? undefined
   }
 }

@@ -53,7 +53,7 @@ export function primaryKeyOf(em: EntityManager, model: Class): EntityProperty {
 
 /** What the database is asked for when a key is given as text: `undefined` if it cannot be one, which is no error then. */
 export function keyFrom(property: EntityProperty, text: string): string | number | undefined {
-  if (!canBe(property, text)) return undefined
+  if (typeof text !== 'string' || !canBe(property, text)) return undefined
   return property.runtimeType === 'number' ? Number(text) : text
 }
 

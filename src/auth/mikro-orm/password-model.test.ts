@@ -418,6 +418,24 @@ describe('ModelAuthenticatable', () => {
     assert.deepEqual(await answer('wrong'), 401)
   })
 
+  test('lets nobody in whom a model in plain JavaScript judges by something else than yes or no, and says so', async (t) => {
+    for (const answer of [{ ok: false }, 'false', 1, undefined]) {
+      const { User } = users()
+      Object.assign(User.prototype, { verify: async () => answer })
+      const { orm } = await openORM(t, User)
+      await orm.em.fork().insert(User, ada)
+      const app = new Koa<object, AuthContext>()
+      app.use(databases(orm))
+      app.use(auth())
+      app.use(User.authenticator())
+      app.use(guard(User))
+      const { url, errors } = await serve(t, app)
+
+      assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 500)
+      assert.match(errors[0]?.message ?? '', /^What `verify` answers is `true` or `false`/)
+    }
+  })
+
   test('can be remembered in a session, with no more ado', async (t) => {
     const { User } = users()
     const { orm } = await openORM(t, User)

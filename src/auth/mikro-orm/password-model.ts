@@ -1,6 +1,7 @@
 import type { AuthContext, AuthMiddleware, Class } from '../auth.ts'
 import { BasicAuthenticator } from '../basic.ts'
 import { CredentialsAuthenticator, type PasswordCredentials } from '../credentials.ts'
+import { yesOrNo } from '../errors.ts'
 import { entityManager } from './databases.ts'
 import { type Base, type ModelOptions, nameAfter, requireMember, type StringKey } from './model.ts'
 import { ModelSessionAuthenticatable, type SessionModel, type SessionModelClass } from './session-model.ts'
@@ -73,7 +74,7 @@ export function ModelAuthenticatable<Entity extends Base>(
       const isExactly = found && Reflect.get(found, keys.username) === username
       const user = isExactly ? (found as PasswordModel) : undefined
       if (!user) await this.verifyNobody?.(password)
-      return user && (await user.verify(password)) ? user : undefined
+      return user && yesOrNo(await user.verify(password), 'What `verify` answers') ? user : undefined
     }
   }
   nameAfter(Model, base)

@@ -133,6 +133,52 @@ describe('ModelTokenAuthenticatable', () => {
     assert.deepEqual(await (await fetch(url, bearer('old'))).json(), [false, false])
   })
 
+  test('asks nobody, and says so, where a model in plain JavaScript decides by something else than yes or no', async (t) => {
+    for (const wrong of [
+      { isValid: { value: () => false } },
+      { isValid: { get: async () => false } },
+      { isValid: { get: () => 'false' } },
+    ]) {
+      const { User, Token } = usersWithTokens()
+      Object.defineProperties(Token.prototype, wrong as PropertyDescriptorMap)
+      const { orm } = await openORM(t, User, Token)
+      await orm.em.fork().insert(User, ada)
+      await orm.em.fork().insert(Token, tokenOf(ada, 'old'))
+      const app = new Koa<object, AuthContext>()
+      app.use(databases(orm))
+      app.use(auth())
+      app.use(Token.authenticator())
+      app.use(guard(User))
+      const { url, errors } = await serve(t, app)
+
+      assert.equal((await fetch(url, bearer('old'))).status, 500)
+      assert.match(errors[0]?.message ?? '', /^`isValid` is `true` or `false`/)
+    }
+  })
+
+  test('looks up no query, whatever a model in plain JavaScript makes of a token', async (t) => {
+    for (const stored of [
+      () => ({}),
+      (token: string) => JSON.parse(atob(token)),
+      async (token: string) => token,
+    ]) {
+      const { User, Token } = usersWithTokens()
+      Object.assign(Token, { stored })
+      const { orm } = await openORM(t, User, Token)
+      await orm.em.fork().insert(User, ada)
+      await orm.em.fork().insert(Token, tokenOf(ada, 'right=='))
+      const app = new Koa<object, AuthContext>()
+      app.use(databases(orm))
+      app.use(auth())
+      app.use(Token.authenticator())
+      app.use(guard(User))
+      const { url, errors } = await serve(t, app)
+
+      assert.equal((await fetch(url, bearer(btoa('{"$ne":""}')))).status, 500)
+      assert.match(errors[0]?.message ?? '', /^Look up a text or a number/)
+    }
+  })
+
   test('survives ten uses at once of a token that is no longer valid', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm, statements } = await openORM(t, User, Token)

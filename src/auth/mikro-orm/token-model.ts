@@ -3,7 +3,7 @@ import { type OptionalProps, Reference, wrap } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware, Class } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
-import { Misuse } from '../errors.ts'
+import { Misuse, yesOrNo } from '../errors.ts'
 import { databaseOf, entityManager } from './databases.ts'
 import { LookUp } from './look-up.ts'
 import { type Base, type ModelOptions, nameAfter, requireMember, type StringKey } from './model.ts'
@@ -96,7 +96,7 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   }
 
   #logIn(found: TokenModel, ctx: AuthContext): void | Promise<void> {
-    if (!found.isValid) return this.#delete(found, ctx)
+    if (!yesOrNo(found.isValid, '`isValid`')) return this.#delete(found, ctx)
     // The relation is populated, and may be wrapped (`ref()`); its property was proven to be one of the entity.
     const user = Reflect.get(found, this.#relation) as object | null
     if (!user) return
