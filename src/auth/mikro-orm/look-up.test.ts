@@ -242,6 +242,19 @@ describe('LookUp', () => {
     assert.equal(await users.find(ctx, ada.id), undefined)
   })
 
+  test('leaves it to MikroORM whom filters leave out where they do not count for relations', async (t) => {
+    const { User, Token } = models()
+    const { orm, statements } = await openORMWith(t, { entities: [User, Token], filtersOnRelations: false })
+    await orm.em.fork().insert(User, { ...ada, leftAt: new Date() })
+    await orm.em.fork().insert(Token, token)
+    const tokens = new LookUp({ model: Token, property: 'value', relation: 'user' })
+    for (let i = 0; i < 2; i += 1) {
+      statements.splice(0)
+      assert.equal((await tokens.find(requestTo(orm), 'value'))?.user.name, 'Ada')
+      assert.ok(statements.some(isUsual))
+    }
+  })
+
   test('takes a text or a number, and nothing that would be a query', async (t) => {
     const { orm, User, users } = await open(t)
     const byName = new LookUp({ model: User, property: 'name' })

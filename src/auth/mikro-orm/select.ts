@@ -81,7 +81,9 @@ async function ownerOf(em: EntityManager, model: Class, relation: string): Promi
   const isColumn = property?.kind === 'm:1' && property.fieldNames?.length === 1 && !property.ref
   const owner =
     isColumn && property.targetMeta ? await PlainModel.of(em, property.targetMeta.class) : undefined
-  return owner && { relation, model: owner }
+  // Whom the filters of the owner then leave out depends on how it is loaded.
+  const isFiltered = owner && owner.conditions.size > 0 && !em.config.get('filtersOnRelations')
+  return owner && !isFiltered ? { relation, model: owner } : undefined
 }
 
 /** The statement, in the SQL that all databases speak, with the value for its one parameter; one row is enough. */
