@@ -4,9 +4,9 @@ import { ConfigError, readStorageConfig } from './config.ts'
 import { databaseName, isPostgresUrl } from './database/database-url.ts'
 import { errorCode } from './database/error-code.ts'
 import { DatabaseError, openDatabase } from './database/open-database.ts'
+import { Failure } from './failure.ts'
 import { connect, identityOf } from './move/connect.ts'
 import { type Copied, copyDatabase } from './move/copy-database.ts'
-import { Failure } from './operator/command.ts'
 
 const help = `npm run move -- FROM TO
 

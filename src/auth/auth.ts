@@ -99,7 +99,7 @@ export class Auth {
     return this.#credentialsSent
   }
 
-  /** For authenticators: credentials were found in the body, so what a session restored no longer counts. */
+  /** Credentials were found elsewhere, in the body, say: they decide alone, and what a session restored no longer counts. */
   present(type: Class): void {
     this.#credentialsSent = true
     this.withdraw(type)
@@ -110,7 +110,7 @@ export class Auth {
     this.#listeners.push(listener)
   }
 
-  /** For authenticators: what `get` returns, without being asked. */
+  /** What `get` returns, for whoever only looks on: it does not count as a question, and never throws. */
   peek<User extends object>(type: Class<User>): User | undefined {
     // With each class stands only what `login` took as a value of that class.
     return this.#find(type)?.user as User | undefined
@@ -121,7 +121,7 @@ export class Auth {
     if (this.#find(type)) this.#users = this.#users.filter((each) => each.type !== type)
   }
 
-  /** For authenticators: whether `logout` was called for that class, and no `login` since. */
+  /** Whether `logout` was called for that class, and no `login` since. */
   isLoggedOut(type: Class): boolean {
     return this.#loggedOut.includes(type)
   }

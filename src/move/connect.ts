@@ -5,8 +5,8 @@ import { databaseName, isPostgresUrl } from '../database/database-url.ts'
 import { dialectOf } from '../database/dialect.ts'
 import { DatabaseError } from '../database/open-database.ts'
 import { databaseOptions } from '../database/options.ts'
+import { Failure } from '../failure.ts'
 import { migrations } from '../migrations/index.ts'
-import { Failure } from '../operator/command.ts'
 import { execute } from './execute.ts'
 
 /**

@@ -7,7 +7,7 @@ import {
   type TransactionOptions,
 } from '@mikro-orm/core'
 import { isPostgres } from '../database/is-postgres.ts'
-import { Failure } from '../operator/command.ts'
+import { Failure } from '../failure.ts'
 import { execute } from './execute.ts'
 import { lastCopy, noteCopy } from './last-copy.ts'
 import { isSame, pairs } from './pairs.ts'

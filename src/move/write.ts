@@ -1,6 +1,6 @@
 import { DriverException, type EntityManager, type EntityMetadata } from '@mikro-orm/core'
 import { errorCode } from '../database/error-code.ts'
-import { Failure } from '../operator/command.ts'
+import { Failure } from '../failure.ts'
 import { isSame, pairs } from './pairs.ts'
 import { batch, type Row, rowsOf, withKeys } from './rows.ts'
 

@@ -1,8 +1,9 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
+import { Failure } from '../failure.ts'
 import { emailKey, emailProblem } from '../users/email.ts'
 import { nameProblem } from '../users/person-name.ts'
 import { choosePassword } from './choose-password.ts'
-import { type Call, type Command, Failure, UsageError } from './command.ts'
+import { type Call, type Command, UsageError } from './command.ts'
 
 export const add: Command = {
   usage: 'EMAIL --name NAME [--admin] [--generate]',

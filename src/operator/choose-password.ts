@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
+import { Failure } from '../failure.ts'
 import { hashPassword } from '../users/password.ts'
 import { type PasswordOwner, passwordProblem } from '../users/password-problem.ts'
-import { Failure } from './command.ts'
 import { readPassword } from './read-password.ts'
 
 /** The hash of a new password, and what to tell the operator of it. */

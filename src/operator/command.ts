@@ -1,4 +1,5 @@
 import type { EntityClass, EntityManager } from '@mikro-orm/core'
+import { Failure } from '../failure.ts'
 import type { User } from '../users/user.ts'
 
 /** What the operator can do to accounts: one file each. */
@@ -34,11 +35,6 @@ export interface Options {
 }
 
 export type OptionName = keyof Options
-
-/** What was asked for cannot be done. The message is for the operator. */
-export class Failure extends Error {
-  override readonly name: string = 'Failure'
-}
 
 /** What was asked for cannot be understood. */
 export class UsageError extends Failure {

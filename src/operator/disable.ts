@@ -1,5 +1,5 @@
+import { endAccess } from '../web/end-access.ts'
 import type { Command } from './command.ts'
-import { endAccess } from './end-access.ts'
 import { findAccount } from './find-account.ts'
 
 export const disable: Command = {

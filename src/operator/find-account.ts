@@ -1,5 +1,6 @@
+import { Failure } from '../failure.ts'
 import type { User } from '../users/user.ts'
-import { type Call, Failure } from './command.ts'
+import type { Call } from './command.ts'
 
 /** The account of exactly this e-mail address, disabled or not. */
 export async function findAccount({ em, entity, email, noun, database }: Call): Promise<User> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
-import { Failure } from './command.ts'
+import { Failure } from '../failure.ts'
 import { readPassword } from './read-password.ts'
 
 /** What is read, and what the screen shows meanwhile. */

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
-import { Failure } from './command.ts'
+import { Failure } from '../failure.ts'
 
 const MORE_THAN_ENOUGH = 16_384
 

@@ -1,9 +1,9 @@
 import { forgetAttempts } from '../throttle/throttle.ts'
 import { claimed } from '../users/credential-check.ts'
 import { holdAccount } from '../users/hold-account.ts'
+import { endAccess } from '../web/end-access.ts'
 import { choosePassword } from './choose-password.ts'
 import type { Command } from './command.ts'
-import { endAccess } from './end-access.ts'
 import { findAccount } from './find-account.ts'
 
 export const setPassword: Command = {

@@ -7,6 +7,7 @@ import { withoutWaiting } from '../database/without-waiting.ts'
 import { Refusal } from '../refusal.ts'
 import { holdAccount } from '../users/hold-account.ts'
 import { isOver, lifetime, over } from './session-limits.ts'
+import type { SiteContext } from './site-context.ts'
 import { StoredSession } from './stored-session.ts'
 
 const minute = 60_000
@@ -124,8 +125,8 @@ export class SessionStore {
   }
 }
 
-// Without the limits that koa-session writes beside it: they are kept here.
-function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData {
+/** What is in a session, without the limits that koa-session writes beside it: they are kept here. */
+export function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData {
   return data
 }
 
@@ -153,6 +154,11 @@ async function endBeyondMost(em: EntityManager, user: string, started: string): 
   )
   if (beyond.length === 0) return
   await em.nativeDelete(StoredSession, { digest: { $in: beyond.map(({ digest }) => digest) } })
+}
+
+/** Under what the session of a request is stored. One with a password has none: the identifier is a new one then. */
+export function currentDigest({ session }: SiteContext): string {
+  return digestOf(session.externalKey) ?? ''
 }
 
 /** Under what a session is stored. An identifier that is not 256 bits in base64url is not looked up at all. */

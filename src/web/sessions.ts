@@ -5,7 +5,7 @@ import { newIdentifier, Slot } from '#auth'
 import { User } from '../users/user.ts'
 import { HostCookie } from './host-cookie.ts'
 import { lifetime } from './session-limits.ts'
-import type { SessionStore } from './session-store.ts'
+import { ownData, type SessionStore } from './session-store.ts'
 
 /**
  * koa-session over our store: `ctx.session`, behind a cookie that holds 256 random bits and nothing else. If the store
@@ -62,7 +62,7 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
     async set(id: string, data: Record<string, unknown>, maxAge: number, options: StoreOptions) {
       const ctx = contextOf(options)
       // koa-session saves a new session twice.
-      const content = `${id} ${contentOf(data)}`
+      const content = `${id} ${JSON.stringify(ownData(data))}`
       if (started.get(ctx) === content) return
       if (existing.get(ctx) === id) return store.update(id, data)
       const isKept = maxAge > lifetime(false) + slack
@@ -87,11 +87,6 @@ type StoreOptions = { ctx?: unknown }
 function contextOf({ ctx }: StoreOptions): Context {
   // koa-session always passes it; only its types do not say so.
   return ctx as Context
-}
-
-/** What is in a session, without the limits that koa-session writes beside it anew each time. */
-function contentOf({ _expire, _maxAge, ...data }: Record<string, unknown>): string {
-  return JSON.stringify(data)
 }
 
 // koa-session tells its stores to keep a session for ten seconds more than its cookie.

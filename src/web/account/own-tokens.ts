@@ -5,7 +5,7 @@ import { Refusal } from '../../refusal.ts'
 import { holdAccount } from '../../users/hold-account.ts'
 import { User } from '../../users/user.ts'
 import { issueToken, UserToken } from '../../users/user-token.ts'
-import { digestOf } from '../session-store.ts'
+import { currentDigest } from '../session-store.ts'
 import type { SiteContext } from '../site-context.ts'
 import { StoredSession } from '../stored-session.ts'
 
@@ -67,7 +67,7 @@ export function createToken(
 
 /** Whether the session of this request goes on, at least until the end of the transaction. */
 async function holdSession(em: EntityManager, ctx: SiteContext, user: string): Promise<boolean> {
-  const digest = digestOf(ctx.session.externalKey) ?? ''
+  const digest = currentDigest(ctx)
   const found = await em.findOne(
     StoredSession,
     { digest, user },

@@ -1,15 +1,15 @@
 import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
-import { endAccess } from '../../operator/end-access.ts'
 import { Refusal } from '../../refusal.ts'
 import { holdAccount } from '../../users/hold-account.ts'
 import { hashPassword } from '../../users/password.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
+import { endAccess } from '../end-access.ts'
 import { wantsPage } from '../face.ts'
 import { formAgain } from '../form-again.ts'
 import { seeOther } from '../see-other.ts'
-import { digestOf } from '../session-store.ts'
+import { currentDigest } from '../session-store.ts'
 import type { SiteContext } from '../site-context.ts'
 import { StoredSession } from '../stored-session.ts'
 import { page } from '../views.ts'
@@ -65,7 +65,7 @@ async function changePassword(ctx: SiteContext, user: User, password: string): P
     // To wait for that may have taken seconds.
     const at = new Date()
     await em.nativeUpdate(User, { id }, { passwordHash, passwordChangedAt: at })
-    const digest = digestOf(ctx.session.externalKey) ?? ''
+    const digest = currentDigest(ctx)
     const ownSession = (await em.nativeDelete(StoredSession, { digest, user: id })) === 1
     return { at, ownSession, ...(await endAccess(em, id)) }
   })

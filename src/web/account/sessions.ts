@@ -9,7 +9,7 @@ import { wantsPage } from '../face.ts'
 import { signOut } from '../log-out.ts'
 import { seeOther } from '../see-other.ts'
 import { isOver } from '../session-limits.ts'
-import { digestOf } from '../session-store.ts'
+import { currentDigest } from '../session-store.ts'
 import type { SiteContext } from '../site-context.ts'
 import { StoredSession } from '../stored-session.ts'
 import { page } from '../views.ts'
@@ -96,11 +96,6 @@ async function ownSession(ctx: SiteContext & { params?: { id?: string } }) {
 // The same for a session of somebody else, for one that has ended, and for one that never was.
 function noSuchSession(): Refusal {
   return new Refusal(404, 'You have no such session.')
-}
-
-// Of a request with a password there is none: the identifier is a new one then.
-function currentDigest({ session }: SiteContext): string {
-  return digestOf(session.externalKey) ?? ''
 }
 
 function answer(ctx: SiteContext, notice: string): void {

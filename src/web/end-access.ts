@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { UserToken } from '../users/user-token.ts'
-import { Device } from '../web/device.ts'
-import { StoredSession } from '../web/stored-session.ts'
+import { Device } from './device.ts'
+import { StoredSession } from './stored-session.ts'
 
 /**
  * Ends the sessions and tokens of a user, and returns how many there were. An admin has neither. No device is known from
