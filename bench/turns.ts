@@ -4,7 +4,7 @@ import { type Load, load, type Measured } from './load.ts'
 import { serverCore } from './machine.ts'
 import { median } from './median.ts'
 import { type Running, start } from './server-process.ts'
-import { ours, type Server } from './servers.ts'
+import { ours, type Rows, type Server } from './servers.ts'
 import { check, loadOf, type Task } from './tasks.ts'
 
 /** How long to measure. */
@@ -23,10 +23,9 @@ export interface Standing extends Measured {
   readonly turns: readonly number[]
 }
 
-// Seconds until a server is as it was before its pause: meanwhile V8 has given memory back, and others had the caches.
-const again = 1
-// Milliseconds after which everybody says anew that all rows are in use: within the minute, nobody has to note it.
-const refreshAfter = 30_000
+// Seconds until a server is as it was before its pause: meanwhile V8 has given memory back, and grows it anew by collecting
+// it again and again (`--trace-gc`); and others had the processor's caches.
+const again = 4
 
 /** The requests a second of each server, started several times, in several rounds in which they take turns. */
 export async function takeTurns(
@@ -49,7 +48,6 @@ async function startedOnce(
 ): Promise<Contestant[]> {
   const keys = newKeys(task.algorithm ?? 'HS256')
   const all: Contestant[] = []
-  let refreshed = Number.NEGATIVE_INFINITY
   try {
     for (const server of servers) {
       all.push({
@@ -61,12 +59,11 @@ async function startedOnce(
     for (const { running } of all) await named(running, check(task, running.server, running.url, keys))
     for (const each of all) await run(each, warmUp)
     for (let round = 0; round < rounds; round += 1) {
-      const isStale = performance.now() - refreshed > refreshAfter
-      if (isStale) refreshAll(all)
-      if (isStale) refreshed = performance.now()
       // The same for all, and never what was asked for before.
       const seed = randomInt(2 ** 31)
       for (const each of rotated(all, round)) {
+        // All rows are in use, so that nobody has to note it within the minute.
+        rowsOf(each).refresh(each.running.database)
         await run(each, again)
         each.turns.push(await run(each, seconds, seed))
       }
@@ -93,9 +90,8 @@ function rotated(all: readonly Contestant[], round: number): Contestant[] {
   return [...all.slice(first), ...all.slice(0, first)]
 }
 
-function refreshAll(all: readonly Contestant[]): void {
-  const databases = new Map(all.map(({ running }) => [running.database, running.server.rows ?? ours]))
-  for (const [database, rows] of databases) rows.refresh(database)
+function rowsOf({ running }: Contestant): Rows {
+  return running.server.rows ?? ours
 }
 
 function standing(turns: readonly Measured[]): Standing {
