@@ -41,7 +41,7 @@ const { quick } = options
 const pace = {
   warmUp: quick ? 3 : 15,
   starts: Number(options.starts ?? (quick ? 1 : 3)),
-  rounds: Number(options.rounds ?? (quick ? 1 : 5)),
+  rounds: Number(options.rounds ?? (quick ? 1 : 3)),
   seconds: Number(options.seconds ?? 1),
 }
 const chosen = servers.filter(({ key }) => options.servers.split(',').includes(key))
