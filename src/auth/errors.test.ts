@@ -24,6 +24,12 @@ describe('AuthError', () => {
     assert.match(stack ?? '', /^Undecided|^Error/)
     assert.ok(stack?.includes(`because of ${cause.stack}`))
     assert.doesNotMatch(message, /userOf/)
+
+    const gone = Object.assign(new Error("select * from users where email = 'ada@example.org'"), {
+      name: 'Gone',
+    })
+    assert.match(new Undecided(gone).stack ?? '', /because of Gone$/)
+    assert.doesNotMatch(new Undecided(gone).stack ?? '', /ada@/)
   })
 
   test('carries the headers that belong to its status', () => {

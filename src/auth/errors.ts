@@ -42,8 +42,9 @@ export class Undecided extends AuthError {
 
   constructor(cause: unknown) {
     super('We cannot tell who you are at the moment. Please try again shortly.', { cause })
-    // Koa logs the stack and nothing else of an error.
-    if (cause instanceof Error) this.stack += `\n  because of ${cause.stack}`
+    // Koa logs the stack and nothing else of an error. What a database says may hold what somebody has sent.
+    const isSlip = cause instanceof TypeError || cause instanceof ReferenceError
+    if (cause instanceof Error) this.stack += `\n  because of ${isSlip ? cause.stack : cause.name}`
   }
 }
 
