@@ -255,6 +255,28 @@ describe('LookUp', () => {
     }
   })
 
+  test('remembers nothing where a hook has rewritten the statement, which may read from a view then', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'look-up-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const { User, Token } = models()
+    const { orm } = await openORMWith(t, {
+      entities: [User, Token],
+      dbName: join(folder, 'hooked.sqlite'),
+      onQuery: (sql) => (sql.startsWith('select') ? sql.replace('from `user` ', 'from `shown` ') : sql),
+    })
+    const execute = (sql: string) => orm.em.getConnection().execute(sql)
+    await orm.em.fork().insert(User, ada)
+    await execute('pragma journal_mode = wal')
+    await execute("create view shown as select * from user where abs(random()) >= 0 and name <> 'Nobody'")
+    const client = (await orm.em.getConnection().getNativeClient()) as { prepare(sql: string): unknown }
+    const users = new KeyLookUp(User)
+    await users.find(requestTo(orm), ada.id)
+    const prototype = Object.getPrototypeOf(client.prepare('select 1')) as { get(): unknown }
+    const get = t.mock.method(prototype, 'get')
+    for (let i = 0; i < 5; i += 1) assert.equal((await users.find(requestTo(orm), ada.id))?.name, 'Ada')
+    assert.equal(get.mock.callCount(), 5)
+  })
+
   test('takes a text or a number, and nothing that would be a query', async (t) => {
     const { orm, User, users } = await open(t)
     const byName = new LookUp({ model: User, property: 'name' })

@@ -40,8 +40,11 @@ export class Select<Model extends object> {
     if (!plain || (relation !== undefined && !owner)) return undefined
     const sql = statement(em, plain, property, owner)
     if (sql === undefined) return undefined
+    const asked = orm.config.get('onQuery')(sql, [])
     const tables = [plain.table, ...(owner ? [owner.model.table] : [])]
-    const read = await prepareRead(orm, { sql: orm.config.get('onQuery')(sql, []), tables }, options)
+    // What a hook has made of the statement may read from anywhere.
+    const remember = options.remember !== false && asked === sql
+    const read = await prepareRead(orm, { sql: asked, tables }, { remember })
     return read && new Select<Model>(read, plain, owner)
   }
 
