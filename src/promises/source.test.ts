@@ -40,6 +40,8 @@ describe('the source', () => {
     ))
       for (const { name, text } of filesIn(folder, '.ts'))
         for (const [call] of text.matchAll(/\b\w+Sync(?=\()/g)) found.push(`${name}: ${call}`)
+    for (const { name, text } of filesIn('src', '.ts').filter(({ name }) => /^src\/[^/]+$/.test(name)))
+      for (const [call] of text.matchAll(/(?<!\.)\b\w+Sync(?=\()/g)) found.push(`${name}: ${call}`)
     assert.deepEqual(found.sort(), [
       // Once in 128 times, in place of 128 calls that take as long each.
       'src/auth/identifier.ts: randomFillSync',
@@ -55,7 +57,18 @@ describe('the source', () => {
       // Where it is, at the start; then three paths, microseconds each, before a write: its file says why.
       'src/database/sqlite/database-file.ts: realpathSync',
       'src/database/sqlite/database-file.ts: statSync',
+      // A program of its own.
+      'src/move.ts: realpathSync',
+      // At the start; the lines of a turn, to an output that does not block; and at the end of the process, which waits.
+      'src/standard-output.ts: flushSync',
+      'src/standard-output.ts: fstatSync',
+      'src/standard-output.ts: openSync',
+      'src/standard-output.ts: sleepSync',
+      'src/standard-output.ts: sleepSync',
+      'src/standard-output.ts: writeSync',
       // At the start.
+      'src/thread-pool.ts: readFileSync',
+      'src/thread-pool.ts: readdirSync',
       'src/web/views.ts: readFileSync',
       'src/web/views.ts: readdirSync',
     ])
