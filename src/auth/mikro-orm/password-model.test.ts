@@ -12,6 +12,7 @@ import { Browser } from '../testing/browser.ts'
 import { MemoryStore } from '../testing/memory-store.ts'
 import { openORM } from '../testing/open-orm.ts'
 import { serve } from '../testing/serve.ts'
+import { serveGuarded } from '../testing/serve-guarded.ts'
 import { databases } from './databases.ts'
 import { ModelAuthenticatable, ModelCredentialsAuthenticatable } from './password-model.ts'
 
@@ -81,15 +82,7 @@ describe('ModelAuthenticatable', () => {
     const { User } = users()
     const { orm } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(User.authenticator())
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = ctx.auth.require(User)
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveGuarded(t, orm, User.authenticator(), User)
 
     const response = await fetch(url, { headers: basic('ada@example.org:secret') })
     assert.equal(response.status, 200)
@@ -122,15 +115,7 @@ describe('ModelAuthenticatable', () => {
     LazySchema.setClass(Lazy)
     const { orm } = await openORM(t, Lazy)
     await orm.em.fork().insert(Lazy, ada)
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(Lazy.authenticator())
-    app.use(guard(Lazy))
-    app.use((ctx) => {
-      ctx.body = ctx.auth.require(Lazy)
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveGuarded(t, orm, Lazy.authenticator(), Lazy)
 
     const response = await fetch(url, { headers: basic('ada@example.org:secret') })
     assert.equal(response.status, 200)
@@ -424,12 +409,7 @@ describe('ModelAuthenticatable', () => {
       Object.assign(User.prototype, { verify: async () => answer })
       const { orm } = await openORM(t, User)
       await orm.em.fork().insert(User, ada)
-      const app = new Koa<object, AuthContext>()
-      app.use(databases(orm))
-      app.use(auth())
-      app.use(User.authenticator())
-      app.use(guard(User))
-      const { url, errors } = await serve(t, app)
+      const { url, errors } = await serveGuarded(t, orm, User.authenticator(), User)
 
       assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 500)
       assert.match(errors[0]?.message ?? '', /^What `verify` answers is `true` or `false`/)

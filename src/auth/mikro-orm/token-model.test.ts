@@ -7,6 +7,7 @@ import { type AuthContext, auth } from '../auth.ts'
 import { guard } from '../guard.ts'
 import { openORM } from '../testing/open-orm.ts'
 import { serve } from '../testing/serve.ts'
+import { serveGuarded } from '../testing/serve-guarded.ts'
 import { databases, entityManager } from './databases.ts'
 import { ModelAuthenticatable } from './password-model.ts'
 import { generateToken, ModelTokenAuthenticatable } from './token-model.ts'
@@ -144,12 +145,7 @@ describe('ModelTokenAuthenticatable', () => {
       const { orm } = await openORM(t, User, Token)
       await orm.em.fork().insert(User, ada)
       await orm.em.fork().insert(Token, tokenOf(ada, 'old'))
-      const app = new Koa<object, AuthContext>()
-      app.use(databases(orm))
-      app.use(auth())
-      app.use(Token.authenticator())
-      app.use(guard(User))
-      const { url, errors } = await serve(t, app)
+      const { url, errors } = await serveGuarded(t, orm, Token.authenticator(), User)
 
       assert.equal((await fetch(url, bearer('old'))).status, 500)
       assert.match(errors[0]?.message ?? '', /^`isValid` is `true` or `false`/)
@@ -167,12 +163,7 @@ describe('ModelTokenAuthenticatable', () => {
       const { orm } = await openORM(t, User, Token)
       await orm.em.fork().insert(User, ada)
       await orm.em.fork().insert(Token, tokenOf(ada, 'right=='))
-      const app = new Koa<object, AuthContext>()
-      app.use(databases(orm))
-      app.use(auth())
-      app.use(Token.authenticator())
-      app.use(guard(User))
-      const { url, errors } = await serve(t, app)
+      const { url, errors } = await serveGuarded(t, orm, Token.authenticator(), User)
 
       assert.equal((await fetch(url, bearer(btoa('{"$ne":""}')))).status, 500)
       assert.match(errors[0]?.message ?? '', /^Look up a text or a number/)
@@ -389,12 +380,7 @@ describe('ModelTokenAuthenticatable', () => {
   test('answers 503 where the database is gone, and shows nothing of its message', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm } = await openORM(t, User, Token)
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(Token.authenticator())
-    app.use(guard(User))
-    const { url } = await serve(t, app)
+    const { url } = await serveGuarded(t, orm, Token.authenticator(), User)
     await orm.schema.drop()
 
     const response = await fetch(url, bearer('canary'))
