@@ -25,10 +25,14 @@ export async function recordStatements(t: TestContext, orm: MikroORM): Promise<s
       if (!pool._clients.includes(this) || isAround) return query.call(this, question, ...more)
       const note = () => statements.push(text.replaceAll('"', '`'))
       // What may have to wait for a lock is asked when it is sent; what has only been sent may yet be read too late.
-      if (!isRead(text)) note()
-      const answer = query.call(this, question, ...more)
-      if (isRead(text)) void Promise.resolve(answer).then(note, note)
-      return answer
+      const tell = more.at(-1)
+      if (isRead(text) && typeof tell === 'function')
+        return query.call(this, question, ...more.slice(0, -1), (...answer: unknown[]) => {
+          note()
+          tell(...answer)
+        })
+      note()
+      return query.call(this, question, ...more)
     },
   )
   return statements
