@@ -5,7 +5,7 @@ import { database } from './database.ts'
 import { type Keys, newKeys } from './keys.ts'
 import { load } from './load.ts'
 import { serverCore } from './machine.ts'
-import { residentMemory } from './processor.ts'
+import { type ResidentMemory, residentMemory } from './processor.ts'
 import { type Running, start } from './server-process.ts'
 import { ours, type Server, serverOf } from './servers.ts'
 import { loadOf, taskOf } from './tasks.ts'
@@ -14,6 +14,8 @@ import { loadOf, taskOf } from './tasks.ts'
 export interface MemoryResult {
   /** Of a site that has just been started, each time. */
   readonly atRest: number[]
+  /** What of that are pages of files. */
+  readonly filesAtRest: number[]
   /** After each quarter of the requests. */
   readonly quarters: number[]
   readonly requests: number
@@ -26,8 +28,8 @@ export async function measureMemory(wanted: number, starts: number): Promise<Mem
   const site = serverOf('site')
   const keys = newKeys('HS256')
   const asked = ['bearer', 'session'].map((key) => loadOf(taskOf(key), site, keys))
-  const atRest: number[] = []
-  for (let time = 0; time < starts; time += 1) atRest.push(await memoryAtRest(site, keys))
+  const rested: ResidentMemory[] = []
+  for (let time = 0; time < starts; time += 1) rested.push(await memoryAtRest(site, keys))
   const running = await start(site, keys, { core: serverCore })
   const quarters: number[] = []
   let requests = 0
@@ -42,14 +44,20 @@ export async function measureMemory(wanted: number, starts: number): Promise<Mem
   } finally {
     await running.stop()
   }
-  return { atRest, quarters, requests: Math.round(requests), sessions: await measureSessions() }
+  return {
+    atRest: rested.map(({ all }) => all),
+    filesAtRest: rested.map(({ files }) => files),
+    quarters,
+    requests: Math.round(requests),
+    sessions: await measureSessions(),
+  }
 }
 
-async function memoryAtRest(site: Server, keys: Keys): Promise<number> {
+async function memoryAtRest(site: Server, keys: Keys): Promise<ResidentMemory> {
   const running = await start(site, keys, { core: serverCore })
   try {
     await sleep(2000)
-    return megabytes(running)
+    return residentMemory(running.pid) ?? { all: Number.NaN, files: Number.NaN }
   } finally {
     await running.stop()
   }
@@ -80,5 +88,5 @@ async function measureSessions(): Promise<MemoryResult['sessions']> {
 }
 
 function megabytes({ pid }: Running): number {
-  return residentMemory(pid) ?? Number.NaN
+  return residentMemory(pid)?.all ?? Number.NaN
 }

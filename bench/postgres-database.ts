@@ -21,6 +21,8 @@ export async function postgresRows(): Promise<PostgresRows> {
   const given = process.env.TEST_DATABASE_URL
   const server = given === undefined ? await startPostgres({ isCareful: true }) : undefined
   const admin = given ?? server?.url ?? ''
+  // Whoever ends the benchmark ends its server.
+  process.once('exit', () => server?.process.kill('SIGQUIT'))
   // The core of the servers is theirs alone.
   if (server && loadCore !== undefined)
     spawnSync('taskset', ['--cpu-list', '--pid', `${loadCore}`, `${server.process.pid}`])

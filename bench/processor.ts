@@ -15,11 +15,19 @@ export function processorTime(pid: number | undefined): number | undefined {
   }
 }
 
-/** The resident memory of a process in megabytes; `undefined` if nobody says. */
-export function residentMemory(pid: number | undefined): number | undefined {
+/** Resident memory of a process, in megabytes. */
+export interface ResidentMemory {
+  readonly all: number
+  /** Pages of files: of Node's program above all, which processes share, and of which the kernel maps more or fewer at a time. */
+  readonly files: number
+}
+
+/** The resident memory of a process; `undefined` if nobody says. */
+export function residentMemory(pid: number | undefined): ResidentMemory | undefined {
   try {
-    const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-    return kilobytes === undefined ? undefined : Number(kilobytes) / 1024
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const [all, files] = [/VmRSS:\s+(\d+) kB/, /RssFile:\s+(\d+) kB/].map((each) => each.exec(status)?.[1])
+    return all === undefined ? undefined : { all: Number(all) / 1024, files: Number(files) / 1024 }
   } catch {
     return undefined
   }

@@ -49,10 +49,11 @@ export function printStartup(startup: Record<string, number>): void {
   }
 }
 
-export function printMemory({ atRest, quarters, requests, sessions }: MemoryResult): void {
+export function printMemory({ atRest, filesAtRest, quarters, requests, sessions }: MemoryResult): void {
   heading('Resident memory of this site')
-  print('at rest', `${atRest.map((each) => each.toFixed(0)).join(', ')} MB`)
-  print(`over ${whole(requests)} requests`, `${quarters.map((each) => each.toFixed(0)).join(', ')} MB`)
+  print('at rest', `${list(atRest)} MB`)
+  print('of which pages of files', `${list(filesAtRest)} MB`)
+  print(`over ${whole(requests)} requests`, `${list(quarters)} MB`)
   print(
     'asked with 100,000 sessions',
     `${sessions.process.toFixed(0)} MB more, and ${sessions.file.toFixed(0)} MB of database`,
@@ -103,6 +104,10 @@ function columns(name: string | undefined = '', ...cells: string[]): string {
 
 function emphasized({ isOurs }: Server, line: string): string {
   return isOurs ? styleText('bold', line) : line
+}
+
+function list(numbers: readonly number[]): string {
+  return numbers.map((each) => each.toFixed(0)).join(', ')
 }
 
 function whole(number: number): string {

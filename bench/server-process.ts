@@ -30,6 +30,13 @@ export interface StartOptions {
   readonly shared?: string
 }
 
+const running = new Set<ChildProcess>()
+// Whoever ends the benchmark ends its servers.
+process.once('exit', () => {
+  for (const each of running) each.kill('SIGKILL')
+})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
+
 /** Starts a server as its users do, in production, and waits for its first answer. */
 export async function start(
   server: Server,
@@ -62,6 +69,8 @@ export async function start(
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
   const url = `http://127.0.0.1:${port}`
   await firstAnswer(url, child, server)
   const startup = performance.now() - begin
