@@ -10,14 +10,9 @@ import {
   UuidType,
 } from '@mikro-orm/core'
 import type { Class } from '../auth.ts'
-import { type Convert, conversion } from './conversion.ts'
+import { conversion } from './conversion.ts'
+import { type EntityMaker, entityMaker } from './entity-maker.ts'
 import type { Row } from './prepared-read.ts'
-
-/** A property of an entity, and what makes it of the value of its column. */
-interface Field {
-  readonly name: string
-  readonly convert: Convert
-}
 
 /**
  * A model whose entities can be made of rows without MikroORM: columns and nothing that its own code has a part in,
@@ -31,18 +26,24 @@ export class PlainModel {
   readonly columns: readonly string[]
   readonly #meta: EntityMetadata
   readonly #properties: readonly EntityProperty[]
-  readonly #fields: readonly Field[]
+  readonly #make: EntityMaker
 
-  private constructor(em: EntityManager, meta: EntityMetadata, conditions: ReadonlyMap<string, unknown>) {
+  private constructor(
+    em: EntityManager,
+    meta: EntityMetadata,
+    conditions: ReadonlyMap<string, unknown>,
+    relation: string | undefined,
+  ) {
     this.table = meta.tableName
     this.conditions = conditions
     this.#meta = meta
     this.#properties = meta.props.filter(({ persist }) => persist !== false)
     this.columns = this.#properties.map(({ fieldNames: [column = ''] }) => column)
-    this.#fields = this.#properties.map((property) => ({
+    const fields = this.#properties.map((property) => ({
       name: property.name,
       convert: conversion(em, property),
     }))
+    this.#make = entityMaker(meta.prototype, fields, relation)
   }
 
   /** The model, if it is plain but for this relation of it. */
@@ -50,7 +51,7 @@ export class PlainModel {
     const meta = em.getMetadata().get<object>(model) as EntityMetadata
     const conditions = await filtersOf(em, meta)
     const isPlain = isTable(em, meta) && meta.props.every((each) => each.name === relation || isColumn(each))
-    return isPlain && conditions ? new PlainModel(em, meta, conditions) : undefined
+    return isPlain && conditions ? new PlainModel(em, meta, conditions, relation) : undefined
   }
 
   /** The column of a property, if it is one that can be compared with a text or a number. */
@@ -65,19 +66,11 @@ export class PlainModel {
   }
 
   /**
-   * The entity of a row whose columns begin at `offset`, with an owner in the place of its key, if there is one. No entity
-   * manager knows it.
+   * The entity of a row whose columns begin at `offset`, with its owner in the place of the relation, if it is for one. No
+   * entity manager knows it.
    */
-  entity(row: Row, offset = 0, owner?: { readonly relation: string; readonly entity: object }): object {
-    const data: Record<string, unknown> = {}
-    let column = offset
-    for (const { name, convert } of this.#fields) {
-      data[name] = convert(row[column])
-      column += 1
-    }
-    if (owner) data[owner.relation] = owner.entity
-    // Defines the properties: assigned, each would call a setter that MikroORM has put into its place.
-    return { __proto__: this.#meta.prototype, ...data }
+  entity(row: Row, offset = 0, owner?: object): object {
+    return this.#make(row, offset, owner)
   }
 
   /** Puts an entity that was made of this row under an entity manager, with whatever was changed since. */

@@ -23,6 +23,8 @@ interface Remembered {
 export class RowMemory {
   readonly #watch: Watch
   readonly #places: (Remembered | undefined)[]
+  /** Which value has each place, by its number: to see that it is another takes no look at a row. */
+  readonly #held: Uint32Array
   /** Which value was asked for last in each place, by its number. */
   readonly #asked: Uint32Array
   #commits = 0
@@ -31,6 +33,7 @@ export class RowMemory {
   constructor(watch: Watch, most = 20_000) {
     this.#watch = watch
     this.#places = new Array(most).fill(undefined)
+    this.#held = new Uint32Array(most)
     this.#asked = new Uint32Array(most)
   }
 
@@ -38,7 +41,7 @@ export class RowMemory {
   row<Value extends string | number>(value: Value, read: (value: Value) => Row | undefined): Row | undefined {
     const number = numberOf(value)
     const place = number % this.#places.length
-    const known = this.#places[place]
+    const known = this.#held[place] === number ? this.#places[place] : undefined
     const isAskedAgain = this.#asked[place] === number
     this.#asked[place] = number
     // The watch is looked at for what is still as it was read: whatever is here was read since, or was right then.
@@ -47,8 +50,10 @@ export class RowMemory {
       this.#commits += 1
     }
     const row = read(value)
-    if (row && isAskedAgain && this.#watch.isCurrent())
+    if (row && isAskedAgain && this.#watch.isCurrent()) {
       this.#places[place] = { value, row, commits: this.#commits }
+      this.#held[place] = number
+    }
     return row
   }
 }

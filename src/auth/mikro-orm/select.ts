@@ -55,10 +55,7 @@ export class Select<Model extends object> {
 
   /** The entity of a row, with the one that it belongs to. No entity manager knows them. */
   entity(row: Row): Model {
-    const owner = this.#owner && {
-      relation: this.#owner.relation,
-      entity: this.#owner.model.entity(row, this.#model.columns.length),
-    }
+    const owner = this.#owner?.model.entity(row, this.#model.columns.length)
     // The row has the columns of that model.
     return this.#model.entity(row, 0, owner) as Model
   }

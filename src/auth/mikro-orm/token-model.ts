@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type OptionalProps, Reference, wrap } from '@mikro-orm/core'
+import { type MikroORM, type OptionalProps, Reference, wrap } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware, Class } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
@@ -75,6 +75,7 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   readonly #relation: string
   readonly #database: string | undefined
   readonly #tokens: LookUp<TokenModel>
+  #lastOwner: { readonly orm: MikroORM; readonly type: Class } | undefined
 
   constructor(
     user: TokenAuthenticatable,
@@ -115,7 +116,14 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   }
 
   #ownerOf(ctx: AuthContext): Class {
-    const { properties } = databaseOf(ctx, this.#database).getMetadata().get<object>(this.user)
+    const orm = databaseOf(ctx, this.#database)
+    // Two times on every request, and the same as long as it is the same database.
+    if (this.#lastOwner?.orm !== orm) this.#lastOwner = { orm, type: this.#ownerIn(orm) }
+    return this.#lastOwner.type
+  }
+
+  #ownerIn(orm: MikroORM): Class {
+    const { properties } = orm.getMetadata().get<object>(this.user)
     const owner = Reflect.get(properties, this.#relation)?.targetMeta?.class
     if (!owner) throw new Misuse(`${this.user.name} has no relation \`${this.#relation}\` to its user.`)
     return owner
