@@ -59,7 +59,9 @@ function trustIn(proxies: TrustProxy): (address: string, hop: number) => boolean
 
 // The proxy next to us wrote the last one.
 function isForwardedFromTls(ctx: Context): boolean {
-  return ctx.get('X-Forwarded-Proto').split(',').at(-1)?.trim().toLowerCase() === 'https'
+  const all = ctx.get('X-Forwarded-Proto')
+  const last = all.slice(all.lastIndexOf(',') + 1).trim()
+  return last.toLowerCase() === 'https'
 }
 
 // Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
