@@ -117,6 +117,16 @@ describe('the source', () => {
     }
   })
 
+  test('compiles text into code in one place', () => {
+    const compiling = filesIn('src', '.ts').filter(({ text }) =>
+      /\bFunction\(|\beval\(|node:vm|\bset(?:Timeout|Interval)\(['"`]/.test(text),
+    )
+    assert.deepEqual(
+      compiling.map(({ name }) => name),
+      ['src/auth/mikro-orm/entity-maker.ts'],
+    )
+  })
+
   test('makes nothing of its own HTML out of text in the browser', () => {
     for (const { name, text } of filesIn('public', '.js'))
       assert.doesNotMatch(
