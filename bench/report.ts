@@ -3,6 +3,7 @@ import { goals } from './goals.ts'
 import type { GrowthResult } from './growth.ts'
 import type { LoginResult } from './logins.ts'
 import type { MemoryResult } from './memory.ts'
+import type { Profile } from './profile.ts'
 import type { Results } from './results.ts'
 import { type Server, servers } from './servers.ts'
 import type { Standing } from './turns.ts'
@@ -67,6 +68,34 @@ export function printGrowth(growth: readonly GrowthResult[]): void {
     print('', `a request with it ${request.small.toFixed(0)} µs, ${request.large.toFixed(0)} µs`)
     for (const step of plan) console.log(styleText('dim', `    ${step}`))
   }
+}
+
+/** A table with a column for each server, and a row for each part of the program. */
+export function printProfile(name: string, profiles: ReadonlyMap<Server, Profile>): void {
+  heading(`${name}: where the microseconds go`)
+  const line = (part: string, cells: readonly string[]) =>
+    console.log(`  ${part.padEnd(34)}${cells.map((cell) => cell.padStart(14)).join('')}`)
+  const row = (part: string, found: readonly number[]) =>
+    line(
+      part,
+      found.map((each) => (each === 0 ? '' : each.toFixed(1))),
+    )
+  const columns = [...profiles.values()]
+  const parts = [...new Set(columns.flatMap((each) => [...each.keys()]))]
+  const most = (part: string) => Math.max(...columns.map((each) => each.get(part) ?? 0))
+  line(
+    '',
+    [...profiles.keys()].map(({ key }) => key),
+  )
+  for (const part of parts.sort((a, b) => most(b) - most(a)))
+    row(
+      part,
+      columns.map((each) => each.get(part) ?? 0),
+    )
+  row(
+    'in all',
+    columns.map((each) => [...each.values()].reduce((sum, value) => sum + value, 0)),
+  )
 }
 
 export function printProcesses(times: number | undefined): void {

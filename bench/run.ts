@@ -17,11 +17,12 @@ import { keepAwake, serverCore } from './machine.ts'
 import { measureMemory } from './memory.ts'
 import { measurePostgres } from './postgres.ts'
 import { measureProcesses } from './processes.ts'
+import { measureProfiles } from './profile.ts'
 import * as report from './report.ts'
 import { newResults, type Results } from './results.ts'
 import { servers } from './servers.ts'
 import { measureStartup } from './startup.ts'
-import { tasks } from './tasks.ts'
+import { taskOf, tasks } from './tasks.ts'
 import { takeTurns } from './turns.ts'
 
 const resultsFile = join(import.meta.dirname, 'results.json')
@@ -73,6 +74,12 @@ const others: Record<string, () => Promise<void>> = {
   async growth() {
     results.growth = await measureGrowth(quick ? 1 : 8, pace.warmUp)
     report.printGrowth(results.growth)
+  },
+  async profile() {
+    const watched = chosen.filter(({ isOurs, isByHand, isVariant }) => (isOurs || isByHand) && !isVariant)
+    const watch = { warmUp: pace.warmUp, rounds: quick ? 1 : 4, seconds: quick ? 1 : 3 }
+    for (const task of ['bearer', 'session'].map(taskOf))
+      report.printProfile(task.name, await measureProfiles(task, watched, watch))
   },
   async processes() {
     results.processes = await measureProcesses(6)
