@@ -36,7 +36,7 @@ export async function measureMemory(wanted: number, starts: number): Promise<Mem
   try {
     for (let quarter = 1; quarter <= 4; quarter += 1) {
       while (requests < (wanted * quarter) / 4) {
-        ours.refresh(running.database)
+        running.refresh()
         for (const each of asked) requests += (await load(running, each, 2)).rate * 2
       }
       quarters.push(megabytes(running))
@@ -73,7 +73,7 @@ async function measureSessions(): Promise<MemoryResult['sessions']> {
     const site = { ...serverOf('site'), rows }
     const running = await start(site, newKeys('HS256'), { core: serverCore })
     try {
-      ours.refresh(running.database)
+      running.refresh()
       const { cookie } = site
       const values = () => Array.from({ length: amounts.sessions }, (_, number) => cookie(number))
       await load(running, loadOf({ ...taskOf('session'), values }, site, newKeys('HS256')), 20)

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { Inspector } from './inspector.ts'
 import { newKeys } from './keys.ts'
 import { type Load, load } from './load.ts'
 import { serverCore } from './machine.ts'
 import { freePort, type Running, start } from './server-process.ts'
-import { ours, type Server } from './servers.ts'
+import type { Server } from './servers.ts'
 import { loadOf, type Task } from './tasks.ts'
 
 /** Where the time of a request goes: microseconds by part of the program. Watching takes some time itself. */
@@ -52,7 +53,7 @@ export async function measureProfiles(
   try {
     for (const server of servers) {
       const port = await freePort()
-      // It says where it is to whoever asks, and nothing to the terminal.
+      // Where to ask is told to whoever is on this machine; the terminal says only that somebody does.
       const inspect = [`--inspect=127.0.0.1:${port}`, '--inspect-publish-uid=http']
       const program = [...inspect, ...server.program]
       const running = await start({ ...server, program }, keys, { core: serverCore })
@@ -80,7 +81,7 @@ interface Watched {
 }
 
 async function watch({ running, port, asked }: Watched, seconds: number): Promise<Profile> {
-  ours.refresh(running.database)
+  running.refresh()
   await load(running, asked, seconds)
   const inspector = await Inspector.connect(port)
   await inspector.ask('Profiler.enable')
@@ -127,45 +128,4 @@ function partOf({ callFrame: { functionName, url } }: Node, parent: string): str
   const path = url.replace(root, '')
   if (path.startsWith('src/auth/')) return 'koa-authenticators, with SQLite'
   return path.startsWith('src/') ? 'the site' : 'by hand, with SQLite'
-}
-
-/** The inspector of a process (https://nodejs.org/api/inspector.html). */
-class Inspector {
-  readonly #socket: WebSocket
-  #asked = 0
-
-  private constructor(socket: WebSocket) {
-    this.#socket = socket
-  }
-
-  static async connect(port: number): Promise<Inspector> {
-    const answer = await fetch(`http://127.0.0.1:${port}/json/list`)
-    const [{ webSocketDebuggerUrl }] = (await answer.json()) as [{ webSocketDebuggerUrl: string }]
-    const socket = new WebSocket(webSocketDebuggerUrl)
-    await new Promise((resolve, reject) => {
-      socket.addEventListener('open', resolve, { once: true })
-      socket.addEventListener('error', reject, { once: true })
-    })
-    return new Inspector(socket)
-  }
-
-  ask(method: string, params: object = {}): Promise<unknown> {
-    this.#asked += 1
-    const id = this.#asked
-    return new Promise((resolve, reject) => {
-      const listen = ({ data }: MessageEvent) => {
-        const answer = JSON.parse(String(data))
-        if (answer.id !== id) return
-        this.#socket.removeEventListener('message', listen)
-        if (answer.error) reject(new Error(`${method}: ${answer.error.message}`))
-        else resolve(answer.result)
-      }
-      this.#socket.addEventListener('message', listen)
-      this.#socket.send(JSON.stringify({ id, method, params }))
-    })
-  }
-
-  close(): void {
-    this.#socket.close()
-  }
 }

@@ -1,4 +1,4 @@
-// npm run bench                         everything, in two to three hours
+// npm run bench                         everything, which takes hours
 // Whatever has all that the chart shows is kept, and drawn.
 // npm run bench -- --quick              everything, once and briefly: to see that it runs
 // npm run bench -- bearer session       some of it

@@ -4,7 +4,7 @@ import { type Load, load, type Measured } from './load.ts'
 import { serverCore } from './machine.ts'
 import { median } from './median.ts'
 import { type Running, start } from './server-process.ts'
-import { ours, type Rows, type Server } from './servers.ts'
+import type { Server } from './servers.ts'
 import { check, loadOf, type Task } from './tasks.ts'
 
 /** How long to measure. */
@@ -62,8 +62,7 @@ async function startedOnce(
       // The same for all, and never what was asked for before.
       const seed = randomInt(2 ** 31)
       for (const each of rotated(all, round)) {
-        // All rows are in use, so that nobody has to note it within the minute.
-        rowsOf(each).refresh(each.running.database)
+        each.running.refresh()
         await run(each, again)
         each.turns.push(await run(each, seconds, seed))
       }
@@ -88,10 +87,6 @@ function run({ running, asked }: Contestant, seconds: number, seed?: number): Pr
 function rotated(all: readonly Contestant[], round: number): Contestant[] {
   const first = (round * 3) % all.length
   return [...all.slice(first), ...all.slice(0, first)]
-}
-
-function rowsOf({ running }: Contestant): Rows {
-  return running.server.rows ?? ours
 }
 
 function standing(turns: readonly Measured[]): Standing {

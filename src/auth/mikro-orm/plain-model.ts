@@ -24,9 +24,10 @@ export class PlainModel {
   readonly conditions: ReadonlyMap<string, unknown>
   /** In the order in which `entity` takes their values. */
   readonly columns: readonly string[]
+  /** Makes an entity of a row, which no entity manager knows; with its owner, where there is a relation to one. */
+  readonly entity: EntityMaker
   readonly #meta: EntityMetadata
   readonly #properties: readonly EntityProperty[]
-  readonly #make: EntityMaker
 
   private constructor(
     em: EntityManager,
@@ -43,7 +44,7 @@ export class PlainModel {
       name: property.name,
       convert: conversion(em, property),
     }))
-    this.#make = entityMaker(meta.prototype, fields, relation)
+    this.entity = entityMaker(meta.prototype, fields, relation)
   }
 
   /** The model, if it is plain but for this relation of it. */
@@ -63,14 +64,6 @@ export class PlainModel {
   /** The column of the primary key. */
   get primaryKey(): string {
     return this.columnOf(this.#meta.primaryKeys[0] ?? '') ?? ''
-  }
-
-  /**
-   * The entity of a row whose columns begin at `offset`, with its owner in the place of the relation, if it is for one. No
-   * entity manager knows it.
-   */
-  entity(row: Row, offset = 0, owner?: object): object {
-    return this.#make(row, offset, owner)
   }
 
   /** Puts an entity that was made of this row under an entity manager, with whatever was changed since. */

@@ -210,15 +210,7 @@ describe('ModelTokenAuthenticatable', () => {
     await orm.em.fork().insert(User, ada)
     await orm.em.fork().insert(Token, { ...tokenOf(ada, 'good'), isValid: true })
     await orm.em.fork().insert(Token, { ...tokenOf(ada, 'bad'), isValid: false })
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(authenticator)
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = 'in'
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveGuarded(t, orm, authenticator, User)
 
     assert.equal((await fetch(url, bearer('good'))).status, 200)
     assert.equal((await fetch(url, bearer('bad'))).status, 401)
