@@ -199,6 +199,6 @@ function warningsOf(t: TestContext): { code?: string; message: string }[] {
 function contextOf(site: Site): AuthContext {
   const ctx = {} as AuthContext
   databases(site.orm)(ctx, async () => {})
-  mountCredentialCheck(ctx, (_who, check) => check())
+  mountCredentialCheck(ctx, (_ctx, _who, evaluate) => evaluate())
   return ctx
 }

@@ -24,7 +24,7 @@ export async function checkCredentials<Found extends Account>(
   }: { ctx: AuthContext; options?: ModelOptions | undefined; find: () => Promise<Found | undefined> },
 ): Promise<Found | undefined> {
   const em = entityManager(ctx, options?.database)
-  const found = await credentialCheck(ctx)({ kind, username }, async () => {
+  const found = await credentialCheck(ctx, { kind, username }, async () => {
     const account = await find()
     return account && (await isUnchanged(em, account)) ? account : undefined
   })

@@ -1,4 +1,4 @@
-import { Slot } from '#auth'
+import { type AuthContext, Slot } from '#auth'
 import { emailKey } from './email.ts'
 
 /** Whose password is checked: an account that exists or not, alike. */
@@ -9,8 +9,9 @@ export interface Claimant {
 
 /** What stands around every check of a password, whichever way the password came. */
 export type CredentialCheck = <Found>(
+  ctx: AuthContext,
   who: Claimant,
-  check: () => Promise<Found | undefined>,
+  evaluate: () => Promise<Found | undefined>,
 ) => Promise<Found | undefined>
 
 const mounted = new Slot<CredentialCheck>('credential check')
@@ -20,12 +21,12 @@ export function mountCredentialCheck(ctx: object, check: CredentialCheck): void 
   mounted.set(ctx, check)
 }
 
-/** The check of this request. There always is one: a way to a password that it does not cover would be a hole. */
-export function credentialCheck(ctx: object): CredentialCheck {
+/** Evaluates a password inside the check of its request. There always is one: a way that it does not cover would be a hole. */
+export const credentialCheck: CredentialCheck = (ctx, who, evaluate) => {
   const check = mounted.get(ctx)
   if (!check)
     throw new Error('Mount a credential check before the first authenticator: `app.use(guessing(…))`.')
-  return check
+  return check(ctx, who, evaluate)
 }
 
 /** What guesses at a password are counted by: the same, however the name is spelt. */

@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/core'
-import type { Context, Middleware } from 'koa'
+import type { Context, Middleware, Next } from 'koa'
 import { Slot } from '#auth'
 import { networkOf } from '../throttle/network.ts'
 import type { Throttle, Try } from '../throttle/throttle.ts'
@@ -10,6 +10,7 @@ import { User } from '../users/user.ts'
 import { authenticationEvent } from './authentication-event.ts'
 import { Devices, knownFor } from './devices.ts'
 import { HostCookie } from './host-cookie.ts'
+import { witnessed } from './witness.ts'
 
 const throttles = new Slot<Throttle>('throttle')
 
@@ -21,21 +22,26 @@ export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: 
   const cookie = new HostCookie('device', { isTls })
   const devices = new Devices(orm)
 
-  return async (ctx, next) => {
+  const check = witnessed(async (ctx, who, evaluate) => {
+    const { address, hasLeft } = originOf(ctx)
+    const device = who.kind === 'user' ? await knownDevice(ctx, who.username) : undefined
+    const account = claimed(who)
+    const applicant = device === undefined ? strangerOf(ctx) : { from: account, isKnown: true, hasLeft }
+    return throttle.attempt({ action: 'password', account, device, address, hasLeft }, () =>
+      hashingFor(applicant, evaluate),
+    )
+  })
+
+  return (ctx, next) => {
     throttles.set(ctx, throttle)
-    mountCredentialCheck(ctx, async (who, check) => {
-      const { address, hasLeft } = originOf(ctx)
-      const device = who.kind === 'user' ? await knownDevice(ctx, who.username) : undefined
-      const account = claimed(who)
-      const applicant = device === undefined ? strangerOf(ctx) : { from: account, isKnown: true, hasLeft }
-      return throttle.attempt({ action: 'password', account, device, address, hasLeft }, () =>
-        hashingFor(applicant, check),
-      )
-    })
+    mountCredentialCheck(ctx, check)
+    // Without a body nobody signs in or up and there is no new password, and most requests have none.
+    return 'body' in ctx.request ? attended(ctx, next) : next()
+  }
+
+  async function attended(ctx: Context, next: Next): Promise<void> {
     // What is hashed after a check, such as a new password, is part of something that has begun: it waits for nobody's socket.
-    // Without a body there is no new password, and most requests have none.
-    if ('body' in ctx.request) await hashingFor({ ...strangerOf(ctx), hasLeft: () => false }, next)
-    else await next()
+    await hashingFor({ ...strangerOf(ctx), hasLeft: () => false }, next)
     const event = authenticationEvent(ctx)
     // The API signs nobody in who signs up. With a password the devices change, all but the one that it was changed from.
     const isFromDevice = event === 'password changed' && !ctx.auth.credentialsSent
@@ -43,7 +49,7 @@ export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: 
       await remember(ctx)
   }
 
-  async function knownDevice(ctx: Context, email: string): Promise<string | undefined> {
+  async function knownDevice(ctx: Pick<Context, 'cookies'>, email: string): Promise<string | undefined> {
     const value = cookie.read(ctx)
     return value !== undefined && (await devices.isKnown(value, email)) ? value : undefined
   }
@@ -59,9 +65,11 @@ export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: 
   }
 }
 
+const unlimited = witnessed((_ctx, _who, evaluate) => evaluate())
+
 /** In the place of `guessing` where `THROTTLE=off` says so: everything may be tried as often as anybody likes. */
 export const unlimitedGuessing: Middleware = (ctx, next) => {
-  mountCredentialCheck(ctx, (_who, check) => check())
+  mountCredentialCheck(ctx, unlimited)
   return next()
 }
 

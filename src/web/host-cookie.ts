@@ -15,7 +15,7 @@ export class HostCookie {
   }
 
   /** The value that the request brings, if it is of the form of ours. */
-  read(ctx: Context): string | undefined {
+  read(ctx: Pick<Context, 'cookies'>): string | undefined {
     const value = ctx.cookies.get(this.name, { signed: false })
     return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined
   }

@@ -7,11 +7,13 @@ import { Refusal } from '../refusal.ts'
 import { credentialCheck, mountCredentialCheck } from '../users/credential-check.ts'
 import { User } from '../users/user.ts'
 import { accountOf, authenticationEvent } from './authentication-event.ts'
-import { recorded, witness } from './witness.ts'
+import { recorded, witness, witnessed } from './witness.ts'
 
 const ada = Object.assign(Object.create(User.prototype) as User, { id: 'ada' })
 
 /** What is known of a request to a route that stands for a changed password, behind somebody who is signed in. */
+const check = witnessed((_ctx, _who, evaluate) => evaluate())
+
 async function testimony(t: TestContext, handler: (ctx: AuthContext) => unknown) {
   const told: unknown[] = []
   const app = new Koa()
@@ -23,7 +25,7 @@ async function testimony(t: TestContext, handler: (ctx: AuthContext) => unknown)
   })
   app.use(auth())
   app.use((ctx, next) => {
-    mountCredentialCheck(ctx, (_who, check) => check())
+    mountCredentialCheck(ctx, check)
     return next()
   })
   app.use(witness)
@@ -66,7 +68,7 @@ describe('recorded', () => {
   test('tells of a wrong password that the handler has checked, and at whose account', async (t) => {
     const told = await testimony(t, async (ctx) => {
       const who = { kind: 'user', username: 'ada@example.com' } as const
-      await credentialCheck(ctx)(who, async () => undefined)
+      await credentialCheck(ctx, who, async () => undefined)
       ctx.status = 400
     })
     assert.deepEqual(told, [

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa'
 import { type AuthMiddleware, Slot } from '#auth'
 import type { EventName } from '../audit/event-name.ts'
-import { type CredentialCheck, credentialCheck, mountCredentialCheck } from '../users/credential-check.ts'
+import type { CredentialCheck } from '../users/credential-check.ts'
 import { User } from '../users/user.ts'
 
 /** What a request did that the store does not show in the end. */
@@ -17,33 +17,42 @@ interface Testimony {
 const testimonies = new Slot<Testimony>('testimony')
 
 /** What is known of a request so far. */
-export function testimonyOf(ctx: object): Testimony {
-  return testimonies.get(ctx) ?? {}
+export function testimonyOf(ctx: object): Readonly<Testimony> {
+  return testimonies.get(ctx) ?? nothing
 }
 
-/** Watches who comes and which passwords are checked. Stands between the throttle and the first route. */
+const nothing: Readonly<Testimony> = {}
+
+/** Watches who comes. Stands between the session and the first route. */
 export const witness: Middleware = (ctx, next) => {
-  const testimony: Testimony = { cameAs: ctx.auth.peek(User)?.id }
-  testimonies.set(ctx, testimony)
-  const check = credentialCheck(ctx)
-  const watched: CredentialCheck = async (who, evaluate) => {
+  testimonies.set(ctx, { cameAs: ctx.auth.peek(User)?.id })
+  return next()
+}
+
+/** The same check of a password, and whose it was and what came out is known. */
+export function witnessed(check: CredentialCheck): CredentialCheck {
+  return async (ctx, who, evaluate) => {
+    const testimony = testimonyFor(ctx)
     testimony.password = who
-    const found = await check(who, evaluate)
+    const found = await check(ctx, who, evaluate)
     testimony.password = { ...who, isRight: found !== undefined }
     return found
   }
-  mountCredentialCheck(ctx, watched)
-  return next()
 }
 
 /** Says in the line of a route what has happened when it answers with a success. Stands behind who may do it. */
 export function recorded(event: EventName): AuthMiddleware {
   return async (ctx, next) => {
-    const testimony = testimonies.get(ctx)
-    if (!testimony) throw new Error('Add `app.use(witness)` before the routes.')
+    const testimony = testimonyFor(ctx)
     // Whoever closes the account is nobody afterwards.
     testimony.cameAs ??= ctx.auth.peek(User)?.id
     await next()
     if (ctx.status < 400) testimony.event = event
   }
+}
+
+function testimonyFor(ctx: object): Testimony {
+  const testimony = testimonies.get(ctx)
+  if (!testimony) throw new Error('Add `app.use(witness)` before the routes.')
+  return testimony
 }
