@@ -38,7 +38,7 @@ export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
  * `https://ada:guess@…` would be a guess of whoever follows it. What is no browser has no `Sec-Fetch-Site`.
  */
 export function basicFromHereOnly(ctx: Context, next: Next): Promise<unknown> {
-  const site = ctx.get('Sec-Fetch-Site')
+  const site = ctx.req.headers['sec-fetch-site'] ?? ''
   if (site !== '' && site !== 'same-origin' && site !== 'none' && hasBasic(ctx)) {
     throw new Refusal(403, 'This password came from another site, so it was not looked at.')
   }
@@ -46,7 +46,7 @@ export function basicFromHereOnly(ctx: Context, next: Next): Promise<unknown> {
 }
 
 function hasBasic(ctx: Context): boolean {
-  return /^basic\b/i.test(ctx.get('Authorization'))
+  return /^basic\b/i.test(ctx.req.headers.authorization ?? '')
 }
 
 function trustIn(proxies: TrustProxy): (address: string, hop: number) => boolean {
@@ -59,7 +59,7 @@ function trustIn(proxies: TrustProxy): (address: string, hop: number) => boolean
 
 // The proxy next to us wrote the last one.
 function isForwardedFromTls(ctx: Context): boolean {
-  const all = ctx.get('X-Forwarded-Proto')
+  const all = String(ctx.req.headers['x-forwarded-proto'] ?? '')
   const last = all.slice(all.lastIndexOf(',') + 1).trim()
   return last.toLowerCase() === 'https'
 }
