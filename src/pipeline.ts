@@ -41,7 +41,7 @@ class Pipeline {
   // Nothing more is read while anything waits.
   readonly #waiting: [IncomingMessage, ServerResponse][] = []
   // With those that have ended since anybody looked: to be told of each end would cost every request.
-  #begun: ServerResponse[] = []
+  readonly #begun: ServerResponse[] = []
   readonly #watched = new WeakSet<ServerResponse>()
   #isOver = false
   #last: ServerResponse | undefined
@@ -56,7 +56,8 @@ class Pipeline {
   }
 
   get underWay(): readonly ServerResponse[] {
-    if (this.#begun.some(({ closed }) => closed)) this.#begun = this.#begun.filter(({ closed }) => !closed)
+    // They end in their order.
+    while (this.#begun[0]?.closed) this.#begun.shift()
     return this.#begun
   }
 
@@ -64,10 +65,10 @@ class Pipeline {
     // What follows a request that may end elsewhere may be a part of it, and no request at all.
     if (this.#isOver) return
     this.#isOver = framingProblem(request) !== undefined
-    this.#waiting.push([request, response])
-    this.#begin()
-    if (this.#waiting.length > mostWaiting) this.#hangUp()
-    else if (this.#waiting.length > 0) this.#wait()
+    // Most clients wait for each answer.
+    if (this.#waiting.length === 0 && this.#isFree) this.#begin(request, response)
+    else if (this.#waiting.push([request, response]) > mostWaiting) this.#hangUp()
+    else this.#wait()
   }
 
   end(): boolean {
@@ -85,13 +86,17 @@ class Pipeline {
     return last !== undefined
   }
 
-  #begin(): void {
-    // It was the last answer: nobody would get another.
-    if (!this.#socket.writable) this.#drop()
-    while (this.#waiting.length > 0 && this.underWay.length < atOnce) {
-      const [request, response] = this.#waiting.shift() as [IncomingMessage, ServerResponse]
+  get #isFree(): boolean {
+    return this.underWay.length < atOnce
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#socket.writable) {
       this.#begun.push(response)
       this.#handle(request, response)
+    } else {
+      // It was the last answer: nobody would get another.
+      this.#drop()
     }
   }
 
@@ -106,9 +111,13 @@ class Pipeline {
 
   #goOn(): void {
     if (this.#waiting.length === 0) return
-    this.#begin()
+    for (let next = this.#next(); next; next = this.#next()) this.#begin(...next)
     if (this.#waiting.length > 0) this.#wait()
     else this.#socket.resume()
+  }
+
+  #next(): [IncomingMessage, ServerResponse] | undefined {
+    return this.#isFree ? this.#waiting.shift() : undefined
   }
 
   #hangUp(): void {
