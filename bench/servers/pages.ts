@@ -11,8 +11,14 @@ const eta = new Eta({ cache: true, autoEscape: true })
 for (const file of readdirSync(templates, { recursive: true, encoding: 'utf8' }))
   if (file.endsWith('.eta')) eta.loadTemplate(nameOf(file), readFileSync(join(templates, file), 'utf8'))
 
-const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
-const full = (moment: Date) => `${format.format(moment)} UTC`
+const months = [
+  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
+  ...['August', 'September', 'October', 'November', 'December'],
+]
+function full(moment: Date): string {
+  const date = `${moment.getUTCDate()} ${months[moment.getUTCMonth()]} ${moment.getUTCFullYear()}`
+  return `${date} at ${moment.toISOString().slice(11, 16)} UTC`
+}
 const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
 const common = { site: 'koa-authenticators', full, quoted }
 

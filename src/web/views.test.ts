@@ -122,6 +122,15 @@ describe('views and page', () => {
     assert.match(html, /Łucja 🌻/)
   })
 
+  test('a moment is told in words, as the formatter of the platform tells it', async () => {
+    const words = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+    for (let month = 0; month < 12; month += 1) {
+      const passwordChangedAt = new Date(Date.UTC(2026, month, month + 1, 2 * month, 5 * month))
+      const { html } = await render('account', { user: ada, passwordChangedAt })
+      assert.ok(html.includes(`>${words.format(passwordChangedAt)} UTC</time>`), `${month}`)
+    }
+  })
+
   test('sign-up names each problem in the title, in the summary and at its field, and keeps all but the passwords', async () => {
     const errors = [
       { field: 'email', detail: 'Enter an e-mail address.' },
