@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Eta } from 'eta'
+import { full, quoted } from '../../src/web/wording.ts'
 import { publicUrl as origin } from '../data.ts'
 import type { Person } from './row-rules.ts'
 
@@ -11,15 +12,6 @@ const eta = new Eta({ cache: true, autoEscape: true })
 for (const file of readdirSync(templates, { recursive: true, encoding: 'utf8' }))
   if (file.endsWith('.eta')) eta.loadTemplate(nameOf(file), readFileSync(join(templates, file), 'utf8'))
 
-const months = [
-  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
-  ...['August', 'September', 'October', 'November', 'December'],
-]
-function full(moment: Date): string {
-  const date = `${moment.getUTCDate()} ${months[moment.getUTCMonth()]} ${moment.getUTCFullYear()}`
-  return `${date} at ${moment.toISOString().slice(11, 16)} UTC`
-}
-const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
 const common = { site: 'koa-authenticators', full, quoted }
 
 /** What the account page is told. */

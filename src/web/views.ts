@@ -5,6 +5,7 @@ import type { Context, Middleware } from 'koa'
 import koaViews from 'koa-views'
 import type { NewTokenRecord, TokenRecord } from './account/own-tokens.ts'
 import type { SessionRecord } from './account/sessions.ts'
+import { full, quoted } from './wording.ts'
 
 /** What every page is told. `ctx.state.page` finds it out; what it leaves out is as for a visitor. */
 export type Common = {
@@ -81,20 +82,4 @@ export function page<Name extends keyof Views>(
 ): Promise<void> {
   const view = { site: 'koa-authenticators', origin: '', ...ctx.state.page?.tell(), ...data, quoted, full }
   return ctx.render(`${name}.eta`, { view })
-}
-
-/** One word of a POSIX shell command, whatever is in it. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-}
-
-const months = [
-  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
-  ...['August', 'September', 'October', 'November', 'December'],
-]
-
-/** A moment in words: `21 November 2026 at 09:02 UTC`. `Intl`, which knows all languages, takes longer, and on every page. */
-function full(moment: Date): string {
-  const date = `${moment.getUTCDate()} ${months[moment.getUTCMonth()]} ${moment.getUTCFullYear()}`
-  return `${date} at ${moment.toISOString().slice(11, 16)} UTC`
 }
