@@ -76,7 +76,7 @@ export abstract class SessionAuthenticator<
     return async (ctx: SessionContext, next) => {
       const store = authOf(ctx)
       const before = dataOf(sessionOf(ctx))
-      const saved = isFlat(before) ? undefined : JSON.stringify(before)
+      const saved = JSON.stringify(before)
       this.#refuseSharedKey(ctx)
       this.#startAfresh(ctx, before)
       store.onLogin(() => this.#startAfresh(ctx, before))
@@ -86,7 +86,7 @@ export abstract class SessionAuthenticator<
         await next()
       } catch (error) {
         // koa-session saves after an error too. What the handler wrote is not to be kept, but a logout counts.
-        if (ctx.session) ctx.session = saved === undefined ? before : JSON.parse(saved)
+        if (ctx.session) ctx.session = JSON.parse(saved)
         for (const each of sessionAuthenticators(ctx)) if (store.isLoggedOut(each.user)) each.#forget(ctx)
         throw error
       }
@@ -121,9 +121,8 @@ export abstract class SessionAuthenticator<
 
   #isNew(ctx: AuthContext, before: SessionData): boolean {
     const user = ctx.auth.peek(this.user)
-    if (!user) return false
     const by = ctx.auth.by(this.user)
-    if (by instanceof SessionAuthenticator) return false
+    if (!user || by instanceof SessionAuthenticator) return false
     const isSignIn = !by || by.signsIn
     if (!isSignIn && (this.#options.remember === 'signed-in' || before[this.key] === user.sessionID))
       return false
@@ -168,12 +167,6 @@ class FoundBySession<User extends SessionAuthenticatable & object> extends Sessi
 }
 
 export { SessionAuthenticator as AsyncSessionAuthenticator }
-
-/** Whether a copy of its members is all that can change in it. */
-function isFlat(data: SessionData): boolean {
-  for (const name in data) if (typeof data[name] === 'object') return false
-  return true
-}
 
 function sessionAuthenticators(ctx: AuthContext): SessionAuthenticator<SessionAuthenticatable & object>[] {
   return ctx.auth.authenticators.filter((each) => each instanceof SessionAuthenticator)
