@@ -11,9 +11,9 @@ import { recorded, witness, witnessed } from './witness.ts'
 
 const ada = Object.assign(Object.create(User.prototype) as User, { id: 'ada' })
 
-/** What is known of a request to a route that stands for a changed password, behind somebody who is signed in. */
 const check = witnessed((_ctx, _who, evaluate) => evaluate())
 
+/** What is known of a request to a route that stands for a changed password, behind somebody who is signed in. */
 async function testimony(t: TestContext, handler: (ctx: AuthContext) => unknown) {
   const told: unknown[] = []
   const app = new Koa()

@@ -15,13 +15,12 @@ interface Testimony {
 }
 
 const testimonies = new Slot<Testimony>('testimony')
+const nothing: Readonly<Testimony> = {}
 
 /** What is known of a request so far. */
 export function testimonyOf(ctx: object): Readonly<Testimony> {
   return testimonies.get(ctx) ?? nothing
 }
-
-const nothing: Readonly<Testimony> = {}
 
 /** Watches who comes. Stands between the session and the first route. */
 export const witness: Middleware = (ctx, next) => {

@@ -8,7 +8,7 @@ const months = [
   ...['August', 'September', 'October', 'November', 'December'],
 ]
 
-/** A moment in words: `21 November 2026 at 09:02 UTC`. `Intl`, which knows all languages, takes longer, and on every page. */
+/** A moment in words: `21 November 2026 at 09:02 UTC`. `Intl`, which knows all languages, takes longer. */
 export function full(moment: Date): string {
   const date = `${moment.getUTCDate()} ${months[moment.getUTCMonth()]} ${moment.getUTCFullYear()}`
   return `${date} at ${moment.toISOString().slice(11, 16)} UTC`
