@@ -16,6 +16,8 @@ describe('the address of a client', () => {
     assert.equal(await addressOf(one, '203.0.113.9, 192.0.2.1'), '192.0.2.1')
     const two = await startSite(t, { TRUST_PROXY: '2' })
     assert.equal(await addressOf(two, '203.0.113.9, 192.0.2.1, 10.0.0.1'), '192.0.2.1')
+    assert.equal(await addressOf(two, '203.0.113.9,192.0.2.1,, , 10.0.0.1 ,'), '192.0.2.1', 'empty elements')
+    assert.equal(await addressOf(two, '192.0.2.1'), '192.0.2.1', 'fewer than there are proxies')
     const named = await startSite(t, { TRUST_PROXY: '127.0.0.0/8, 10.0.0.0/8' })
     assert.equal(await addressOf(named, '203.0.113.9, 192.0.2.1, 10.0.0.1'), '192.0.2.1')
     assert.equal(await addressOf(named, '2001:db8::1'), '2001:db8::1')

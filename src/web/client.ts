@@ -1,7 +1,6 @@
 import { isIP } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Context, Middleware, Next } from 'koa'
-import proxyAddress from 'proxy-addr'
 import type { TrustProxy } from '../config.ts'
 import { Refusal } from '../refusal.ts'
 
@@ -17,7 +16,7 @@ export function client(proxies: TrustProxy): Middleware {
     // Whoever has hung up by now is nobody, and does not wait for an answer.
     if (remoteAddress === undefined) return
     const peer = withoutMapping(remoteAddress)
-    const claimed = withoutMapping(withoutPort(proxyAddress(ctx.req, isTrusted)))
+    const claimed = withoutMapping(withoutPort(claimedAddress(ctx, peer, isTrusted)))
     ctx.request.ip = isIP(claimed) > 0 ? claimed : peer
     ctx.state.isOverTls =
       ctx.req.socket instanceof TLSSocket || (isTrusted(peer, 0) && isForwardedFromTls(ctx))
@@ -49,7 +48,10 @@ function hasBasic(ctx: Context): boolean {
   return /^basic\b/i.test(ctx.req.headers.authorization ?? '')
 }
 
-function trustIn(proxies: TrustProxy): (address: string, hop: number) => boolean {
+/** Whether we believe the proxy at that address, so many hops from us, in what it says of whoever is behind it. */
+type Trust = (address: string, hop: number) => boolean
+
+function trustIn(proxies: TrustProxy): Trust {
   if (typeof proxies === 'number') return (_address, hop) => hop < proxies
   return (address) => {
     const plain = withoutMapping(withoutPort(address))
@@ -57,11 +59,27 @@ function trustIn(proxies: TrustProxy): (address: string, hop: number) => boolean
   }
 }
 
+// Each proxy writes at the end whom it has its request from.
+function claimedAddress({ req: { headers } }: Context, peer: string, isTrusted: Trust): string {
+  const all = String(headers['x-forwarded-for'] ?? '')
+  let address = peer
+  let hop = 0
+  let end = all.length
+  while (end > 0 && isTrusted(address, hop)) {
+    const start = all.lastIndexOf(',', end - 1) + 1
+    const entry = all.slice(start, end).trim()
+    end = start - 1
+    // Of a list, empty elements count for nothing (RFC 9110 §5.6.1).
+    if (entry === '') continue
+    address = entry
+    hop += 1
+  }
+  return address
+}
+
 // The proxy next to us wrote the last one.
-function isForwardedFromTls(ctx: Context): boolean {
-  const all = String(ctx.req.headers['x-forwarded-proto'] ?? '')
-  const last = all.slice(all.lastIndexOf(',') + 1).trim()
-  return last.toLowerCase() === 'https'
+function isForwardedFromTls({ req: { headers } }: Context): boolean {
+  return /(?:^|,)\s*https\s*$/i.test(String(headers['x-forwarded-proto'] ?? ''))
 }
 
 // Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
