@@ -22,8 +22,7 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
       autoCommit: false,
       genid: newIdentifier,
       externalKey: {
-        // Credentials that are sent decide alone: the session beside them is not even read.
-        get: (ctx: Context) => (ctx.auth.credentialsSent ? '' : (cookie.read(ctx) ?? '')),
+        get: (ctx: Context) => cookie.read(ctx) ?? '',
         set: (ctx: Context, id: string) => cookie.write(ctx, id, ctx.session.maxAge),
       },
       store: storeFor(store, cookie),
@@ -32,7 +31,9 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
   )
   return async (ctx, next) => {
     try {
-      await koaSession(ctx, () => commit(ctx, next))
+      // With nothing to be read, it makes a session when somebody asks for one.
+      if (mayBringSession(ctx)) await koaSession(ctx, nothing)
+      await commit(ctx, next)
     } catch (error) {
       // What failed starts no session, whatever was stored by then; one that has ended stays so.
       if (cookie.takeBack(ctx) && ctx.session === null) cookie.clear(ctx)
@@ -41,6 +42,13 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
     if (ctx.session === null) cookie.clear(ctx)
   }
 }
+
+// Credentials that are sent decide alone: the session beside them is not even read.
+function mayBringSession({ auth, req }: Context): boolean {
+  return !auth.credentialsSent && req.headers.cookie !== undefined
+}
+
+async function nothing(): Promise<void> {}
 
 /** The store as koa-session calls it. What was loaded or started on a request is updated from then on, never inserted. */
 function storeFor(store: SessionStore, cookie: HostCookie) {
