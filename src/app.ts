@@ -55,6 +55,11 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   setBcryptCost(config.bcryptCost)
   const isTls = config.secureCookies
   const audit = new Audit(orm, log)
+  const keys = new JWTKeys({
+    ...config.jwtKeys,
+    issuer: 'koa-authenticators',
+    audience: 'koa-authenticators',
+  })
   const app = new Koa()
   logErrors(app, log)
 
@@ -80,30 +85,30 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
   app.use(witness)
   app.use(pageState(config.publicUrl?.origin))
-  app.use(routes(config, audit).routes())
+  // A router looks through all of its routes: those of programs, which call often, are not to wait for the pages.
+  app.use(routes((router) => api(router, keys)))
+  app.use(
+    routes((router) => {
+      pages(router)
+      signUp(router)
+      logIn(router, keys)
+      logOut(router)
+      account(router)
+      name(router)
+      ownSessions(router)
+      tokens(router, { isTls })
+      password(router)
+      close(router)
+      activity(router, audit)
+    }),
+  )
   app.use(methodNotAllowed)
   return app
 }
 
-function routes(config: Config, audit: Audit) {
-  const keys = new JWTKeys({
-    ...config.jwtKeys,
-    issuer: 'koa-authenticators',
-    audience: 'koa-authenticators',
-  })
+function routes(add: (router: Router<object, SiteContext>) => void) {
   // A path in another spelling is another path: what is told apart elsewhere, the log among it, would miss it.
   const router = new Router<object, SiteContext>({ strict: true, sensitive: true })
-  pages(router)
-  signUp(router)
-  logIn(router, keys)
-  logOut(router)
-  account(router)
-  name(router)
-  ownSessions(router)
-  tokens(router, { isTls: config.secureCookies })
-  password(router)
-  close(router)
-  activity(router, audit)
-  api(router, keys)
-  return router
+  add(router)
+  return router.routes()
 }
