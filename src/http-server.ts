@@ -1,41 +1,36 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
 import type Koa from 'koa'
 import { pipelined } from './pipeline.ts'
+import { endQuietConnections, type Patience } from './quiet-connections.ts'
 import { answerClientErrors } from './web/client-error.ts'
 import { framingProblem } from './web/framing.ts'
 import type { Lifecycle } from './web/health.ts'
 
 /** How long a client may take, in milliseconds. */
-export interface TimeLimits {
+export interface TimeLimits extends Patience {
   /** To send the header of a request, from the moment it is connected. */
   readonly headersTimeout: number
   /** To send a request, its body included. */
   readonly requestTimeout: number
-  /** To send the next request on a connection that is kept. */
-  readonly keepAliveTimeout: number
-  /** Without a byte to or from it, while it is owed an answer. */
-  readonly silence: number
   /** To read the answer to a request whose body it is still sending. */
   readonly linger: number
-  /** How often the first two are looked at. */
-  readonly connectionsCheckingInterval: number
 }
 
-// Node's own are minutes or none, which slow clients can fill a server with.
-const usual: TimeLimits = {
+/** Node's own are minutes or none, which slow clients can fill a server with. */
+export const usualLimits: TimeLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 5_000,
   silence: 30_000,
   linger: 5_000,
-  connectionsCheckingInterval: 2_000,
+  connectionsCheckingInterval: 1_000,
 }
 
 /** The server of an application, with limits on what a slow or hostile client can hold. */
 export function httpServer(app: Koa, lifecycle: Lifecycle, limits: Partial<TimeLimits> = {}): Server {
-  const { silence, linger, ...timeouts } = { ...usual, ...limits }
+  const { linger, ...timeouts } = { ...usualLimits, ...limits }
   // Node would refuse a request without a host without our headers; the application does it.
-  const options: ServerOptions = { ...timeouts, requireHostHeader: false }
+  const options: ServerOptions = { ...timeouts, keepAliveTimeout: 0, requireHostHeader: false }
   const handle = app.callback()
   const answer = pipelined((request, response) => {
     // A connection that is kept alive would go on to use a server that is about to stop.
@@ -47,7 +42,7 @@ export function httpServer(app: Koa, lifecycle: Lifecycle, limits: Partial<TimeL
   const server = createServer(options, answer)
   // Node would answer these itself, without our headers; the application does it.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-  server.timeout = silence
+  endQuietConnections(server, timeouts)
   server.maxConnections = 10_000
   // Of several processes, one that has so many would hand the next back to the primary, for ever if all have.
   // (Node's types do not know it.)

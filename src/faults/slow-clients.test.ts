@@ -3,20 +3,25 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Koa from 'koa'
-import { httpServer, type TimeLimits } from '../http-server.ts'
+import { httpServer, type TimeLimits, usualLimits } from '../http-server.ts'
 
 const host = 'Host: localhost\r\n'
 const short = { headersTimeout: 100, requestTimeout: 200, keepAliveTimeout: 50, silence: 300, linger: 100 }
 
-/** A server that reads every body but that of PUT and answers with a megabyte, and a connection to it. */
+/**
+ * A server that reads every body but that of PUT and answers with a megabyte, late if it is asked for `/slow`, and with many
+ * if it is asked for `/long`; and a connection to it.
+ */
 async function open(t: TestContext, limits: Partial<TimeLimits> = short): Promise<Socket> {
   const app = new Koa()
   app.silent = true
   app.use(async (ctx) => {
     if (ctx.method === 'PUT') ctx.throw(413)
     await text(ctx.req)
-    ctx.body = 'x'.repeat(1_000_000)
+    if (ctx.path === '/slow') await sleep(1000)
+    ctx.body = 'x'.repeat(ctx.path === '/long' ? 50_000_000 : 1_000_000)
   })
   const server = httpServer(app, { isDraining: false }, { connectionsCheckingInterval: 20, ...limits })
   server.listen(0, '127.0.0.1')
@@ -45,18 +50,10 @@ async function dribble(socket: Socket, begin: string, byte: string): Promise<str
 
 describe('a client that is slow', { concurrency: true, timeout: 60_000 }, () => {
   test('has ten seconds for a header, thirty for a request, five for the next, and thirty of silence', () => {
-    const server = httpServer(new Koa(), { isDraining: false })
-    const { headersTimeout, requestTimeout, keepAliveTimeout, timeout, maxConnections } = server
-    assert.deepEqual(
-      { headersTimeout, requestTimeout, keepAliveTimeout, timeout, maxConnections },
-      {
-        headersTimeout: 10_000,
-        requestTimeout: 30_000,
-        keepAliveTimeout: 5_000,
-        timeout: 30_000,
-        maxConnections: 10_000,
-      },
-    )
+    const { headersTimeout, requestTimeout, maxConnections } = httpServer(new Koa(), { isDraining: false })
+    const { keepAliveTimeout, silence, connectionsCheckingInterval } = usualLimits
+    assert.deepEqual([headersTimeout, requestTimeout, maxConnections], [10_000, 30_000, 10_000])
+    assert.deepEqual([keepAliveTimeout, silence, connectionsCheckingInterval], [5_000, 30_000, 1_000])
   })
 
   test('is cut when it never says anything', async (t) => {
@@ -89,6 +86,32 @@ describe('a client that is slow', { concurrency: true, timeout: 60_000 }, () => 
     const socket = await open(t)
     socket.write(`GET / HTTP/1.1\r\n${host}\r\n`)
     assert.match(await text(socket), /^HTTP\/1\.1 200 .*x$/s)
+  })
+
+  test('is not cut while it asks now and then, or waits for an answer that takes its time', async (t) => {
+    const socket = await open(t, { ...short, keepAliveTimeout: 300, silence: 2000 })
+    socket.resume()
+    for (let asked = 0; asked < 10; asked += 1) {
+      socket.write(`GET / HTTP/1.1\r\n${host}\r\n`)
+      await sleep(100)
+    }
+    socket.write(`GET /slow HTTP/1.1\r\n${host}\r\n`)
+    await sleep(800)
+    const before = socket.bytesRead
+    while (socket.bytesRead === before) await once(socket, 'data')
+    assert.equal(socket.destroyed, false)
+  })
+
+  test('is not cut while it reads a long answer slowly', async (t) => {
+    const socket = await open(t, { ...short, keepAliveTimeout: 100, silence: 400 })
+    socket.write(`GET /long HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
+    let read = 0
+    // Far more than the system holds for a connection.
+    for await (const data of socket) {
+      read += data.length
+      if (read < 20_000_000) await sleep(5)
+    }
+    assert.ok(read > 50_000_000)
   })
 
   test('is cut when it asks and asks, and never reads the answers', async (t) => {
