@@ -1,4 +1,5 @@
 import type Router from '@koa/router'
+import compose from 'koa-compose'
 import { guard } from '#auth'
 import type { JWTKeys } from '#auth/jwt'
 import { Admin } from '../users/admin.ts'
@@ -12,11 +13,10 @@ import { TokenUser } from './token-user.ts'
 
 /** The routes that have a JSON face only. Whoever has a session passes as well as whoever sends a token. */
 export function api(router: Router<object, SiteContext>, keys: JWTKeys): void {
-  const opaqueToken = UserToken.authenticator()
   const signedToken = SignedToken.authenticator(keys)
-  const tokenUser = new TokenUser().middleware()
+  const anyToken = compose([UserToken.authenticator(), tokenUse, signedToken, new TokenUser().middleware()])
 
-  router.get('/me', opaqueToken, tokenUse, signedToken, tokenUser, guard(User), (ctx) => {
+  router.get('/me', anyToken, guard(User), (ctx) => {
     ctx.body = userRecord(ctx.auth.require(User))
   })
 
@@ -24,7 +24,7 @@ export function api(router: Router<object, SiteContext>, keys: JWTKeys): void {
     ctx.body = ''
   })
 
-  router.get('/secure', Admin.authenticator(), opaqueToken, tokenUse, signedToken, tokenUser, (ctx) => {
+  router.get('/secure', Admin.authenticator(), anyToken, (ctx) => {
     const admin = ctx.auth.get(Admin)
     const { id, name } = admin ?? ctx.auth.require(User)
     ctx.body = { as: admin ? 'Admin' : 'User', id, name }
