@@ -13,10 +13,10 @@ interface SqliteClient {
   pragma(name: string, options: { simple: true }): unknown
 }
 
-/** A connection that knows better than its client whether somebody may read past it. */
+/** A connection that knows better than its client whether somebody may read past it, and sooner. */
 interface CarefulConnection {
-  /** Throws if this is no moment for it: in a transaction, say, or when it is closed. */
-  assertReadable?(): void
+  /** Throws if this is no moment for it: in a transaction, say, or when this client is closed. */
+  assertReadable?(client: SqliteClient): void
 }
 
 export function isSqlite(client: unknown): client is SqliteClient {
@@ -31,7 +31,8 @@ export function readSqlite(
 ): PreparedRead {
   const careful = connection as CarefulConnection
   const statement = client.prepare(sql).raw()
-  const memory = remember && tables.every((each) => isOwnTable(client, each)) ? memoryFor(client) : undefined
+  const memory =
+    remember && tables.every((each) => isOwnTable(client, each)) ? memoryFor(client, careful) : undefined
   const read = (value: string | number) => {
     // Somebody else's, on the connection that all share: what it has written may yet be taken back.
     if (!careful.assertReadable && client.inTransaction)
@@ -40,7 +41,7 @@ export function readSqlite(
   }
   return {
     get(value) {
-      careful.assertReadable?.()
+      careful.assertReadable?.(client)
       return memory ? memory.row(value, read) : read(value)
     },
   }
@@ -58,7 +59,7 @@ function isOwnTable(client: SqliteClient, table: string): boolean {
   return type === 'table' && Number(page) > 0 && !isIn('temp')
 }
 
-function memoryFor(client: SqliteClient): RowMemory | undefined {
+function memoryFor(client: SqliteClient, careful: CarefulConnection): RowMemory | undefined {
   const isShared = client.pragma('locking_mode', { simple: true }) === 'normal'
   if (client.memory || !isShared || client.pragma('journal_mode', { simple: true }) !== 'wal')
     return undefined
@@ -66,8 +67,8 @@ function memoryFor(client: SqliteClient): RowMemory | undefined {
   if (!index) return undefined
   return new RowMemory({
     hasChanged() {
-      // What is remembered would still be there; a statement finds out by itself.
-      if (!client.open) throw new Error('The connection is closed.')
+      // What is remembered would still be there; a statement finds out by itself, and a careful connection knows.
+      if (!careful.assertReadable && !client.open) throw new Error('The connection is closed.')
       return index.hasChanged()
     },
     isCurrent: () => !isBusy(client),

@@ -40,8 +40,8 @@ class PatientSqliteConnection extends SqliteConnection {
   }
 
   /** For `prepareRead`, which reads past the driver. */
-  assertReadable(): void {
-    this.#shared?.assertReadable()
+  assertReadable(client: object): void {
+    this.#shared?.assertReadable(client)
   }
 
   // Kysely's own driver, in front of which it queues, would keep its place for a transaction that fails to begin or to

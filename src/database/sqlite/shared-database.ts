@@ -33,9 +33,9 @@ export class SharedDatabase implements Driver {
     this.#file = file
   }
 
-  /** Throws where nobody may read past this: in a transaction, when the file is gone, or when it is closed. */
-  assertReadable(): void {
-    if (this.#isClosed) throw new Error('The connection is closed.')
+  /** Throws where nobody may read past this by that client: in a transaction, when the file is gone, or when it is closed. */
+  assertReadable(client: object): void {
+    if (this.#isClosed || client !== this.#database) throw new Error('The connection is closed.')
     if (this.#transaction) throw new Error('A transaction is open.')
     this.#file?.assertInPlace(tolerance)
   }
