@@ -1,18 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
 import type Koa from 'koa'
 import { pipelined } from './pipeline.ts'
-import { endQuietConnections, type Patience } from './quiet-connections.ts'
+import { endQuietConnections, type QuietLimits } from './quiet-connections.ts'
 import { answerClientErrors } from './web/client-error.ts'
 import { framingProblem } from './web/framing.ts'
 import type { Lifecycle } from './web/health.ts'
 
 /** How long a client may take, in milliseconds. */
-export interface TimeLimits extends Patience {
+export interface TimeLimits extends QuietLimits {
   /** To send the header of a request, from the moment it is connected. */
   readonly headersTimeout: number
   /** To send a request, its body included. */
   readonly requestTimeout: number
-  /** To read the answer to a request whose body it is still sending. */
+  /** To read the answer to what it is still sending, such as a body that was refused. */
   readonly linger: number
 }
 
@@ -28,13 +28,16 @@ export const usualLimits: TimeLimits = {
 
 /** The server of an application, with limits on what a slow or hostile client can hold. */
 export function httpServer(app: Koa, lifecycle: Lifecycle, limits: Partial<TimeLimits> = {}): Server {
-  const { linger, ...timeouts } = { ...usualLimits, ...limits }
+  const { linger, silence, ...timeouts } = { ...usualLimits, ...limits }
   // Node would refuse a request without a host without our headers; the application does it.
   const options: ServerOptions = { ...timeouts, keepAliveTimeout: 0, requireHostHeader: false }
+  // As Node would say it: a client that knows does not use a connection that is about to end.
+  const keepAlive = `timeout=${Math.floor(timeouts.keepAliveTimeout / 1000)}`
   const handle = app.callback()
   const answer = pipelined((request, response) => {
     // A connection that is kept alive would go on to use a server that is about to stop.
     if (lifecycle.isDraining || framingProblem(request)) response.setHeader('Connection', 'close')
+    else response.setHeader('Keep-Alive', keepAlive)
     request.url = originForm(request.url)
     if (hasBody(request)) response.once('finish', () => endBody(request, linger))
     return handle(request, response)
@@ -42,12 +45,12 @@ export function httpServer(app: Koa, lifecycle: Lifecycle, limits: Partial<TimeL
   const server = createServer(options, answer)
   // Node would answer these itself, without our headers; the application does it.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-  endQuietConnections(server, timeouts)
+  endQuietConnections(server, { ...timeouts, silence })
   server.maxConnections = 10_000
   // Of several processes, one that has so many would hand the next back to the primary, for ever if all have.
   // (Node's types do not know it.)
   Object.assign(server, { dropMaxConnection: true })
-  answerClientErrors(server)
+  answerClientErrors(server, linger)
   return server
 }
 

@@ -2,13 +2,13 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { answersUnderWay } from './pipeline.ts'
 
-/** How long nothing may come or go by a connection, in milliseconds; at most twice the interval longer. */
-export interface Patience {
+/** How long nothing may come or go by a connection, in milliseconds; in fact one to two intervals longer. */
+export interface QuietLimits {
   /** Between an answer and the next request. */
   readonly keepAliveTimeout: number
-  /** While it is owed an answer. */
+  /** While it is owed an answer; once more where the system has not taken all of one yet. */
   readonly silence: number
-  /** How often all connections are looked at. */
+  /** How often all connections are looked at, and Node looks for requests that are late. */
   readonly connectionsCheckingInterval: number
 }
 
@@ -18,7 +18,7 @@ export interface Patience {
  */
 export function endQuietConnections(
   server: Server,
-  { keepAliveTimeout, silence, connectionsCheckingInterval }: Patience,
+  { keepAliveTimeout, silence, connectionsCheckingInterval }: QuietLimits,
 ): void {
   const traffic = new Map<Socket, Traffic>()
   server.on('connection', (socket) => {
@@ -31,12 +31,14 @@ export function endQuietConnections(
   function look(): void {
     for (const [socket, before] of traffic) {
       const now = trafficOf(socket)
-      traffic.set(socket, now)
       const isQuiet = now.bytes === before.bytes && now.isOwed === before.isOwed
+      if (!isQuiet) traffic.set(socket, now)
       // Node ends what never sends a whole request, with an answer that says so.
       const isNew = !now.isOwed && socket.bytesWritten === 0
-      if (!isQuiet || isNew) socket.setTimeout(0)
-      else if (!socket.timeout) socket.setTimeout(now.isOwed ? silence : keepAliveTimeout)
+      const patience = now.isOwed ? silence : keepAliveTimeout
+      const limit = isQuiet && !isNew ? patience : 0
+      // A timer that runs already goes on.
+      if (Boolean(socket.timeout) !== limit > 0) socket.setTimeout(limit)
     }
   }
 }

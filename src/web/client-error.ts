@@ -13,8 +13,10 @@ const statuses: Record<string, number> = {
  * Answers what Node's parser refuses before there is a request (RFC 9112 §6.3: ambiguous framing, and all that is not
  * HTTP) with the same headers and the same problem as every other refusal, or, behind whole requests, with their answers
  * and nothing else; and closes the connection.
+ *
+ * @param linger how long the client has to read that, in milliseconds, if it does not close its own side
  */
-export function answerClientErrors(server: Server): void {
+export function answerClientErrors(server: Server, linger: number): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
     if (endWithAnswers(socket)) return
@@ -27,5 +29,7 @@ export function answerClientErrors(server: Server): void {
       Connection: 'close',
     }).map(([name, value]) => `${name}: ${value}`)
     socket.end(`HTTP/1.1 ${found.status} ${found.title}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+    const late = setTimeout(() => socket.destroy(), linger).unref()
+    socket.once('close', () => clearTimeout(late))
   })
 }
