@@ -15,7 +15,7 @@ export function createLog(level: string, destination?: NodeJS.WritableStream): L
   return pino(options, destination ?? new StandardOutput())
 }
 
-let millisecond = 0
+let millisecond = Number.NaN
 let written = ''
 
 // As pino's own `isoTime`, but what lines of one millisecond have in common is found out once.

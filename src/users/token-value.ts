@@ -22,7 +22,7 @@ export function withChecksum(random: string): string {
 
 /**
  * What is stored for a token: its SHA-256; `undefined` if it cannot be one of ours, so that nobody need be asked. The
- * checksum is for whoever finds one: none with another has ever been stored.
+ * checksum is for whoever finds one: with another it is another token, which nobody has been given.
  */
 export function storedToken(value: string): string | undefined {
   if (value.length !== length || !value.startsWith(prefix)) return undefined

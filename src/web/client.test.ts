@@ -38,9 +38,10 @@ describe('Basic', () => {
     const status = async (headers: Record<string, string>) =>
       (await site.visitor().post('/login?as=user', { ...basic({ email: 'ada@example.com' }), ...headers }))
         .status
-    assert.equal(await status({ 'x-forwarded-proto': 'https' }), 200)
-    for (const plain of ['http', '', 'https, http'])
-      assert.equal(await status({ 'x-forwarded-proto': plain }), 403)
+    for (const ciphered of ['https', 'http, https', 'http,\t HTTPS '])
+      assert.equal(await status({ 'x-forwarded-proto': ciphered }), 200, ciphered)
+    for (const plain of ['http', '', 'https, http', 'https,', 'xhttps', 'https x'])
+      assert.equal(await status({ 'x-forwarded-proto': plain }), 403, plain)
     const refused = await site.visitor().post('/login', basic({ email: 'ada@example.com' }))
     assert.match(String(refused.record.detail), /over TLS only/)
   })

@@ -31,7 +31,7 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
   )
   return async (ctx, next) => {
     try {
-      // With nothing to be read, it makes a session when somebody asks for one.
+      // Where there is nothing to be read, `ctx.session` is a new one by itself.
       if (mayBringSession(ctx)) await koaSession(ctx, nothing)
       await commit(ctx, next)
     } catch (error) {
