@@ -17,6 +17,6 @@ export function newIdentifier(): string {
   used += 32
   const identifier = pool.toString('base64url', used - 32, used)
   // Nobody who reads the memory of the process later is to find it here.
-  for (let at = used - 32; at < used; at += 1) pool[at] = 0
+  pool.fill(0, used - 32, used)
   return identifier
 }
