@@ -10,6 +10,8 @@ export interface Amounts {
 }
 
 export const usual: Amounts = { users: 10_000, tokens: 100_000, sessions: 10_000 }
+/** The number of a token and a session that are nobody's. */
+export const nobody = 10_000_000
 // As the site ships.
 export const bcryptCost = 12
 /** Where visitors would reach the servers: behind a proxy that ends TLS, as in production. */

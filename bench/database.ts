@@ -24,10 +24,9 @@ export async function database(amounts: Amounts): Promise<string> {
   return path
 }
 
-/** Says of every session and token that it was used just now, so that nobody has to note it in the next minute. */
-export function refresh(path: string): void {
+/** Says of every session and token that it was used just now, or then: nobody has to note it for a minute after that. */
+export function refresh(path: string, now = Date.now()): void {
   const file = new Database(path, { timeout: 5000 })
-  const now = Date.now()
   file.prepare('update sessions set created_at = ?, seen_at = ?').run(now, now)
   file.prepare('update user_tokens set expires_at = ?, last_used_at = ?').run(now + 30 * day, now)
   file.close()

@@ -10,13 +10,10 @@ import { storedToken } from '../src/users/token-value.ts'
 import { digestOf } from '../src/web/session-store.ts'
 import { type Amounts, publicUrl, session, token, user, usual } from './data.ts'
 import { database, refresh } from './database.ts'
-import { newKeys } from './keys.ts'
-import { load } from './load.ts'
-import { serverCore } from './machine.ts'
 import { median } from './median.ts'
-import { type Running, start } from './server-process.ts'
-import { serverOf } from './servers.ts'
-import { loadOf, taskOf } from './tasks.ts'
+import { type Server, serverOf } from './servers.ts'
+import { taskOf } from './tasks.ts'
+import { type Pace, takeTurns } from './turns.ts'
 
 /** What one look-up takes among few rows and among many, in microseconds. */
 export interface GrowthResult {
@@ -57,6 +54,7 @@ interface LookUp {
 const few: Amounts = { users: usual.users, tokens: 10_000, sessions: 10_000 }
 const many: Amounts = { users: usual.users, tokens: 1_000_000, sessions: 1_000_000 }
 const sample = 7
+const hour = 60 * 60 * 1000
 
 const lookUps: readonly LookUp[] = [
   {
@@ -86,26 +84,36 @@ const lookUps: readonly LookUp[] = [
 ]
 
 /** Takes the statements from the site as it answers, and times them on databases of both sizes, taking turns. */
-export async function measureGrowth(rounds: number, warmUp: number): Promise<GrowthResult[]> {
-  const files = { small: new Database(await database(few)), large: new Database(await database(many)) }
+export async function measureGrowth(pace: Pace): Promise<GrowthResult[]> {
   const results: GrowthResult[] = []
   for (const [lookUp, statements] of await statementsOf(lookUps)) {
-    const taken: Record<'small' | 'large', number[]> = { small: [], large: [] }
-    for (let round = 0; round < rounds + 1; round += 1) {
-      const small = time(files.small, lookUp, statements, few)
-      const large = time(files.large, lookUp, statements, many)
-      // The first is for the caches.
-      if (round > 0) taken.small.push(small)
-      if (round > 0) taken.large.push(large)
-    }
-    results.push({
-      name: lookUp.name,
-      statements: { small: Math.min(...taken.small), large: Math.min(...taken.large) },
-      ...(await requests(lookUp, rounds, warmUp)),
-      plan: statements.flatMap((statement) => planOf(files.large, statement)),
-    })
+    const { name } = lookUp
+    results.push({ name, ...(await alone(lookUp, statements, pace)), ...(await requests(lookUp, pace)) })
   }
   return results
+}
+
+/** Nothing but the statements, in a loop. */
+async function alone(
+  lookUp: LookUp,
+  statements: readonly Ran[],
+  { rounds }: Pace,
+): Promise<Pick<GrowthResult, 'statements' | 'plan'>> {
+  const [small, large] = [new Database(await database(few)), new Database(await database(many))]
+  const taken = { small: [] as number[], large: [] as number[] }
+  for (let round = 0; round <= rounds; round += 1) {
+    const times = {
+      small: time(small, lookUp, statements, few),
+      large: time(large, lookUp, statements, many),
+    }
+    // The first is for the caches.
+    if (round === 0) continue
+    taken.small.push(times.small)
+    taken.large.push(times.large)
+  }
+  const plan = statements.flatMap((statement) => planOf(large, statement))
+  for (const file of [small, large]) file.close()
+  return { statements: { small: Math.min(...taken.small), large: Math.min(...taken.large) }, plan }
 }
 
 /** Microseconds for the statements of one look-up, on average over many that are spread over all rows. */
@@ -126,34 +134,43 @@ function time(file: Database.Database, lookUp: LookUp, statements: readonly Ran[
 
 /** The same look-up as the site makes it, on databases of both sizes, taking turns; nothing is remembered. */
 async function requests(
-  { task: key, header }: LookUp,
-  rounds: number,
-  warmUp: number,
+  { task, header }: LookUp,
+  pace: Pace,
 ): Promise<Pick<GrowthResult, 'request' | 'ratios'>> {
-  const keys = newKeys('HS256')
-  const sites = [few, many].map((amounts) => {
-    const values = () =>
-      Array.from({ length: 100_000 }, (_, i) => header(Math.floor((i * amounts.tokens) / 100_000)))
-    const rows = { database: () => database(amounts), refresh }
-    const name = `site-${amounts.tokens}`
-    const server = { ...serverOf('site'), key: name, rows, environment: { LOOKUP_CACHE: 'off' } }
-    return { server, asked: loadOf({ ...taskOf(key), values }, server, keys), taken: [] as number[] }
-  })
-  const running: Running[] = []
-  try {
-    // The large one first: to say of all its rows that they are in use takes longest, and holds for a minute.
-    for (const { server } of sites.toReversed())
-      running.unshift(await start(server, keys, { core: serverCore }))
-    for (const [i, { asked }] of sites.entries()) await load(running[i] as Running, asked, warmUp)
-    for (let round = 0; round < rounds; round += 1)
-      for (const [i, { asked, taken }] of sites.entries())
-        taken.push(1e6 / (await load(running[i] as Running, asked, 1)).capacity)
-  } finally {
-    await Promise.all(running.map((each) => each.stop()))
+  const small = siteWith(few)
+  const large = siteWith(many)
+  const values = ({ key }: Server) => spread(key === small.key ? few : many).map(header)
+  const taken = await takeTurns({ ...taskOf(task), values }, [small, large], pace)
+  const times = ({ key }: Server) => (taken[key]?.turns ?? []).map((capacity) => 1e6 / capacity)
+  const ratios = times(large).map((time, round) => time / (times(small)[round] ?? Number.NaN))
+  return { request: { small: median(times(small)), large: median(times(large)) }, ratios }
+}
+
+function siteWith(amounts: Amounts): Server {
+  return {
+    ...serverOf('site'),
+    key: `site-${amounts.tokens}`,
+    environment: { LOOKUP_CACHE: 'off' },
+    rows: {
+      async database() {
+        const path = await database(amounts)
+        // For all turns at once: to say it of a million rows takes longer than one.
+        refresh(path, Date.now() + hour)
+        return path
+      },
+      refresh() {},
+    },
   }
-  const [small = [], large = []] = sites.map(({ taken }) => taken)
-  const ratios = large.map((each, round) => each / (small[round] ?? Number.NaN))
-  return { request: { small: median(small), large: median(large) }, ratios }
+}
+
+/** At most 100,000 numbers from all over the rows. Each belongs to the user that its place in the list would. */
+function spread({ users, tokens }: Amounts): number[] {
+  const amount = Math.min(tokens, 100_000)
+  const times = tokens / amount
+  return Array.from({ length: amount }, (_, place) => {
+    const block = Math.floor(place / users) * times + (place % times)
+    return block * users + (place % users)
+  })
 }
 
 function planOf(file: Database.Database, { sql, values }: Ran): string[] {

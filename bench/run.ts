@@ -72,7 +72,7 @@ const others: Record<string, () => Promise<void>> = {
     report.printMemory(results.memory)
   },
   async growth() {
-    results.growth = await measureGrowth(quick ? 1 : 8, pace.warmUp)
+    results.growth = await measureGrowth(pace)
     report.printGrowth(results.growth)
   },
   async profile() {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { folder, token, user, usual } from './data.ts'
+import { folder, nobody, token, user, usual } from './data.ts'
 import { type Keys, newKeys } from './keys.ts'
 import type { Load } from './load.ts'
 import type { Algorithm } from './servers/environment.ts'
@@ -39,7 +39,7 @@ const bearer: Task = {
   path: '/me',
   header: 'Authorization',
   values: ({ bearer = token }) => numbers(usual.tokens).map((number) => `Bearer ${bearer(number)}`),
-  wrong: [({ bearer = token }) => `Bearer ${bearer(usual.tokens)}`, () => 'Bearer wrong', () => ''],
+  wrong: [({ bearer = token }) => `Bearer ${bearer(nobody)}`, () => 'Bearer wrong', () => ''],
   check({ status, text }, number) {
     const { id, name, email } = user(number % usual.users)
     assert.equal(status, 200)
@@ -88,7 +88,7 @@ const sessionPage: Task = {
   path: '/account',
   header: 'Cookie',
   values: ({ cookie }) => numbers(usual.sessions).map((number) => cookie(number)),
-  wrong: [({ cookie }) => cookie(usual.tokens), () => ''],
+  wrong: [({ cookie }) => cookie(nobody), () => ''],
   check({ status, text }, number) {
     assert.equal(status, 200)
     assert.ok(text === accountPage(user(number % usual.users)), 'It answers with another page.')
