@@ -104,8 +104,17 @@ export const servers: readonly Server[] = [
     key: 'koa-passport',
     name: 'koa-passport 6',
     program: [file('koa-passport')],
-    cookie: (number) => `koa.sess=${session(number)}`,
+    cookie: (number) => keygripSigned(`koa.sess=${session(number)}`),
     can: [...looksUp, 'jwt-hs256', 'jwt-es256'],
+  },
+  {
+    key: 'koa-passport-unsigned',
+    name: 'koa-passport 6, unsigned',
+    program: [file('koa-passport')],
+    cookie: (number) => `koa.sess=${session(number)}`,
+    environment: { UNSIGNED: 'on' },
+    isVariant: true,
+    can: ['session'],
   },
   {
     key: 'express',
@@ -118,7 +127,16 @@ export const servers: readonly Server[] = [
     key: 'fastify',
     name: 'Fastify 5',
     program: [file('fastify')],
+    cookie: (number) => `sessionId=${encodeURIComponent(signed(session(number)))}`,
+  },
+  {
+    key: 'fastify-unsigned',
+    name: 'Fastify 5, unsigned',
+    program: [file('fastify')],
     cookie: (number) => `sessionId=${session(number)}`,
+    environment: { UNSIGNED: 'on' },
+    isVariant: true,
+    can: pageTasks,
   },
   {
     key: 'fastify-cache',
@@ -146,9 +164,15 @@ export function serverOf(key: string): Server {
   return server
 }
 
-/** A session identifier as express-session signs it. */
+/** A session identifier as express-session and @fastify/session sign it. */
 function signed(id: string): string {
   return `${id}.${signature(id).replace(/=+$/, '')}`
+}
+
+/** A cookie as koa-session has it signed: in another one. */
+function keygripSigned(cookie: string): string {
+  const [name] = cookie.split('=')
+  return `${cookie}; ${name}.sig=${createHmac('sha1', cookieSecret).update(cookie).digest('base64url')}`
 }
 
 // Its sessions are its bearer tokens, and it signs both.

@@ -25,3 +25,5 @@ export const jwtKey: KeyObject = jwtPrivateKey
 export const jwtKeyText: string = jwtPrivateKey
   ? String(jwtKey.export({ type: 'spki', format: 'pem' }))
   : jwtSecret
+/** Whether cookies are left unsigned, where a default would sign them: 256 random bits that are looked up need no signature. */
+export const isUnsigned = process.env.UNSIGNED === 'on'

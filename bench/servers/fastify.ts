@@ -4,7 +4,8 @@ import cookie from '@fastify/cookie'
 import jwt from '@fastify/jwt'
 import session from '@fastify/session'
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
-import { algorithm, host, issuer, jwtKeyText, port } from './environment.ts'
+import { cookieSecret } from '../data.ts'
+import { algorithm, host, issuer, isUnsigned, jwtKeyText, port } from './environment.ts'
 import { accountPage, loginPage } from './pages.ts'
 import type { Person } from './row-rules.ts'
 import { endSession, saveSession, userBySession, userByToken } from './rows-sqlite.ts'
@@ -16,6 +17,12 @@ declare module 'fastify' {
   interface Session {
     person?: Person
   }
+}
+
+// What the plugin takes in place of a secret.
+const unsigned = {
+  sign: (id: string) => id,
+  unsign: (id: string) => ({ valid: true, renew: false, value: id }),
 }
 
 const app = Fastify({ trustProxy: true })
@@ -61,8 +68,7 @@ app.register(async (api) => {
 app.register(async (pages) => {
   await pages.register(cookie)
   await pages.register(session, {
-    // 256 random bits that are looked up need no signature.
-    secret: { sign: (id: string) => id, unsign: (id: string) => ({ valid: true, renew: false, value: id }) },
+    secret: isUnsigned ? unsigned : cookieSecret,
     rolling: false,
     saveUninitialized: false,
     cookie: { maxAge: 24 * 60 * 60 * 1000, secure: true, sameSite: 'lax' },

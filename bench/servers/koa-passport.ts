@@ -6,7 +6,8 @@ import Koa from 'koa'
 import passport from 'koa-passport'
 import session from 'koa-session'
 import { Strategy as BearerStrategy } from 'passport-http-bearer'
-import { host, port } from './environment.ts'
+import { cookieSecret } from '../data.ts'
+import { host, isUnsigned, port } from './environment.ts'
 import { jwtStrategy } from './jwt-strategy.ts'
 import { accountPage, loginPage } from './pages.ts'
 import type { Person } from './row-rules.ts'
@@ -18,6 +19,7 @@ passport.serializeUser<string>((user, done) => done(null, (user as Person).id))
 passport.deserializeUser<string>((id, done) => tell(userByID(id), done))
 
 const app = new Koa()
+app.keys = [cookieSecret]
 
 const api = new Router()
 api.get('/healthz', (ctx) => {
@@ -36,8 +38,7 @@ pages.use(
   session(
     {
       maxAge: 24 * 60 * 60 * 1000,
-      // 256 random bits that are looked up need no signature.
-      signed: false,
+      signed: !isUnsigned,
       genid: () => randomBytes(32).toString('base64url'),
       store: {
         get: async (id) => {
