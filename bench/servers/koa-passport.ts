@@ -19,7 +19,7 @@ passport.serializeUser<string>((user, done) => done(null, (user as Person).id))
 passport.deserializeUser<string>((id, done) => tell(userByID(id), done))
 
 const app = new Koa()
-app.keys = [cookieSecret]
+if (!isUnsigned) app.keys = [cookieSecret]
 
 const api = new Router()
 api.get('/healthz', (ctx) => {
