@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { Eta } from 'eta'
 import type { Context, Middleware } from 'koa'
 import koaViews from 'koa-views'
-import type { NewTokenRecord, TokenRecord } from './account/own-tokens.ts'
-import type { SessionRecord } from './account/sessions.ts'
+import type { NewTokenRecord, SessionRecord, TokenRecord } from './records.ts'
 import { full, quoted } from './wording.ts'
 
 /** What every page is told. `ctx.state.page` finds it out; what it leaves out is as for a visitor. */

@@ -4,8 +4,8 @@ import { randomPart, storedToken, withChecksum } from '../../users/token-value.t
 import { User } from '../../users/user.ts'
 import { UserToken } from '../../users/user-token.ts'
 import { HostCookie } from '../host-cookie.ts'
+import type { NewTokenRecord } from '../records.ts'
 import type { SiteContext } from '../site-context.ts'
-import type { NewTokenRecord } from './own-tokens.ts'
 
 const minute = 60_000
 

@@ -7,6 +7,7 @@ import { holdAccount } from '../../users/hold-account.ts'
 import { User } from '../../users/user.ts'
 import { wantsPage } from '../face.ts'
 import { signOut } from '../log-out.ts'
+import type { SessionRecord } from '../records.ts'
 import { seeOther } from '../see-other.ts'
 import { isOver } from '../session-limits.ts'
 import { currentDigest } from '../session-store.ts'
@@ -17,20 +18,6 @@ import { recorded } from '../witness.ts'
 import { deviceName } from './device-name.ts'
 import { leaveNotice, takeNotice } from './notice.ts'
 import { owner } from './owner.ts'
-
-/** What is told of a session: never what opens it. */
-export interface SessionRecord {
-  readonly id: string
-  /** The browser and the system, in words. */
-  readonly device: string
-  readonly startedAt: Date
-  /** To the minute. */
-  readonly seenAt: Date
-  /** Whether it was to be kept on this device. */
-  readonly kept: boolean
-  /** Whether it is the one of this request. */
-  readonly current: boolean
-}
 
 /** `/account/sessions`: where somebody is signed in, and how to end that. */
 export function ownSessions(router: Router<object, SiteContext>): void {

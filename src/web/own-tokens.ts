@@ -1,30 +1,14 @@
 import { type EntityManager, LockMode } from '@mikro-orm/core'
 import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
-import { Refusal } from '../../refusal.ts'
-import { holdAccount } from '../../users/hold-account.ts'
-import { User } from '../../users/user.ts'
-import { issueToken, UserToken } from '../../users/user-token.ts'
-import { currentDigest } from '../session-store.ts'
-import type { SiteContext } from '../site-context.ts'
-import { StoredSession } from '../stored-session.ts'
-
-/** What is told of a token: never its value. */
-export interface TokenRecord {
-  readonly id: string
-  readonly name: string
-  readonly createdAt: Date
-  readonly lastUsedAt: Date | null
-  readonly expiresAt: Date
-}
-
-/** What is told of a new one, this once. */
-export interface NewTokenRecord {
-  readonly id: string
-  readonly name: string
-  readonly value: string
-  readonly expiresAt: Date
-}
+import { Refusal } from '../refusal.ts'
+import { holdAccount } from '../users/hold-account.ts'
+import { User } from '../users/user.ts'
+import { issueToken, UserToken } from '../users/user-token.ts'
+import type { NewTokenRecord, TokenRecord } from './records.ts'
+import { currentDigest } from './session-store.ts'
+import type { SiteContext } from './site-context.ts'
+import { StoredSession } from './stored-session.ts'
 
 /** The tokens of whoever asks that are good, newest first; those before that one if a token is named. */
 export async function goodTokens(
