@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import bcrypt from 'bcrypt'
 import Database from 'better-sqlite3'
@@ -8,10 +9,18 @@ import { digestOf } from '../src/web/session-store.ts'
 import { type Amounts, bcryptCost, folder, hex, password, registered, session, token, user } from './data.ts'
 
 const day = 24 * 60 * 60 * 1000
+// A database that other migrations have made would be measured for what the site does not have.
+const migrations = join(import.meta.dirname, '../src/migrations')
+const schema = hash(
+  'sha256',
+  readdirSync(migrations)
+    .map((file) => readFileSync(join(migrations, file), 'utf8'))
+    .join(''),
+).slice(0, 8)
 
 /** A database of the site with so many rows: made once by the site's own migrations, and filled by SQL. */
 export async function database(amounts: Amounts): Promise<string> {
-  const path = join(folder, `${amounts.users}-${amounts.tokens}-${amounts.sessions}.sqlite`)
+  const path = join(folder, `${amounts.users}-${amounts.tokens}-${amounts.sessions}-${schema}.sqlite`)
   if (existsSync(path)) return path
   mkdirSync(folder, { recursive: true })
   const unfinished = `${path}-unfinished`
@@ -24,11 +33,15 @@ export async function database(amounts: Amounts): Promise<string> {
   return path
 }
 
-/** Says of every session and token that it was used just now, or then: nobody has to note it for a minute after that. */
-export function refresh(path: string, now = Date.now()): void {
+/**
+ * Says of every session that it began just now, and of every token that it was used: nobody has to note it for a minute.
+ *
+ * @param when what to call now, for rows that are to be in use for longer
+ */
+export function refresh(path: string, when = Date.now()): void {
   const file = new Database(path, { timeout: 5000 })
-  file.prepare('update sessions set created_at = ?, seen_at = ?').run(now, now)
-  file.prepare('update user_tokens set expires_at = ?, last_used_at = ?').run(now + 30 * day, now)
+  file.prepare('update sessions set created_at = ?, seen_at = ?').run(when, when)
+  file.prepare('update user_tokens set expires_at = ?, last_used_at = ?').run(when + 30 * day, when)
   file.close()
 }
 

@@ -4,12 +4,10 @@ import { type Task, taskOf } from './tasks.ts'
 import { type Pace, type Standing, takeTurns } from './turns.ts'
 
 /** The servers that can ask a PostgreSQL. */
-const able = ['site', 'layer', 'koa-by-hand', 'site-by-hand', 'koa-passport']
+const able = ['site', 'layer', 'koa-by-hand', 'site-by-hand', 'koa-passport', 'koa-passport-unsigned']
 
 /** What asks a database: a signed token and a visitor do not. */
-const tasks = ['bearer', 'session']
-  .map(taskOf)
-  .map((task): Task => ({ ...task, key: `postgres-${task.key}`, name: `${task.name}, on PostgreSQL` }))
+const tasks = ['bearer', 'session'].map(taskOf)
 
 /** The same tasks, on the same rows, in PostgreSQL. */
 export async function measurePostgres(
@@ -20,7 +18,11 @@ export async function measurePostgres(
   const rows: PostgresRows = await postgresRows()
   try {
     const all = servers.filter(({ key }) => able.includes(key)).map((server) => ({ ...server, rows }))
-    for (const task of tasks) found(task, await takeTurns(task, all, pace))
+    for (const task of tasks) {
+      const asked = all.filter(({ can }) => can?.includes(task.key) ?? true)
+      const onPostgres = { ...task, key: `postgres-${task.key}`, name: `${task.name}, on PostgreSQL` }
+      found(onPostgres, await takeTurns(onPostgres, asked, pace))
+    }
   } finally {
     await rows.stop()
   }

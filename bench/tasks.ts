@@ -88,7 +88,7 @@ const sessionPage: Task = {
   path: '/account',
   header: 'Cookie',
   values: ({ cookie }) => numbers(usual.sessions).map((number) => cookie(number)),
-  wrong: [({ cookie }) => cookie(nobody), () => ''],
+  wrong: [({ cookie }) => cookie(nobody), ({ cookie }) => altered(cookie(0)), () => ''],
   check({ status, text }, number) {
     assert.equal(status, 200)
     assert.ok(text === accountPage(user(number % usual.users)), 'It answers with another page.')
@@ -176,6 +176,11 @@ async function ask({ method, path, header }: Task, url: string, value: string): 
     headers: header && value ? { ...headers, [header]: value } : headers,
   })
   return { status: response.status, text: await response.text(), headers: response.headers }
+}
+
+/** A cookie that ends otherwise: in another identifier, or in a signature that is none. */
+function altered(cookie: string): string {
+  return cookie.slice(0, -1) + (cookie.endsWith('A') ? 'B' : 'A')
 }
 
 /** A token whose signature is that of another. */
