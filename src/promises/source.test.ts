@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
 import { databaseOptions } from '../database/options.ts'
@@ -32,10 +32,26 @@ const packages = Object.entries(lockfile.packages).filter(
   ([path, { link }]) => path.includes('node_modules/') && !link,
 )
 
+describe('the tests', () => {
+  test('are each run by a command', () => {
+    const commands = ['package.json', 'src/testing/run-on-postgres.ts'].map((file) =>
+      readFileSync(join(root, file), 'utf8').replaceAll('\\"', '"'),
+    )
+    const patterns = commands.flatMap((text) => text.match(/(?<=["'])[^"' ]+\.test\.ts(?=["'])/g) ?? [])
+    const isRun = new Set(patterns.flatMap((pattern) => globSync(pattern, { cwd: root })))
+    const all = globSync('{src,docs,examples}/**/*.test.ts', { cwd: root })
+    assert.ok(all.length > 100)
+    assert.deepEqual(
+      all.filter((file) => !isRun.has(file)),
+      [],
+    )
+  })
+})
+
 describe('the source', () => {
   test('does nothing on a request that keeps the event loop waiting for a file, a hash or a process', () => {
     const found: string[] = []
-    for (const folder of ['web', 'users', 'throttle', 'audit', 'auth', 'database'].map(
+    for (const folder of ['http', 'web', 'users', 'throttle', 'audit', 'auth', 'database'].map(
       (each) => `src/${each}`,
     ))
       for (const { name, text } of filesIn(folder, '.ts'))
