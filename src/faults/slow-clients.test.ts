@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Koa from 'koa'
-import { httpServer, type TimeLimits, usualLimits } from '../http-server.ts'
+import { httpServer, type TimeLimits, usualLimits } from '../http/http-server.ts'
 
 const host = 'Host: localhost\r\n'
 const short = { headersTimeout: 100, requestTimeout: 200, keepAliveTimeout: 50, silence: 300, linger: 100 }

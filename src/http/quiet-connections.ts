@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { openConnections } from './open-connections.ts'
 import { answersUnderWay } from './pipeline.ts'
 
 /** How long nothing may come or go by a connection, in milliseconds; in fact one to two intervals longer. */
@@ -20,18 +21,16 @@ export function endQuietConnections(
   server: Server,
   { keepAliveTimeout, silence, connectionsCheckingInterval }: QuietLimits,
 ): void {
-  const traffic = new Map<Socket, Traffic>()
-  server.on('connection', (socket) => {
-    traffic.set(socket, trafficOf(socket))
-    socket.once('close', () => traffic.delete(socket))
-  })
+  const connections = openConnections(server)
+  const traffic = new WeakMap<Socket, Traffic>()
   const looking = setInterval(look, connectionsCheckingInterval).unref()
   server.once('close', () => clearInterval(looking))
 
   function look(): void {
-    for (const [socket, before] of traffic) {
+    for (const socket of connections) {
       const now = trafficOf(socket)
-      const isQuiet = now.bytes === before.bytes && now.isOwed === before.isOwed
+      const before = traffic.get(socket)
+      const isQuiet = now.bytes === before?.bytes && now.isOwed === before.isOwed
       if (!isQuiet) traffic.set(socket, now)
       // Node ends what never sends a whole request, with an answer that says so.
       const isNew = !now.isOwed && socket.bytesWritten === 0

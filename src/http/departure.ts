@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openConnections } from './open-connections.ts'
 import { answersUnderWay } from './pipeline.ts'
 
 // Whoever has an idle connection may be about to use it: a request may be on its way.
@@ -11,21 +12,18 @@ const finishing = 8_000
 /** The end of a server that loses no request which it accepted. Made before the first one. */
 export class Departure {
   readonly #server: Server
-  readonly #sockets = new Set<Socket>()
+  readonly #connections: ReadonlySet<Socket>
   #announced = 0
 
   constructor(server: Server) {
     this.#server = server
-    server.on('connection', (socket) => {
-      this.#sockets.add(socket)
-      socket.once('close', () => this.#sockets.delete(socket))
-    })
+    this.#connections = openConnections(server)
   }
 
   /** Has the answers that are still to come ask their clients to use another connection next time. */
   announce(): void {
     this.#announced = performance.now()
-    const underWay = [...this.#sockets].flatMap((socket) => answersUnderWay(socket))
+    const underWay = [...this.#connections].flatMap((socket) => answersUnderWay(socket))
     for (const response of underWay) if (!response.headersSent) response.setHeader('Connection', 'close')
   }
 
@@ -50,6 +48,6 @@ export class Departure {
   #closeIdle(): void {
     this.#server.closeIdleConnections()
     // Node counts those as busy that have not sent anything yet.
-    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
+    for (const socket of this.#connections) if (socket.bytesRead === 0) socket.destroy()
   }
 }

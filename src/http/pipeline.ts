@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Slot } from '#auth'
-import { framingProblem } from './web/framing.ts'
+import { framingProblem } from './framing.ts'
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => unknown
 

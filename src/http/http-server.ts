@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
 import type Koa from 'koa'
+import type { Lifecycle } from '../web/health.ts'
+import { answerClientErrors } from './client-error.ts'
+import { framingProblem } from './framing.ts'
 import { pipelined } from './pipeline.ts'
 import { endQuietConnections, type QuietLimits } from './quiet-connections.ts'
-import { answerClientErrors } from './web/client-error.ts'
-import { framingProblem } from './web/framing.ts'
-import type { Lifecycle } from './web/health.ts'
 
 /** How long a client may take, in milliseconds. */
 export interface TimeLimits extends QuietLimits {

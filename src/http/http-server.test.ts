@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
-import { startSite } from './testing/site.ts'
+import { startSite } from '../testing/site.ts'
 
 /** What the server answers to bytes as they are, until it closes the connection or has answered once. */
 async function send(url: string, bytes: string): Promise<string> {

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
-import { endWithAnswers } from '../pipeline.ts'
-import { problem } from './problem.ts'
-import { headers } from './security-headers.ts'
+import { problem } from '../web/problem.ts'
+import { headers } from '../web/security-headers.ts'
+import { endWithAnswers } from './pipeline.ts'
 
 const statuses: Record<string, number> = {
   HPE_HEADER_OVERFLOW: 431,
