@@ -4,7 +4,7 @@ import { columnTypes } from './column-types.ts'
 /** Users and their tokens, admins, sessions, and what happened to them. */
 export class Accounts20261121 extends Migration {
   override up(): void {
-    const { uuid, boolean, json, datetime, text, clustered } = columnTypes(this.driver)
+    const { uuid, boolean, json, datetime, text } = columnTypes(this.driver)
     for (const table of ['users', 'admins']) {
       this.addSql(`create table ${table} (
         id ${uuid} not null primary key,
@@ -14,7 +14,7 @@ export class Accounts20261121 extends Migration {
         password_hash ${text(60)} not null,
         password_changed_at ${datetime} not null,
         disabled_at ${datetime} null,
-        created_at ${datetime} not null) ${clustered}`)
+        created_at ${datetime} not null)`)
       this.addSql(`create unique index ${table}_email_unique on ${table} (email)`)
       this.addSql(`create unique index ${table}_email_key_unique on ${table} (email_key)`)
     }
