@@ -5,7 +5,11 @@ import { type Server, servers } from './servers.ts'
 export const panels = [
   { task: 'bearer', title: 'Bearer token', subtitle: 'GET /me, looked up in the database' },
   { task: 'jwt-hs256', title: 'Signed token', subtitle: 'HS256; we remember what we have verified' },
-  { task: 'session', title: 'Page with a session', subtitle: 'GET /account, rendered; cookies signed where a manual signs' },
+  {
+    task: 'session',
+    title: 'Page with a session',
+    subtitle: 'GET /account, rendered; cookies signed where a manual signs',
+  },
   { task: 'visitor', title: 'Page of a visitor', subtitle: 'GET /login, rendered' },
 ]
 
