@@ -15,10 +15,14 @@ interface Remembered {
   readonly commits: number
 }
 
+// Places that are neighbours: as few that they are looked at in no time, and as many that hardly ever all are taken.
+const neighbours = 8
+
 /**
  * Remembers rows until anything at all is committed to the database, by whichever process: what was revoked, deleted or
  * changed counts for the very next request. Bounded: each value has one place, which it takes when it is asked for again
- * before any other of that place is, so that rows that nobody asks for again need not be collected.
+ * before any other of that place is, so that rows that nobody asks for again need not be collected; and as long as one of
+ * the places beside it is free, it takes that.
  */
 export class RowMemory {
   readonly #watch: Watch
@@ -29,7 +33,7 @@ export class RowMemory {
   readonly #asked: Uint32Array
   #commits = 0
 
-  /** @param most how many rows it holds */
+  /** @param most how many rows it holds, a multiple of eight */
   constructor(watch: Watch, most = 20_000) {
     this.#watch = watch
     this.#places = new Array(most).fill(undefined)
@@ -40,10 +44,11 @@ export class RowMemory {
   /** The row for that value, as it was read or as `read` reads it now. Nobody is not remembered: strangers could fill it. */
   row<Value extends string | number>(value: Value, read: (value: Value) => Row | undefined): Row | undefined {
     const number = numberOf(value)
-    const place = number % this.#places.length
-    const known = this.#held[place] === number ? this.#places[place] : undefined
-    const isAskedAgain = this.#asked[place] === number
-    this.#asked[place] = number
+    const own = number % this.#places.length
+    const place = this.#placeOf(number, own)
+    const known = place === undefined ? undefined : this.#places[place]
+    const isAskedAgain = this.#asked[own] === number
+    this.#asked[own] = number
     // The watch is looked at for what is still as it was read: whatever is here was read since, or was right then.
     if (known?.value === value && known.commits === this.#commits) {
       if (!this.#watch.hasChanged()) return known.row
@@ -51,10 +56,27 @@ export class RowMemory {
     }
     const row = read(value)
     if (row && isAskedAgain && this.#watch.isCurrent()) {
-      this.#places[place] = { value, row, commits: this.#commits }
-      this.#held[place] = number
+      const taken = place ?? this.#freePlace(own)
+      this.#places[taken] = { value, row, commits: this.#commits }
+      this.#held[taken] = number
     }
     return row
+  }
+
+  /** Where the value of that number is, if it is anywhere. */
+  #placeOf(number: number, own: number): number | undefined {
+    const first = own - (own % neighbours)
+    for (let place = first; place < first + neighbours; place += 1)
+      if (this.#held[place] === number) return place
+    return undefined
+  }
+
+  /** A place beside its own where nothing is, or nothing that still holds; else its own. */
+  #freePlace(own: number): number {
+    const first = own - (own % neighbours)
+    for (let place = first; place < first + neighbours; place += 1)
+      if (this.#places[place]?.commits !== this.#commits) return place
+    return own
   }
 }
 
