@@ -8,6 +8,7 @@ import { storedToken } from '../src/users/token-value.ts'
 import { digestOf } from '../src/web/session-store.ts'
 import { type Amounts, bcryptCost, folder, hex, password, registered, session, token, user } from './data.ts'
 
+const hour = 60 * 60 * 1000
 const day = 24 * 60 * 60 * 1000
 // A database that other migrations have made would be measured for what the site does not have.
 const migrations = join(import.meta.dirname, '../src/migrations')
@@ -33,13 +34,10 @@ export async function database(amounts: Amounts): Promise<string> {
   return path
 }
 
-/**
- * Says of every session that it began just now, and of every token that it was used: nobody has to note it for a minute.
- *
- * @param when what to call now, for rows that are to be in use for longer
- */
-export function refresh(path: string, when = Date.now()): void {
+/** Says of every session and every token that it was used an hour from now: nobody has to note it while we measure. */
+export function refresh(path: string): void {
   const file = new Database(path, { timeout: 5000 })
+  const when = Date.now() + hour
   file.prepare('update sessions set created_at = ?, seen_at = ?').run(when, when)
   file.prepare('update user_tokens set expires_at = ?, last_used_at = ?').run(when + 30 * day, when)
   file.close()

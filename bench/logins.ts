@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { password, user, usual } from './data.ts'
-import { refresh } from './database.ts'
 import { newKeys } from './keys.ts'
 import { median } from './median.ts'
 import { start } from './server-process.ts'
@@ -32,7 +31,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1000 })
 
 /** Nobody is kept on a core here: bcrypt takes as many as there are. */
 export async function measureLogins(seconds: number, rounds: number): Promise<LoginResult> {
-  const { url, database, stop } = await start(serverOf('site'), newKeys('HS256'))
+  const { url, stop } = await start(serverOf('site'), newKeys('HS256'))
   try {
     const alone: number[] = []
     const site: number[] = []
@@ -46,7 +45,6 @@ export async function measureLogins(seconds: number, rounds: number): Promise<Lo
       site.push(await signInFor(url, seconds))
     }
     const bcrypt = median(alone)
-    refresh(database)
     await pages(url, 2)
     const atRest = await pages(url, seconds * 2)
     const flood = floodWith(url, bcrypt * 3)

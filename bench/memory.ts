@@ -36,7 +36,6 @@ export async function measureMemory(wanted: number, starts: number): Promise<Mem
   try {
     for (let quarter = 1; quarter <= 4; quarter += 1) {
       while (requests < (wanted * quarter) / 4) {
-        running.refresh()
         for (const each of asked) requests += (await load(running, each, 2)).rate * 2
       }
       quarters.push(megabytes(running))
@@ -73,7 +72,6 @@ async function measureSessions(): Promise<MemoryResult['sessions']> {
     const site = { ...serverOf('site'), rows }
     const running = await start(site, newKeys('HS256'), { core: serverCore })
     try {
-      running.refresh()
       const { cookie } = site
       const values = () => Array.from({ length: amounts.sessions }, (_, number) => cookie(number))
       await load(running, loadOf({ ...taskOf('session'), values }, site, newKeys('HS256')), 20)

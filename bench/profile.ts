@@ -81,7 +81,6 @@ interface Watched {
 }
 
 async function watch({ running, port, asked }: Watched, seconds: number): Promise<Profile> {
-  running.refresh()
   await load(running, asked, seconds)
   const inspector = await Inspector.connect(port)
   await inspector.ask('Profiler.enable')

@@ -20,8 +20,6 @@ export interface Running {
   readonly pid: number | undefined
   /** Milliseconds from the start of the process to its first answer. */
   readonly startup: number
-  /** Says of all its rows that they are in use, so that nobody has to note it within the minute. */
-  refresh(): void
   stop(): Promise<void>
 }
 
@@ -48,8 +46,7 @@ export async function start(
   const rows = server.rows ?? ours
   const database = shared ?? (rows.isShared ? await rows.database() : copy(await rows.database(), server.key))
   // The rows may have been made hours ago: the site would purge sessions that nobody has used since.
-  const refresh = () => rows.refresh(database)
-  if (!shared) refresh()
+  if (!shared) rows.refresh(database)
   const port = await freePort()
   const [command = '', ...args] = onCore(core, [process.execPath, ...server.program])
   const begin = performance.now()
@@ -77,7 +74,7 @@ export async function start(
   const url = `http://127.0.0.1:${port}`
   await firstAnswer(url, child, server)
   const startup = performance.now() - begin
-  return { server, url, database, pid: child.pid, startup, refresh, stop: () => stop(child) }
+  return { server, url, database, pid: child.pid, startup, stop: () => stop(child) }
 }
 
 /** The data that a server is given: nobody's writes are in anybody's way. */

@@ -23,9 +23,9 @@ export interface Standing extends Measured {
   readonly turns: readonly number[]
 }
 
-// Seconds until a server is as it was before its pause: meanwhile V8 has given memory back, and grows it anew by collecting
-// it again and again (`--trace-gc`); and others had the processor's caches.
-const again = 4
+// Seconds until a server is as it was before its pause: meanwhile others had the processor's caches. Turns are short, so that
+// pauses are: V8 gives memory back in longer ones, and grows it anew by collecting it again and again (`--trace-gc`).
+const again = 1
 
 /** The requests a second of each server, started several times, in several rounds in which they take turns. */
 export async function takeTurns(
@@ -62,7 +62,6 @@ async function startedOnce(
       // The same for all, and never what was asked for before.
       const seed = randomInt(2 ** 31)
       for (const each of rotated(all, round)) {
-        each.running.refresh()
         await run(each, again)
         each.turns.push(await run(each, seconds, seed))
       }
