@@ -72,6 +72,16 @@ export const servers: readonly Server[] = [
     can: pageTasks,
   },
   {
+    key: 'layer-no-cache',
+    name: 'koa-authenticators, no cache',
+    program: [source, file('layer')],
+    cookie: (number) => `session=${session(number)}`,
+    environment: { LOOKUP_CACHE: 'off' },
+    isOurs: true,
+    isVariant: true,
+    can: ['bearer', 'bearer-again', 'session'],
+  },
+  {
     key: 'koa',
     name: 'Koa, constant answers',
     program: [source, file('koa')],

@@ -34,7 +34,7 @@ const keys = new JWTKeys({
 })
 
 const app = new Koa()
-app.use(databases(orm))
+app.use(databases(orm, { remember: process.env.LOOKUP_CACHE !== 'off' }))
 app.use(auth())
 
 if (!isThroughViews) app.context.render = renderAtOnce
