@@ -24,7 +24,7 @@ export interface Standing extends Measured {
 }
 
 // Seconds until a server is as it was before its pause: meanwhile others had the processor's caches. Turns are short, so that
-// pauses are: V8 gives memory back in longer ones, and grows it anew by collecting it again and again (`--trace-gc`).
+// pauses are: after ten seconds and more, V8's own threads may work beside it for longer than that.
 const again = 1
 
 /** The requests a second of each server, started several times, in several rounds in which they take turns. */
