@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import Router from '@koa/router'
 import Koa from 'koa'
+import compose from 'koa-compose'
 import passport from 'koa-passport'
 import session from 'koa-session'
 import { Strategy as BearerStrategy } from 'passport-http-bearer'
@@ -34,26 +35,29 @@ api.post('/validateLoggedInUser', passport.authenticate('jwt', { session: false 
 })
 
 const pages = new Router()
+// One for the router, as it would be before the whole application.
 pages.use(
-  session(
-    {
-      maxAge: 24 * 60 * 60 * 1000,
-      signed: !isUnsigned,
-      genid: () => randomBytes(32).toString('base64url'),
-      store: {
-        get: async (id) => {
-          const user = await sessionUser(id)
-          return user && { passport: { user } }
+  compose([
+    session(
+      {
+        maxAge: 24 * 60 * 60 * 1000,
+        signed: !isUnsigned,
+        genid: () => randomBytes(32).toString('base64url'),
+        store: {
+          get: async (id) => {
+            const user = await sessionUser(id)
+            return user && { passport: { user } }
+          },
+          set: async (id, data) => saveSession(id, data),
+          destroy: async (id) => endSession(id),
         },
-        set: async (id, data) => saveSession(id, data),
-        destroy: async (id) => endSession(id),
       },
-    },
-    app,
-  ),
+      app,
+    ),
+    passport.initialize(),
+    passport.session(),
+  ]),
 )
-pages.use(passport.initialize())
-pages.use(passport.session())
 pages.get('/account', (ctx) => {
   if (!ctx.isAuthenticated()) return ctx.redirect('/login')
   ctx.type = 'html'
