@@ -16,7 +16,6 @@ import { ours, type Server } from './servers.ts'
 export interface Running {
   readonly server: Server
   readonly url: string
-  readonly database: string
   readonly pid: number | undefined
   /** Milliseconds from the start of the process to its first answer. */
   readonly startup: number
@@ -74,7 +73,7 @@ export async function start(
   const url = `http://127.0.0.1:${port}`
   await firstAnswer(url, child, server)
   const startup = performance.now() - begin
-  return { server, url, database, pid: child.pid, startup, stop: () => stop(child) }
+  return { server, url, pid: child.pid, startup, stop: () => stop(child) }
 }
 
 /** The data that a server is given: nobody's writes are in anybody's way. */
