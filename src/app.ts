@@ -6,6 +6,7 @@ import { JWTKeys } from '#auth/jwt'
 import { databases } from '#auth/mikro-orm'
 import { Audit } from './audit/audit.ts'
 import type { Config } from './config.ts'
+import type { LastUses } from './database/last-uses.ts'
 import { clearFraming } from './http/framing.ts'
 import type { Logger } from './log.ts'
 import { Throttle } from './throttle/throttle.ts'
@@ -42,16 +43,17 @@ import { staticFiles } from './web/static-files.ts'
 import { views } from './web/views.ts'
 import { witness } from './web/witness.ts'
 
-/** What the application stands on: its database, its configuration, its log, and whether it is about to stop. */
+/** What the application stands on. `lastUses` is closed, and `lifecycle` told, by whoever stops it. */
 export interface Foundations {
   readonly orm: MikroORM
   readonly config: Config
   readonly log: Logger
+  readonly lastUses: LastUses
   readonly lifecycle: Lifecycle
 }
 
 /** The whole application, top to bottom: the first middleware sees the request first and the response last. */
-export async function createApp({ orm, config, log, lifecycle }: Foundations): Promise<Koa> {
+export async function createApp({ orm, config, log, lastUses, lifecycle }: Foundations): Promise<Koa> {
   setBcryptCost(config.bcryptCost)
   const isTls = config.secureCookies
   const audit = new Audit(orm, log)
@@ -81,12 +83,12 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
   app.use(databases(orm, { remember: config.lookUpCache }))
   app.use(auth())
   app.use(config.throttle ? guessing(new Throttle(orm), orm, { isTls }) : unlimitedGuessing)
-  app.use(sessions(app, new SessionStore(orm), { isTls }))
+  app.use(sessions(app, new SessionStore(orm, lastUses), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
   app.use(witness)
   app.use(pageState(config.publicUrl?.origin))
   // A router looks through all of its routes: those of programs, which call often, are not to wait for the pages.
-  app.use(routes((router) => api(router, keys)))
+  app.use(routes((router) => api(router, { keys, lastUses })))
   app.use(
     routes((router) => {
       pages(router)
@@ -95,8 +97,8 @@ export async function createApp({ orm, config, log, lifecycle }: Foundations): P
       logOut(router)
       account(router)
       name(router)
-      ownSessions(router)
-      tokens(router, { isTls })
+      ownSessions(router, lastUses)
+      tokens(router, { lastUses, isTls })
       password(router)
       close(router)
       activity(router, audit)

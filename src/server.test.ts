@@ -11,7 +11,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { openDatabase } from './database/open-database.ts'
-import { password, registration } from './testing/people.ts'
+import { basic, bearer, password, registration, signUp, takeToken } from './testing/people.ts'
 import { type Ending, runServer, startServer, temporaryFolder } from './testing/server-process.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -137,6 +137,21 @@ describe('the server', { concurrency: 2 }, () => {
     const { code, stderr } = await server.ended
     assert.deepEqual([code, stderr], [0, ''])
     assert.equal(server.log.at(-1)?.msg, 'stopped')
+  })
+
+  test('writes down before it exits what was used in its last second', async (t) => {
+    const folder = await temporaryFolder(t)
+    const server = await startServer(t, { DATA_DIR: folder })
+    const person = await signUp(server)
+    const token = await takeToken(server, person)
+    assert.equal((await server.visitor().get('/me', bearer(token))).status, 200)
+    server.child.kill('SIGTERM')
+    const { code, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+
+    const again = await startServer(t, { DATA_DIR: folder })
+    const { text } = await again.visitor().get('/account/tokens', basic(person))
+    assert.equal(typeof JSON.parse(text)[0].lastUsedAt, 'string', text)
   })
 
   test('exits at once on the second signal', async (t) => {

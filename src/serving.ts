@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
 import { Audit } from './audit/audit.ts'
 import type { Config } from './config.ts'
+import { LastUses } from './database/last-uses.ts'
 import { openDatabase } from './database/open-database.ts'
 import { Departure } from './http/departure.ts'
 import { httpServer } from './http/http-server.ts'
@@ -34,7 +35,8 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   // Connections end when we go; the site goes only if nobody takes our place.
   const site = { isDraining: false }
   const connections = { isDraining: false }
-  const app = await createApp({ orm, config, log, lifecycle: site })
+  const lastUses = new LastUses(orm, log)
+  const app = await createApp({ orm, config, log, lastUses, lifecycle: site })
   const server = httpServer(app, connections)
   const departure = new Departure(server)
   server.listen(config.port, config.host)
@@ -52,6 +54,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
     await sleep(drainSeconds * 1000)
     await departure.complete()
     await stopPurging?.()
+    await lastUses.close()
     await orm.close()
   }
   return {
@@ -61,7 +64,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
       stopPurging ??= startPurging(
         [
           new Throttle(orm),
-          new SessionStore(orm),
+          new SessionStore(orm, lastUses),
           new ExpiredTokens(orm),
           new Devices(orm),
           new Audit(orm, log),

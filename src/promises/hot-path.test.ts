@@ -117,6 +117,31 @@ describe('what a request costs the database', () => {
   )
 
   test(
+    'is no statement more where a minute has passed since somebody was seen: that is written down behind the answer',
+    onlySqlite(itself),
+    async (t) => {
+      const { site, ask, statements } = await siteWithAda(t, { LOOKUP_CACHE: 'off' })
+      const noted = {
+        session: /^update `sessions` set `seen_at`/,
+        token: /^update `user_tokens` set `last_used_at`/,
+      }
+      for (const [what, { statements: expected, ...cost }] of Object.entries(costs)) {
+        await site.lastUses.write()
+        await sql(site, 'update sessions set seen_at = seen_at - 120000')
+        await sql(site, 'update user_tokens set last_used_at = 0')
+        statements()
+        for (let round = 0; round < 3; round += 1) await ask(cost)
+        assert.equal(statements().length, 3 * expected.length, what)
+        await site.lastUses.write()
+        const wanted = Reflect.get(noted, cost.who) as RegExp | undefined
+        const written = statements()
+        assert.equal(written.length, wanted && expected.length > 0 ? 1 : 0, `${what}:\n${written.join('\n')}`)
+        for (const each of written) assert.match(each, wanted ?? assert.fail(what))
+      }
+    },
+  )
+
+  test(
     'is nothing while nothing is committed, and the same again when anything was, by us or by another process',
     onlySqlite(itself),
     async (t) => {

@@ -17,7 +17,7 @@ describe('a session that is ended', () => {
   test('is brought back by no request that is under way, in 500 rounds', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site, 'Ada')
-    const store = new SessionStore(site.orm)
+    const store = new SessionStore(site.orm, site.lastUses)
     const hold = flushHolder(site)
     let nth = 0
 

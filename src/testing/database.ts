@@ -53,9 +53,10 @@ export async function count(site: Site, table: Table): Promise<number> {
   return Number(row?.n)
 }
 
-/** How many rows have been written and deleted, from some time on. */
-export async function changes(site: Pick<Site, 'orm'>): Promise<number> {
+/** How many rows have been written and deleted, from some time on; what is still to be noted of their use, too. */
+export async function changes(site: Pick<Site, 'orm' | 'lastUses'>): Promise<number> {
   const { em } = site.orm
+  await site.lastUses.write()
   if (isPostgres(em) && !counted.has(em)) await countChanges(site)
   const [row] = await sql(
     site,
@@ -133,8 +134,9 @@ export async function refuse(
   return async () => void (await sql(site, `drop trigger broken on ${table}`))
 }
 
-/** Everything that is stored. */
+/** Everything that is stored, and what is still to be noted of its use. */
 export async function dump(site: Site): Promise<Record<string, Row[]>> {
+  await site.lastUses.write()
   const entries = tables.map(
     async (table) => [table, await sql(site, `select * from ${table} order by 1`)] as const,
   )

@@ -8,6 +8,7 @@ import { Writable } from 'node:stream'
 import type { MikroORM } from '@mikro-orm/core'
 import { createApp } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
+import { LastUses } from '../database/last-uses.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { httpServer } from '../http/http-server.ts'
 import { createLog } from '../log.ts'
@@ -21,6 +22,7 @@ export interface Site {
   readonly orm: MikroORM
   readonly config: Config
   readonly database: TestDatabase
+  readonly lastUses: LastUses
   /** Every line of the log so far. */
   readonly log: string[]
   readonly lifecycle: { isDraining: boolean }
@@ -55,13 +57,16 @@ export async function startSite(test: Test, environment: Record<string, string> 
   })
   const orm = await openDatabase(config.databaseUrl, { connections: config.databasePool })
   const lifecycle = { isDraining: false }
-  const app = await createApp({ orm, config, log: createLog('trace', sink), lifecycle })
+  const siteLog = createLog('trace', sink)
+  const lastUses = new LastUses(orm, siteLog)
+  const app = await createApp({ orm, config, log: siteLog, lastUses, lifecycle })
   const server = httpServer(app, lifecycle).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const secrets = new Set<string>()
   test.after(async () => {
     server.closeAllConnections()
     server.close()
+    await lastUses.close()
     await orm.close()
     await database.drop()
     await rm(dataDir, { recursive: true })
@@ -70,7 +75,7 @@ export async function startSite(test: Test, environment: Record<string, string> 
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
   const visitor = (session?: string) => new Visitor({ url, secrets }, session)
-  return { url, orm, config, database, log, lifecycle, secrets, visitor }
+  return { url, orm, config, database, lastUses, log, lifecycle, secrets, visitor }
 }
 
 /** Whatever was done, the log is one JSON object a line, and tells nothing that opens a door. */

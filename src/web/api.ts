@@ -2,6 +2,7 @@ import type Router from '@koa/router'
 import compose from 'koa-compose'
 import { guard } from '#auth'
 import type { JWTKeys } from '#auth/jwt'
+import type { LastUses } from '../database/last-uses.ts'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
 import { UserToken } from '../users/user-token.ts'
@@ -12,9 +13,17 @@ import { tokenUse } from './token-use.ts'
 import { TokenUser } from './token-user.ts'
 
 /** The routes that have a JSON face only. Whoever has a session passes as well as whoever sends a token. */
-export function api(router: Router<object, SiteContext>, keys: JWTKeys): void {
+export function api(
+  router: Router<object, SiteContext>,
+  { keys, lastUses }: { keys: JWTKeys; lastUses: LastUses },
+): void {
   const signedToken = SignedToken.authenticator(keys)
-  const anyToken = compose([UserToken.authenticator(), tokenUse, signedToken, new TokenUser().middleware()])
+  const anyToken = compose([
+    UserToken.authenticator(),
+    tokenUse(lastUses),
+    signedToken,
+    new TokenUser().middleware(),
+  ])
 
   router.get('/me', anyToken, guard(User), (ctx) => {
     ctx.body = userRecord(ctx.auth.require(User))

@@ -187,6 +187,7 @@ describe('SessionStore', () => {
       await store.start(id, { user }, usual)
       clock.now += minute
       await get(id)
+      await site.lastUses.write()
       await store.update(id, { user })
       await sql(site, 'update sessions set seen_at = 0')
       await store.purge()
@@ -225,7 +226,7 @@ async function storeWithClock(t: TestContext) {
   const site = await startSite(t)
   const { id: user } = await signUp(site)
   const clock = { now: Date.UTC(2030, 0, 1) }
-  const store = new SessionStore(site.orm, { now: () => clock.now })
+  const store = new SessionStore(site.orm, site.lastUses, { now: () => clock.now })
   const get = (id: string) => store.get(id, requestTo(site.orm))
   return { site, user, clock, store, get }
 }

@@ -3,14 +3,13 @@ import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/c
 import { v7 as uuidv7 } from 'uuid'
 import { LookUp } from '#auth/mikro-orm'
 import { deleteBatch } from '../database/delete-batch.ts'
+import type { LastUses } from '../database/last-uses.ts'
 import { withoutWaiting } from '../database/without-waiting.ts'
 import { Refusal } from '../refusal.ts'
 import { holdAccount } from '../users/hold-account.ts'
 import { isOver, lifetime, over } from './session-limits.ts'
 import type { SiteContext } from './site-context.ts'
-import { StoredSession } from './stored-session.ts'
-
-const minute = 60_000
+import { StoredSession, usedSessions } from './stored-session.ts'
 
 /** How many sessions a user may have: when one more starts, the one that was used least recently ends. */
 export const mostSessions = 100
@@ -41,15 +40,17 @@ export class SessionStore {
   readonly #orm: MikroORM
   // With its user, whom the session authenticator finds there.
   readonly #sessions = new LookUp({ model: StoredSession, property: 'digest', relation: 'user' })
+  readonly #lastUses: LastUses
   readonly #now: () => number
 
-  constructor(orm: MikroORM, { now = Date.now }: SessionStoreOptions = {}) {
+  constructor(orm: MikroORM, lastUses: LastUses, { now = Date.now }: SessionStoreOptions = {}) {
     this.#orm = orm
+    this.#lastUses = lastUses
     this.#now = now
   }
 
   /**
-   * The data of a live session, or `undefined`. At most once a minute it is noted that the session was used.
+   * The data of a live session, or `undefined`. That it was used is noted.
    *
    * @param ctx the request, which has its databases
    */
@@ -63,19 +64,20 @@ export class SessionStore {
   #use(found: StoredSession | undefined): SessionData | undefined | Promise<SessionData | undefined> {
     if (!found) return undefined
     const now = this.#now()
-    if (isOver(found, now)) return this.#endIfPossible(found)
-    const data = { ...found.data, _maxAge: lifetime(found.kept) }
-    return now - found.seenAt.getTime() < minute ? data : this.#noteUse(found, now).then(() => data)
+    const { digest, data, kept, createdAt } = found
+    const seenAt = this.#lastUses.last(usedSessions, digest, found.seenAt)
+    if (isOver({ kept, createdAt, seenAt }, now)) return this.#endIfPossible(digest)
+    this.#lastUses.note(usedSessions, digest, seenAt, now)
+    return { ...data, _maxAge: lifetime(kept) }
   }
 
-  #endIfPossible({ digest }: StoredSession): Promise<undefined> {
-    return ifPossible(() => this.#orm.em.fork().nativeDelete(StoredSession, digest))
-  }
-
-  #noteUse({ digest }: StoredSession, now: number): Promise<undefined> {
-    // Of many requests at the same time one writes.
-    const isDue = { digest, seenAt: { $lte: new Date(now - minute) } }
-    return ifPossible(() => this.#orm.em.fork().nativeUpdate(StoredSession, isDue, { seenAt: new Date(now) }))
+  // A database that is locked or full can be read all the same: nobody is kept waiting for what counts for nobody.
+  async #endIfPossible(digest: string): Promise<undefined> {
+    try {
+      await withoutWaiting(() => this.#orm.em.fork().nativeDelete(StoredSession, digest))
+    } catch (error) {
+      if (!(error instanceof DriverException)) throw error
+    }
   }
 
   /** Starts a session. Only somebody who is signed in has one. */
@@ -88,6 +90,8 @@ export class SessionStore {
     if (typeof user !== 'string') throw new Error('Only a signed-in user has a session.')
     const now = new Date(this.#now())
     const digest = digestOf(id) ?? ''
+    // Which of them was used least recently counts, where there are too many.
+    await this.#lastUses.write()
     await this.#orm.em.fork().transactional(async (em) => {
       // One that was under way when the password changed must not start behind it.
       if (!(await holdAccount(em, { id: user, passwordChangedAt })))
@@ -128,15 +132,6 @@ export class SessionStore {
 /** What is in a session, without the limits that koa-session writes beside it: they are kept here. */
 export function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData {
   return data
-}
-
-// A database that is locked or full can be read all the same: nobody is kept waiting or refused because of a note.
-async function ifPossible(write: () => Promise<unknown>): Promise<undefined> {
-  try {
-    await withoutWaiting(write)
-  } catch (error) {
-    if (!(error instanceof DriverException)) throw error
-  }
 }
 
 // The one that has just started stays, whatever the clocks say.

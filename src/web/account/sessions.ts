@@ -2,6 +2,7 @@ import type Router from '@koa/router'
 import type { Next } from 'koa'
 import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
+import type { LastUses } from '../../database/last-uses.ts'
 import { Refusal } from '../../refusal.ts'
 import { holdAccount } from '../../users/hold-account.ts'
 import { User } from '../../users/user.ts'
@@ -20,8 +21,9 @@ import { leaveNotice, takeNotice } from './notice.ts'
 import { owner } from './owner.ts'
 
 /** `/account/sessions`: where somebody is signed in, and how to end that. */
-export function ownSessions(router: Router<object, SiteContext>): void {
+export function ownSessions(router: Router<object, SiteContext>, lastUses: LastUses): void {
   router.get('/account/sessions', ...owner(), async (ctx) => {
+    await lastUses.write()
     const sessions = await liveSessions(ctx)
     if (wantsPage(ctx)) await page(ctx, 'sessions', { sessions, notice: takeNotice(ctx) })
     else ctx.body = sessions

@@ -1,4 +1,5 @@
 import type Router from '@koa/router'
+import type { LastUses } from '../../database/last-uses.ts'
 import { Refusal } from '../../refusal.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
@@ -22,10 +23,14 @@ const mostDays = 365
 const perPage = 100
 
 /** `/account/tokens`: what programs call the API with in somebody's name. */
-export function tokens(router: Router<object, SiteContext>, { isTls }: { isTls: boolean }): void {
+export function tokens(
+  router: Router<object, SiteContext>,
+  { lastUses, isTls }: { lastUses: LastUses; isTls: boolean },
+): void {
   const newToken = new NewToken({ isTls })
 
   router.get('/account/tokens', ...owner(), async (ctx) => {
+    await lastUses.write()
     if (wantsPage(ctx)) {
       await tokensPage(ctx, { created: await newToken.take(ctx), notice: takeNotice(ctx) })
       return
