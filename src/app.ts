@@ -6,7 +6,6 @@ import { JWTKeys } from '#auth/jwt'
 import { databases } from '#auth/mikro-orm'
 import { Audit } from './audit/audit.ts'
 import type { Config } from './config.ts'
-import type { LastUses } from './database/last-uses.ts'
 import { clearFraming } from './http/framing.ts'
 import type { Logger } from './log.ts'
 import { Throttle } from './throttle/throttle.ts'
@@ -26,6 +25,7 @@ import { basicFromHereOnly, basicOverTlsOnly, client } from './web/client.ts'
 import { errorBoundary } from './web/error-boundary.ts'
 import { guessing, unlimitedGuessing } from './web/guessing.ts'
 import { health, type Lifecycle } from './web/health.ts'
+import type { SiteUses } from './web/last-uses.ts'
 import { logErrors } from './web/log-errors.ts'
 import { isLogInByHeader, logIn } from './web/log-in.ts'
 import { logOut } from './web/log-out.ts'
@@ -43,17 +43,17 @@ import { staticFiles } from './web/static-files.ts'
 import { views } from './web/views.ts'
 import { witness } from './web/witness.ts'
 
-/** What the application stands on. `lastUses` is closed, and `lifecycle` told, by whoever stops it. */
+/** What the application stands on. `uses` are closed, and `lifecycle` told, by whoever stops it. */
 export interface Foundations {
   readonly orm: MikroORM
   readonly config: Config
   readonly log: Logger
-  readonly lastUses: LastUses
+  readonly uses: SiteUses
   readonly lifecycle: Lifecycle
 }
 
 /** The whole application, top to bottom: the first middleware sees the request first and the response last. */
-export async function createApp({ orm, config, log, lastUses, lifecycle }: Foundations): Promise<Koa> {
+export async function createApp({ orm, config, log, uses, lifecycle }: Foundations): Promise<Koa> {
   setBcryptCost(config.bcryptCost)
   const isTls = config.secureCookies
   const audit = new Audit(orm, log)
@@ -83,12 +83,12 @@ export async function createApp({ orm, config, log, lastUses, lifecycle }: Found
   app.use(databases(orm, { remember: config.lookUpCache }))
   app.use(auth())
   app.use(config.throttle ? guessing(new Throttle(orm), orm, { isTls }) : unlimitedGuessing)
-  app.use(sessions(app, new SessionStore(orm, lastUses), { isTls }))
+  app.use(sessions(app, new SessionStore(orm, uses.sessions), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
   app.use(witness)
   app.use(pageState(config.publicUrl?.origin))
   // A router looks through all of its routes: those of programs, which call often, are not to wait for the pages.
-  app.use(routes((router) => api(router, { keys, lastUses })))
+  app.use(routes((router) => api(router, { keys, uses })))
   app.use(
     routes((router) => {
       pages(router)
@@ -97,8 +97,8 @@ export async function createApp({ orm, config, log, lastUses, lifecycle }: Found
       logOut(router)
       account(router)
       name(router)
-      ownSessions(router, lastUses)
-      tokens(router, { lastUses, isTls })
+      ownSessions(router, uses)
+      tokens(router, { uses, isTls })
       password(router)
       close(router)
       activity(router, audit)

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
 import { Audit } from './audit/audit.ts'
 import type { Config } from './config.ts'
-import { LastUses } from './database/last-uses.ts'
 import { openDatabase } from './database/open-database.ts'
 import { Departure } from './http/departure.ts'
 import { httpServer } from './http/http-server.ts'
@@ -15,6 +14,7 @@ import { Throttle } from './throttle/throttle.ts'
 import { ExpiredTokens } from './users/expired-tokens.ts'
 import { shareCores } from './users/password.ts'
 import { Devices } from './web/devices.ts'
+import { siteUses } from './web/last-uses.ts'
 import { SessionStore } from './web/session-store.ts'
 
 /** A site that is being served. */
@@ -35,8 +35,8 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   // Connections end when we go; the site goes only if nobody takes our place.
   const site = { isDraining: false }
   const connections = { isDraining: false }
-  const lastUses = new LastUses(orm, log)
-  const app = await createApp({ orm, config, log, lastUses, lifecycle: site })
+  const uses = siteUses(orm, log)
+  const app = await createApp({ orm, config, log, uses, lifecycle: site })
   const server = httpServer(app, connections)
   const departure = new Departure(server)
   server.listen(config.port, config.host)
@@ -54,7 +54,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
     await sleep(drainSeconds * 1000)
     await departure.complete()
     await stopPurging?.()
-    await lastUses.close()
+    await Promise.all([uses.sessions.close(), uses.tokens.close()])
     await orm.close()
   }
   return {
@@ -64,7 +64,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
       stopPurging ??= startPurging(
         [
           new Throttle(orm),
-          new SessionStore(orm, lastUses),
+          new SessionStore(orm, uses.sessions),
           new ExpiredTokens(orm),
           new Devices(orm),
           new Audit(orm, log),

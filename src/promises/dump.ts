@@ -4,7 +4,7 @@ import type { Site } from '../testing/site.ts'
 
 /** Every row of every table, whatever tables there are; but not what happened, which is written down of any attempt. */
 export async function dumpAll(site: Site): Promise<Record<string, Record<string, unknown>[]>> {
-  await site.lastUses.write()
+  await site.writeUses()
   const all = isPostgres(site.orm.em)
     ? "select tablename as name from pg_tables where schemaname = 'public'"
     : "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'"

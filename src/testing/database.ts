@@ -54,9 +54,9 @@ export async function count(site: Site, table: Table): Promise<number> {
 }
 
 /** How many rows have been written and deleted, from some time on; what is still to be noted of their use, too. */
-export async function changes(site: Pick<Site, 'orm' | 'lastUses'>): Promise<number> {
+export async function changes(site: Pick<Site, 'orm' | 'writeUses'>): Promise<number> {
   const { em } = site.orm
-  await site.lastUses.write()
+  await site.writeUses()
   if (isPostgres(em) && !counted.has(em)) await countChanges(site)
   const [row] = await sql(
     site,
@@ -136,7 +136,7 @@ export async function refuse(
 
 /** Everything that is stored, and what is still to be noted of its use. */
 export async function dump(site: Site): Promise<Record<string, Row[]>> {
-  await site.lastUses.write()
+  await site.writeUses()
   const entries = tables.map(
     async (table) => [table, await sql(site, `select * from ${table} order by 1`)] as const,
   )

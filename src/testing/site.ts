@@ -8,10 +8,10 @@ import { Writable } from 'node:stream'
 import type { MikroORM } from '@mikro-orm/core'
 import { createApp } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
-import { LastUses } from '../database/last-uses.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { httpServer } from '../http/http-server.ts'
 import { createLog } from '../log.ts'
+import { type SiteUses, siteUses } from '../web/last-uses.ts'
 import { password } from './people.ts'
 import { makeDatabase, type TestDatabase } from './test-database.ts'
 import { Visitor } from './visitor.ts'
@@ -22,7 +22,9 @@ export interface Site {
   readonly orm: MikroORM
   readonly config: Config
   readonly database: TestDatabase
-  readonly lastUses: LastUses
+  readonly uses: SiteUses
+  /** Writes down what has been noted of the use of sessions and tokens by now, which happens by itself a second later. */
+  writeUses(): Promise<void>
   /** Every line of the log so far. */
   readonly log: string[]
   readonly lifecycle: { isDraining: boolean }
@@ -58,15 +60,15 @@ export async function startSite(test: Test, environment: Record<string, string> 
   const orm = await openDatabase(config.databaseUrl, { connections: config.databasePool })
   const lifecycle = { isDraining: false }
   const siteLog = createLog('trace', sink)
-  const lastUses = new LastUses(orm, siteLog)
-  const app = await createApp({ orm, config, log: siteLog, lastUses, lifecycle })
+  const uses = siteUses(orm, siteLog)
+  const app = await createApp({ orm, config, log: siteLog, uses, lifecycle })
   const server = httpServer(app, lifecycle).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const secrets = new Set<string>()
   test.after(async () => {
     server.closeAllConnections()
     server.close()
-    await lastUses.close()
+    await Promise.all([uses.sessions.close(), uses.tokens.close()])
     await orm.close()
     await database.drop()
     await rm(dataDir, { recursive: true })
@@ -74,8 +76,11 @@ export async function startSite(test: Test, environment: Record<string, string> 
   })
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
+  const writeUses = async () => {
+    await Promise.all([uses.sessions.write(), uses.tokens.write()])
+  }
   const visitor = (session?: string) => new Visitor({ url, secrets }, session)
-  return { url, orm, config, database, lastUses, log, lifecycle, secrets, visitor }
+  return { url, orm, config, database, uses, writeUses, log, lifecycle, secrets, visitor }
 }
 
 /** Whatever was done, the log is one JSON object a line, and tells nothing that opens a door. */

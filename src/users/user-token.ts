@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { ModelTokenAuthenticatable } from '#auth/mikro-orm'
-import { used } from '../database/last-uses.ts'
 import { newTokenValue, storedToken } from './token-value.ts'
 import { User } from './user.ts'
 
@@ -51,9 +50,6 @@ export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, 
 }
 
 UserTokenSchema.setClass(UserToken)
-
-/** Where a token says when it was last used. */
-export const usedTokens = used(UserToken, { key: 'id', at: 'lastUsedAt' })
 
 /** What a new token row is made of, and the token itself, which only its owner ever sees. */
 export function issueToken(

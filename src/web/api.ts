@@ -2,10 +2,10 @@ import type Router from '@koa/router'
 import compose from 'koa-compose'
 import { guard } from '#auth'
 import type { JWTKeys } from '#auth/jwt'
-import type { LastUses } from '../database/last-uses.ts'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
 import { UserToken } from '../users/user-token.ts'
+import type { SiteUses } from './last-uses.ts'
 import { userRecord } from './records.ts'
 import { SignedToken } from './signed-token.ts'
 import type { SiteContext } from './site-context.ts'
@@ -15,12 +15,12 @@ import { TokenUser } from './token-user.ts'
 /** The routes that have a JSON face only. Whoever has a session passes as well as whoever sends a token. */
 export function api(
   router: Router<object, SiteContext>,
-  { keys, lastUses }: { keys: JWTKeys; lastUses: LastUses },
+  { keys, uses }: { keys: JWTKeys; uses: SiteUses },
 ): void {
   const signedToken = SignedToken.authenticator(keys)
   const anyToken = compose([
     UserToken.authenticator(),
-    tokenUse(lastUses),
+    tokenUse(uses.tokens),
     signedToken,
     new TokenUser().middleware(),
   ])

@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/core'
 import { validate as isUUID } from 'uuid'
-import { entityManager } from '#auth/mikro-orm'
+import { entityManager, type LastUses } from '#auth/mikro-orm'
 import { Refusal } from '../refusal.ts'
 import { holdAccount } from '../users/hold-account.ts'
 import { User } from '../users/user.ts'
@@ -13,6 +13,7 @@ import { StoredSession } from './stored-session.ts'
 /** The tokens of whoever asks that are good, newest first; those before that one if a token is named. */
 export async function goodTokens(
   ctx: SiteContext,
+  uses: LastUses<UserToken>,
   { before, most }: { before: unknown; most: number },
 ): Promise<TokenRecord[]> {
   const { id: user } = ctx.auth.require(User)
@@ -22,12 +23,12 @@ export async function goodTokens(
     { user, expiresAt: { $gt: new Date() }, ...(oldest !== undefined && { id: { $lt: oldest } }) },
     { orderBy: { id: 'desc' }, limit: most },
   )
-  return found.map(({ id, name, createdAt, lastUsedAt = null, expiresAt }) => ({
-    id,
-    name,
-    createdAt,
-    lastUsedAt,
-    expiresAt,
+  return found.map((token) => ({
+    id: token.id,
+    name: token.name,
+    createdAt: token.createdAt,
+    lastUsedAt: uses.of(token) ?? null,
+    expiresAt: token.expiresAt,
   }))
 }
 

@@ -122,6 +122,7 @@ describe('SessionStore', () => {
     clock.now += minute
     const used = ids.slice(0, 10)
     for (const each of used) assert.ok(await get(each))
+    await site.writeUses()
     for (const each of ids.slice(100)) await store.start(each, { user }, usual)
     const alive = []
     for (const each of ids) if (await get(each)) alive.push(each)
@@ -187,7 +188,7 @@ describe('SessionStore', () => {
       await store.start(id, { user }, usual)
       clock.now += minute
       await get(id)
-      await site.lastUses.write()
+      await site.writeUses()
       await store.update(id, { user })
       await sql(site, 'update sessions set seen_at = 0')
       await store.purge()
@@ -226,7 +227,7 @@ async function storeWithClock(t: TestContext) {
   const site = await startSite(t)
   const { id: user } = await signUp(site)
   const clock = { now: Date.UTC(2030, 0, 1) }
-  const store = new SessionStore(site.orm, site.lastUses, { now: () => clock.now })
+  const store = new SessionStore(site.orm, site.uses.sessions, { now: () => clock.now })
   const get = (id: string) => store.get(id, requestTo(site.orm))
   return { site, user, clock, store, get }
 }

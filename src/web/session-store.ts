@@ -1,15 +1,14 @@
 import { hash } from 'node:crypto'
 import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
-import { LookUp } from '#auth/mikro-orm'
+import { type LastUses, LookUp } from '#auth/mikro-orm'
 import { deleteBatch } from '../database/delete-batch.ts'
-import type { LastUses } from '../database/last-uses.ts'
 import { withoutWaiting } from '../database/without-waiting.ts'
 import { Refusal } from '../refusal.ts'
 import { holdAccount } from '../users/hold-account.ts'
 import { isOver, lifetime, over } from './session-limits.ts'
 import type { SiteContext } from './site-context.ts'
-import { StoredSession, usedSessions } from './stored-session.ts'
+import { StoredSession } from './stored-session.ts'
 
 /** How many sessions a user may have: when one more starts, the one that was used least recently ends. */
 export const mostSessions = 100
@@ -40,12 +39,12 @@ export class SessionStore {
   readonly #orm: MikroORM
   // With its user, whom the session authenticator finds there.
   readonly #sessions = new LookUp({ model: StoredSession, property: 'digest', relation: 'user' })
-  readonly #lastUses: LastUses
+  readonly #uses: LastUses<StoredSession>
   readonly #now: () => number
 
-  constructor(orm: MikroORM, lastUses: LastUses, { now = Date.now }: SessionStoreOptions = {}) {
+  constructor(orm: MikroORM, uses: LastUses<StoredSession>, { now = Date.now }: SessionStoreOptions = {}) {
     this.#orm = orm
-    this.#lastUses = lastUses
+    this.#uses = uses
     this.#now = now
   }
 
@@ -65,9 +64,9 @@ export class SessionStore {
     if (!found) return undefined
     const now = this.#now()
     const { digest, data, kept, createdAt } = found
-    const seenAt = this.#lastUses.last(usedSessions, digest, found.seenAt)
+    const seenAt = this.#uses.of(found) ?? createdAt
     if (isOver({ kept, createdAt, seenAt }, now)) return this.#endIfPossible(digest)
-    this.#lastUses.note(usedSessions, digest, seenAt, now)
+    this.#uses.note(found, now)
     return { ...data, _maxAge: lifetime(kept) }
   }
 
@@ -90,8 +89,6 @@ export class SessionStore {
     if (typeof user !== 'string') throw new Error('Only a signed-in user has a session.')
     const now = new Date(this.#now())
     const digest = digestOf(id) ?? ''
-    // Which of them was used least recently counts, where there are too many.
-    await this.#lastUses.write()
     await this.#orm.em.fork().transactional(async (em) => {
       // One that was under way when the password changed must not start behind it.
       if (!(await holdAccount(em, { id: user, passwordChangedAt })))
@@ -116,7 +113,8 @@ export class SessionStore {
   }
 
   /** Deletes a batch of sessions that are over; they count for nobody as it is. Returns how many there were. */
-  purge(most = 500): Promise<number> {
+  async purge(most = 500): Promise<number> {
+    await this.#uses.write()
     const now = this.#now()
     const where = { $or: over(now) }
     return deleteBatch(this.#orm.em.fork(), StoredSession, { where, key: 'digest' }, most)

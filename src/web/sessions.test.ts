@@ -118,7 +118,7 @@ describe('sessions', () => {
     await unused(site, minute)
     const start = Date.now()
     await ada.page('/account')
-    await site.lastUses.write()
+    await site.writeUses()
     const [row] = await sql(site, 'select seen_at from sessions')
     assert.ok(Number(row?.seen_at) >= start)
   })
@@ -208,7 +208,7 @@ describe('sessions, under a handler of its own', () => {
 
 /** Sets back when every session was last used. */
 async function unused(site: Site, age: number) {
-  await site.lastUses.write()
+  await site.writeUses()
   return sql(site, 'update sessions set seen_at = ?', [Date.now() - age])
 }
 
@@ -225,7 +225,7 @@ async function siteWithHandlers(t: TestContext) {
   const app = new Koa()
   app.use(databases(site.orm))
   app.use(auth())
-  app.use(sessions(app, new SessionStore(site.orm, site.lastUses), { isTls: false }))
+  app.use(sessions(app, new SessionStore(site.orm, site.uses.sessions), { isTls: false }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
   app.use(async (ctx) => {
     ctx.auth.has(User)

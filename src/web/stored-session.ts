@@ -1,5 +1,4 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { used } from '../database/last-uses.ts'
 import { User } from '../users/user.ts'
 
 const StoredSessionSchema = defineEntity({
@@ -28,6 +27,3 @@ const StoredSessionSchema = defineEntity({
 export class StoredSession extends StoredSessionSchema.class {}
 
 StoredSessionSchema.setClass(StoredSession)
-
-/** Where a session says when it was last used. */
-export const usedSessions = used(StoredSession, { key: 'digest', at: 'seenAt' })

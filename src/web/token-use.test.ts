@@ -29,7 +29,7 @@ describe('tokenUse', () => {
       await allAreIn.promise
       return next()
     })
-    app.use(tokenUse(site.lastUses))
+    app.use(tokenUse(site.uses.tokens))
     app.use((ctx) => {
       ctx.body = ctx.auth.require(User).name
     })
@@ -55,14 +55,14 @@ describe('tokenUse', () => {
     app.use(databases(site.orm))
     app.use(auth())
     app.use(UserToken.authenticator())
-    app.use(tokenUse(site.lastUses))
+    app.use(tokenUse(site.uses.tokens))
     app.use((ctx) => {
       ctx.auth.require(User)
       throw new Error('on purpose')
     })
     const { url } = await serve(t, app)
     assert.equal((await fetch(url, { headers })).status, 500)
-    await site.lastUses.write()
+    await site.writeUses()
     const [row] = await sql(site, 'select last_used_at from user_tokens')
     assert.ok(Number(row?.last_used_at) > 0)
   })

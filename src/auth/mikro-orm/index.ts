@@ -1,5 +1,6 @@
 export { type Databases, databases, entityManager } from './databases.ts'
 export { KeyLookUp } from './key-look-up.ts'
+export { LastUses, type LastUsesOptions } from './last-uses.ts'
 export { LookUp } from './look-up.ts'
 export type { ModelOptions } from './model.ts'
 export {

@@ -20,6 +20,11 @@ export type StringKey<Entity> = {
   [Key in keyof Entity & string]: Entity[Key] extends string ? Key : never
 }[keyof Entity & string]
 
+/** The properties of an entity that hold a time, or nothing. */
+export type DateKey<Entity> = {
+  [Key in keyof Entity & string]: Exclude<Entity[Key], null | undefined> extends Date ? Key : never
+}[keyof Entity & string]
+
 /** How a persisted model's authenticator is made. */
 export interface ModelOptions {
   /** The name under which `databases()` mounted the database, if not the default one. */

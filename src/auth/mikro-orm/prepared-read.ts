@@ -41,7 +41,8 @@ export async function prepareRead(
   return undefined
 }
 
-async function clientOf(connection: object): Promise<unknown> {
+/** The driver's own client, which MikroORM's widest type does not know; `undefined` if it has none. */
+export async function clientOf(connection: object): Promise<unknown> {
   const { getNativeClient } = connection as { getNativeClient?(): Promise<unknown> }
   return getNativeClient?.call(connection)
 }

@@ -2,11 +2,11 @@ import type Router from '@koa/router'
 import type { Next } from 'koa'
 import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
-import type { LastUses } from '../../database/last-uses.ts'
 import { Refusal } from '../../refusal.ts'
 import { holdAccount } from '../../users/hold-account.ts'
 import { User } from '../../users/user.ts'
 import { wantsPage } from '../face.ts'
+import type { SiteUses } from '../last-uses.ts'
 import { signOut } from '../log-out.ts'
 import type { SessionRecord } from '../records.ts'
 import { seeOther } from '../see-other.ts'
@@ -21,10 +21,9 @@ import { leaveNotice, takeNotice } from './notice.ts'
 import { owner } from './owner.ts'
 
 /** `/account/sessions`: where somebody is signed in, and how to end that. */
-export function ownSessions(router: Router<object, SiteContext>, lastUses: LastUses): void {
+export function ownSessions(router: Router<object, SiteContext>, uses: SiteUses): void {
   router.get('/account/sessions', ...owner(), async (ctx) => {
-    await lastUses.write()
-    const sessions = await liveSessions(ctx)
+    const sessions = await liveSessions(ctx, uses)
     if (wantsPage(ctx)) await page(ctx, 'sessions', { sessions, notice: takeNotice(ctx) })
     else ctx.body = sessions
   })
@@ -47,17 +46,14 @@ export function ownSessions(router: Router<object, SiteContext>, lastUses: LastU
 }
 
 /** The sessions of whoever asks: this one, then the others as they were seen last. */
-async function liveSessions(ctx: SiteContext): Promise<SessionRecord[]> {
+async function liveSessions(ctx: SiteContext, uses: SiteUses): Promise<SessionRecord[]> {
   const { id: user } = ctx.auth.require(User)
-  const found = await entityManager(ctx).find(
-    StoredSession,
-    { user },
-    { orderBy: { seenAt: 'desc', id: 'desc' } },
-  )
+  const found = await entityManager(ctx).find(StoredSession, { user }, { orderBy: { id: 'desc' } })
   const current = currentDigest(ctx)
   return found
-    .filter((session) => !isOver(session))
-    .map(({ id, userAgent, createdAt, seenAt, kept, digest }) => ({
+    .map((session) => ({ session, seenAt: uses.sessions.of(session) ?? session.createdAt }))
+    .filter(({ session: { kept, createdAt }, seenAt }) => !isOver({ kept, createdAt, seenAt }))
+    .map(({ session: { id, userAgent, createdAt, kept, digest }, seenAt }) => ({
       id,
       device: deviceName(userAgent),
       startedAt: createdAt,
@@ -65,7 +61,10 @@ async function liveSessions(ctx: SiteContext): Promise<SessionRecord[]> {
       kept,
       current: digest === current,
     }))
-    .sort((one, other) => Number(other.current) - Number(one.current))
+    .sort(
+      (one, other) =>
+        Number(other.current) - Number(one.current) || other.seenAt.getTime() - one.seenAt.getTime(),
+    )
 }
 
 // Whoever ends the session that they ask from signs out.

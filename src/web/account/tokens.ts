@@ -1,5 +1,4 @@
 import type Router from '@koa/router'
-import type { LastUses } from '../../database/last-uses.ts'
 import { Refusal } from '../../refusal.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
@@ -8,6 +7,7 @@ import { fieldsOf } from '../body.ts'
 import { wantsPage } from '../face.ts'
 import { formAgain } from '../form-again.ts'
 import { limited } from '../guessing.ts'
+import type { SiteUses } from '../last-uses.ts'
 import { createToken, goodTokens, revokeToken } from '../own-tokens.ts'
 import type { TokenRecord } from '../records.ts'
 import { seeOther } from '../see-other.ts'
@@ -25,12 +25,18 @@ const perPage = 100
 /** `/account/tokens`: what programs call the API with in somebody's name. */
 export function tokens(
   router: Router<object, SiteContext>,
-  { lastUses, isTls }: { lastUses: LastUses; isTls: boolean },
+  { uses, isTls }: { uses: SiteUses; isTls: boolean },
 ): void {
   const newToken = new NewToken({ isTls })
+  const listed = (ctx: SiteContext) => newest(ctx, uses)
+  const tokensPage = async (ctx: SiteContext, more: Partial<Views['tokens']>) =>
+    page(ctx, 'tokens', { ...(await listed(ctx)), ...more })
+  const again = formAgain((ctx, errors) => {
+    const { name, days } = textFields(ctx, 'name', 'days')
+    return tokensPage(ctx, { errors, values: { name, days } })
+  })
 
   router.get('/account/tokens', ...owner(), async (ctx) => {
-    await lastUses.write()
     if (wantsPage(ctx)) {
       await tokensPage(ctx, { created: await newToken.take(ctx), notice: takeNotice(ctx) })
       return
@@ -69,18 +75,12 @@ export function tokens(
   })
 }
 
-const again = formAgain((ctx, errors) => {
-  const { name, days } = textFields(ctx, 'name', 'days')
-  return tokensPage(ctx, { errors, values: { name, days } })
-})
-
-async function tokensPage(ctx: SiteContext, more: Partial<Views['tokens']>): Promise<void> {
-  await page(ctx, 'tokens', { ...(await listed(ctx)), ...more })
-}
-
 /** As many as a page holds, and where the older ones are. */
-async function listed(ctx: SiteContext): Promise<{ tokens: TokenRecord[]; older?: string | undefined }> {
-  const found = await goodTokens(ctx, { before: ctx.query.before, most: perPage + 1 })
+async function newest(
+  ctx: SiteContext,
+  uses: SiteUses,
+): Promise<{ tokens: TokenRecord[]; older?: string | undefined }> {
+  const found = await goodTokens(ctx, uses.tokens, { before: ctx.query.before, most: perPage + 1 })
   const tokens = found.slice(0, perPage)
   const isMore = found.length > perPage
   return { tokens, older: isMore ? `/account/tokens?before=${tokens.at(-1)?.id}` : undefined }

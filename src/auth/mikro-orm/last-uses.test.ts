@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { defineEntity, type MikroORM, p } from '@mikro-orm/core'
+import { Misuse } from '../errors.ts'
+import { openORM } from '../testing/open-orm.ts'
+import { LastUses } from './last-uses.ts'
+
+const second = 1_000
+const minute = 60_000
+const now = Date.UTC(2030, 0, 1)
+
+/** Tokens of the test's own, so many of them, and when they were last used. */
+async function usesOf(t: TestContext, amount: number) {
+  const TokenSchema = defineEntity({
+    name: 'Token',
+    properties: { id: p.integer().primary(), name: p.string(), usedAt: p.datetime().nullable() },
+  })
+  class Token extends TokenSchema.class {}
+  TokenSchema.setClass(Token)
+  const { orm, statements } = await openORM(t, Token)
+  const rows = Array.from({ length: amount }, (_, i) => ({ id: i + 1, name: `${i}` }))
+  await orm.em.fork().insertMany(Token, rows)
+  const errors: unknown[] = []
+  const uses = new LastUses(orm, Token, 'usedAt', { onError: (error) => errors.push(error) })
+  t.after(() => uses.close())
+  const tokens = () => orm.em.fork().find(Token, {}, { orderBy: { id: 'asc' } })
+  const used = async () => (await tokens()).map(({ usedAt }) => usedAt?.getTime())
+  const updates = () => statements.filter((each) => each.startsWith('update')).length
+  return { orm, Token, uses, errors, tokens, used, updates }
+}
+
+function run(orm: MikroORM, sql: string): Promise<unknown> {
+  const connection = orm.em.getConnection() as unknown as { execute(sql: string): Promise<unknown> }
+  return connection.execute(sql)
+}
+
+describe('LastUses', () => {
+  test('writes what was used within a second with one statement for 500 rows, and not before', async (t) => {
+    const { uses, tokens, used, updates } = await usesOf(t, 501)
+    for (const token of await tokens()) uses.note(token, now)
+    assert.equal(updates(), 0)
+    await uses.write()
+    assert.equal(updates(), 2)
+    assert.deepEqual(new Set(await used()), new Set([now]))
+    await uses.write()
+    assert.equal(updates(), 2)
+  })
+
+  test('writes by itself, a second later', async (t) => {
+    const { uses, tokens, used } = await usesOf(t, 1)
+    const start = Date.now()
+    for (const token of await tokens()) uses.note(token)
+    while ((await used())[0] === undefined) {
+      assert.ok(Date.now() < start + 10 * second)
+      await turn()
+    }
+    assert.ok(Date.now() >= start + 0.9 * second)
+  })
+
+  test('notes an entity at most once a minute, by what it says itself and by what is noted', async (t) => {
+    const { uses, tokens, used, updates } = await usesOf(t, 1)
+    const note = async (time: number) => {
+      for (const token of await tokens()) uses.note(token, time)
+    }
+    await note(now)
+    await note(now + minute - 1)
+    await uses.write()
+    assert.deepEqual([await used(), updates()], [[now], 1])
+    await note(now + minute - 1)
+    await uses.write()
+    assert.equal(updates(), 1)
+    await note(now + minute)
+    await uses.write()
+    assert.deepEqual([await used(), updates()], [[now + minute], 2])
+  })
+
+  test('tells when an entity was last used: as it says itself, or later, as it is noted', async (t) => {
+    const { uses, tokens } = await usesOf(t, 1)
+    const [token = assert.fail()] = await tokens()
+    assert.equal(uses.of(token), undefined)
+    uses.note(token, now)
+    assert.equal(uses.of(token)?.getTime(), now)
+    token.usedAt = new Date(now + 1)
+    assert.equal(uses.of(token)?.getTime(), now + 1)
+  })
+
+  test('overwrites no later time, writes once where another process has just noted the same, and brings nothing back', async (t) => {
+    const { orm, Token, uses, tokens, used } = await usesOf(t, 4)
+    const all = await tokens()
+    for (const token of all) uses.note(token, now)
+    const set = (id: number, time: number) =>
+      orm.em.fork().nativeUpdate(Token, { id }, { usedAt: new Date(time) })
+    await set(1, now + minute)
+    await set(2, now - 20)
+    await set(3, now - minute)
+    await orm.em.fork().nativeDelete(Token, { id: 4 })
+    await uses.write()
+    assert.deepEqual(await used(), [now + minute, now - 20, now])
+  })
+
+  test('keeps what cannot be written, each with its own second, says so once, and writes it when it can', async (t) => {
+    const { orm, uses, errors, tokens, used } = await usesOf(t, 3)
+    const [one = assert.fail(), two = assert.fail(), three = assert.fail()] = await tokens()
+    await run(orm, "create trigger broken before update on token begin select raise(abort, 'no'); end")
+    uses.note(one, now)
+    await uses.write()
+    assert.equal(errors.length, 0, 'once may be a collision')
+    uses.note(two, now + 30 * minute)
+    for (let time = 0; time < 3; time += 1) await uses.write()
+    assert.equal(errors.length, 1)
+    assert.equal(uses.of(one)?.getTime(), now)
+    // What happens a moment later is written with it, at the earlier time.
+    uses.note(three, now + 30 * minute + 10)
+    await run(orm, 'drop trigger broken')
+    await uses.write()
+    assert.deepEqual(await used(), [now, now + 30 * minute, now + 30 * minute])
+  })
+
+  test('says at the end what could not be written, and is done', async (t) => {
+    const { orm, uses, errors, tokens } = await usesOf(t, 1)
+    await run(orm, "create trigger broken before update on token begin select raise(abort, 'no'); end")
+    for (const token of await tokens()) uses.note(token, now)
+    await uses.close()
+    assert.equal(errors.length, 1)
+  })
+
+  test('keeps what is noted again while it is written', async (t) => {
+    const { uses, tokens, used } = await usesOf(t, 1)
+    const [token = assert.fail()] = await tokens()
+    uses.note(token, now)
+    const written = uses.write()
+    await Promise.resolve()
+    uses.note(token, now + minute)
+    await written
+    assert.deepEqual(await used(), [now])
+    assert.equal(uses.of(token)?.getTime(), now + minute)
+    await uses.write()
+    assert.deepEqual(await used(), [now + minute])
+  })
+
+  test('holds 100,000 notes at most, and what finds no room is noted when it is used again', async (t) => {
+    const { Token, uses, tokens } = await usesOf(t, 1)
+    const [token = assert.fail()] = await tokens()
+    for (let id = 2; id <= 100_001; id += 1) uses.note(Object.assign(new Token(), { id }), now)
+    uses.note(token, now)
+    assert.equal(uses.of(token), undefined)
+    const held = Object.assign(new Token(), { id: 2 })
+    uses.note(held, now + minute)
+    assert.equal(uses.of(held)?.getTime(), now + minute)
+    await uses.write()
+    uses.note(token, now)
+    assert.equal(uses.of(token)?.getTime(), now)
+  })
+
+  test('refuses a model that has not one primary key', async (t) => {
+    const PairSchema = defineEntity({
+      name: 'Pair',
+      properties: { one: p.integer().primary(), other: p.integer().primary(), usedAt: p.datetime() },
+    })
+    class Pair extends PairSchema.class {}
+    PairSchema.setClass(Pair)
+    const { orm } = await openORM(t, Pair)
+    assert.throws(() => new LastUses(orm, Pair, 'usedAt', { onError: () => {} }), Misuse)
+  })
+})

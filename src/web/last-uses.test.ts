@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import Database from 'better-sqlite3'
+import { openDatabase } from '../database/open-database.ts'
+import { sql } from '../testing/database.ts'
+import { basic, bearer, signIn, signUp, takeToken } from '../testing/people.ts'
+import { type Site, startSite } from '../testing/site.ts'
+import { onlyPostgres, onlySqlite } from '../testing/test-database.ts'
+import { UserToken } from '../users/user-token.ts'
+
+/** A site, somebody with so many tokens, and what uses one of them. */
+async function siteWithTokens(t: TestContext, amount: number) {
+  const site = await startSite(t)
+  const person = await signUp(site)
+  const tokens: string[] = []
+  for (let i = 0; i < amount; i += 1) tokens.push(await takeToken(site, person))
+  const use = async () => {
+    for (const token of tokens) assert.equal((await site.visitor().get('/me', bearer(token))).status, 200)
+  }
+  return { site, person, use }
+}
+
+async function used(site: Site): Promise<boolean[]> {
+  const rows = await sql(site, 'select last_used_at from user_tokens order by id')
+  return rows.map((row) => row.last_used_at !== null)
+}
+
+describe('siteUses', () => {
+  test('is told at once by the lists of sessions and tokens, before it is written down', async (t) => {
+    const { site, person, use } = await siteWithTokens(t, 1)
+    const ada = await signIn(site, person)
+    const start = Date.now()
+    await sql(site, 'update sessions set seen_at = ?', [start - 3_600_000])
+    await use()
+    const sessions = JSON.parse((await ada.get('/account/sessions')).text)
+    assert.ok(Date.parse(sessions[0].seenAt) >= start, sessions[0].seenAt)
+    const tokens = JSON.parse((await site.visitor().get('/account/tokens', basic(person))).text)
+    assert.ok(Date.parse(tokens[0].lastUsedAt) >= start, tokens[0].lastUsedAt)
+  })
+
+  test(
+    'waits for nobody who has the whole database, and is written when they let it go',
+    onlySqlite('only there somebody can have all of it'),
+    async (t) => {
+      const { site, use } = await siteWithTokens(t, 1)
+      const other = new Database(join(site.config.dataDir, 'site.sqlite'))
+      other.exec('begin exclusive')
+      await use()
+      const written = site.writeUses()
+      await use()
+      other.exec('rollback')
+      other.close()
+      await written
+      await site.writeUses()
+      assert.deepEqual(await used(site), [true])
+    },
+  )
+
+  test('waits for nobody who has locked a row, and the others are written', onlyPostgres, async (t) => {
+    const { site, use } = await siteWithTokens(t, 3)
+    const other = await openDatabase(site.database.url)
+    t.after(() => other.close())
+    const [, second] = await sql(site, 'select id from user_tokens order by id')
+    await other.em.fork().transactional(async (em) => {
+      await em.nativeDelete(UserToken, { id: String(second?.id) })
+      await use()
+      await site.writeUses()
+      assert.deepEqual(await used(site), [true, false, true])
+    })
+    assert.deepEqual(await used(site), [true, true])
+  })
+})
