@@ -7,6 +7,7 @@ import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open-database.ts'
 import { createLog } from '../src/log.ts'
 import { storedToken } from '../src/users/token-value.ts'
+import { siteUses } from '../src/web/last-uses.ts'
 import { digestOf } from '../src/web/session-store.ts'
 import { type Amounts, publicUrl, session, token, user, usual } from './data.ts'
 import { database, refresh } from './database.ts'
@@ -185,10 +186,12 @@ async function statementsOf(all: readonly LookUp[]): Promise<Map<LookUp, Ran[]>>
   })
   const orm = await openDatabase(config.databaseUrl)
   const nowhere = new Writable({ write: (_line, _encoding, done) => done() })
+  const log = createLog('silent', nowhere)
   const app = await createApp({
     orm,
     config,
-    log: createLog('silent', nowhere),
+    log,
+    uses: siteUses(orm, log),
     lifecycle: { isDraining: false },
   })
   const server = app.listen(0, '127.0.0.1')

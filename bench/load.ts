@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { hasWrk, loadCore, onCore } from './machine.ts'
 import { processorTime } from './processor.ts'
@@ -41,6 +42,8 @@ export interface LoadOptions {
   /** What is asked for is drawn anew each time, unless the same seed says that it is to be the same. */
   readonly seed?: number
   readonly core?: number | undefined
+  /** For so many seconds after the last answer, what the server still does for it counts as its own time. */
+  readonly rest?: number
 }
 
 /** Loads a server for some seconds. @throws if any answer is not a success: nobody is measured on a wrong answer */
@@ -48,10 +51,11 @@ export async function load(
   { url, pid }: Pick<Running, 'url' | 'pid'>,
   load: Load,
   seconds: number,
-  { seed = randomInt(2 ** 31), core = loadCore }: LoadOptions = {},
+  { seed = randomInt(2 ** 31), core = loadCore, rest = 0 }: LoadOptions = {},
 ): Promise<Measured> {
   const before = processorTime(pid)
   const outcome = hasWrk ? await wrk(url, load, seconds, seed, core) : await autocannon(url, load, seconds)
+  if (rest > 0) await sleep(rest * 1000)
   const after = processorTime(pid)
   const { requests, seconds: taken, p50, p99, refused, failed } = outcome
   if (refused + failed > 0)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isPostgresUrl } from '../src/database/database-url.ts'
 import { bcryptCost, folder, publicUrl } from './data.ts'
-import { discard } from './database.ts'
+import { age, discard } from './database.ts'
 import type { Keys } from './keys.ts'
 import { onCore } from './machine.ts'
 import { ours, type Server } from './servers.ts'
@@ -19,6 +19,8 @@ export interface Running {
   readonly pid: number | undefined
   /** Milliseconds from the start of the process to its first answer. */
   readonly startup: number
+  /** Says of all of its rows that they were not used for a while. */
+  age(): void
   stop(): Promise<void>
 }
 
@@ -73,7 +75,7 @@ export async function start(
   const url = `http://127.0.0.1:${port}`
   await firstAnswer(url, child, server)
   const startup = performance.now() - begin
-  return { server, url, pid: child.pid, startup, stop: () => stop(child) }
+  return { server, url, pid: child.pid, startup, age: () => age(database), stop: () => stop(child) }
 }
 
 /** The data that a server is given: nobody's writes are in anybody's way. */

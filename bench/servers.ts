@@ -45,6 +45,7 @@ const source = '--conditions=@koa-authenticators/source'
 
 const pageTasks = ['session', 'visitor']
 const looksUp = ['bearer', 'bearer-again', ...pageTasks, 'constant']
+const notes = ['bearer-due', 'session-due']
 
 export const servers: readonly Server[] = [
   {
@@ -115,7 +116,7 @@ export const servers: readonly Server[] = [
     name: 'koa-passport 6',
     program: [file('koa-passport')],
     cookie: (number) => keygripSigned(`koa.sess=${session(number)}`),
-    can: [...looksUp, 'jwt-hs256', 'jwt-es256'],
+    can: [...looksUp, ...notes, 'jwt-hs256', 'jwt-es256'],
   },
   {
     key: 'koa-passport-unsigned',
@@ -131,7 +132,7 @@ export const servers: readonly Server[] = [
     name: 'Express 5 + passport',
     program: [file('express-passport')],
     cookie: (number) => `connect.sid=${encodeURIComponent(`s:${signed(session(number))}`)}`,
-    can: [...looksUp, 'jwt-hs256', 'jwt-es256'],
+    can: [...looksUp, ...notes, 'jwt-hs256', 'jwt-es256'],
   },
   {
     key: 'fastify',

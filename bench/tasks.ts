@@ -18,6 +18,8 @@ export interface Task {
   /** The header that says who asks, and its values: all of them are used. */
   readonly header?: 'Authorization' | 'Cookie'
   values(server: Server, keys: Keys): string[]
+  /** Whether those who ask have not been seen for a minute, so that it is to be noted that they were. */
+  readonly isDue?: boolean
   /** Values that nobody may be let in with. */
   readonly wrong?: readonly ((server: Server, keys: Keys) => string)[]
   /** What is answered to the value of that number. */
@@ -55,6 +57,13 @@ const bearerAgain: Task = {
   values: ({ bearer = token }) =>
     numbers(usual.tokens / 100).map((number) => `Bearer ${bearer(number * 100 + (number % 100))}`),
   check: (answer, number) => bearer.check(answer, number * 100 + (number % 100)),
+}
+
+const bearerDue: Task = {
+  ...bearer,
+  key: 'bearer-due',
+  name: 'GET /me, a bearer token that was not used for a minute',
+  isDue: true,
 }
 
 function jwt(algorithm: Algorithm): Task {
@@ -95,6 +104,13 @@ const sessionPage: Task = {
   },
 }
 
+const sessionDue: Task = {
+  ...sessionPage,
+  key: 'session-due',
+  name: 'GET /account, the page of somebody who was not seen for a minute',
+  isDue: true,
+}
+
 const visitorPage: Task = {
   key: 'visitor',
   name: 'GET /login, the page of a visitor',
@@ -124,10 +140,12 @@ const constant: Task = {
 export const tasks: readonly Task[] = [
   bearer,
   bearerAgain,
+  bearerDue,
   jwt('HS256'),
   jwt('ES256'),
   jwt('EdDSA'),
   sessionPage,
+  sessionDue,
   visitorPage,
   constant,
 ]

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
+import { groupsOf } from './groups.ts'
 import { newKeys } from './keys.ts'
-import { type Load, load, type Measured } from './load.ts'
+import { type Load, type LoadOptions, load, type Measured } from './load.ts'
 import { serverCore } from './machine.ts'
 import { median } from './median.ts'
 import { type Running, start } from './server-process.ts'
@@ -23,11 +24,12 @@ export interface Standing extends Measured {
   readonly turns: readonly number[]
 }
 
-// Seconds until a server is as it was before its pause: meanwhile others had the processor's caches. Turns are short, so that
-// pauses are: after ten seconds and more, V8's own threads may work beside it for longer than that.
+// Seconds until a server is as it was before its pause: meanwhile others had the processor's caches.
 const again = 1
+// Seconds until it is written down who was seen.
+const untilWritten = 1.5
 
-/** The requests a second of each server, started several times, in several rounds in which they take turns. */
+/** The requests a second of each server, started several times, in several rounds in which those of a group take turns. */
 export async function takeTurns(
   task: Task,
   servers: readonly Server[],
@@ -35,8 +37,9 @@ export async function takeTurns(
 ): Promise<Record<string, Standing>> {
   const turns = new Map<Server, Measured[]>(servers.map((server) => [server, []]))
   for (let start = 0; start < starts; start += 1) {
-    for (const { running, turns: more } of await startedOnce(task, servers, pace))
-      turns.get(running.server)?.push(...more)
+    for (const group of groupsOf(task, servers))
+      for (const { running, turns: more } of await startedOnce(task, group, pace))
+        turns.get(running.server)?.push(...more)
   }
   return Object.fromEntries(servers.map((server) => [server.key, standing(turns.get(server) ?? [])]))
 }
@@ -63,7 +66,8 @@ async function startedOnce(
       const seed = randomInt(2 ** 31)
       for (const each of rotated(all, round)) {
         await run(each, again)
-        each.turns.push(await run(each, seconds, seed))
+        if (task.isDue) each.running.age()
+        each.turns.push(await run(each, seconds, { seed, rest: task.isDue ? untilWritten : 0 }))
       }
     }
   } finally {
@@ -78,8 +82,8 @@ interface Contestant {
   readonly turns: Measured[]
 }
 
-function run({ running, asked }: Contestant, seconds: number, seed?: number): Promise<Measured> {
-  return named(running, load(running, asked, seconds, seed === undefined ? {} : { seed }))
+function run({ running, asked }: Contestant, seconds: number, options?: LoadOptions): Promise<Measured> {
+  return named(running, load(running, asked, seconds, options))
 }
 
 /** Nobody always comes first, or always after the same one. */

@@ -1,13 +1,13 @@
 import type { MikroORM } from '@mikro-orm/core'
-import { LookUp } from 'koa-authenticators/mikro-orm'
+import { type LastUses, LookUp } from 'koa-authenticators/mikro-orm'
 import { StoredSession } from './layer-models.ts'
-import { digest, isDue, isOver } from './row-rules.ts'
+import { digest, isOver } from './row-rules.ts'
 
 // With its user, whom the session authenticator finds there.
 const sessions = new LookUp({ model: StoredSession, property: 'digest', relation: 'user' })
 
 /** koa-session's store, by the layer's own look-up. */
-export function sessionStore(orm: MikroORM) {
+export function sessionStore(orm: MikroORM, uses: LastUses<StoredSession>) {
   const change = (id: string, changes: Partial<StoredSession>) =>
     orm.em.fork().nativeUpdate(StoredSession, digest(id), changes)
   return {
@@ -16,9 +16,9 @@ export function sessionStore(orm: MikroORM) {
       const found = await sessions.find(ctx as object, digest(id))
       if (!found) return undefined
       const now = Date.now()
-      const [createdAt, seenAt] = [found.createdAt.getTime(), found.seenAt.getTime()]
+      const [createdAt, seenAt] = [found.createdAt.getTime(), (uses.of(found) ?? found.createdAt).getTime()]
       if (isOver({ createdAt, seenAt }, now)) return undefined
-      if (isDue(seenAt, now)) await change(id, { seenAt: new Date(now) })
+      uses.note(found, now)
       return { User: found.user.id }
     },
     async set(id: string, data: object) {

@@ -5,7 +5,7 @@ import { MikroORM } from '@mikro-orm/core'
 import Koa from 'koa'
 import { type AuthContext, auth, guard, newIdentifier, redirectUnless } from 'koa-authenticators'
 import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
-import { databases, entityManager } from 'koa-authenticators/mikro-orm'
+import { databases, LastUses } from 'koa-authenticators/mikro-orm'
 import compose from 'koa-compose'
 import session from 'koa-session'
 import koaViews from 'koa-views'
@@ -23,7 +23,6 @@ import {
 import { StoredSession, User, UserToken } from './layer-models.ts'
 import { sessionStore } from './layer-session-store.ts'
 import { accountView, loginView, rendered, templates } from './pages.ts'
-import { isDue } from './row-rules.ts'
 
 const isThroughViews = process.env.KOA_VIEWS === 'on'
 const orm = await openDatabase()
@@ -34,6 +33,9 @@ const keys = new JWTKeys({
 })
 
 const app = new Koa()
+const onError = (error: unknown) => app.emit('error', error)
+const tokenUses = new LastUses(orm, UserToken, 'lastUsedAt', { onError })
+const sessionUses = new LastUses(orm, StoredSession, 'seenAt', { onError })
 app.use(databases(orm, { remember: process.env.LOOKUP_CACHE !== 'off' }))
 app.use(auth())
 
@@ -43,8 +45,8 @@ const router = new Router<object, AuthContext>()
 router.get('/healthz', (ctx) => {
   ctx.body = 'ok'
 })
-router.get('/me', UserToken.authenticator(), guard(User), async (ctx) => {
-  await noteUse(ctx)
+router.get('/me', UserToken.authenticator(), guard(User), (ctx) => {
+  tokenUses.note(ctx.auth.require(UserToken))
   const { id, name, email } = ctx.auth.require(User)
   ctx.body = { id, name, email }
 })
@@ -60,7 +62,7 @@ const forPages = compose<AuthContext & Koa.ParameterizedContext>([
       // 256 random bits that are looked up need no signature.
       signed: false,
       genid: newIdentifier,
-      store: sessionStore(orm),
+      store: sessionStore(orm, sessionUses),
     },
     app,
   ),
@@ -79,14 +81,6 @@ router.get('/login', forPages, (ctx) => {
 
 app.use(router.routes())
 app.listen(port, host)
-
-/** At most once a minute it is noted that a token was used. */
-function noteUse(ctx: AuthContext): Promise<unknown> | undefined {
-  const token = ctx.auth.peek(UserToken)
-  const now = Date.now()
-  if (!token || !isDue(token.lastUsedAt?.getTime() ?? 0, now)) return undefined
-  return entityManager(ctx).nativeUpdate(UserToken, token.id, { lastUsedAt: new Date(now) })
-}
 
 async function render(path: string, { view }: { view: object }): Promise<string> {
   return rendered(path.slice(templates.length + 1), view)

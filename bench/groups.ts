@@ -1,0 +1,27 @@
+import { goals } from './goals.ts'
+import type { Server } from './servers.ts'
+import type { Task } from './tasks.ts'
+
+const most = 4
+
+/**
+ * Whom a goal compares, together, and the others in fours: few, so that nobody waits for long. A server that has nothing to
+ * do for eight seconds has V8 give memory back, and with it the hidden classes of objects that only requests have, and all
+ * compiled code that knows them.
+ */
+export function groupsOf(task: Task, servers: readonly Server[]): Server[][] {
+  const groups = servers
+    .map((server) => [server, ...servers.filter((other) => areCompared(task, server, other))])
+    .filter(({ length }) => length > 1)
+  const placed = new Set(groups.flat())
+  const others = servers.filter((server) => !placed.has(server))
+  for (let first = 0; first < others.length; first += most) groups.push(others.slice(first, first + most))
+  return groups
+}
+
+function areCompared(task: Task, server: Server, other: Server): boolean {
+  return goals.some(
+    ({ compares }) =>
+      compares?.task === task.key && compares.server === server.key && compares.other === other.key,
+  )
+}
