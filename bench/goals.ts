@@ -97,7 +97,7 @@ function eachRound(ours: Standing, theirs: Standing): number[] {
 }
 
 // Tokens that have been verified are remembered, and then it should not matter how they were signed. Measured at different
-// times, each is compared with constant answers of about that time first.
+// times, each is compared with the constant answers of its own table first.
 function ownRatio(rates: Results['rates'], task: string): number | undefined {
   const [asymmetric, symmetric] = [ofConstant(rates[task]), ofConstant(rates['jwt-hs256'])]
   return asymmetric && symmetric && asymmetric / symmetric

@@ -5,16 +5,20 @@ import type { Task } from './tasks.ts'
 const most = 4
 
 /**
- * Whom a goal compares, together, and the others in fours: few, so that nobody waits for long. A server that has nothing to
- * do for eight seconds has V8 give memory back, and with it the hidden classes of objects that only requests have, and all
+ * Whom a goal compares, together, and the others in fours: few, so that nobody waits for much longer than eight seconds. A
+ * server that has nothing to do for so long has V8 give memory back, and with it the hidden classes of objects that only requests have, and all
  * compiled code that knows them.
  */
 export function groupsOf(task: Task, servers: readonly Server[]): Server[][] {
-  const groups = servers
-    .map((server) => [server, ...servers.filter((other) => areCompared(task, server, other))])
-    .filter(({ length }) => length > 1)
-  const placed = new Set(groups.flat())
-  const others = servers.filter((server) => !placed.has(server))
+  const left = new Set(servers)
+  const groups: Server[][] = []
+  for (const server of servers) {
+    const compared = [...left].filter((other) => areCompared(task, server, other))
+    if (compared.length === 0) continue
+    groups.push([server, ...compared])
+    for (const each of [server, ...compared]) left.delete(each)
+  }
+  const others = [...left]
   for (let first = 0; first < others.length; first += most) groups.push(others.slice(first, first + most))
   return groups
 }

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { groupsOf } from './groups.ts'
 import { newKeys } from './keys.ts'
 import { type Load, type LoadOptions, load, type Measured } from './load.ts'
@@ -60,13 +61,22 @@ async function startedOnce(
       })
     }
     for (const { running } of all) await named(running, check(task, running.server, running.url, keys))
-    for (const each of all) await run(each, warmUp)
+    for (const each of all) {
+      if (task.isDue) each.running.age()
+      await run(each, warmUp)
+    }
+    // Whoever was first has rested while the others were warmed up.
+    for (const each of all) await run(each, again)
     for (let round = 0; round < rounds; round += 1) {
       // The same for all, and never what was asked for before.
       const seed = randomInt(2 ** 31)
       for (const each of rotated(all, round)) {
         await run(each, again)
-        if (task.isDue) each.running.age()
+        if (task.isDue) {
+          // What is still to be written of that is no part of what is measured.
+          await sleep(untilWritten * 1000)
+          each.running.age()
+        }
         each.turns.push(await run(each, seconds, { seed, rest: task.isDue ? untilWritten : 0 }))
       }
     }
@@ -88,7 +98,7 @@ function run({ running, asked }: Contestant, seconds: number, options?: LoadOpti
 
 /** Nobody always comes first, or always after the same one. */
 function rotated(all: readonly Contestant[], round: number): Contestant[] {
-  const first = (round * 3) % all.length
+  const first = round % all.length
   return [...all.slice(first), ...all.slice(0, first)]
 }
 
