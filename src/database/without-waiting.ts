@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 const inAHurry = new AsyncLocalStorage<boolean>()
 
 /**
- * Does what can as well be left undone, a note of when something was used, say: while somebody else has all of the
+ * Does what can as well be left undone, the end of a session that is over, say: while somebody else has all of the
  * database, which only happens with SQLite, it fails at once.
  */
 export function withoutWaiting<Result>(work: () => Promise<Result>): Promise<Result> {

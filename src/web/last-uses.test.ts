@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { openDatabase } from '../database/open-database.ts'
 import { sql } from '../testing/database.ts'
 import { basic, bearer, signIn, signUp, takeToken } from '../testing/people.ts'
+import { quiet } from '../testing/quiet.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { onlyPostgres, onlySqlite } from '../testing/test-database.ts'
 import { UserToken } from '../users/user-token.ts'
@@ -48,7 +49,9 @@ describe('siteUses', () => {
       other.exec('begin exclusive')
       await use()
       const written = site.writeUses()
+      const start = performance.now()
       await use()
+      assert.ok(performance.now() - start < quiet(1_000))
       other.exec('rollback')
       other.close()
       await written

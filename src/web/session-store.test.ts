@@ -164,6 +164,7 @@ describe('SessionStore', () => {
         name,
       ])
     }
+    clock.now += 5 * second
     assert.equal(await store.purge(3), 3)
     assert.equal(await store.purge(3), 1)
     assert.equal(await store.purge(3), 0)

@@ -23,6 +23,8 @@ export interface NewSession {
   readonly passwordChangedAt?: Date | undefined
 }
 
+const slack = 5_000
+
 /** How a store works. */
 export interface SessionStoreOptions {
   /** The clock, in milliseconds. */
@@ -65,15 +67,17 @@ export class SessionStore {
     const now = this.#now()
     const { digest, data, kept, createdAt } = found
     const seenAt = this.#uses.of(found) ?? createdAt
-    if (isOver({ kept, createdAt, seenAt }, now)) return this.#endIfPossible(digest)
+    if (isOver({ kept, createdAt, seenAt }, now)) return this.#endIfPossible(digest, now)
     this.#uses.note(found, now)
     return { ...data, _maxAge: lifetime(kept) }
   }
 
   // A database that is locked or full can be read all the same: nobody is kept waiting for what counts for nobody.
-  async #endIfPossible(digest: string): Promise<undefined> {
+  async #endIfPossible(digest: string, now: number): Promise<undefined> {
+    // Unless another process has just written down that it was used.
+    const isStillOver = { digest, $or: over(now) }
     try {
-      await withoutWaiting(() => this.#orm.em.fork().nativeDelete(StoredSession, digest))
+      await withoutWaiting(() => this.#orm.em.fork().nativeDelete(StoredSession, isStillOver))
     } catch (error) {
       if (!(error instanceof DriverException)) throw error
     }
@@ -114,8 +118,8 @@ export class SessionStore {
 
   /** Deletes a batch of sessions that are over; they count for nobody as it is. Returns how many there were. */
   async purge(most = 500): Promise<number> {
-    await this.#uses.write()
-    const now = this.#now()
+    // What another process has noted it may still have to write down.
+    const now = this.#now() - slack
     const where = { $or: over(now) }
     return deleteBatch(this.#orm.em.fork(), StoredSession, { where, key: 'digest' }, most)
   }

@@ -125,6 +125,17 @@ describe('LastUses', () => {
     assert.equal(errors.length, 1)
   })
 
+  test('writes the others where one of them cannot be written', async (t) => {
+    const { orm, uses, tokens, used } = await usesOf(t, 2)
+    await run(
+      orm,
+      "create trigger broken before update on token when new.id = 1 begin select raise(abort, 'no'); end",
+    )
+    for (const [i, token] of (await tokens()).entries()) uses.note(token, now + i * second)
+    await uses.write()
+    assert.deepEqual(await used(), [undefined, now + second])
+  })
+
   test('keeps what is noted again while it is written', async (t) => {
     const { uses, tokens, used } = await usesOf(t, 1)
     const [token = assert.fail()] = await tokens()
@@ -162,5 +173,11 @@ describe('LastUses', () => {
     PairSchema.setClass(Pair)
     const { orm } = await openORM(t, Pair)
     assert.throws(() => new LastUses(orm, Pair, 'usedAt', { onError: () => {} }), Misuse)
+  })
+
+  test('refuses a property that is no column', async (t) => {
+    const { orm, Token } = await usesOf(t, 0)
+    // As plain JavaScript could.
+    assert.throws(() => new LastUses(orm, Token, 'misspelt' as 'usedAt', { onError: () => {} }), Misuse)
   })
 })

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/core'
 import type { Class } from '../auth.ts'
+import { Misuse } from '../errors.ts'
 import { type DateKey, primaryKeyOf } from './model.ts'
 import { clientOf } from './prepared-read.ts'
 import { isSqlite } from './sqlite-read.ts'
@@ -16,14 +17,14 @@ type Note = readonly [key: Key, time: number]
 
 /** What is to be done when notes cannot be written. */
 export interface LastUsesOptions {
-  /** Called when that has failed twice in a row, and not again before it succeeds; and if the last time fails. */
+  /** Called when that has failed twice in a row, and not again before it succeeds; and if the last time fails. Must not throw. */
   readonly onError: (error: unknown) => void
 }
 
 /**
  * Notes when entities were last used, tokens or sessions, say: of each at most once a minute, and all notes of a second are
- * written down together, behind the answers. No request waits for that or fails with it, nor does anybody who has locked a
- * row; what they have locked is noted when it is used again. A process that is killed loses what is not written down yet.
+ * written down together, behind the answers, so that no request fails with it. Rows that somebody has locked are left alone
+ * until they are used again. Other processes know of a use when it is written; a process that is killed loses what is not.
  */
 export class LastUses<Entity extends object> {
   readonly #orm: MikroORM
@@ -38,13 +39,18 @@ export class LastUses<Entity extends object> {
   #isClosed = false
 
   /**
-   * @param model throws `Misuse` if it has not one primary key
-   * @param at the property that says when, which may be nullable
+   * @param model throws `Misuse` if it has not one primary key, a text or a number
+   * @param at the property that says when, which may be nullable; throws `Misuse` if it is no column
    */
   constructor(orm: MikroORM, model: Class<Entity>, at: DateKey<Entity>, { onError }: LastUsesOptions) {
     this.#orm = orm
     this.#model = model
-    this.#key = primaryKeyOf(orm.em, model).name
+    const { name, runtimeType } = primaryKeyOf(orm.em, model)
+    if (runtimeType !== 'string' && runtimeType !== 'number')
+      throw new Misuse(`The primary key of ${model.name} is neither a text nor a number.`)
+    if (!Object.hasOwn(orm.getMetadata().get<object>(model).properties, at))
+      throw new Misuse(`${model.name} has no column \`${at}\` to say when it was last used.`)
+    this.#key = name
     this.#at = at
     this.#onError = onError
   }
@@ -83,18 +89,20 @@ export class LastUses<Entity extends object> {
   async #writeAll(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    try {
-      for (const notes of batches([...this.#noted])) {
+    const errors: unknown[] = []
+    for (const notes of batches([...this.#noted])) {
+      try {
         await this.#writeDown(notes)
-        await turn()
+      } catch (error) {
+        errors.push(error)
       }
-      this.#failures = 0
-    } catch (error) {
-      this.#failures += 1
-      this.#writeLater()
-      // Once may be a collision.
-      if (this.#failures === 2 || this.#isClosed) this.#onError(error)
+      await turn()
     }
+    this.#failures = errors.length > 0 ? this.#failures + 1 : 0
+    if (errors.length === 0) return
+    this.#writeLater()
+    // Once may be a collision.
+    if (this.#failures === 2 || this.#isClosed) this.#onError(errors[0])
   }
 
   async #writeDown(notes: readonly Note[]): Promise<void> {
