@@ -136,6 +136,14 @@ describe('LastUses', () => {
     assert.deepEqual(await used(), [undefined, now + second])
   })
 
+  test('gives up for now where two fail, however much is to be written', async (t) => {
+    const { orm, uses, tokens, updates } = await usesOf(t, 5)
+    await run(orm, "create trigger broken before update on token begin select raise(abort, 'no'); end")
+    for (const [i, token] of (await tokens()).entries()) uses.note(token, now + i * second)
+    await uses.write()
+    assert.equal(updates(), 2)
+  })
+
   test('keeps what is noted again while it is written', async (t) => {
     const { uses, tokens, used } = await usesOf(t, 1)
     const [token = assert.fail()] = await tokens()

@@ -91,6 +91,8 @@ export class LastUses<Entity extends object> {
     this.#timer = undefined
     const errors: unknown[] = []
     for (const notes of batches([...this.#noted])) {
+      // One may have a row that nobody can write; where two fail, each may have waited for the database.
+      if (errors.length === 2) break
       try {
         await this.#writeDown(notes)
       } catch (error) {
