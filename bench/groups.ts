@@ -6,8 +6,8 @@ const most = 4
 
 /**
  * Whom a goal compares, together, and the others in fours: few, so that nobody waits for much longer than eight seconds. A
- * server that has nothing to do for so long has V8 give memory back, and with it the hidden classes of objects that only requests have, and all
- * compiled code that knows them.
+ * server that has nothing to do for so long has V8 give memory back, and with it the hidden classes of objects that only
+ * requests have, and all compiled code that knows them.
  */
 export function groupsOf(task: Task, servers: readonly Server[]): Server[][] {
   const left = new Set(servers)

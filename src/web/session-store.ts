@@ -10,6 +10,9 @@ import { isOver, lifetime, over } from './session-limits.ts'
 import type { SiteContext } from './site-context.ts'
 import { StoredSession } from './stored-session.ts'
 
+// Until when, in milliseconds, another process has written down what it has noted.
+const slack = 5_000
+
 /** How many sessions a user may have: when one more starts, the one that was used least recently ends. */
 export const mostSessions = 100
 
@@ -22,8 +25,6 @@ export interface NewSession {
   /** When the password of its user was set, as whoever signs in has found it. */
   readonly passwordChangedAt?: Date | undefined
 }
-
-const slack = 5_000
 
 /** How a store works. */
 export interface SessionStoreOptions {
@@ -118,7 +119,7 @@ export class SessionStore {
 
   /** Deletes a batch of sessions that are over; they count for nobody as it is. Returns how many there were. */
   async purge(most = 500): Promise<number> {
-    // What another process has noted it may still have to write down.
+    await this.#uses.write()
     const now = this.#now() - slack
     const where = { $or: over(now) }
     return deleteBatch(this.#orm.em.fork(), StoredSession, { where, key: 'digest' }, most)
