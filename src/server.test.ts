@@ -58,6 +58,14 @@ describe('the server', { concurrency: 2 }, () => {
     assert.match(String(again.log[0]?.msg), /^The database can be read by other users: chmod 600 /)
   })
 
+  test('keeps what it compiled for the next start, even if it is killed', async (t) => {
+    const compiled = await temporaryFolder(t)
+    const variables = { DATA_DIR: await temporaryFolder(t), NODE_COMPILE_CACHE: compiled }
+    await startServer(t, variables)
+    const isKept = async () => (await readdir(compiled, { recursive: true })).length > 100
+    while (!(await isKept())) await sleep(50)
+  })
+
   test('serves and stops when its log cannot be written', async (t) => {
     if (process.platform !== 'linux') return t.skip('Only Linux has a disk that is always full.')
     const probe = createServer().listen(0, '127.0.0.1')

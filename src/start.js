@@ -23,3 +23,5 @@ try {
 // What was compiled once is not compiled again, and the compiler takes no memory: in a folder that nobody else writes to.
 module.enableCompileCache?.(`${import.meta.dirname}/../node_modules/.cache/node`)
 await import(`./${program}.ts`)
+// At once: whoever is killed writes nothing down.
+module.flushCompileCache?.()
