@@ -20,7 +20,7 @@ export interface Config extends StorageConfig {
   readonly jwtKeys: KeySources
   readonly trustProxy: TrustProxy
   readonly throttle: boolean
-  /** Whether what was looked up is remembered until anything is committed. */
+  /** Whether what was looked up is remembered until anything is committed that may have changed it. */
   readonly lookUpCache: boolean
   readonly drainSeconds: number
   /** How many processes serve. */

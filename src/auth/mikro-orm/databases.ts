@@ -30,10 +30,10 @@ const mounted = new Slot<Mounted>('databases')
 /**
  * Gives every request its databases. An entity manager is forked only when something asks for one.
  *
- * @param options.remember whether rows that authenticators have found may be remembered until anything is committed; so it
- *   is, where that can be told exactly, unless this is `false`. What an SQLite database is at the first look-up it has to
- *   stay then, as far as this connection can change it: with the same `journal_mode`, and with no view and no temporary
- *   table in the place of a model's own
+ * @param options.remember whether rows that authenticators have found may be remembered until anything is committed that may
+ *   have changed them; so it is, where that can be told exactly, unless this is `false`. What an SQLite database is at the
+ *   first look-up it has to stay then, as far as this connection can change it: with the same `journal_mode`, and with no
+ *   view and no temporary table in the place of a model's own
  */
 export function databases(
   orm: MikroORM | Databases,

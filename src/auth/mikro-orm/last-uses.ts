@@ -4,7 +4,8 @@ import type { Class } from '../auth.ts'
 import { Misuse } from '../errors.ts'
 import { type DateKey, primaryKeyOf } from './model.ts'
 import { clientOf } from './prepared-read.ts'
-import { isSqlite } from './sqlite-read.ts'
+import { isSqlite } from './sqlite-client.ts'
+import { updateSqlite } from './sqlite-update.ts'
 
 const minute = 60_000
 const second = 1_000
@@ -118,8 +119,8 @@ export class LastUses<Entity extends object> {
     }
     const change = { [this.#at]: new Date(time) }
     const em = this.#orm.em.fork()
-    if (isSqlite(await clientOf(em.getConnection())))
-      await em.nativeUpdate<object>(this.#model, rows, change, { filters: false })
+    const client = await clientOf(em.getConnection())
+    if (isSqlite(client)) await updateSqlite(em, client, { model: this.#model, where: rows, change })
     else await em.transactional((em) => this.#changeUnlocked(em, rows, change))
     // Unless it was used again meanwhile.
     for (const [key, time] of notes) if (this.#noted.get(key) === time) this.#noted.delete(key)

@@ -66,6 +66,11 @@ export class PlainModel {
     return this.columnOf(this.#meta.primaryKeys[0] ?? '') ?? ''
   }
 
+  /** In which of its columns the primary key is. */
+  get key(): number {
+    return this.#properties.findIndex(({ name }) => name === this.#meta.primaryKeys[0])
+  }
+
   /** Puts an entity that was made of this row under an entity manager, with whatever was changed since. */
   attach(em: EntityManager, entity: object, row: Row, offset = 0): void {
     const columns = Object.fromEntries(this.columns.map((column, i) => [column, row[offset + i]]))

@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/core'
 import { isPostgres, readPostgres } from './postgres-read.ts'
-import { isSqlite, readSqlite } from './sqlite-read.ts'
+import { isSqlite } from './sqlite-client.ts'
+import { readSqlite } from './sqlite-read.ts'
 
 /** The values of a row's columns, in the order of the statement. */
 export type Row = readonly unknown[]
@@ -10,17 +11,23 @@ export interface PreparedRead {
   get(value: string | number): Row | undefined | Promise<Row | undefined>
 }
 
+/** A table that a statement reads from, and which of the statement's columns is the primary key of it. */
+export interface KeyColumn {
+  readonly table: string
+  readonly column: number
+}
+
 /** A statement that reads one row. */
 export interface ReadStatement {
   /** With one question mark, which stands for the value. */
   readonly sql: string
   /** All that it reads from. */
-  readonly tables: readonly string[]
+  readonly keys: readonly KeyColumn[]
 }
 
 /** How a statement is prepared. */
 export interface ReadOptions {
-  /** Whether rows that are asked for again may be remembered as long as nothing is committed. They are, unless this is `false`. */
+  /** Whether rows that are asked for again may be remembered until they may have changed. They are, unless this is `false`. */
   readonly remember?: boolean | undefined
 }
 

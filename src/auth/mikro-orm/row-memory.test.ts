@@ -9,11 +9,12 @@ import { describe, type TestContext, test } from 'node:test'
 import { MikroORM, SqliteDriver } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { recordStatements } from '../testing/record-statements.ts'
+import { Commits } from './commits.ts'
 import { type PreparedRead, prepareRead, type Row } from './prepared-read.ts'
 import { RowMemory } from './row-memory.ts'
 
-const select = 'select name from people where id = ?'
-const statement = { sql: select, tables: ['people'] }
+const select = 'select name, id from people where id = ?'
+const statement = { sql: select, keys: [{ table: 'people', column: 1 }] }
 
 /** A database with somebody in it, and a statement that is prepared for it. */
 async function open(t: TestContext, journal = 'wal') {
@@ -59,10 +60,10 @@ describe('a prepared read', () => {
     assert.equal(asked(), 3)
     other.exec("update people set name = 'Augusta'")
     for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Augusta')
-    assert.equal(asked(), 1)
+    assert.equal(asked(), 2)
     await execute("update people set name = 'Ada King'")
     for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada King')
-    assert.equal(asked(), 1)
+    assert.equal(asked(), 2)
     other.exec('delete from people')
     for (let i = 0; i < 5; i += 1) assert.equal(await name(read), undefined)
     assert.equal(asked(), 5, 'nobody is not remembered')
@@ -99,8 +100,9 @@ describe('a prepared read', () => {
       const { path, orm } = await open(t)
       const client = (await orm.em.getConnection().getNativeClient()) as Database.Database
       setUp(client, path)
-      const sql = 'select name from seen where id = ?'
-      const read = (await prepareRead(orm, { sql, tables: ['seen'] })) ?? assert.fail()
+      const sql = 'select name, id from seen where id = ?'
+      const keys = [{ table: 'seen', column: 1 }]
+      const read = (await prepareRead(orm, { sql, keys })) ?? assert.fail()
       const all = await recordStatements(t, orm)
       for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
       assert.equal(all.filter((each) => each === sql).length, 5)
@@ -229,16 +231,16 @@ describe('a prepared read', () => {
   })
 })
 
-function watch(hasChanged: () => boolean, isCurrent = () => true) {
-  return { hasChanged, isCurrent }
+/** A memory of rows whose first column is their key, of a database that says whether it has changed. */
+function memoryOf(hasChanged: () => boolean, most?: number) {
+  const commits = new Commits({ hasChanged, others: () => 0 })
+  const keys = [{ table: 'people', column: 0 }]
+  return new RowMemory({ commits, keys, isCurrent: () => true, ...(most && { most }) })
 }
 
 describe('RowMemory', () => {
   test('holds so many rows, of values that were asked for twice in a row', () => {
-    const memory = new RowMemory(
-      watch(() => false),
-      16,
-    )
+    const memory = memoryOf(() => false, 16)
     let reads = 0
     const row = (id: number | string): Row | undefined =>
       memory.row(id, () => {
@@ -266,10 +268,7 @@ describe('RowMemory', () => {
 
   test('has room for those that share a place, as long as there is some beside it', () => {
     let changed = false
-    const memory = new RowMemory(
-      watch(() => changed),
-      16,
-    )
+    const memory = memoryOf(() => changed, 16)
     let reads = 0
     const row = (id: number) =>
       memory.row(id, () => {
@@ -297,7 +296,7 @@ describe('RowMemory', () => {
   })
 
   test('finds a place for whatever is asked for', () => {
-    const memory = new RowMemory(watch(() => false))
+    const memory = memoryOf(() => false)
     for (const value of ['', 'a', 'é'.repeat(50), -7, 0.5, Number.MAX_SAFE_INTEGER, Number.NaN])
       for (let i = 0; i < 3; i += 1)
         assert.deepEqual(
@@ -319,10 +318,7 @@ describe('RowMemory', () => {
         (i: number) => hash('sha256', `${i}`, 'base64url'),
       ]
       for (const form of forms) {
-        const memory = new RowMemory(
-          watch(() => false),
-          20_000,
-        )
+        const memory = memoryOf(() => false, 20_000)
         for (let round = 0; round < 2; round += 1)
           for (let i = 0; i < amount; i += 1)
             for (let j = 0; j < inARow; j += 1) memory.row(form(i), () => [i])
@@ -338,35 +334,68 @@ describe('RowMemory', () => {
       }
     })
 
-  test('looks for changes only where there is something to lose: for a row that it has', () => {
+  test('looks for changes only where it has a row, or is about to remember one', () => {
     let looks = 0
     const hasChanged = () => {
       looks += 1
       return false
     }
-    const memory = new RowMemory(watch(hasChanged))
+    const memory = memoryOf(hasChanged)
     for (let id = 0; id < 1000; id += 1) memory.row(`token ${id}`, () => [id])
-    memory.row('token 1', () => [1])
     assert.equal(looks, 0)
-    memory.row('token 1', () => [1])
-    assert.equal(looks, 1)
+    for (let look = 1; look < 4; look += 1) {
+      memory.row('token 1', () => [1])
+      assert.equal(looks, look)
+    }
   })
 
-  test('keeps what was read since the watch was looked at, and nothing that was read before a change', () => {
+  test('keeps nothing that was read before a change, and what was asked for twice since', () => {
     let changed = false
+    const hasChanged = () => {
+      const said = changed
+      changed = false
+      return said
+    }
     let truth = 1
-    const memory = new RowMemory(watch(() => changed))
+    const memory = memoryOf(hasChanged)
     const row = () => memory.row('a', () => [truth])?.[0]
     for (let i = 0; i < 2; i += 1) assert.equal(row(), 1)
     truth = 2
     assert.equal(row(), 1, 'nobody said that anything changed')
-    changed = true
-    assert.equal(row(), 2)
-    assert.equal(row(), 2)
-    truth = 3
-    assert.equal(row(), 3)
-    changed = false
-    truth = 4
-    assert.equal(row(), 3, 'nothing has changed since it was read')
+    for (truth of [3, 4]) {
+      changed = true
+      assert.equal(row(), truth)
+    }
+    truth = 5
+    assert.equal(row(), 5, 'whoever comes once between two changes is not kept')
+    truth = 6
+    assert.equal(row(), 5)
+  })
+
+  test('rests where all is lost before anybody comes again, and works again when it is not', () => {
+    let looks = 0
+    let asks = 0
+    let isQuiet = false
+    const hasChanged = () => {
+      looks += 1
+      return !isQuiet
+    }
+    const memory = memoryOf(hasChanged)
+    let reads = 0
+    const ask = (value: number) => {
+      asks += 1
+      memory.row(value, () => {
+        reads += 1
+        return [value]
+      })
+    }
+    for (let i = 0; i < 200_000; i += 1) ask(i % 100)
+    assert.ok(looks < asks / 5, `${looks} looks`)
+    assert.equal(reads, asks)
+    isQuiet = true
+    for (let i = 0; i < 20_000; i += 1) ask(i % 100)
+    reads = 0
+    for (let i = 0; i < 1_000; i += 1) ask(i % 100)
+    assert.equal(reads, 0)
   })
 })

@@ -1,41 +1,63 @@
-import type { Row } from './prepared-read.ts'
+import { getHeapStatistics } from 'node:v8'
+import type { Commits } from './commits.ts'
+import type { KeyColumn, Row } from './prepared-read.ts'
 
-/** What is known of the database that rows are read from. */
-interface Watch {
-  /** Whether anything that was read may be different by now. */
-  hasChanged(): boolean
+/** How a row memory is made. */
+export interface RowMemoryOptions {
+  /** What was committed to the database that the rows are read from. */
+  readonly commits: Commits
+  /** The tables that they are read from. */
+  readonly keys: readonly KeyColumn[]
   /** Whether what is read now is how it is now: as long as another statement is open, it is how it was then. */
   isCurrent(): boolean
+  /** How many rows it holds, a multiple of eight. */
+  readonly most?: number
 }
 
 interface Remembered {
   readonly value: string | number
   readonly row: Row
-  /** How often something had been committed by then. */
-  readonly commits: number
+  /** How many commits were seen when it was known to be as it is. */
+  commits: number
+}
+
+/** The rows of a table that were changed, and in which column of a remembered row the key of its own is. */
+interface Changes {
+  readonly changed: ReadonlyMap<unknown, number>
+  readonly column: number
 }
 
 // Places that are neighbours: as few that they are looked at in no time, and as many that hardly ever all are taken.
 const neighbours = 8
+// As often as it has to be asked, to tell what it is worth.
+const least = 1_000
 
 /**
- * Remembers rows until anything at all is committed to the database, by whichever process: what was revoked, deleted or
- * changed counts for the very next request. Bounded: each value has one place, which it takes when it is asked for again
- * before any other of that place is, so that rows that nobody asks for again need not be collected; and as long as one of
- * the places beside it is free, it takes that.
+ * Remembers rows until anything is committed to the database that may have changed them, by whichever process: what was
+ * revoked, deleted or changed counts for the very next request. Bounded: each value has one place, which it takes when it is
+ * asked for again before any other of that place is, and before all is lost, so that rows that nobody asks for again need not
+ * be collected; and as long as one of the places beside it is free, it takes that. Where so much is committed that it hardly
+ * ever has what it is asked for, it rests for a while, and costs nothing.
  */
 export class RowMemory {
-  readonly #watch: Watch
+  readonly #commits: Commits
+  readonly #isCurrent: () => boolean
+  readonly #changes: readonly Changes[]
   readonly #places: (Remembered | undefined)[]
   /** Which value has each place, by its number: to see that it is another takes no look at a row. */
   readonly #held: Uint32Array
-  /** Which value was asked for last in each place, by its number. */
+  /** Which value was asked for last in each place, and since when everything was lost. */
   readonly #asked: Uint32Array
-  #commits = 0
+  #lost = 0
+  #asks = 0
+  #hits = 0
+  /** How often it is not to be asked. */
+  #rest = 0
 
-  /** @param most how many rows it holds, a multiple of eight */
-  constructor(watch: Watch, most = 20_000) {
-    this.#watch = watch
+  constructor({ commits, keys, isCurrent, most = room() }: RowMemoryOptions) {
+    this.#commits = commits
+    this.#isCurrent = isCurrent
+    this.#changes = keys.map(({ table, column }) => ({ changed: commits.changedIn(table), column }))
     this.#places = new Array(most).fill(undefined)
     this.#held = new Uint32Array(most)
     this.#asked = new Uint32Array(most)
@@ -43,24 +65,60 @@ export class RowMemory {
 
   /** The row for that value, as it was read or as `read` reads it now. Nobody is not remembered: strangers could fill it. */
   row<Value extends string | number>(value: Value, read: (value: Value) => Row | undefined): Row | undefined {
+    if (this.#rest > 0) {
+      this.#rest -= 1
+      return read(value)
+    }
+    const commits = this.#commits
     const number = numberOf(value)
     const own = number % this.#places.length
     const place = this.#placeOf(number, own)
     const known = place === undefined ? undefined : this.#places[place]
-    const isAskedAgain = this.#asked[own] === number
-    this.#asked[own] = number
-    // The watch is looked at for what is still as it was read: whatever is here was read since, or was right then.
-    if (known?.value === value && known.commits === this.#commits) {
-      if (!this.#watch.hasChanged()) return known.row
-      this.#commits += 1
+    const isKnown = known?.value === value
+    const askedBefore = this.#asked[own]
+    // Whoever comes for the first time does not pay for a look.
+    if (isKnown || askedBefore === asked(number, commits)) commits.look()
+    this.#asked[own] = asked(number, commits)
+    this.#takeStock()
+    if (isKnown && this.#isSame(known)) {
+      this.#hits += 1
+      return known.row
     }
     const row = read(value)
-    if (row && isAskedAgain && this.#watch.isCurrent()) {
-      const taken = place ?? this.#freePlace(own)
-      this.#places[taken] = { value, row, commits: this.#commits }
-      this.#held[taken] = number
-    }
+    if (row && askedBefore === asked(number, commits) && this.#isCurrent())
+      this.#put(place ?? this.#freePlace(own), number, { value, row, commits: commits.count })
+    else if (isKnown && place !== undefined) this.#put(place, 0)
     return row
+  }
+
+  /** When all is lost: had it been worth anything? */
+  #takeStock(): void {
+    this.#asks += 1
+    const { lost } = this.#commits
+    if (lost === this.#lost) return
+    this.#lost = lost
+    if (this.#asks < least) return
+    if (this.#hits < this.#asks / 4) this.#rest = Math.min(8 * this.#asks, this.#places.length)
+    this.#asks = 0
+    this.#hits = 0
+  }
+
+  #put(place: number, number: number, remembered?: Remembered): void {
+    this.#held[place] = number
+    this.#places[place] = remembered
+  }
+
+  #isSame(known: Remembered): boolean {
+    const commits = this.#commits
+    if (known.commits < commits.lost) return false
+    if (known.commits === commits.count) return true
+    for (const { changed, column } of this.#changes) {
+      const key = known.row[column]
+      // Each blob is an object of its own, whatever is in it.
+      if (key instanceof Uint8Array || (changed.get(key) ?? 0) > known.commits) return false
+    }
+    known.commits = commits.count
+    return true
   }
 
   /** Where the value of that number is, if it is anywhere. */
@@ -75,9 +133,19 @@ export class RowMemory {
   #freePlace(own: number): number {
     const first = own - (own % neighbours)
     for (let place = first; place < first + neighbours; place += 1)
-      if (this.#places[place]?.commits !== this.#commits) return place
+      if ((this.#places[place]?.commits ?? -1) < this.#commits.lost) return place
     return own
   }
+}
+
+/** For how many rows there is room: those of most sites, and of a small heap a few hundredths. A row takes less than a kilobyte. */
+function room(): number {
+  return Math.min(131_072, neighbours * Math.floor(getHeapStatistics().heap_size_limit / 2 ** 18))
+}
+
+/** Another number for the same value when everything was lost since. */
+function asked(number: number, { lost }: Commits): number {
+  return (number + lost) >>> 0
 }
 
 /** The same whole number for the same value (FNV-1a). The end of a text tells most: digests and identifiers are random there. */

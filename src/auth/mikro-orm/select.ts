@@ -1,7 +1,13 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { Class } from '../auth.ts'
 import { PlainModel } from './plain-model.ts'
-import { type PreparedRead, prepareRead, type ReadOptions, type Row } from './prepared-read.ts'
+import {
+  type KeyColumn,
+  type PreparedRead,
+  prepareRead,
+  type ReadOptions,
+  type Row,
+} from './prepared-read.ts'
 
 /** What is looked for: the entity of a model that has a value, and the one that it belongs to. */
 export interface Sought<Model extends object = object> {
@@ -41,10 +47,11 @@ export class Select<Model extends object> {
     const sql = statement(em, plain, property, owner)
     if (sql === undefined) return undefined
     const asked = orm.config.get('onQuery')(sql, [])
-    const tables = [plain.table, ...(owner ? [owner.model.table] : [])]
+    const keys: KeyColumn[] = [{ table: plain.table, column: plain.key }]
+    if (owner) keys.push({ table: owner.model.table, column: plain.columns.length + owner.model.key })
     // What a hook has made of the statement may read from anywhere.
     const remember = options.remember !== false && asked === sql
-    const read = await prepareRead(orm, { sql: asked, tables }, { remember })
+    const read = await prepareRead(orm, { sql: asked, keys }, { remember })
     return read && new Select<Model>(read, plain, owner)
   }
 

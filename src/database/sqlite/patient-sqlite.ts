@@ -12,7 +12,8 @@ export class PatientSqliteDriver extends AbstractSqlDriver {
   }
 }
 
-class PatientSqliteConnection extends SqliteConnection {
+/** Its connection, which may be read and written past. */
+export class PatientSqliteConnection extends SqliteConnection {
   #shared: SharedDatabase | undefined
   #file: DatabaseFile | undefined
 
@@ -42,6 +43,11 @@ class PatientSqliteConnection extends SqliteConnection {
   /** For `prepareRead`, which reads past the driver. */
   assertReadable(client: object): void {
     this.#shared?.assertReadable(client)
+  }
+
+  /** For `LastUses`, which writes past it. */
+  assertWritable(client: object): void {
+    this.#shared?.assertWritable(client)
   }
 
   // Kysely's own driver, in front of which it queues, would keep its place for a transaction that fails to begin or to

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
@@ -7,6 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { DriverException, type EntityManager, LockWaitTimeoutException, MikroORM } from '@mikro-orm/core'
 import Database from 'better-sqlite3'
 import { databaseOptions } from '../options.ts'
+import type { PatientSqliteConnection } from './patient-sqlite.ts'
 
 /** A database with one table, and a second connection to it, which may belong to another process. */
 async function open(t: TestContext) {
@@ -127,5 +128,21 @@ describe('SharedDatabase', { concurrency: true }, () => {
     })
     await assert.rejects(stuck, /This transaction is over/)
     assert.equal(await count(), 1)
+  })
+
+  test('is written past by nobody in a transaction, into a file that is not in place, or when it is closed', async (t) => {
+    const { orm, path } = await open(t)
+    const connection = orm.em.getConnection() as PatientSqliteConnection
+    const client = await connection.getNativeClient()
+    connection.assertWritable(client)
+    await orm.em.transactional(async () => {
+      assert.throws(() => connection.assertWritable(client), /transaction/)
+    })
+    await rename(path, `${path}.old`)
+    assert.throws(() => connection.assertWritable(client), { code: 'SQLITE_READONLY_DBMOVED' })
+    await rename(`${path}.old`, path)
+    connection.assertWritable(client)
+    await orm.close(true)
+    assert.throws(() => connection.assertWritable(client), /closed/)
   })
 })

@@ -35,9 +35,19 @@ export class SharedDatabase implements Driver {
 
   /** Throws where nobody may read past this by that client: in a transaction, when the file is gone, or when it is closed. */
   assertReadable(client: object): void {
+    this.#assertFree(client)
+    this.#file?.assertInPlace(tolerance)
+  }
+
+  /** The same for whoever would write. */
+  assertWritable(client: object): void {
+    this.#assertFree(client)
+    this.#file?.assertInPlace()
+  }
+
+  #assertFree(client: object): void {
     if (this.#isClosed || client !== this.#database) throw new Error('The connection is closed.')
     if (this.#transaction) throw new Error('A transaction is open.')
-    this.#file?.assertInPlace(tolerance)
   }
 
   async init(): Promise<void> {}
