@@ -55,6 +55,20 @@ describe('openDatabase', () => {
     assert.equal(await find(), undefined)
   })
 
+  test('remembers nothing of a transaction that somebody began by a statement, and took back', async (t) => {
+    const orm = await open(t, join(await folder(t), 'site.sqlite'))
+    const email = 'ada@example.com'
+    const em = orm.em.fork()
+    await em.persist(em.create(User, { name: 'Ada', email, emailKey: email, passwordHash: 'none' })).flush()
+    const users = new LookUp({ model: User, property: 'email' })
+    const find = async () => (await users.find(requestTo(orm), email))?.name
+    await orm.em.getConnection().execute('begin')
+    await orm.em.getConnection().execute("update users set name = 'Nobody'")
+    for (let i = 0; i < 5; i += 1) assert.equal(await find(), 'Nobody')
+    await orm.em.getConnection().execute('rollback')
+    assert.equal(await find(), 'Ada')
+  })
+
   test('may be called many times at once on a fresh file: each migration runs once', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     const all = await Promise.all(Array.from({ length: 8 }, () => open(t, path)))

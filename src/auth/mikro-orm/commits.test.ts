@@ -15,7 +15,11 @@ function memoryOfOurs() {
     others: () => 0,
   }
   const commits = new Commits(log)
-  const memory = new RowMemory({ commits, keys: [{ table: 'people', column: 0 }], isCurrent: () => true })
+  const memory = new RowMemory({
+    commits,
+    keys: [{ table: 'people', key: 'id', column: 0 }],
+    isCurrent: () => true,
+  })
   let reads = 0
   /** How often it had to be read, of three times that it is asked for. */
   const readsOf = (value: string, key: unknown = value) => {
@@ -27,12 +31,13 @@ function memoryOfOurs() {
     for (let i = 0; i < 3; i += 1) memory.row(value, read)
     return reads
   }
-  const update = (...keys: unknown[]) =>
-    commits.run('People', () => {
+  const updateBy = (key: string, ...keys: unknown[]) =>
+    commits.run('People', key, () => {
       hasChanged = true
       return keys
     })
-  return { commits, readsOf, update }
+  const update = (...keys: unknown[]) => updateBy('ID', ...keys)
+  return { readsOf, update, updateBy }
 }
 
 describe('Commits', () => {
@@ -50,7 +55,7 @@ describe('Commits', () => {
     assert.deepEqual([readsOf('changed later'), readsOf('the same')], [1, 0])
     update('changed later')
     update('one', 'more')
-    assert.deepEqual([readsOf('the same'), readsOf('not asked for')], [0, 2])
+    assert.deepEqual([readsOf('the same'), readsOf('not asked for')], [0, 1])
   })
 
   test('know of no row that it is the same by a key that is no value', () => {
@@ -61,5 +66,12 @@ describe('Commits', () => {
     readsOf('Grace', null)
     update(null)
     assert.equal(readsOf('Grace', null), 1)
+  })
+
+  test('know of no row that it is the same when another key says which were changed', () => {
+    const { readsOf, updateBy } = memoryOfOurs()
+    readsOf('1')
+    updateBy('digest', 'of somebody else')
+    assert.equal(readsOf('1'), 2)
   })
 })

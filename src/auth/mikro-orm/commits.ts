@@ -6,6 +6,9 @@ export interface Log {
   others(): unknown
 }
 
+/** The rows of a table that are known to be changed, by the column that is its primary key: which commit was the last to do so. */
+type Changed = Map<unknown, number>
+
 // Of a minute in which some hundred are written each second.
 const most = 50_000
 
@@ -15,9 +18,10 @@ const most = 50_000
  */
 export class Commits {
   readonly #log: Log
-  readonly #tables = new Map<string, Map<unknown, number>>()
+  readonly #tables = new Map<string, { readonly key: string; readonly changed: Changed }>()
   #count = 0
   #lost = 0
+  #since = 0
 
   constructor(log: Log) {
     this.#log = log
@@ -28,14 +32,19 @@ export class Commits {
     return this.#count
   }
 
-  /** How many of them may have changed any row: what was read before may be different. */
+  /** The last of them that may have changed any row. */
   get lost(): number {
     return this.#lost
   }
 
-  /** The rows of a table that are known to be changed, by their primary keys: which commit was the last to do so. */
-  changedIn(table: string): ReadonlyMap<unknown, number> {
-    return this.#changedIn(table)
+  /** Since which of them it is known which rows were changed. */
+  get since(): number {
+    return this.#since
+  }
+
+  /** The rows of a table that were changed since then; `undefined` if they are not known by that column, but by another. */
+  changedIn(table: string, key: string): ReadonlyMap<unknown, number> | undefined {
+    return this.#changedIn(table, key)
   }
 
   /** Looks whether there are more. */
@@ -44,27 +53,27 @@ export class Commits {
   }
 
   /**
-   * Runs an update that is committed when it returns.
+   * Runs an update that is committed when it returns, while no other statement of this connection is open.
    *
    * @param update returns the primary keys of the rows that it has changed, if it has changed nothing else
    */
-  run(table: string, update: () => readonly unknown[] | undefined): void {
+  run(table: string, key: string, update: () => readonly unknown[] | undefined): void {
     const others = this.#log.others()
     this.look()
     const keys = update()
     if (!this.#log.hasChanged()) return
+    const changed = this.#changedIn(table, key)
     let isOnlyOurs = false
     try {
       isOnlyOurs = this.#log.others() === others
     } finally {
-      if (keys && isOnlyOurs) this.#note(table, keys)
+      if (keys && changed && isOnlyOurs) this.#note(changed, keys)
       else this.#loseAll()
     }
   }
 
-  #note(table: string, keys: readonly unknown[]): void {
+  #note(changed: Changed, keys: readonly unknown[]): void {
     this.#count += 1
-    const changed = this.#changedIn(table)
     for (const key of keys) {
       // In the order in which they were changed last.
       changed.delete(key)
@@ -73,21 +82,22 @@ export class Commits {
     for (const [key, count] of changed) {
       if (changed.size <= most) break
       changed.delete(key)
-      this.#lost = Math.max(this.#lost, count)
+      this.#since = Math.max(this.#since, count)
     }
   }
 
   #loseAll(): void {
     this.#count += 1
     this.#lost = this.#count
-    for (const each of this.#tables.values()) each.clear()
+    this.#since = this.#count
+    for (const { changed } of this.#tables.values()) changed.clear()
   }
 
   // Names are the same in any case.
-  #changedIn(table: string): Map<unknown, number> {
+  #changedIn(table: string, key: string): Changed | undefined {
     const name = table.toLowerCase()
-    const changed = this.#tables.get(name) ?? new Map<unknown, number>()
-    this.#tables.set(name, changed)
-    return changed
+    const known = this.#tables.get(name) ?? { key: key.toLowerCase(), changed: new Map() }
+    this.#tables.set(name, known)
+    return known.key === key.toLowerCase() ? known.changed : undefined
   }
 }

@@ -12,7 +12,7 @@ import {
 import type { Class } from '../auth.ts'
 import { conversion } from './conversion.ts'
 import { type EntityMaker, entityMaker } from './entity-maker.ts'
-import type { Row } from './prepared-read.ts'
+import type { KeyColumn, Row } from './prepared-read.ts'
 
 /**
  * A model whose entities can be made of rows without MikroORM: columns and nothing that its own code has a part in,
@@ -66,9 +66,10 @@ export class PlainModel {
     return this.columnOf(this.#meta.primaryKeys[0] ?? '') ?? ''
   }
 
-  /** In which of its columns the primary key is. */
-  get key(): number {
-    return this.#properties.findIndex(({ name }) => name === this.#meta.primaryKeys[0])
+  /** Where in a row that begins with them the primary key is, whatever it can be compared with. */
+  get keyColumn(): KeyColumn {
+    const column = this.#properties.findIndex(({ name }) => name === this.#meta.primaryKeys[0])
+    return { table: this.table, key: this.columns[column] ?? '', column }
   }
 
   /** Puts an entity that was made of this row under an entity manager, with whatever was changed since. */

@@ -11,9 +11,10 @@ export interface PreparedRead {
   get(value: string | number): Row | undefined | Promise<Row | undefined>
 }
 
-/** A table that a statement reads from, and which of the statement's columns is the primary key of it. */
+/** A table that a statement reads from, its primary key, and which of the statement's columns that is. */
 export interface KeyColumn {
   readonly table: string
+  readonly key: string
   readonly column: number
 }
 

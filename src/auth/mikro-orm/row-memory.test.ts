@@ -14,7 +14,7 @@ import { type PreparedRead, prepareRead, type Row } from './prepared-read.ts'
 import { RowMemory } from './row-memory.ts'
 
 const select = 'select name, id from people where id = ?'
-const statement = { sql: select, keys: [{ table: 'people', column: 1 }] }
+const statement = { sql: select, keys: [{ table: 'people', key: 'id', column: 1 }] }
 
 /** A database with somebody in it, and a statement that is prepared for it. */
 async function open(t: TestContext, journal = 'wal') {
@@ -101,7 +101,7 @@ describe('a prepared read', () => {
       const client = (await orm.em.getConnection().getNativeClient()) as Database.Database
       setUp(client, path)
       const sql = 'select name, id from seen where id = ?'
-      const keys = [{ table: 'seen', column: 1 }]
+      const keys = [{ table: 'seen', key: 'id', column: 1 }]
       const read = (await prepareRead(orm, { sql, keys })) ?? assert.fail()
       const all = await recordStatements(t, orm)
       for (let i = 0; i < 5; i += 1) assert.equal(await name(read), 'Ada')
@@ -234,7 +234,7 @@ describe('a prepared read', () => {
 /** A memory of rows whose first column is their key, of a database that says whether it has changed. */
 function memoryOf(hasChanged: () => boolean, most?: number) {
   const commits = new Commits({ hasChanged, others: () => 0 })
-  const keys = [{ table: 'people', column: 0 }]
+  const keys = [{ table: 'people', key: 'id', column: 0 }]
   return new RowMemory({ commits, keys, isCurrent: () => true, ...(most && { most }) })
 }
 
@@ -397,5 +397,52 @@ describe('RowMemory', () => {
     reads = 0
     for (let i = 0; i < 1_000; i += 1) ask(i % 100)
     assert.equal(reads, 0)
+  })
+
+  test('does not rest because strangers come', () => {
+    let changed = false
+    const hasChanged = () => {
+      const said = changed
+      changed = false
+      return said
+    }
+    const memory = memoryOf(hasChanged)
+    let reads = 0
+    const ask = (value: number) =>
+      memory.row(value, () => {
+        reads += 1
+        return [value]
+      })
+    for (let round = 0; round < 10; round += 1) {
+      for (let i = 0; i < 3_000; i += 1) {
+        ask(1 + (i % 100))
+        for (let stranger = 0; stranger < 5; stranger += 1) memory.row(`${i} ${stranger}`, () => undefined)
+      }
+      changed = true
+    }
+    assert.equal(reads, 10 * 200)
+  })
+
+  test('holds no more than a site has in its rows, and as much again when they are lost', () => {
+    let changed = false
+    const memory = memoryOf(() => changed, 16)
+    const isKept = (value: number, length: number) => {
+      let reads = 0
+      for (let i = 0; i < 3; i += 1) {
+        memory.row(value, () => {
+          reads += 1
+          return ['x'.repeat(length / 2), Buffer.alloc(length / 2), null, 1]
+        })
+        changed = false
+      }
+      return reads < 3
+    }
+    for (let time = 0; time < 2; time += 1) {
+      assert.ok(isKept(1, 6_000))
+      assert.ok(!isKept(2, 3_000))
+      assert.ok(isKept(3, 2_000))
+      changed = true
+    }
+    assert.ok(!isKept(4, 10_000))
   })
 })

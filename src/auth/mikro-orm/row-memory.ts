@@ -17,27 +17,30 @@ export interface RowMemoryOptions {
 interface Remembered {
   readonly value: string | number
   readonly row: Row
+  readonly size: number
   /** How many commits were seen when it was known to be as it is. */
   commits: number
 }
 
 /** The rows of a table that were changed, and in which column of a remembered row the key of its own is. */
 interface Changes {
-  readonly changed: ReadonlyMap<unknown, number>
+  readonly changed: ReadonlyMap<unknown, number> | undefined
   readonly column: number
 }
 
 // Places that are neighbours: as few that they are looked at in no time, and as many that hardly ever all are taken.
 const neighbours = 8
+// Characters and bytes of all rows together, for each place: those of a token and its user are fewer.
+const sizeOfPlace = 512
 // As often as it has to be asked, to tell what it is worth.
 const least = 1_000
 
 /**
  * Remembers rows until anything is committed to the database that may have changed them, by whichever process: what was
  * revoked, deleted or changed counts for the very next request. Bounded: each value has one place, which it takes when it is
- * asked for again before any other of that place is, and before all is lost, so that rows that nobody asks for again need not
- * be collected; and as long as one of the places beside it is free, it takes that. Where so much is committed that it hardly
- * ever has what it is asked for, it rests for a while, and costs nothing.
+ * asked for again before any other of that place is, so that rows that nobody asks for again need not be collected; and as
+ * long as one of the places beside it is free, it takes that. Where so much is committed that it hardly ever has what it is
+ * asked for, it rests for a while, and costs nothing.
  */
 export class RowMemory {
   readonly #commits: Commits
@@ -46,9 +49,11 @@ export class RowMemory {
   readonly #places: (Remembered | undefined)[]
   /** Which value has each place, by its number: to see that it is another takes no look at a row. */
   readonly #held: Uint32Array
-  /** Which value was asked for last in each place, and since when everything was lost. */
+  /** Which value was asked for last in each place, by its number. */
   readonly #asked: Uint32Array
-  #lost = 0
+  #size = 0
+  /** The last commit that it knows to have changed everything, and how often it was asked since, and had an answer. */
+  #lost: number
   #asks = 0
   #hits = 0
   /** How often it is not to be asked. */
@@ -57,10 +62,11 @@ export class RowMemory {
   constructor({ commits, keys, isCurrent, most = room() }: RowMemoryOptions) {
     this.#commits = commits
     this.#isCurrent = isCurrent
-    this.#changes = keys.map(({ table, column }) => ({ changed: commits.changedIn(table), column }))
+    this.#changes = keys.map(({ table, key, column }) => ({ changed: commits.changedIn(table, key), column }))
     this.#places = new Array(most).fill(undefined)
     this.#held = new Uint32Array(most)
     this.#asked = new Uint32Array(most)
+    this.#lost = commits.lost
   }
 
   /** The row for that value, as it was read or as `read` reads it now. Nobody is not remembered: strangers could fill it. */
@@ -69,56 +75,58 @@ export class RowMemory {
       this.#rest -= 1
       return read(value)
     }
-    const commits = this.#commits
     const number = numberOf(value)
     const own = number % this.#places.length
+    // Whoever comes for the first time does not pay for a look.
+    if (this.#asked[own] === number || this.#placeOf(number, own) !== undefined) this.#commits.look()
+    if (this.#lost !== this.#commits.lost) this.#startAnew()
     const place = this.#placeOf(number, own)
     const known = place === undefined ? undefined : this.#places[place]
-    const isKnown = known?.value === value
-    const askedBefore = this.#asked[own]
-    // Whoever comes for the first time does not pay for a look.
-    if (isKnown || askedBefore === asked(number, commits)) commits.look()
-    this.#asked[own] = asked(number, commits)
-    this.#takeStock()
-    if (isKnown && this.#isSame(known)) {
-      this.#hits += 1
-      return known.row
-    }
-    const row = read(value)
-    if (row && askedBefore === asked(number, commits) && this.#isCurrent())
-      this.#put(place ?? this.#freePlace(own), number, { value, row, commits: commits.count })
-    else if (isKnown && place !== undefined) this.#put(place, 0)
+    const isAskedAgain = this.#asked[own] === number
+    this.#asked[own] = number
+    const isKnown = known?.value === value && this.#isSame(known)
+    const row = isKnown ? known.row : read(value)
+    // Nor do strangers count, who could put it to rest.
+    if (!row) return undefined
+    this.#asks += 1
+    if (isKnown) this.#hits += 1
+    else if (isAskedAgain && this.#isCurrent()) this.#put(place ?? this.#freePlace(own), number, value, row)
     return row
   }
 
-  /** When all is lost: had it been worth anything? */
-  #takeStock(): void {
-    this.#asks += 1
-    const { lost } = this.#commits
-    if (lost === this.#lost) return
-    this.#lost = lost
+  #isSame(known: Remembered): boolean {
+    const { count, since } = this.#commits
+    if (known.commits === count) return true
+    if (known.commits < since) return false
+    for (const { changed, column } of this.#changes) {
+      const key = known.row[column]
+      // Each blob is an object of its own, whatever is in it.
+      if (!changed || key instanceof Uint8Array || (changed.get(key) ?? 0) > known.commits) return false
+    }
+    known.commits = count
+    return true
+  }
+
+  #put(place: number, number: number, value: string | number, row: Row): void {
+    const size = sizeOf(row)
+    const all = this.#size + size - (this.#places[place]?.size ?? 0)
+    if (all > this.#places.length * sizeOfPlace) return
+    this.#size = all
+    this.#held[place] = number
+    this.#places[place] = { value, row, size, commits: this.#commits.count }
+  }
+
+  /** When all is lost. Had it been worth anything? */
+  #startAnew(): void {
+    this.#lost = this.#commits.lost
+    this.#places.fill(undefined)
+    this.#held.fill(0)
+    this.#asked.fill(0)
+    this.#size = 0
     if (this.#asks < least) return
     if (this.#hits < this.#asks / 4) this.#rest = Math.min(8 * this.#asks, this.#places.length)
     this.#asks = 0
     this.#hits = 0
-  }
-
-  #put(place: number, number: number, remembered?: Remembered): void {
-    this.#held[place] = number
-    this.#places[place] = remembered
-  }
-
-  #isSame(known: Remembered): boolean {
-    const commits = this.#commits
-    if (known.commits < commits.lost) return false
-    if (known.commits === commits.count) return true
-    for (const { changed, column } of this.#changes) {
-      const key = known.row[column]
-      // Each blob is an object of its own, whatever is in it.
-      if (key instanceof Uint8Array || (changed.get(key) ?? 0) > known.commits) return false
-    }
-    known.commits = commits.count
-    return true
   }
 
   /** Where the value of that number is, if it is anywhere. */
@@ -133,19 +141,20 @@ export class RowMemory {
   #freePlace(own: number): number {
     const first = own - (own % neighbours)
     for (let place = first; place < first + neighbours; place += 1)
-      if ((this.#places[place]?.commits ?? -1) < this.#commits.lost) return place
+      if ((this.#places[place]?.commits ?? -1) < this.#commits.since) return place
     return own
   }
 }
 
-/** For how many rows there is room: those of most sites, and of a small heap a few hundredths. A row takes less than a kilobyte. */
+/** For how many rows there is room: for those of most sites, and for fewer where V8's heap is small. */
 function room(): number {
   return Math.min(131_072, neighbours * Math.floor(getHeapStatistics().heap_size_limit / 2 ** 18))
 }
 
-/** Another number for the same value when everything was lost since. */
-function asked(number: number, { lost }: Commits): number {
-  return (number + lost) >>> 0
+function sizeOf(row: Row): number {
+  let size = 0
+  for (const each of row) if (typeof each === 'string' || each instanceof Uint8Array) size += each.length
+  return size
 }
 
 /** The same whole number for the same value (FNV-1a). The end of a text tells most: digests and identifiers are random there. */

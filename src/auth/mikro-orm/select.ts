@@ -47,8 +47,8 @@ export class Select<Model extends object> {
     const sql = statement(em, plain, property, owner)
     if (sql === undefined) return undefined
     const asked = orm.config.get('onQuery')(sql, [])
-    const keys: KeyColumn[] = [{ table: plain.table, column: plain.key }]
-    if (owner) keys.push({ table: owner.model.table, column: plain.columns.length + owner.model.key })
+    const keys = [plain.keyColumn]
+    if (owner) keys.push(shifted(owner.model.keyColumn, plain.columns.length))
     // What a hook has made of the statement may read from anywhere.
     const remember = options.remember !== false && asked === sql
     const read = await prepareRead(orm, { sql: asked, keys }, { remember })
@@ -91,6 +91,10 @@ async function ownerOf(em: EntityManager, model: Class, relation: string): Promi
   // Whom the filters of the owner then leave out depends on how it is loaded.
   const isFiltered = owner && owner.conditions.size > 0 && !em.config.get('filtersOnRelations')
   return owner && !isFiltered ? { relation, model: owner } : undefined
+}
+
+function shifted({ column, ...rest }: KeyColumn, offset: number): KeyColumn {
+  return { ...rest, column: column + offset }
 }
 
 /** The statement, in the SQL that all databases speak, with the value for its one parameter; one row is enough. */

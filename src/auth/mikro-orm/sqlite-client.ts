@@ -40,3 +40,17 @@ export function isOwnTable(client: SqliteClient, table: string): boolean {
   const [type, page] = isIn('main') ?? []
   return type === 'table' && Number(page) > 0 && !isIn('temp')
 }
+
+/**
+ * Whether a transaction is open, or a query, such as one that is streamed: that keeps the connection in the past, and
+ * better-sqlite3 from executing anything.
+ */
+export function isBusy(client: SqliteClient): boolean {
+  if (client.inTransaction) return true
+  try {
+    client.exec('')
+    return false
+  } catch {
+    return true
+  }
+}

@@ -1,6 +1,6 @@
 import type { PreparedRead, ReadStatement } from './prepared-read.ts'
 import { RowMemory } from './row-memory.ts'
-import { type CarefulConnection, isOwnTable, type SqliteClient } from './sqlite-client.ts'
+import { type CarefulConnection, isBusy, isOwnTable, type SqliteClient } from './sqlite-client.ts'
 import { commitsOf } from './sqlite-commits.ts'
 
 /** Prepares a statement, and remembers its rows if they may be. */
@@ -25,15 +25,5 @@ export function readSqlite(
       careful.assertReadable?.(client)
       return memory ? memory.row(value, read) : read(value)
     },
-  }
-}
-
-// An open query, such as one that is streamed, keeps the connection in the past, and better-sqlite3 from executing anything.
-function isBusy(client: SqliteClient): boolean {
-  try {
-    client.exec('')
-    return false
-  } catch {
-    return true
   }
 }

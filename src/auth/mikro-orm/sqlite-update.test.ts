@@ -22,8 +22,8 @@ const ids = ['1', '2', '3']
 const select = `select e.id, e.name, e.seen_at, o.id, o.name from people as e
   left join people as o on o.id = e.boss where e.id = ?`
 const keys = [
-  { table: 'people', column: 0 },
-  { table: 'PEOPLE', column: 3 },
+  { table: 'people', key: 'id', column: 0 },
+  { table: 'PEOPLE', key: 'id', column: 3 },
 ]
 
 const PersonSchema = defineEntity({
@@ -124,7 +124,7 @@ describe('an update of rows', () => {
     const write = (name: string) => other.exec(`update people set name = '${name}' where id = '2'`)
     for (const [i, moments] of [['before'], ['after'], ['before', 'after'], []].entries()) {
       for (let again = 0; again < 3; again += 1) await reads()
-      commits.run('people', () => {
+      commits.run('people', 'id', () => {
         if (moments.includes('before')) write(`before ${i}`)
         client.exec(`update people set seen_at = ${100 + i} where id = '3'`)
         if (moments.includes('after')) write(`after ${i}`)
@@ -133,7 +133,7 @@ describe('an update of rows', () => {
       assert.equal(await reads(moments.join()), moments.length > 0 ? 3 : 1)
       // Nothing is written by us, and something by somebody else.
       for (let again = 0; again < 3; again += 1) await reads()
-      commits.run('people', () => {
+      commits.run('people', 'id', () => {
         write(`only ${i}`)
         return ['3']
       })
@@ -153,7 +153,7 @@ describe('an update of rows', () => {
       client.exec("update people set name = 'Nobody'")
       throw new Error('too late')
     }
-    assert.throws(() => commits.run('people', fail), /too late/)
+    assert.throws(() => commits.run('people', 'id', fail), /too late/)
     assert.equal(await reads(), 3)
     t.mock.method(client, 'pragma', (name: string) => {
       if (name === 'data_version' && client.prepare('select seen_at from people').pluck().get() === 9) fail()
@@ -164,7 +164,7 @@ describe('an update of rows', () => {
       client.exec('update people set seen_at = 9')
       return ['1']
     }
-    assert.throws(() => commits.run('people', change), /too late/)
+    assert.throws(() => commits.run('people', 'id', change), /too late/)
     assert.equal(await reads(), 3)
   })
 
@@ -187,6 +187,18 @@ describe('an update of rows', () => {
       ['Edith', 9],
     ])
     assert.equal(await reads(), 3)
+  })
+
+  test('waits for a query of its own connection that is streamed', async (t) => {
+    const { orm, other, reads, update } = await open(t)
+    const stream = orm.em.fork().stream(Person, { orderBy: { id: 'asc' } })
+    await stream.next()
+    other.exec("update people set name = 'Augusta' where id = '1'")
+    const updated = update('3', { seenAt: 9 })
+    await stream.return?.(undefined)
+    await updated
+    assert.equal(await reads(), 3)
+    assert.equal(other.prepare("select seen_at from people where id = '3'").pluck().get(), 9)
   })
 
   test('is right in 3,000 rounds of writes, checkpoints and vacuums by two connections', async (t) => {

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/core'
 import type { Class } from '../auth.ts'
 import { primaryKeyOf } from './model.ts'
-import { type CarefulConnection, isOwnTable, type SqliteClient } from './sqlite-client.ts'
+import { type CarefulConnection, isBusy, isOwnTable, type SqliteClient } from './sqlite-client.ts'
 import { knownCommitsOf } from './sqlite-commits.ts'
 
 /** What is to be changed in which rows of a model, as MikroORM takes it. */
@@ -11,10 +11,17 @@ export interface Update {
   readonly change: object
 }
 
+interface Query {
+  getQuery(): string
+  getParams(): readonly unknown[]
+  /** With the parameters in it, which is how MikroORM has it executed. */
+  getFormattedQuery(): string
+}
+
 /** What MikroORM's SQL drivers have, which its widest type does not know. */
 interface Builder {
   createQueryBuilder(model: Class): {
-    update(change: object): { where(where: object): { getFormattedQuery(): string } }
+    update(change: object): { where(where: object): Query }
   }
 }
 
@@ -36,16 +43,16 @@ export async function updateSqlite(em: EntityManager, client: SqliteClient, upda
 function isFree(em: EntityManager, client: SqliteClient, connection: CarefulConnection): boolean {
   connection.assertWritable?.(client)
   const isOurs = connection.assertWritable || !connection.assertReadable
-  return isOurs && !client.inTransaction && !em.config.getLogger().isEnabled('query')
+  return isOurs && !isBusy(client) && !em.config.getLogger().isEnabled('query')
 }
 
 /** In a transaction of its own; `false` if a hook has anything to say about it. */
 function updateAtOnce(em: EntityManager, client: SqliteClient, { model, where, change }: Update): boolean {
   const { tableName: table } = em.getMetadata().get<object>(model)
   const [key = ''] = primaryKeyOf(em, model).fieldNames
-  const builder = (em as unknown as Builder).createQueryBuilder(model).update(change).where(where)
-  const sql = `${builder.getFormattedQuery()} returning ${em.getPlatform().quoteIdentifier(key)}`
-  if (em.config.get('onQuery')(sql, []) !== sql) return false
+  const query = (em as unknown as Builder).createQueryBuilder(model).update(change).where(where)
+  if (em.config.get('onQuery')(query.getQuery(), query.getParams()) !== query.getQuery()) return false
+  const sql = `${query.getFormattedQuery()} returning ${em.getPlatform().quoteIdentifier(key)}`
   const statement = client.prepare(sql).raw()
   const update = () => {
     const before = changes(client)
@@ -54,7 +61,7 @@ function updateAtOnce(em: EntityManager, client: SqliteClient, { model, where, c
     return changes(client) - before === keys.length ? keys : undefined
   }
   const commits = knownCommitsOf(client)
-  if (commits && isOwnTable(client, table) && !mayReplace(client, table)) commits.run(table, update)
+  if (commits && isOwnTable(client, table) && !mayReplace(client, table)) commits.run(table, key, update)
   else update()
   return true
 }

@@ -26,7 +26,7 @@ async function databaseWithRow(t: TestContext) {
   const read = async () => {
     const prepared = await prepareRead(orm, {
       sql: `select ${columns} from kinds where id = ? limit 1`,
-      keys: [{ table: 'kinds', column: 0 }],
+      keys: [{ table: 'kinds', key: 'id', column: 0 }],
     })
     return prepared ?? assert.fail('Nothing is prepared.')
   }
