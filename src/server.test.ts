@@ -66,6 +66,21 @@ describe('the server', { concurrency: 2 }, () => {
     while (!(await isKept())) await sleep(50)
   })
 
+  test('compiles for whoever may write nothing later, and leaves nothing else behind', async (t) => {
+    const folder = await temporaryFolder(t)
+    const compiled = await temporaryFolder(t)
+    const program = join(import.meta.dirname, 'start.js')
+    const child = spawn(process.execPath, [program, 'compile'], {
+      cwd: folder,
+      env: { NODE_COMPILE_CACHE: compiled, TMPDIR: folder, NODE_ENV: 'production' },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
+    const [code] = await once(child, 'close')
+    assert.equal(code, 0)
+    assert.deepEqual(await readdir(folder), [])
+    assert.ok((await readdir(compiled, { recursive: true })).length > 100)
+  })
+
   test('serves and stops when its log cannot be written', async (t) => {
     if (process.platform !== 'linux') return t.skip('Only Linux has a disk that is always full.')
     const probe = createServer().listen(0, '127.0.0.1')
