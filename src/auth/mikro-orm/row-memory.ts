@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
 import type { Commits } from './commits.ts'
 import type { KeyColumn, Row } from './prepared-read.ts'
+import { Worth } from './worth.ts'
 
 /** How a row memory is made. */
 export interface RowMemoryOptions {
@@ -32,15 +33,13 @@ interface Changes {
 const neighbours = 8
 // Characters and bytes of all rows together, for each place: those of a token and its user are fewer.
 const sizeOfPlace = 512
-// As often as it has to be asked, to tell what it is worth.
-const least = 1_000
 
 /**
  * Remembers rows until anything is committed to the database that may have changed them, by whichever process: what was
- * revoked, deleted or changed counts for the very next request. Bounded: each value has one place, which it takes when it is
- * asked for again before any other of that place is, so that rows that nobody asks for again need not be collected; and as
- * long as one of the places beside it is free, it takes that. Where so much is committed that it hardly ever has what it is
- * asked for, it rests for a while, and costs nothing.
+ * revoked, deleted or changed counts for the very next request. Bounded: each value has one place and seven beside it, of
+ * which it takes one that is free; where none is, its own, when it is asked for again before any other of that place is, so that
+ * rows that nobody asks for again need not be collected. Where so much is committed that it hardly ever has what it is asked for,
+ * it rests for a while, and costs nothing.
  */
 export class RowMemory {
   readonly #commits: Commits
@@ -52,12 +51,9 @@ export class RowMemory {
   /** Which value was asked for last in each place, by its number. */
   readonly #asked: Uint32Array
   #size = 0
-  /** The last commit that it knows to have changed everything, and how often it was asked since, and had an answer. */
+  readonly #worth: Worth
+  /** The last commit that it knows to have changed everything. */
   #lost: number
-  #asks = 0
-  #hits = 0
-  /** How often it is not to be asked. */
-  #rest = 0
 
   constructor({ commits, keys, isCurrent, most = room() }: RowMemoryOptions) {
     this.#commits = commits
@@ -66,21 +62,22 @@ export class RowMemory {
     this.#places = new Array(most).fill(undefined)
     this.#held = new Uint32Array(most)
     this.#asked = new Uint32Array(most)
+    this.#worth = new Worth(most)
     this.#lost = commits.lost
   }
 
   /** The row for that value, as it was read or as `read` reads it now. Nobody is not remembered: strangers could fill it. */
   row<Value extends string | number>(value: Value, read: (value: Value) => Row | undefined): Row | undefined {
-    if (this.#rest > 0) {
-      this.#rest -= 1
-      return read(value)
-    }
+    if (this.#worth.isResting()) return read(value)
     const number = numberOf(value)
     const own = number % this.#places.length
+    let place = this.#placeOf(number, own)
     // Whoever comes for the first time does not pay for a look.
-    if (this.#asked[own] === number || this.#placeOf(number, own) !== undefined) this.#commits.look()
-    if (this.#lost !== this.#commits.lost) this.#startAnew()
-    const place = this.#placeOf(number, own)
+    if (place !== undefined) this.#commits.look()
+    if (this.#lost !== this.#commits.lost) {
+      this.#startAnew()
+      place = undefined
+    }
     const known = place === undefined ? undefined : this.#places[place]
     const isAskedAgain = this.#asked[own] === number
     this.#asked[own] = number
@@ -88,9 +85,9 @@ export class RowMemory {
     const row = isKnown ? known.row : read(value)
     // Nor do strangers count, who could put it to rest.
     if (!row) return undefined
-    this.#asks += 1
-    if (isKnown) this.#hits += 1
-    else if (isAskedAgain && this.#isCurrent()) this.#put(place ?? this.#freePlace(own), number, value, row)
+    this.#worth.note(isKnown)
+    if (!isKnown)
+      this.#keep(place ?? this.#freePlace(own) ?? (isAskedAgain ? own : undefined), number, value, row)
     return row
   }
 
@@ -107,7 +104,8 @@ export class RowMemory {
     return true
   }
 
-  #put(place: number, number: number, value: string | number, row: Row): void {
+  #keep(place: number | undefined, number: number, value: string | number, row: Row): void {
+    if (place === undefined || !this.#isCurrent()) return
     const size = sizeOf(row)
     const all = this.#size + size - (this.#places[place]?.size ?? 0)
     if (all > this.#places.length * sizeOfPlace) return
@@ -116,17 +114,13 @@ export class RowMemory {
     this.#places[place] = { value, row, size, commits: this.#commits.count }
   }
 
-  /** When all is lost. Had it been worth anything? */
   #startAnew(): void {
     this.#lost = this.#commits.lost
     this.#places.fill(undefined)
     this.#held.fill(0)
     this.#asked.fill(0)
     this.#size = 0
-    if (this.#asks < least) return
-    if (this.#hits < this.#asks / 4) this.#rest = Math.min(8 * this.#asks, this.#places.length)
-    this.#asks = 0
-    this.#hits = 0
+    this.#worth.judge()
   }
 
   /** Where the value of that number is, if it is anywhere. */
@@ -137,12 +131,12 @@ export class RowMemory {
     return undefined
   }
 
-  /** A place beside its own where nothing is, or nothing that still holds; else its own. */
-  #freePlace(own: number): number {
+  /** Its own place or one beside it, where nothing is, or nothing that still holds. */
+  #freePlace(own: number): number | undefined {
     const first = own - (own % neighbours)
     for (let place = first; place < first + neighbours; place += 1)
       if ((this.#places[place]?.commits ?? -1) < this.#commits.since) return place
-    return own
+    return undefined
   }
 }
 

@@ -28,9 +28,11 @@ export function isSqlite(client: unknown): client is SqliteClient {
   return typeof client === 'object' && client !== null && 'inTransaction' in client && 'prepare' in client
 }
 
-// What a view or a virtual table shows may change though nothing is committed, and what is committed to a temporary table or
-// to an attached database does not show in our log. Names are the same in any case.
-/** Whether that is a table of the database's own file, and there is nothing else of that name in its place. */
+/**
+ * Whether that is a table of the database's own file, and there is nothing else of that name in its place. What a view or a
+ * virtual table shows may change though nothing is committed, and what is committed to a temporary table or to an attached
+ * database does not show in our log.
+ */
 export function isOwnTable(client: SqliteClient, table: string): boolean {
   const isIn = (schema: string) =>
     client

@@ -35,6 +35,7 @@ export async function updateSqlite(em: EntityManager, client: SqliteClient, upda
   try {
     if (isFree(em, client, connection) && updateAtOnce(em, client, update)) return
   } catch (error) {
+    // That driver knows how to wait, and says what is wrong.
     if (!connection.assertWritable) throw error
   }
   await em.nativeUpdate<object>(model, where, change, { filters: false })
