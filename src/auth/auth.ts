@@ -2,6 +2,7 @@ import { validateHeaderValue } from 'node:http'
 import type { ExtendableContext, Next } from 'koa'
 import type { RequestAuthenticator } from './authenticator.ts'
 import { atOnce, isAnswer, Misuse, Unauthorized, Undecided } from './errors.ts'
+import { endOfTurn } from './turn.ts'
 import { warnOfLogoutInVain, warnOfUnguarded } from './unguarded.ts'
 
 /** A user type: any class of yours, or a persisted model. The class itself, never its name, is its key. */
@@ -182,7 +183,10 @@ export class Auth {
   }
 }
 
-/** Puts an empty store on the context of every request. Goes before every authenticator and guard. */
+/**
+ * Puts an empty store on the context of every request. Goes before every authenticator and guard. Requests that come together go
+ * on together from here, when all of them have been read.
+ */
 export function auth(...none: []): (ctx: ExtendableContext & { auth?: Auth }, next: Next) => Promise<void> {
   if (none.length > 0) throw new Misuse('Call it: `app.use(auth())`, with parentheses.')
   return async (ctx, next) => {
@@ -190,6 +194,7 @@ export function auth(...none: []): (ctx: ExtendableContext & { auth?: Auth }, ne
     if (ctx.auth) return next()
     const store = new Auth(ctx as AuthContext)
     ctx.auth = store
+    await endOfTurn()
     await next()
     store.close()
   }

@@ -56,15 +56,13 @@ export class SessionStore {
    *
    * @param ctx the request, which has its databases
    */
-  get(id: string, ctx: object): SessionData | undefined | Promise<SessionData | undefined> {
+  async get(id: string, ctx: object): Promise<SessionData | undefined> {
     const digest = digestOf(id)
-    const found = digest === undefined ? undefined : this.#sessions.find(ctx, digest)
-    return found instanceof Promise ? found.then((session) => this.#use(session)) : this.#use(found)
+    const found = digest === undefined ? undefined : await this.#sessions.find(ctx, digest)
+    return found && this.#use(found)
   }
 
-  /** At once where nothing is to be written, as nearly always. */
-  #use(found: StoredSession | undefined): SessionData | undefined | Promise<SessionData | undefined> {
-    if (!found) return undefined
+  #use(found: StoredSession): SessionData | Promise<undefined> {
     const now = this.#now()
     const { digest, data, kept, createdAt } = found
     const seenAt = this.#uses.of(found) ?? createdAt

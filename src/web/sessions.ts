@@ -58,8 +58,7 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
     async get(id: string, _maxAge: number, options: StoreOptions) {
       const ctx = contextOf(options)
       try {
-        const found = store.get(id, ctx)
-        const data = found instanceof Promise ? await found : found
+        const data = await store.get(id, ctx)
         if (data) existing.set(ctx, id)
         return data
       } catch (error) {

@@ -22,6 +22,8 @@ export class Commits {
   #count = 0
   #lost = 0
   #since = 0
+  #isTogether = false
+  #hasLooked = false
 
   constructor(log: Log) {
     this.#log = log
@@ -49,7 +51,20 @@ export class Commits {
 
   /** Looks whether there are more. */
   look(): void {
+    if (this.#hasLooked) return
+    this.#hasLooked = this.#isTogether
     if (this.#log.hasChanged()) this.#loseAll()
+  }
+
+  /** Answers questions that had all been put before: for all of them it looks once. */
+  together<Answers>(answer: () => Answers): Answers {
+    this.#isTogether = true
+    try {
+      return answer()
+    } finally {
+      this.#isTogether = false
+      this.#hasLooked = false
+    }
   }
 
   /**

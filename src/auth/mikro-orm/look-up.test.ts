@@ -282,7 +282,7 @@ describe('LookUp', () => {
     const byName = new LookUp({ model: User, property: 'name' })
     for (const wrong of [{}, { $ne: '' }, [ada.id], null, undefined, true] as never[]) {
       assert.equal(await users.find(requestTo(orm), wrong), undefined)
-      assert.throws(() => byName.find(requestTo(orm), wrong), { code: 'ERR_AUTH_MISUSE' })
+      await assert.rejects(byName.find(requestTo(orm), wrong), { code: 'ERR_AUTH_MISUSE' })
     }
   })
 

@@ -6,7 +6,8 @@ import { Select, type Sought } from './select.ts'
 
 /**
  * Finds an entity by one of its values, as authentication does on every request: by a prepared statement of the driver
- * that MikroORM opened, and with nothing of its unit of work. When the handler asks for an entity manager, the entity is
+ * that MikroORM opened, and with nothing of its unit of work. On SQLite, whatever is looked up in the same turn of the event loop is
+ * looked up together, at its end. When the handler asks for an entity manager, the entity is
  * in it as if it had been found there.
  *
  * Where that is not the same, MikroORM is asked in the usual way: for a model that is more than columns, while statements
@@ -22,57 +23,34 @@ export class LookUp<Model extends object> {
   }
 
   /**
-   * The entity, or nobody; at once where the driver answers at once. Throws if the database cannot be asked.
+   * The entity, or nobody. Throws if the database cannot be asked.
    *
    * @param value a string or a number, else it throws `Misuse`: an object would be a query
    * @param database the name that it was mounted by, if it is not the default one
    */
-  find(
-    ctx: object,
-    value: string | number,
-    database?: string,
-  ): Model | undefined | Promise<Model | undefined> {
+  async find(ctx: object, value: string | number, database?: string): Promise<Model | undefined> {
     const orm = databaseOf(ctx, database)
     if (typeof value !== 'string' && typeof value !== 'number')
       throw new Misuse('Look up a text or a number: an object would be a query of its own.')
     if (isInUse(ctx, database) || orm.config.getLogger().isEnabled('query'))
       return this.#ask(ctx, value, database)
-    const select = this.#selects.get(orm)
-    if (!select) return this.#findLater(ctx, value, database)
-    let row: ReturnType<typeof select.row>
-    try {
-      row = select.row(value)
-    } catch {
-      // The connection may be another one by now.
-      this.#selects.delete(orm)
-      return this.#ask(ctx, value, database)
-    }
-    if (row instanceof Promise) return this.#findLater(ctx, value, database, row)
-    return row && made(select, row, ctx, database)
-  }
-
-  /** Where there is something to wait for: the statement, or its row. */
-  async #findLater(
-    ctx: object,
-    value: string | number,
-    database?: string,
-    asked?: Promise<Row | undefined>,
-  ): Promise<Model | undefined> {
-    const orm = databaseOf(ctx, database)
     let select: Select<Model> | undefined
     let row: Row | undefined
     try {
       if (!this.#selects.has(orm))
         this.#selects.set(orm, await Select.prepare(orm, this.#sought, readOptionsOf(ctx)))
       select = this.#selects.get(orm)
-      row = await (asked ?? select?.row(value))
+      row = await select?.row(value)
     } catch (error) {
       // MikroORM's own: its driver has waited already.
       if (error instanceof DriverException) throw error
+      // The connection may be another one by now.
       this.#selects.delete(orm)
       select = undefined
     }
-    return select ? row && made(select, row, ctx, database) : this.#ask(ctx, value, database)
+    // Something else of the request may have asked for its entity manager meanwhile.
+    if (!select || isInUse(ctx, database)) return this.#ask(ctx, value, database)
+    return row && made(select, row, ctx, database)
   }
 
   async #ask(ctx: object, value: string | number, database?: string): Promise<Model | undefined> {

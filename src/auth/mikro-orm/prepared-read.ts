@@ -8,7 +8,7 @@ export type Row = readonly unknown[]
 
 /** A statement that reads at most one row. Throws where the database is busy or away: ask it in the usual way then. */
 export interface PreparedRead {
-  get(value: string | number): Row | undefined | Promise<Row | undefined>
+  get(value: string | number): Promise<Row | undefined>
 }
 
 /** A table that a statement reads from, its primary key, and which of the statement's columns that is. */

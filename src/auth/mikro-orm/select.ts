@@ -55,8 +55,8 @@ export class Select<Model extends object> {
     return read && new Select<Model>(read, plain, owner)
   }
 
-  /** The row, if there is one. Throws where the database cannot be asked just now. */
-  row(value: string | number): Row | undefined | Promise<Row | undefined> {
+  /** The row, if there is one. Fails where the database cannot be asked just now. */
+  row(value: string | number): Promise<Row | undefined> {
     return this.#read.get(value)
   }
 

@@ -1,6 +1,7 @@
 import type { Row } from './prepared-read.ts'
 
-interface Statement {
+/** A statement that returns rows, each as the list of its values. */
+export interface Statement {
   get(value?: unknown): Row | undefined
   all(): Row[]
 }

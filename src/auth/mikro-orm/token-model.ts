@@ -89,10 +89,9 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     this.#tokens = new LookUp({ model: user, property: keys.value, relation: keys.user })
   }
 
-  override authenticate({ token }: BearerAuthorization, ctx: AuthContext): void | Promise<void> {
+  override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
     const value = this.user.stored(token)
-    const found = value === undefined ? undefined : this.#tokens.find(ctx, value, this.#database)
-    if (found instanceof Promise) return found.then((token) => (token ? this.#logIn(token, ctx) : undefined))
+    const found = value === undefined ? undefined : await this.#tokens.find(ctx, value, this.#database)
     if (found) return this.#logIn(found, ctx)
   }
 
