@@ -52,8 +52,8 @@ export class Commits {
   /** Looks whether there are more. */
   look(): void {
     if (this.#hasLooked) return
-    this.#hasLooked = this.#isTogether
     if (this.#log.hasChanged()) this.#loseAll()
+    this.#hasLooked = this.#isTogether
   }
 
   /** Answers questions that had all been put before: for all of them it looks once. */

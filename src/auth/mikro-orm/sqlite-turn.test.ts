@@ -118,6 +118,54 @@ describe('what is asked in one turn', () => {
     assert.deepEqual(await Promise.all(['1', '2', '3'].map(people)), ['Ada', 'Grace', 'Edith'])
   })
 
+  test('remembers no row as it was before a commit that came between two rows of one turn', async (t) => {
+    for (let when = 1; when <= 5; when += 1) {
+      const { other, client, prepare } = await open(t)
+      const people = await prepare(byID)
+      const names = await prepare(byName)
+      // Somebody who is remembered stands among those who are not.
+      const ask = () =>
+        Promise.all([names('Ada'), people('1'), names('Grace'), people('3'), people('2'), people('1')])
+      await people('3')
+      await people('3')
+      let left = when
+      const change = () => {
+        left -= 1
+        if (left === 0) other.exec("update people set name = 'changed'")
+      }
+      const prototype = Object.getPrototypeOf(client.prepare(byID.sql))
+      const { get } = prototype
+      const { hasChanged } = WalIndex.prototype
+      const reads = t.mock.method(prototype, 'get', function (this: unknown, ...values: unknown[]) {
+        const row = Reflect.apply(get, this, values)
+        change()
+        return row
+      })
+      const looks = t.mock.method(WalIndex.prototype, 'hasChanged', function (this: WalIndex) {
+        const answer = hasChanged.call(this)
+        change()
+        return answer
+      })
+      await ask()
+      reads.mock.restore()
+      looks.mock.restore()
+      assert.ok(left <= 0, `${when} is too late`)
+      const now = ['Ada', 'changed', 'Grace', 'changed', 'changed', 'changed']
+      assert.deepEqual(await ask(), now, `a commit behind read or look ${when}`)
+    }
+  })
+
+  test('is nobody any more for all who ask in a turn, when the connection is closed', async (t) => {
+    const { orm, prepare } = await open(t)
+    const people = await prepare(byID)
+    const ask = () => Promise.allSettled(['1', '2', '1', '2'].map(people))
+    for (let i = 0; i < 3; i += 1) await ask()
+    const asked = ask()
+    await orm.close()
+    for (const { status } of await asked) assert.equal(status, 'rejected')
+    for (const { status } of await ask()) assert.equal(status, 'rejected')
+  })
+
   test('sees in each turn what was committed before it, by whichever connection', async (t) => {
     for (const remember of [true, false]) {
       const { other, client, prepare } = await open(t, { remember })

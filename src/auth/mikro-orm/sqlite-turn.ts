@@ -56,10 +56,7 @@ export class SqliteTurn {
       throw new Error('The connection is in a transaction.')
     this.#reads += 1
     // From the second on, they are worth a transaction.
-    if (this.#reads === 2 && this.isCurrent) {
-      this.#client.exec('begin')
-      this.#hasBegun = true
-    }
+    if (this.#reads === 2 && this.isCurrent) this.#begin()
     return statement.get(value)
   }
 
@@ -92,6 +89,13 @@ export class SqliteTurn {
       this.#isCurrent = undefined
       if (this.#hasBegun) this.#commit()
     }
+  }
+
+  /** What is read from here on is as it is now: who looked later would know of more than that. */
+  #begin(): void {
+    knownCommitsOf(this.#client)?.look()
+    this.#client.exec('begin')
+    this.#hasBegun = true
   }
 
   #commit(): void {
