@@ -16,7 +16,7 @@ export interface MemoryResult {
   readonly atRest: number[]
   /** What of that are pages of files. */
   readonly filesAtRest: number[]
-  /** After each quarter of the requests that count, of which there are so many. */
+  /** After each quarter of the requests, of which there are so many. */
   readonly quarters: number[]
   readonly requests: number
   /** What 100,000 sessions take that are asked with at random, beyond a hundred: in the process, and in the database. */
@@ -33,15 +33,10 @@ export async function measureMemory(wanted: number, starts: number): Promise<Mem
   const running = await start(site, keys, { core: serverCore })
   const quarters: number[] = []
   let requests = 0
-  const askUntil = async (wanted: number) => {
-    while (requests < wanted) for (const each of asked) requests += (await load(running, each, 2)).rate * 2
-  }
   try {
-    // Whoever is remembered has come a few times by then: what has a bound may grow to it.
-    await askUntil(wanted / 2)
-    requests = 0
     for (let quarter = 1; quarter <= 4; quarter += 1) {
-      await askUntil((wanted * quarter) / 4)
+      while (requests < (wanted * quarter) / 4)
+        for (const each of asked) requests += (await load(running, each, 2)).rate * 2
       quarters.push(megabytes(running))
     }
   } finally {

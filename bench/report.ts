@@ -54,7 +54,7 @@ export function printMemory({ atRest, filesAtRest, quarters, requests, sessions 
   heading('Resident memory of this site')
   print('at rest', `${list(atRest)} MB`)
   print('of which pages of files', `${list(filesAtRest)} MB`)
-  print(`over ${whole(requests)} requests, after half as many`, `${list(quarters)} MB`)
+  print(`over ${whole(requests)} requests`, `${list(quarters)} MB`)
   print(
     'asked with 100,000 sessions',
     `${sessions.process.toFixed(0)} MB more, and ${sessions.file.toFixed(0)} MB of database`,
