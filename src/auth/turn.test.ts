@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import Koa from 'koa'
 import { auth } from './auth.ts'
 import { serve } from './testing/serve.ts'
 import { endOfTurn } from './turn.ts'
+
+const run = promisify(execFile)
 
 test('a turn ends for all who wait, once for each time that they do, and the next one is another', async () => {
   const order: string[] = []
@@ -29,6 +33,20 @@ test('a turn ends for all who wait, once for each time that they do, and the nex
   ticks(5)
   await next
   assert.deepEqual(order, ['ticks', 'end'], 'whoever comes later waits for all that comes meanwhile')
+})
+
+test('a turn ends whatever a test has put into the place of timers', async () => {
+  // In a process of its own: the test runner needs them, too.
+  const program = `
+    import { endOfTurn } from '${import.meta.resolve('./turn.ts')}'
+    const { nextTick } = process
+    for (const name of ['setImmediate', 'queueMicrotask']) globalThis[name] = () => {}
+    process.nextTick = () => {}
+    for (let i = 0; i < 3; i += 1) await endOfTurn()
+    process.nextTick = nextTick
+    console.log('ended')`
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program])
+  assert.equal(stdout, 'ended\n')
 })
 
 test('requests that come together are all read before any is worked on, and each has its answer', async (t) => {

@@ -1,5 +1,9 @@
 import { setImmediate } from 'node:timers'
 
+// Node's own: a test of somebody's that puts its clock into their place would have everybody wait for ever.
+const { nextTick } = process
+const { queueMicrotask } = globalThis
+
 let end: Promise<void> | undefined
 /** Those who have waited, while they go on. */
 let goingOn: Promise<void> | undefined
@@ -11,7 +15,7 @@ let goingOn: Promise<void> | undefined
  */
 export function endOfTurn(): Promise<void> {
   end ??= new Promise((resolve) => {
-    if (goingOn) process.nextTick(goOn, resolve)
+    if (goingOn) nextTick(goOn, resolve)
     else setImmediate(goOn, resolve)
   })
   return end
@@ -24,7 +28,7 @@ function goOn(resolve: () => void): void {
   resolve()
   // A tick that a microtask asks for comes after all microtasks, and so after whatever they do without waiting for anything else.
   queueMicrotask(() =>
-    process.nextTick(() => {
+    nextTick(() => {
       if (goingOn === these) goingOn = undefined
     }),
   )
