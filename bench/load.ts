@@ -9,7 +9,6 @@ import { processorTime } from './processor.ts'
 import type { Running } from './server-process.ts'
 
 const run = promisify(execFile)
-const connections = 32
 
 /** What is asked for, again and again. */
 export interface Load {
@@ -19,7 +18,11 @@ export interface Load {
   readonly header?: string | undefined
   /** A file with its values, a line each. */
   readonly values: string
+  /** How many connections ask, each of which asks again as soon as it is answered. */
+  readonly connections?: number | undefined
 }
+
+const usualConnections = 32
 
 /** What came of it. */
 export interface Measured {
@@ -80,7 +83,7 @@ async function wrk(
   seed: number,
   core: number | undefined,
 ): Promise<Outcome> {
-  const { method, path, header, values } = load
+  const { method, path, header, values, connections = usualConnections } = load
   const script = join(import.meta.dirname, 'load.lua')
   const [command = '', ...args] = onCore(core, [
     ...['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url, '--'],
@@ -90,7 +93,11 @@ async function wrk(
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
 }
 
-async function autocannon(url: string, { method, path, header, values }: Load, seconds: number) {
+async function autocannon(
+  url: string,
+  { method, path, header, values, connections = usualConnections }: Load,
+  seconds: number,
+) {
   const { default: cannon } = await import('autocannon')
   const all = readFileSync(values, 'utf8').trim().split('\n')
   const fixed = { 'X-Forwarded-For': '192.0.2.1', 'X-Forwarded-Proto': 'https' }

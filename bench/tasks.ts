@@ -18,6 +18,8 @@ export interface Task {
   /** The header that says who asks, and its values: all of them are used. */
   readonly header?: 'Authorization' | 'Cookie'
   values(server: Server, keys: Keys): string[]
+  /** How many ask at a time: 32, if not said. */
+  readonly connections?: number
   /** Whether those who ask have not been seen for a minute, so that it is to be noted that they were. */
   readonly isDue?: boolean
   /** Values that nobody may be let in with. */
@@ -64,6 +66,14 @@ const bearerDue: Task = {
   key: 'bearer-due',
   name: 'GET /me, a bearer token that was not used for a minute',
   isDue: true,
+}
+
+// Whoever works on several requests together has only one here.
+const bearerAlone: Task = {
+  ...bearer,
+  key: 'bearer-alone',
+  name: 'GET /me, a bearer token, one request at a time',
+  connections: 1,
 }
 
 function jwt(algorithm: Algorithm): Task {
@@ -141,6 +151,7 @@ export const tasks: readonly Task[] = [
   bearer,
   bearerAgain,
   bearerDue,
+  bearerAlone,
   jwt('HS256'),
   jwt('ES256'),
   jwt('EdDSA'),
@@ -162,8 +173,8 @@ export function loadOf(task: Task, server: Server, keys: Keys): Load {
   const values = join(folder, 'values', `${server.key}-${task.key}.txt`)
   mkdirSync(join(folder, 'values'), { recursive: true })
   writeFileSync(values, `${task.values(server, keys).join('\n')}\n`)
-  const { method, path, header } = task
-  return { method, path, header, values }
+  const { method, path, header, connections } = task
+  return { method, path, header, values, connections }
 }
 
 /** Has a server answer as it should, and refuse as it should, before it is measured. */
