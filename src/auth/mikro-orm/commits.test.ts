@@ -15,11 +15,7 @@ function memoryOfOurs() {
     others: () => 0,
   }
   const commits = new Commits(log)
-  const memory = new RowMemory({
-    commits,
-    keys: [{ table: 'people', key: 'id', column: 0 }],
-    isCurrent: () => true,
-  })
+  const memory = new RowMemory({ commits, keys: [{ table: 'people', key: 'id', column: 0 }] })
   let reads = 0
   /** How often it had to be read, of three times that it is asked for. */
   const readsOf = (value: string, key: unknown = value) => {

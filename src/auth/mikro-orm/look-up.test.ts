@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { defineEntity, type EntityClass, p, Type, wrap } from '@mikro-orm/sqlite'
+import Database from 'better-sqlite3'
 import { openORM, openORMWith } from '../testing/open-orm.ts'
 import { requestTo } from '../testing/request-to.ts'
 import { entityManager } from './databases.ts'
@@ -300,6 +301,34 @@ describe('LookUp', () => {
     await assert.rejects(taken, /taken back/)
     assert.equal((await found)?.name, 'Augusta')
   })
+
+  for (const remember of [true, false])
+    test(`finds nobody who was deleted while a query is streamed, ${remember ? 'with' : 'without'} a memory`, async (t) => {
+      const folder = await mkdtemp(join(tmpdir(), 'look-up-'))
+      t.after(() => rm(folder, { recursive: true }))
+      const { User, Token } = models()
+      const options = { dbName: join(folder, 'users.sqlite'), entities: [User, Token] }
+      const { orm, statements } = await openORMWith(t, options)
+      const users = new LookUp({ model: User, property: 'name' })
+      const find = async () => (await users.find(requestTo(orm, { remember }), 'Ada'))?.name
+      await orm.em.getConnection().execute('pragma journal_mode = wal')
+      await orm.em.fork().insert(User, ada)
+      assert.equal(await find(), 'Ada')
+      const stream = orm.em.fork().stream(User)
+      await stream.next()
+      // As another process does.
+      const other = new Database(options.dbName)
+      other.exec('delete from user')
+      other.close()
+      const found = find()
+      await new Promise(setImmediate)
+      await stream.return?.(undefined)
+      assert.equal(await found, undefined)
+      await orm.em.fork().insert(User, ada)
+      statements.splice(0)
+      assert.equal(await find(), 'Ada')
+      assert.ok(!statements.some(isUsual), 'The statement is as good as ever.')
+    })
 
   test('works again when the connection has been opened anew', async (t) => {
     const { orm, users } = await open(t)

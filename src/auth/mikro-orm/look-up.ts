@@ -1,7 +1,7 @@
 import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import { Misuse } from '../errors.ts'
 import { databaseOf, entityManager, type Found, isInUse, noteFound, readOptionsOf } from './databases.ts'
-import type { Row } from './prepared-read.ts'
+import { Busy, type Row } from './prepared-read.ts'
 import { Select, type Sought } from './select.ts'
 
 /**
@@ -11,8 +11,8 @@ import { Select, type Sought } from './select.ts'
  * in it as if it had been found there.
  *
  * Where that is not the same, MikroORM is asked in the usual way: for a model that is more than columns, while statements
- * are logged, where the request uses its entity manager already, and where the statement fails, since MikroORM's driver may
- * know how to wait. Which filters a model has is found out at its first look-up: add those of the entity manager before.
+ * are logged, where the request uses its entity manager already, where SQLite's one connection is in a transaction or streams
+ * the rows of a query, and where the statement fails, since MikroORM's driver may know how to wait. Which filters a model has is found out at its first look-up: add those of the entity manager before.
  */
 export class LookUp<Model extends object> {
   readonly #sought: Sought<Model>
@@ -44,6 +44,7 @@ export class LookUp<Model extends object> {
     } catch (error) {
       // MikroORM's own: its driver has waited already.
       if (error instanceof DriverException) throw error
+      if (error instanceof Busy) return this.#ask(ctx, value, database)
       // The connection may be another one by now.
       this.#selects.delete(orm)
       select = undefined

@@ -6,9 +6,18 @@ import { readSqlite } from './sqlite-read.ts'
 /** The values of a row's columns, in the order of the statement. */
 export type Row = readonly unknown[]
 
-/** A statement that reads at most one row. Throws where the database is busy or away: ask it in the usual way then. */
+/** A statement that reads at most one row. Throws where it cannot be asked: ask MikroORM in the usual way then, which may know how to wait. */
 export interface PreparedRead {
+  /** @throws `Busy` where this is no moment for it; any other error where this statement may be good for nothing any more */
   get(value: string | number): Promise<Row | undefined>
+}
+
+/**
+ * The connection that all share is in a transaction, which may yet be taken back, or a query is open by it, such as one that is
+ * streamed, which keeps it in the past.
+ */
+export class Busy extends Error {
+  override name = 'Busy'
 }
 
 /** A table that a statement reads from, its primary key, and which of the statement's columns that is. */

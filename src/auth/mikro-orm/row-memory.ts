@@ -9,8 +9,6 @@ export interface RowMemoryOptions {
   readonly commits: Commits
   /** The tables that they are read from. */
   readonly keys: readonly KeyColumn[]
-  /** Whether what is read now is how it is now: as long as another statement is open, it is how it was then. */
-  isCurrent(): boolean
   /** How many rows it holds, a multiple of eight. */
   readonly most?: number
 }
@@ -43,7 +41,6 @@ const sizeOfPlace = 512
  */
 export class RowMemory {
   readonly #commits: Commits
-  readonly #isCurrent: () => boolean
   readonly #changes: readonly Changes[]
   readonly #places: (Remembered | undefined)[]
   /** Which value has each place, by its number: to see that it is another takes no look at a row. */
@@ -55,9 +52,8 @@ export class RowMemory {
   /** The last commit that it knows to have changed everything. */
   #lost: number
 
-  constructor({ commits, keys, isCurrent, most = room() }: RowMemoryOptions) {
+  constructor({ commits, keys, most = room() }: RowMemoryOptions) {
     this.#commits = commits
-    this.#isCurrent = isCurrent
     this.#changes = keys.map(({ table, key, column }) => ({ changed: commits.changedIn(table, key), column }))
     this.#places = new Array(most).fill(undefined)
     this.#held = new Uint32Array(most)
@@ -105,7 +101,7 @@ export class RowMemory {
   }
 
   #keep(place: number | undefined, number: number, value: string | number, row: Row): void {
-    if (place === undefined || !this.#isCurrent()) return
+    if (place === undefined) return
     const size = sizeOf(row)
     const all = this.#size + size - (this.#places[place]?.size ?? 0)
     if (all > this.#places.length * sizeOfPlace) return

@@ -46,7 +46,7 @@ export function isOwnTable(client: SqliteClient, table: string): boolean {
 
 /**
  * Whether a transaction is open, or a query, such as one that is streamed: that keeps the connection in the past, and
- * better-sqlite3 from executing anything.
+ * better-sqlite3 from executing anything
  */
 export function isBusy(client: SqliteClient): boolean {
   if (client.inTransaction) return true

@@ -15,7 +15,7 @@ export function readSqlite(
   const turn = SqliteTurn.of(client, careful)
   const commits =
     remember && keys.every(({ table }) => isOwnTable(client, table)) ? commitsOf(client, careful) : undefined
-  const memory = commits && new RowMemory({ commits, keys, isCurrent: () => turn.isCurrent })
+  const memory = commits && new RowMemory({ commits, keys })
   const read = (value: string | number) => turn.get(statement, value)
   return {
     get: (value) => turn.ask(() => (memory ? memory.row(value, read) : read(value))),

@@ -1,5 +1,5 @@
 import { endOfTurn } from '../turn.ts'
-import type { Row } from './prepared-read.ts'
+import { Busy, type Row } from './prepared-read.ts'
 import { type CarefulConnection, isBusy, type SqliteClient, type Statement } from './sqlite-client.ts'
 import { knownCommitsOf } from './sqlite-commits.ts'
 
@@ -21,7 +21,8 @@ export class SqliteTurn {
   readonly #connection: CarefulConnection
   #questions: Question[] = []
   #reads = 0
-  #isCurrent: boolean | undefined
+  /** Whether nobody else uses it, in this turn. */
+  #isFree: boolean | undefined
   #hasBegun = false
 
   private constructor(client: SqliteClient, connection: CarefulConnection) {
@@ -43,20 +44,14 @@ export class SqliteTurn {
     })
   }
 
-  /** Whether what is read now is how it is now: as long as another statement is open, it is how it was then. */
-  get isCurrent(): boolean {
-    this.#isCurrent ??= !isBusy(this.#client)
-    return this.#isCurrent
-  }
-
-  /** The row of a statement, for a question. */
+  /** The row of a statement as it is now, for a question. @throws `Busy` where it could only be told how it was or may be */
   get(statement: Statement, value: string | number): Row | undefined {
-    // Somebody else's, on the connection that all share: what it has written may yet be taken back.
-    if (!this.#connection.assertReadable && !this.#hasBegun && this.#client.inTransaction)
-      throw new Error('The connection is in a transaction.')
+    if (!this.#client.open) throw new Error('The connection is closed.')
+    this.#isFree ??= !isBusy(this.#client)
+    if (!this.#isFree) throw new Busy('A transaction or a query is open.')
     this.#reads += 1
     // From the second on, they are worth a transaction.
-    if (this.#reads === 2 && this.isCurrent) this.#begin()
+    if (this.#reads === 2) this.#begin()
     return statement.get(value)
   }
 
@@ -86,7 +81,7 @@ export class SqliteTurn {
       return knownCommitsOf(this.#client)?.together(answers) ?? answers()
     } finally {
       this.#reads = 0
-      this.#isCurrent = undefined
+      this.#isFree = undefined
       if (this.#hasBegun) this.#commit()
     }
   }
