@@ -34,40 +34,48 @@ export class PostgresStatement {
 }
 
 interface Answer {
-  readonly rows: readonly Row[]
+  /** One for each value, in their order; nothing for a value that has no row. */
+  readonly rows: readonly (Row | undefined)[]
 }
 
+type Fields = readonly (string | null)[]
+
 /**
- * A question that is answered with at most one row. `pg` takes it for a query of its own, which would have the columns
- * described each time, and read all about them.
+ * Some questions of one kind, each of which is answered with at most one row. `pg` takes them for a query of its own, which
+ * would have the columns described each time, read all about them, and ask for one value alone.
  */
 export class PostgresQuestion {
   readonly name: string
   readonly text: string
-  /** `pg` calls it when there is an answer, or an error in its place. */
+  /** `pg` calls it when there is an answer to all, or an error in its place. */
   callback: ((error: unknown, answer?: Answer) => void) | undefined
   readonly #statement: PostgresStatement
-  readonly #value: string
+  readonly #values: readonly string[]
+  readonly #found: (Fields | undefined)[] = []
+  #fields: Fields | undefined
   #connection: Connection | undefined
-  #fields: (string | null)[] | undefined
 
-  constructor(statement: PostgresStatement, value: string) {
+  constructor(statement: PostgresStatement, values: readonly string[]) {
     this.name = statement.name
     this.text = statement.text
     this.#statement = statement
-    this.#value = value
+    this.#values = values
   }
 
   submit(connection: Connection): void {
     this.#connection = connection
     const { name, text } = this
+    let isDescribed = this.#statement.columns.has(connection)
     // All in one packet.
     connection.stream.cork()
     try {
       if (!connection.parsedStatements[name]) connection.parse({ name, text })
-      connection.bind({ statement: name, values: [this.#value] })
-      if (!this.#statement.columns.has(connection)) connection.describe({ type: 'P', name: '' })
-      connection.execute({})
+      for (const value of this.#values) {
+        connection.bind({ statement: name, values: [value] })
+        if (!isDescribed) connection.describe({ type: 'P', name: '' })
+        isDescribed = true
+        connection.execute({})
+      }
       connection.sync()
     } finally {
       connection.stream.uncork()
@@ -80,11 +88,14 @@ export class PostgresQuestion {
     if (this.#connection) columns.set(this.#connection, parses)
   }
 
-  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+  handleDataRow({ fields }: { fields: Fields }): void {
     this.#fields = fields
   }
 
-  handleCommandComplete(): void {}
+  handleCommandComplete(): void {
+    this.#found.push(this.#fields)
+    this.#fields = undefined
+  }
 
   handleError(error: unknown): void {
     this.callback?.(error)
@@ -92,9 +103,11 @@ export class PostgresQuestion {
 
   handleReadyForQuery(connection: Connection): void {
     const parses = this.#statement.columns.get(connection)
+    const parsed = (fields: Fields) =>
+      fields.map((field, i) => (field === null ? null : parses?.[i]?.(field)))
     try {
-      const row = this.#fields?.map((field, i) => (field === null ? null : parses?.[i]?.(field)))
-      this.callback?.(undefined, { rows: row ? [row] : [] })
+      const rows = this.#found.map((fields) => fields && parsed(fields))
+      this.callback?.(undefined, { rows })
     } catch (error) {
       this.callback?.(error)
     }

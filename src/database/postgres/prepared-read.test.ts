@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { prepareRead } from '../../auth/mikro-orm/prepared-read.ts'
 import { sql } from '../../testing/database.ts'
+import { recordStatements } from '../../testing/record-statements.ts'
 import { makeDatabase, onlyPostgres } from '../../testing/test-database.ts'
 import { openDatabase } from '../open-database.ts'
 
@@ -56,6 +57,48 @@ describe('prepareRead on PostgreSQL', onlyPostgres, () => {
     const prepared = await read()
     for (const wrong of ['x', '\0', `${id}\0`]) await assert.rejects(async () => prepared.get(wrong))
     assert.deepEqual((await prepared.get(id))?.[0], id)
+  })
+
+  test('answers whoever asks in one turn by one question, each with their own row', async (t) => {
+    const { orm, read } = await databaseWithRow(t)
+    const ids = Array.from({ length: 100 }, (_, i) => id.replace(/.{4}$/, String(1000 + i)))
+    for (const [i, id] of ids.entries())
+      if (i % 3 > 0) await sql({ orm }, `insert into kinds (id, name, amount) values ('${id}', 'n', ${i})`)
+    const prepared = await read()
+    const statements = await recordStatements(t, orm)
+    for (let round = 0; round < 3; round += 1) {
+      const rows = await Promise.all(ids.map((id) => prepared.get(id)))
+      for (const [i, row] of rows.entries()) {
+        assert.equal(row?.[0], i % 3 > 0 ? ids[i] : undefined)
+        assert.equal(row?.[3], i % 3 > 0 ? i : undefined)
+      }
+    }
+    // At most 32 in one: 100 take four, of as many connections.
+    assert.equal(statements.length, 3 * 4)
+  })
+
+  test('throws at a value that the column cannot have for whoever asks for that alone', async (t) => {
+    const { read } = await databaseWithRow(t)
+    const prepared = await read()
+    for (const wrong of ['x', '\0', `${id}\0`]) {
+      const asked = [id, wrong, id.replace('1', '2'), id].map(async (value) => prepared.get(value))
+      const [first, second, third, last] = await Promise.allSettled(asked)
+      assert.equal(first?.status === 'fulfilled' && first.value?.[0], id)
+      assert.equal(second?.status, 'rejected')
+      assert.deepEqual(third, { status: 'fulfilled', value: undefined })
+      assert.equal(last?.status === 'fulfilled' && last.value?.[0], id)
+    }
+  })
+
+  test('throws for all who ask together where nobody can be answered, and asks once', async (t) => {
+    const { orm, read } = await databaseWithRow(t)
+    const prepared = await read()
+    await prepared.get(id)
+    await sql({ orm }, 'drop table kinds')
+    const statements = await recordStatements(t, orm)
+    const answers = await Promise.allSettled([id, id, id].map(async (value) => prepared.get(value)))
+    for (const { status } of answers) assert.equal(status, 'rejected')
+    assert.equal(statements.length, 1)
   })
 
   test('throws where a column is of another type by now, and is right when it is prepared again', async (t) => {
