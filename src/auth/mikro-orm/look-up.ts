@@ -6,13 +6,14 @@ import { Select, type Sought } from './select.ts'
 
 /**
  * Finds an entity by one of its values, as authentication does on every request: by a prepared statement of the driver
- * that MikroORM opened, and with nothing of its unit of work. On SQLite, whatever is looked up in the same turn of the event loop is
- * looked up together, at its end. When the handler asks for an entity manager, the entity is
- * in it as if it had been found there.
+ * that MikroORM opened, and with nothing of its unit of work. Whatever is looked up in the same turn of the event loop is
+ * looked up together, at its end. When the handler asks for an entity manager, the entity is in it as if it had been
+ * found there.
  *
  * Where that is not the same, MikroORM is asked in the usual way: for a model that is more than columns, while statements
  * are logged, where the request uses its entity manager already, where SQLite's one connection is in a transaction or streams
- * the rows of a query, and where the statement fails, since MikroORM's driver may know how to wait. Which filters a model has is found out at its first look-up: add those of the entity manager before.
+ * the rows of a query, and where the statement fails, since MikroORM's driver may know how to wait. Which filters a model
+ * has is found out at its first look-up: add those of the entity manager before.
  */
 export class LookUp<Model extends object> {
   readonly #sought: Sought<Model>
