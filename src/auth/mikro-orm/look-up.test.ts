@@ -340,6 +340,28 @@ describe('LookUp', () => {
     assert.equal(await users.find(requestTo(orm), ada.id), undefined)
   })
 
+  test('prepares one statement for all who come at once, and one again when that is good for nothing any more', async (t) => {
+    const { orm, User } = await open(t)
+    const users = new LookUp({ model: User, property: 'name' })
+    const ask = async () => {
+      const prepare = t.mock.method(await orm.em.getConnection().getNativeClient(), 'prepare')
+      const found = await Promise.all(Array.from({ length: 20 }, () => users.find(requestTo(orm), 'Ada')))
+      for (const user of found) assert.equal(user?.id, ada.id)
+      const asked = prepare.mock.calls.map(({ arguments: [sql] }) => String(sql))
+      prepare.mock.restore()
+      return asked.filter((sql) => /^select .* where .*`name`/.test(sql) && !isUsual(sql))
+    }
+    assert.equal((await ask()).length, 1)
+    assert.equal((await ask()).length, 0)
+    await orm.reconnect()
+    await orm.schema.create()
+    await orm.em.fork().insert(User, ada)
+    // These find out.
+    await ask()
+    assert.equal((await ask()).length, 1)
+    assert.equal((await ask()).length, 0)
+  })
+
   test('throws what MikroORM throws where the database is broken', async (t) => {
     const { orm, tokens } = await open(t)
     await orm.em.getConnection().execute('alter table token rename to hidden')

@@ -1,7 +1,7 @@
 import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import { Misuse } from '../errors.ts'
 import { databaseOf, entityManager, type Found, isInUse, noteFound, readOptionsOf } from './databases.ts'
-import { Busy, type Row } from './prepared-read.ts'
+import { Busy, type ReadOptions, type Row } from './prepared-read.ts'
 import { Select, type Sought } from './select.ts'
 
 /**
@@ -17,7 +17,7 @@ import { Select, type Sought } from './select.ts'
  */
 export class LookUp<Model extends object> {
   readonly #sought: Sought<Model>
-  readonly #selects = new WeakMap<MikroORM, Select<Model> | undefined>()
+  readonly #selects = new WeakMap<MikroORM, Promise<Select<Model> | undefined>>()
 
   constructor(sought: Sought<Model>) {
     this.#sought = sought
@@ -35,24 +35,35 @@ export class LookUp<Model extends object> {
       throw new Misuse('Look up a text or a number: an object would be a query of its own.')
     if (isInUse(ctx, database) || orm.config.getLogger().isEnabled('query'))
       return this.#ask(ctx, value, database)
+    let preparing: Promise<Select<Model> | undefined> | undefined
     let select: Select<Model> | undefined
     let row: Row | undefined
     try {
-      if (!this.#selects.has(orm))
-        this.#selects.set(orm, await Select.prepare(orm, this.#sought, readOptionsOf(ctx)))
-      select = this.#selects.get(orm)
+      preparing = this.#prepared(orm, readOptionsOf(ctx))
+      select = await preparing
       row = await select?.row(value)
     } catch (error) {
       // MikroORM's own: its driver has waited already.
       if (error instanceof DriverException) throw error
       if (error instanceof Busy) return this.#ask(ctx, value, database)
-      // The connection may be another one by now.
-      this.#selects.delete(orm)
+      // The connection may be another one by now. Whoever comes prepares it once for all.
+      if (this.#selects.get(orm) === preparing) this.#selects.delete(orm)
       select = undefined
     }
     // Something else of the request may have asked for its entity manager meanwhile.
     if (!select || isInUse(ctx, database)) return this.#ask(ctx, value, database)
     return row && made(select, row, ctx, database)
+  }
+
+  #prepared(orm: MikroORM, options: ReadOptions): Promise<Select<Model> | undefined> {
+    const known = this.#selects.get(orm)
+    if (known) return known
+    const preparing = Select.prepare(orm, this.#sought, options).catch((error: unknown) => {
+      this.#selects.delete(orm)
+      throw error
+    })
+    this.#selects.set(orm, preparing)
+    return preparing
   }
 
   async #ask(ctx: object, value: string | number, database?: string): Promise<Model | undefined> {
