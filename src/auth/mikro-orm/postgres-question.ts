@@ -9,6 +9,7 @@ export interface PostgresTypes {
 
 /** A connection of `pg`, for what speaks its protocol, as pg-cursor does. */
 interface Connection {
+  on(event: 'bindComplete', listener: () => void): void
   readonly stream: { cork(): void; uncork(): void }
   readonly parsedStatements: Readonly<Record<string, string>>
   parse(statement: { name: string; text: string }): void
@@ -33,12 +34,24 @@ export class PostgresStatement {
   }
 }
 
-interface Answer {
-  /** One for each value, in their order; nothing for a value that has no row. */
+/** What has come back, as far as it has: it ends where anything is wrong with a value. */
+export interface Answer {
+  /** Those of the values from the first on; nothing for a value that has no row. */
   readonly rows: readonly (Row | undefined)[]
+  /** What is wrong with the value that comes next. */
+  readonly error?: unknown
+  /** How long the server took, in milliseconds. */
+  readonly took: number
 }
 
 type Fields = readonly (string | null)[]
+
+/** How many values a connection has been given that their columns can have. */
+interface Taken {
+  count: number
+}
+
+const takenBy = new WeakMap<Connection, Taken>()
 
 /**
  * Some questions of one kind, each of which is answered with at most one row. `pg` takes them for a query of its own, which
@@ -54,6 +67,9 @@ export class PostgresQuestion {
   readonly #found: (Fields | undefined)[] = []
   #fields: Fields | undefined
   #connection: Connection | undefined
+  #taken: Taken = { count: 0 }
+  #takenBefore = 0
+  #askedAt = 0
 
   constructor(statement: PostgresStatement, values: readonly string[]) {
     this.name = statement.name
@@ -64,6 +80,9 @@ export class PostgresQuestion {
 
   submit(connection: Connection): void {
     this.#connection = connection
+    this.#taken = takenOf(connection)
+    this.#takenBefore = this.#taken.count
+    this.#askedAt = performance.now()
     const { name, text } = this
     let isDescribed = this.#statement.columns.has(connection)
     // All in one packet.
@@ -97,19 +116,48 @@ export class PostgresQuestion {
     this.#fields = undefined
   }
 
+  /** The values before it have been answered, and the connection is as good as it was. */
   handleError(error: unknown): void {
-    this.callback?.(error)
+    if (!isOfData(error)) this.callback?.(error)
+    else if (this.#isRefused()) this.#answer(this.#found.length + 1)
+    else this.#answer(this.#found.length, error)
   }
 
-  handleReadyForQuery(connection: Connection): void {
-    const parses = this.#statement.columns.get(connection)
+  handleReadyForQuery(): void {
+    this.#answer(this.#values.length)
+  }
+
+  /** Whether the column cannot have the value that comes next, so no row has it. Else the error is of what the rows have. */
+  #isRefused(): boolean {
+    return this.#taken.count - this.#takenBefore === this.#found.length
+  }
+
+  #answer(amount: number, error?: unknown): void {
+    const took = performance.now() - this.#askedAt
+    const parses = this.#connection && this.#statement.columns.get(this.#connection)
     const parsed = (fields: Fields) =>
       fields.map((field, i) => (field === null ? null : parses?.[i]?.(field)))
     try {
-      const rows = this.#found.map((fields) => fields && parsed(fields))
-      this.callback?.(undefined, { rows })
+      const rows = Array.from({ length: amount }, (_, i) => this.#found[i] && parsed(this.#found[i]))
+      this.callback?.(undefined, { rows, error, took })
     } catch (error) {
       this.callback?.(error)
     }
   }
+}
+
+function takenOf(connection: Connection): Taken {
+  const known = takenBy.get(connection)
+  if (known) return known
+  const taken = { count: 0 }
+  takenBy.set(connection, taken)
+  connection.on('bindComplete', () => {
+    taken.count += 1
+  })
+  return taken
+}
+
+// PostgreSQL's class of errors "data exception".
+function isOfData(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('22')
 }

@@ -1,10 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { endOfTurn } from '../turn.ts'
-import { PostgresQuestion, PostgresStatement, type PostgresTypes } from './postgres-question.ts'
+import { type Answer, PostgresQuestion, PostgresStatement, type PostgresTypes } from './postgres-question.ts'
 import type { PreparedRead, Row } from './prepared-read.ts'
-
-interface Answer {
-  readonly rows: readonly (Row | undefined)[]
-}
 
 /** What `pg` hands out as a pool of connections, with the types that MikroORM has it read. */
 interface PostgresPool {
@@ -26,8 +23,12 @@ interface Asked {
 }
 
 // More of them would keep one process of the server busy while others of it have nothing to do.
-const mostTogether = 32
+const mostTogether = 16
+// A server that takes longer for them, in milliseconds, is ill: whoever asks together waits for one another then.
+const longestTogether = 100
 
+// Another copy of this module may prepare statements on the same connections.
+const copy = randomBytes(6).toString('base64url')
 let prepared = 0
 
 export function isPostgres(client: unknown): client is PostgresPool {
@@ -38,17 +39,21 @@ export function isPostgres(client: unknown): client is PostgresPool {
 export function readPostgres(pool: PostgresPool, connection: object, sql: string): PreparedRead {
   const careful = connection as CarefulConnection
   // Another each time: what a connection has prepared under a name it does not forget, be it out of date.
-  const name = `koa-authenticators-${++prepared}`
+  const name = `koa-authenticators-${copy}-${++prepared}`
   const text = sql.replace('?', () => '$1')
   const statement = new PostgresStatement(name, text, pool.options.types)
   return new PostgresRead(statement, async (question) => careful.ask?.(question) ?? pool.query(question))
 }
 
-/** A statement that is asked for all values of one turn of the event loop together, at its end: in one packet, answered by one. */
+/**
+ * A statement that is asked for all values of one turn of the event loop together, at its end: in one packet, answered by one. They
+ * are fewer while the server is slow, so that they do not wait for one another until nobody waits any longer.
+ */
 class PostgresRead implements PreparedRead {
   readonly #statement: PostgresStatement
   readonly #ask: (question: PostgresQuestion) => Promise<Answer>
   #asked: Asked[] = []
+  #together = mostTogether
 
   constructor(statement: PostgresStatement, ask: (question: PostgresQuestion) => Promise<Answer>) {
     this.#statement = statement
@@ -65,24 +70,28 @@ class PostgresRead implements PreparedRead {
   #end(): void {
     const all = this.#asked
     this.#asked = []
-    for (let begin = 0; begin < all.length; begin += mostTogether)
-      this.#answer(all.slice(begin, begin + mostTogether))
+    for (let begin = 0; begin < all.length; begin += this.#together)
+      this.#answer(all.slice(begin, begin + this.#together))
   }
 
   async #answer(asked: readonly Asked[]): Promise<void> {
     try {
       const values = asked.map(({ value }) => value)
-      const { rows } = await this.#ask(new PostgresQuestion(this.#statement, values))
-      for (const [i, { resolve }] of asked.entries()) resolve(rows[i])
+      const { rows, error, took } = await this.#ask(new PostgresQuestion(this.#statement, values))
+      this.#together =
+        took > longestTogether ? half(this.#together) : Math.min(2 * this.#together, mostTogether)
+      for (const [i, row] of rows.entries()) asked[i]?.resolve(row)
+      let answered = rows.length
+      if (error !== undefined) asked[answered++]?.reject(error)
+      // What was wrong with a value is nothing to those who come after it.
+      if (answered < asked.length) this.#answer(asked.slice(answered))
     } catch (error) {
-      // Somebody's value is none that the column can have: that is nothing to the others.
-      if (asked.length > 1 && isOfValue(error)) for (const each of asked) this.#answer([each])
-      else for (const { reject } of asked) reject(error)
+      this.#together = 1
+      for (const { reject } of asked) reject(error)
     }
   }
 }
 
-// PostgreSQL's class of errors "data exception".
-function isOfValue(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('22')
+function half(amount: number): number {
+  return Math.ceil(amount / 2)
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { isPostgres } from '../../auth/mikro-orm/postgres-read.ts'
 import { prepareRead } from '../../auth/mikro-orm/prepared-read.ts'
 import { sql } from '../../testing/database.ts'
 import { recordStatements } from '../../testing/record-statements.ts'
@@ -52,11 +53,14 @@ describe('prepareRead on PostgreSQL', onlyPostgres, () => {
       assert.equal(await prepared.get(id.replace('1', '2')), undefined)
   })
 
-  test('throws at a value that the column cannot have, and the connection goes on', async (t) => {
-    const { read } = await databaseWithRow(t)
+  test('finds nobody by a value that the column cannot have, and the connection goes on', async (t) => {
+    const { orm, read } = await databaseWithRow(t)
     const prepared = await read()
-    for (const wrong of ['x', '\0', `${id}\0`]) await assert.rejects(async () => prepared.get(wrong))
+    for (const wrong of ['x', '\0', `${id}\0`, '']) assert.equal(await prepared.get(wrong), undefined)
     assert.deepEqual((await prepared.get(id))?.[0], id)
+    const amounts = await prepareRead(orm, { sql: 'select id from kinds where amount = ? limit 1', keys: [] })
+    for (const wrong of ['x', 2 ** 31, 1.5, '7\0']) assert.equal(await amounts?.get(wrong), undefined)
+    assert.deepEqual(await amounts?.get(7), [id])
   })
 
   test('answers whoever asks in one turn by one question, each with their own row', async (t) => {
@@ -73,21 +77,70 @@ describe('prepareRead on PostgreSQL', onlyPostgres, () => {
         assert.equal(row?.[3], i % 3 > 0 ? i : undefined)
       }
     }
-    // At most 32 in one: 100 take four, of as many connections.
-    assert.equal(statements.length, 3 * 4)
+    // At most 16 in one: 100 take seven, of as many connections.
+    assert.equal(statements.length, 3 * 7)
   })
 
-  test('throws at a value that the column cannot have for whoever asks for that alone', async (t) => {
-    const { read } = await databaseWithRow(t)
+  test('finds everybody else who is asked for together with a value that the column cannot have', async (t) => {
+    const { orm, read } = await databaseWithRow(t)
     const prepared = await read()
     for (const wrong of ['x', '\0', `${id}\0`]) {
-      const asked = [id, wrong, id.replace('1', '2'), id].map(async (value) => prepared.get(value))
-      const [first, second, third, last] = await Promise.allSettled(asked)
-      assert.equal(first?.status === 'fulfilled' && first.value?.[0], id)
-      assert.equal(second?.status, 'rejected')
-      assert.deepEqual(third, { status: 'fulfilled', value: undefined })
-      assert.equal(last?.status === 'fulfilled' && last.value?.[0], id)
+      const statements = await recordStatements(t, orm)
+      const rows = await Promise.all(
+        [id, wrong, wrong, id.replace('1', '2'), id].map(async (value) => prepared.get(value)),
+      )
+      assert.deepEqual(
+        rows.map((row) => row?.[0]),
+        [id, undefined, undefined, undefined, id],
+      )
+      assert.equal(statements.length, 3)
     }
+  })
+
+  test('throws for whoever asks for a row that cannot be read, and for nobody else', async (t) => {
+    const { orm } = await databaseWithRow(t)
+    await sql({ orm }, `insert into kinds (id, amount) values ('${id.replace(/.$/, '2')}', 0)`)
+    await sql({ orm }, 'create view parts as select id, 1 / amount as part from kinds')
+    const parts = await prepareRead(orm, { sql: 'select id, part from parts where id = ? limit 1', keys: [] })
+    assert.ok(parts)
+    const ids = [id, id.replace(/.$/, '2'), id.replace(/.$/, '3'), id]
+    const answers = await Promise.allSettled(ids.map(async (value) => parts.get(value)))
+    assert.deepEqual(
+      answers.map((answer) => (answer.status === 'fulfilled' ? answer.value?.[1] : answer.reason.code)),
+      [0, '22012', undefined, 0],
+    )
+  })
+
+  test('finds all who ask together where the server is slow, and then has fewer of them wait for one another', async (t) => {
+    const { orm } = await databaseWithRow(t)
+    await sql({ orm }, 'create view slow as select id, pg_sleep(0.08)::text as slept from kinds')
+    const slow = await prepareRead(orm, { sql: 'select id, slept from slow where id = ? limit 1', keys: [] })
+    assert.ok(slow)
+    const statements = await recordStatements(t, orm)
+    const ask = async () => {
+      const before = statements.length
+      const rows = await Promise.all(Array.from({ length: 32 }, async () => slow.get(id)))
+      for (const row of rows) assert.equal(row?.[0], id)
+      return statements.length - before
+    }
+    assert.deepEqual([await ask(), await ask()], [2, 8])
+  })
+
+  test('is not taken for that of another copy of the same program, on the same connection', async (t) => {
+    const { orm } = await databaseWithRow(t)
+    const connection = orm.em.getConnection()
+    const pool: unknown = await connection.getNativeClient()
+    if (!isPostgres(pool)) throw new Error('This is no pool of `pg`.')
+    const readOf = async (copy: string, sql: string) => {
+      const { readPostgres }: typeof import('../../auth/mikro-orm/postgres-read.ts') = await import(
+        `../../auth/mikro-orm/postgres-read.ts?${copy}`
+      )
+      return readPostgres(pool, connection, sql)
+    }
+    const names = await readOf('first', 'select name from kinds where id = ? limit 1')
+    const amounts = await readOf('second', 'select amount from kinds where id = ? limit 1')
+    for (let round = 0; round < 3; round += 1)
+      assert.deepEqual([await names.get(id), await amounts.get(id)], [['Ädä'], [7]])
   })
 
   test('throws for all who ask together where nobody can be answered, and asks once', async (t) => {
