@@ -92,7 +92,8 @@ async function firstAnswer(url: string, child: ChildProcess, { name }: Server): 
   while (performance.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode} before it answered.`)
     try {
-      const answer = await fetch(`${url}/healthz`)
+      // No connection is kept: while the next server's database is copied, nobody would see that it is closed again.
+      const answer = await fetch(`${url}/healthz`, { headers: { Connection: 'close' } })
       await answer.arrayBuffer()
       return
     } catch {
