@@ -1,3 +1,4 @@
+import { type Connection, type Taken, takenOf } from './postgres-connection.ts'
 import type { Row } from './prepared-read.ts'
 
 type Parse = (text: string) => unknown
@@ -5,18 +6,6 @@ type Parse = (text: string) => unknown
 /** What knows how the text of a value is read, by PostgreSQL's number of its type. */
 export interface PostgresTypes {
   getTypeParser(type: number, format: 'text'): Parse
-}
-
-/** A connection of `pg`, for what speaks its protocol, as pg-cursor does. */
-interface Connection {
-  on(event: 'bindComplete', listener: () => void): void
-  readonly stream: { cork(): void; uncork(): void }
-  readonly parsedStatements: Readonly<Record<string, string>>
-  parse(statement: { name: string; text: string }): void
-  bind(values: { statement: string; values: readonly string[] }): void
-  describe(portal: { type: 'P'; name: string }): void
-  execute(portal: object): void
-  sync(): void
 }
 
 /** A statement that each connection prepares once, under its name, and what it answers with there. */
@@ -45,13 +34,6 @@ export interface Answer {
 }
 
 type Fields = readonly (string | null)[]
-
-/** How many values a connection has been given that their columns can have. */
-interface Taken {
-  count: number
-}
-
-const takenBy = new WeakMap<Connection, Taken>()
 
 /**
  * Some questions of one kind, each of which is answered with at most one row. `pg` takes them for a query of its own, which
@@ -144,17 +126,6 @@ export class PostgresQuestion {
       this.callback?.(error)
     }
   }
-}
-
-function takenOf(connection: Connection): Taken {
-  const known = takenBy.get(connection)
-  if (known) return known
-  const taken = { count: 0 }
-  takenBy.set(connection, taken)
-  connection.on('bindComplete', () => {
-    taken.count += 1
-  })
-  return taken
 }
 
 // PostgreSQL's class of errors "data exception".
