@@ -363,11 +363,15 @@ describe('LookUp', () => {
   })
 
   test('throws what MikroORM throws where the database is broken', async (t) => {
-    const { orm, tokens } = await open(t)
+    const { orm, Token, tokens } = await open(t)
     await orm.em.getConnection().execute('alter table token rename to hidden')
-    await assert.rejects(async () => tokens.find(requestTo(orm), 'value'), { name: 'TableNotFoundException' })
+    const others = new LookUp({ model: Token, property: 'value', relation: 'user' })
+    for (const lookUp of [tokens, tokens, others, others])
+      await assert.rejects(async () => lookUp.find(requestTo(orm), 'value'), {
+        name: 'TableNotFoundException',
+      })
     await orm.em.getConnection().execute('alter table hidden rename to token')
-    assert.ok(await tokens.find(requestTo(orm), 'value'))
+    for (const lookUp of [tokens, others]) assert.ok(await lookUp.find(requestTo(orm), 'value'))
   })
 })
 

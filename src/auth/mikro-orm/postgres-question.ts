@@ -49,7 +49,7 @@ export class PostgresQuestion {
   readonly #found: (Fields | undefined)[] = []
   #fields: Fields | undefined
   #connection: Connection | undefined
-  #taken: Taken = { count: 0 }
+  #taken: Taken | undefined
   #takenBefore = 0
   #askedAt = 0
 
@@ -98,7 +98,7 @@ export class PostgresQuestion {
     this.#fields = undefined
   }
 
-  /** The values before it have been answered, and the connection is as good as it was. */
+  /** Where it is of a value, those before that have been answered, and the connection is as good as it was. */
   handleError(error: unknown): void {
     if (!isOfData(error)) this.callback?.(error)
     else if (this.#isRefused()) this.#answer(this.#found.length + 1)
@@ -111,7 +111,7 @@ export class PostgresQuestion {
 
   /** Whether the column cannot have the value that comes next, so no row has it. Else the error is of what the rows have. */
   #isRefused(): boolean {
-    return this.#taken.count - this.#takenBefore === this.#found.length
+    return this.#taken !== undefined && this.#taken.count - this.#takenBefore === this.#found.length
   }
 
   #answer(amount: number, error?: unknown): void {

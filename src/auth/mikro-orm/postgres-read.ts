@@ -22,7 +22,7 @@ interface Asked {
   readonly reject: (error: unknown) => void
 }
 
-// More of them would keep one process of the server busy while others of it have nothing to do.
+// They are answered one after the other, and whoever waits no longer than so long waits for all of them.
 const mostTogether = 16
 // A server that takes longer for them, in milliseconds, is ill: whoever asks together waits for one another then.
 const longestTogether = 100
@@ -70,8 +70,9 @@ class PostgresRead implements PreparedRead {
   #end(): void {
     const all = this.#asked
     this.#asked = []
-    for (let begin = 0; begin < all.length; begin += this.#together)
-      this.#answer(all.slice(begin, begin + this.#together))
+    const together = this.#together
+    for (let begin = 0; begin < all.length; begin += together)
+      this.#answer(all.slice(begin, begin + together))
   }
 
   async #answer(asked: readonly Asked[]): Promise<void> {
