@@ -22,7 +22,7 @@ interface Asked {
   readonly reject: (error: unknown) => void
 }
 
-// They are answered one after the other, and whoever waits no longer than so long waits for all of them.
+// The server answers them one after the other, and all of them have one deadline.
 const mostTogether = 16
 // A server that takes longer for them, in milliseconds, is ill: whoever asks together waits for one another then.
 const longestTogether = 100
