@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { createApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open-database.ts'
+import { pageCacheSize } from '../src/database/sqlite/page-cache.ts'
 import { createLog } from '../src/log.ts'
 import { storedToken } from '../src/users/token-value.ts'
 import { siteUses } from '../src/web/last-uses.ts'
@@ -101,6 +102,7 @@ async function alone(
   statements: readonly Ran[],
 ): Promise<Pick<GrowthResult, 'statements' | 'plan'>> {
   const [small, large] = [new Database(await database(few)), new Database(await database(many))]
+  for (const file of [small, large]) file.pragma(`cache_size = -${pageCacheSize()}`)
   const taken = { small: [] as number[], large: [] as number[] }
   for (let round = 0; round <= timesAlone; round += 1) {
     const times = {

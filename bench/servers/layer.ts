@@ -9,6 +9,7 @@ import { databases, LastUses } from 'koa-authenticators/mikro-orm'
 import compose from 'koa-compose'
 import session from 'koa-session'
 import koaViews from 'koa-views'
+import { pageCacheSize } from '../../src/database/sqlite/page-cache.ts'
 import {
   databasePath,
   databaseURL,
@@ -99,5 +100,7 @@ async function openDatabase(): Promise<MikroORM> {
     return MikroORM.init({ driver, clientUrl: databaseURL, pool: { max: poolSize }, entities })
   }
   const { SqliteDriver: driver } = await import('@mikro-orm/sqlite')
-  return MikroORM.init({ driver, dbName: databasePath, entities })
+  const orm = await MikroORM.init({ driver, dbName: databasePath, entities })
+  await orm.em.getConnection().execute(`pragma cache_size = -${pageCacheSize()}`)
+  return orm
 }

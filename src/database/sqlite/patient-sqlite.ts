@@ -3,6 +3,7 @@ import { AbstractSqlDriver, SqliteConnection, SqlitePlatform } from '@mikro-orm/
 import type Database from 'better-sqlite3'
 import type { Dialect } from 'kysely'
 import { DatabaseFile } from './database-file.ts'
+import { pageCacheSize } from './page-cache.ts'
 import { SharedDatabase } from './shared-database.ts'
 
 /** MikroORM's SQLite driver, which waits for a busy database without blocking the event loop. */
@@ -21,6 +22,7 @@ export class PatientSqliteConnection extends SqliteConnection {
     await super.connect(options)
     await this.execute('pragma journal_mode = wal')
     await this.execute('pragma synchronous = normal')
+    await this.execute(`pragma cache_size = -${pageCacheSize()}`)
     const { name, memory } = await this.getNativeClient()
     if (memory) return
     await this.execute(something)
