@@ -4,7 +4,7 @@ import { columnTypes } from './column-types.ts'
 /** Users and their tokens, admins, sessions, and what happened to them. */
 export class Accounts20261121 extends Migration {
   override up(): void {
-    const { uuid, boolean, json, datetime, text } = columnTypes(this.driver)
+    const { uuid, boolean, json, datetime, text, clustered } = columnTypes(this.driver)
     for (const table of ['users', 'admins']) {
       this.addSql(`create table ${table} (
         id ${uuid} not null primary key,
@@ -14,20 +14,20 @@ export class Accounts20261121 extends Migration {
         password_hash ${text(60)} not null,
         password_changed_at ${datetime} not null,
         disabled_at ${datetime} null,
-        created_at ${datetime} not null)`)
+        created_at ${datetime} not null) ${clustered}`)
       this.addSql(`create unique index ${table}_email_unique on ${table} (email)`)
       this.addSql(`create unique index ${table}_email_key_unique on ${table} (email_key)`)
     }
     this.addSql(`create table user_tokens (
-      id ${uuid} not null primary key,
-      value ${text(43)} not null,
+      value ${text(43)} not null primary key,
+      id ${uuid} not null,
       name ${text(100)} not null,
       user_id ${uuid} not null,
       expires_at ${datetime} not null,
       last_used_at ${datetime} null,
       created_at ${datetime} not null,
-      constraint user_tokens_user_id_foreign foreign key (user_id) references users (id) on delete cascade)`)
-    this.addSql('create unique index user_tokens_value_unique on user_tokens (value)')
+      constraint user_tokens_user_id_foreign foreign key (user_id) references users (id) on delete cascade) ${clustered}`)
+    this.addSql('create unique index user_tokens_id_unique on user_tokens (id)')
     this.addSql('create index user_tokens_user_id_index on user_tokens (user_id, id)')
     this.addSql('create index user_tokens_expires_at_index on user_tokens (expires_at)')
     this.addSql(`create table sessions (

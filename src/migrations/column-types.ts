@@ -1,6 +1,6 @@
 import { type AbstractSqlDriver, BasePostgreSqlPlatform } from '@mikro-orm/sqlite'
 
-/** What a column's type is called in the SQL of a database. */
+/** What a column's type is called in the SQL of a database, and a table whose rows lie in the order of their key. */
 export interface ColumnTypes {
   readonly uuid: string
   readonly boolean: string
@@ -9,6 +9,11 @@ export interface ColumnTypes {
   readonly datetime: string
   /** Text of at most so many characters, compared byte by byte. */
   text(most: number): string
+  /**
+   * Stands after the columns of a table whose rows are read by their primary key far more often than they are written: SQLite
+   * would first look up a number in an index, and then the row by that.
+   */
+  readonly clustered: string
 }
 
 const sqlite: ColumnTypes = {
@@ -18,6 +23,7 @@ const sqlite: ColumnTypes = {
   datetime: 'datetime',
   // SQLite would not keep to a length.
   text: () => 'text',
+  clustered: 'without rowid',
 }
 
 const postgres: ColumnTypes = {
@@ -26,6 +32,7 @@ const postgres: ColumnTypes = {
   json: 'jsonb',
   datetime: 'timestamptz',
   text: (most) => `varchar(${most}) collate "C"`,
+  clustered: '',
 }
 
 /** The types of the database that is migrated. */

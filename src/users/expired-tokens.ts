@@ -15,6 +15,6 @@ export class ExpiredTokens {
   /** Deletes a batch of them. Returns how many there were. */
   purge(most = 500): Promise<number> {
     const where = { expiresAt: { $lte: new Date(this.#now()) } }
-    return deleteBatch(this.#orm.em.fork(), UserToken, { where, key: 'id' }, most)
+    return deleteBatch(this.#orm.em.fork(), UserToken, { where, key: 'value' }, most)
   }
 }

@@ -17,11 +17,13 @@ const UserTokenSchema = defineEntity({
     { name: 'user_tokens_expires_at_index', properties: ['expiresAt'] },
   ],
   properties: {
+    // A digest of what is sent.
+    value: p.string().length(43).primary().hidden(),
+    // What its owner calls it by, to revoke it.
     id: p
       .uuid()
-      .primary()
+      .unique()
       .onCreate(() => uuidv7()),
-    value: p.string().length(43).unique().hidden(),
     // What its owner calls it.
     name: p.string().length(100),
     // Its index is the one above, which orders them too.

@@ -66,5 +66,5 @@ export async function revokeToken(ctx: SiteContext, id: string): Promise<string 
   if (!isUUID(id)) return undefined
   const em = entityManager(ctx)
   const found = await em.findOne(UserToken, { id: id.toLowerCase(), user: ctx.auth.require(User).id })
-  return found && (await em.nativeDelete(UserToken, found.id)) > 0 ? found.name : undefined
+  return found && (await em.nativeDelete(UserToken, found.value)) > 0 ? found.name : undefined
 }
