@@ -32,14 +32,16 @@ export function quoted(text: string): string {
 }
 
 // RFC 9110 §11.4: auth-scheme, one or more spaces, one token68.
-const credentials = /^([!#$%&'*+.^_`|~\w-]+) +([\w.~+/-]+=*)$/
+const credentials = {
+  basic: /^basic +([\w.~+/-]+=*)$/i,
+  bearer: /^bearer +([\w.~+/-]+=*)$/i,
+}
 
-function credentialsOf(req: IncomingMessage, scheme: string): string | undefined {
+function credentialsOf(req: IncomingMessage, scheme: keyof typeof credentials): string | undefined {
   const header = req.headers.authorization
   if (header === undefined) return undefined
-  const [, name, token68] = credentials.exec(header) ?? []
-  if (name?.toLowerCase() !== scheme || isRepeated(req)) return undefined
-  return token68
+  const token68 = credentials[scheme].exec(header)?.[1]
+  return token68 === undefined || isRepeated(req) ? undefined : token68
 }
 
 // Node keeps the first of two `Authorization` headers and drops the other; a proxy may have read the other.
