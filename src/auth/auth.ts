@@ -16,17 +16,25 @@ export interface AuthContext extends ExtendableContext {
 /** A Koa middleware that finds the store on its context. */
 export type AuthMiddleware = (ctx: AuthContext, next: Next) => unknown
 
+/** Who is authenticated, and by whom; nobody vouches for whom a handler has logged in. */
+interface LoggedIn {
+  readonly type: Class
+  readonly user: object
+  readonly by: RequestAuthenticator | undefined
+  readonly before: LoggedIn | undefined
+}
+
+// Most requests put nothing in its place.
+const none: readonly never[] = []
+
 /** The store of one request (specification, "Request-level authentication store"). */
 export class Auth {
-  /** The authenticators that stood before, in order: a 401 carries their challenges. */
-  readonly authenticators: RequestAuthenticator[] = []
-
   readonly #ctx: AuthContext
-  // Few, so a list is looked through sooner than a map is made.
-  #users: { readonly type: Class; readonly user: object; readonly by: RequestAuthenticator | undefined }[] =
-    []
-  #loggedOut: Class[] = []
-  #listeners: (() => void)[] = []
+  #authenticators: readonly RequestAuthenticator[] = none
+  /** The last one; with each stands the one before. They are few, and this is sooner made than a map or a list. */
+  #users: LoggedIn | undefined
+  #loggedOut: readonly Class[] = none
+  #listeners: readonly (() => void)[] = none
   #trying: RequestAuthenticator | undefined
   #failure: Undecided | undefined
   #credentialsSent = false
@@ -44,9 +52,9 @@ export class Auth {
    */
   login<User extends object>(user: User, type: Class<User> = user?.constructor as Class<User>): void {
     proveClass(type)
-    if (!(user instanceof type)) throw new Misuse(`Log in an instance of ${type.name}: this is none.`)
+    if (!isOf(user, type)) throw new Misuse(`Log in an instance of ${type.name}: this is none.`)
     this.withdraw(type)
-    this.#users.push({ type, user, by: this.#trying })
+    this.#users = { type, user, by: this.#trying, before: this.#users }
     if (this.#loggedOut.length > 0) this.#loggedOut = this.#loggedOut.filter((each) => each !== type)
     this.#asked ||= this.#trying === undefined
     for (const listener of this.#listeners) listener()
@@ -71,13 +79,18 @@ export class Auth {
     return this.get(type) !== undefined
   }
 
+  /** The authenticators that stood before, in order: a 401 carries their challenges. */
+  get authenticators(): readonly RequestAuthenticator[] {
+    return this.#authenticators
+  }
+
   /** Removes the user of that class from this request, and from the session on the way out. */
   logout(type: Class): void {
     this.#asked = true
-    if (!this.#find(type) && !this.authenticators.some(({ user }) => user === type))
+    if (!this.#find(type) && !this.#authenticators.some(({ user }) => user === type))
       warnOfLogoutInVain(this.#ctx, type)
     this.withdraw(type)
-    this.#loggedOut.push(type)
+    this.#loggedOut = added(this.#loggedOut, type)
   }
 
   /** The authenticator that vouches for the user of that class; `undefined` if a handler logged it in, or nobody did. */
@@ -108,7 +121,7 @@ export class Auth {
 
   /** For authenticators: calls back at every `login` from now on. */
   onLogin(listener: () => void): void {
-    this.#listeners.push(listener)
+    this.#listeners = added(this.#listeners, listener)
   }
 
   /** What `get` returns, for whoever only looks on: it does not count as a question, and never throws. */
@@ -119,7 +132,7 @@ export class Auth {
 
   /** For authenticators: removes the user of that class from this request, and leaves the session alone. */
   withdraw(type: Class): void {
-    if (this.#find(type)) this.#users = this.#users.filter((each) => each.type !== type)
+    if (this.#find(type)) this.#users = without(this.#users, (each) => each.type === type)
   }
 
   /** Whether `logout` was called for that class, and no `login` since. */
@@ -132,7 +145,7 @@ export class Auth {
    * Without a promise where there is nothing to wait for.
    */
   attempt(authenticator: RequestAuthenticator): void | Promise<void> {
-    this.authenticators.push(authenticator)
+    this.#authenticators = added(this.#authenticators, authenticator)
     this.#isToBeAsked ||= !authenticator.isForEveryPage || '_matchedRoute' in this.#ctx
     if (this.#failure || atOnce(authenticator.isSpared(this.#ctx), '`isSpared`')) return
     this.#trying = authenticator
@@ -152,30 +165,32 @@ export class Auth {
     else if (this.#isToBeAsked) warnOfUnguarded(this.#ctx)
   }
 
-  async #settle(authenticator: RequestAuthenticator, attempt: Promise<void>): Promise<void> {
-    try {
-      await attempt
-    } catch (error) {
-      this.#fails(authenticator, error)
-    }
-    this.#trying = undefined
+  #settle(authenticator: RequestAuthenticator, attempt: Promise<void>): Promise<void> {
+    // It may be any value: to TypeScript, what returns something will do where nothing is asked for.
+    return Promise.resolve(attempt).then(
+      () => {
+        this.#trying = undefined
+      },
+      (error: unknown) => this.#fails(authenticator, error),
+    )
   }
 
   #fails(authenticator: RequestAuthenticator, error: unknown): void {
     this.#trying = undefined
     // Not even half: whom it has logged in by then may not be who they say.
-    this.#users = this.#users.filter(({ by }) => by !== authenticator)
+    this.#users = without(this.#users, ({ by }) => by === authenticator)
     if (isAnswer(error)) throw error
     this.fail(error)
   }
 
   #find(type: Class) {
-    for (const each of this.#users) if (each.type === type) return each
-    return undefined
+    let each = this.#users
+    while (each && each.type !== type) each = each.before
+    return each
   }
 
   #challenges(): string[] {
-    const challenges = this.authenticators.map((each) => atOnce(each.challenge(this.#ctx), '`challenge`'))
+    const challenges = this.#authenticators.map((each) => atOnce(each.challenge(this.#ctx), '`challenge`'))
     const known = [...new Set(challenges.filter((each) => each !== undefined))]
     // Koa would send it with an error, where nobody could catch what Node throws.
     for (const each of known) validateHeaderValue('WWW-Authenticate', each)
@@ -204,6 +219,23 @@ export function auth(...none: []): (ctx: ExtendableContext & { auth?: Auth }, ne
 export function authOf(ctx: { auth?: Auth }): Auth {
   if (!ctx.auth) throw new Misuse('Add `app.use(auth())` before the first authenticator, guard or redirect.')
   return ctx.auth
+}
+
+/** With that one at its end. What V8 gives a list that grows is room for sixteen more, and most lists are of one. */
+function added<Value>(list: readonly Value[], value: Value): readonly Value[] {
+  return list.length === 0 ? [value] : [...list, value]
+}
+
+/** The same but for those that are left out. */
+function without(users: LoggedIn | undefined, isLeftOut: (user: LoggedIn) => boolean): LoggedIn | undefined {
+  if (!users) return undefined
+  const before = without(users.before, isLeftOut)
+  return isLeftOut(users) ? before : { ...users, before }
+}
+
+/** `instanceof`, of which nearly always a look at the nearest prototype is enough. */
+function isOf<User extends object>(user: unknown, type: Class<User>): user is User {
+  return (user != null && Object.getPrototypeOf(user) === type.prototype) || user instanceof type
 }
 
 /** Proves that it is a class that users can be told apart by: for plain JavaScript, and for objects without a class. */

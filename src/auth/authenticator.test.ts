@@ -37,6 +37,30 @@ describe('RequestAuthenticator', () => {
     assert.deepEqual(await (await fetch(url)).json(), [true, true])
   })
 
+  test('may return whatever an expression gives, which is neither an answer nor to be waited for', async (t) => {
+    const known = new Map<string, unknown>([['ada', true]])
+    class User {}
+    class Careless extends BearerAuthenticator {
+      readonly user = User
+      authenticate({ token }: { token: string }, ctx: AuthContext) {
+        ctx.auth.login(new User())
+        // As from `(bearer) => known.delete(bearer.token)`, which is a function without an answer to TypeScript.
+        return known.delete(token) as unknown as undefined
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Careless().middleware())
+    app.use((ctx) => {
+      ctx.body = ctx.auth.has(User)
+    })
+    const { url } = await serve(t, app)
+
+    const response = await fetch(url, { headers: { Authorization: 'Bearer ada' } })
+
+    assert.equal(await response.text(), 'true')
+  })
+
   test('has the Async kinds of the specification as other names for the same classes', () => {
     assert.equal(layer.AsyncRequestAuthenticator, layer.RequestAuthenticator)
     assert.equal(layer.AsyncBasicAuthenticator, layer.BasicAuthenticator)

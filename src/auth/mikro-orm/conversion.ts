@@ -19,7 +19,7 @@ export function conversion(em: EntityManager, property: EntityProperty): Convert
 
 // A row may be read once for many requests: what can be changed is each one's own.
 function own(value: unknown): unknown {
-  return value instanceof Uint8Array ? Buffer.from(value) : value
+  return typeof value === 'object' && value instanceof Uint8Array ? Buffer.from(value) : value
 }
 
 // A text without a zone is meant in that of the database, which is UTC unless MikroORM is told otherwise.

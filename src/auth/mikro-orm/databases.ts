@@ -7,15 +7,6 @@ import type { ReadOptions } from './prepared-read.ts'
 /** The databases of an application by name; `default` is the one that is meant where none is named. */
 export type Databases = { readonly default: MikroORM } & { readonly [name: string]: MikroORM }
 
-interface Mounted {
-  readonly options: ReadOptions
-  readonly databases: Databases
-  /** By the name of their database, once somebody has asked for one. */
-  managers?: Map<string, EntityManager>
-  /** What was found before there was an entity manager. */
-  found?: Found[]
-}
-
 /** What one statement has found. */
 export interface Found {
   readonly database: string
@@ -25,7 +16,7 @@ export interface Found {
   attach(em: EntityManager): void
 }
 
-const mounted = new Slot<Mounted>('databases')
+const mounted = new Slot<RequestDatabases>('databases')
 
 /**
  * Gives every request its databases. An entity manager is forked only when something asks for one.
@@ -41,7 +32,7 @@ export function databases(
 ): (ctx: ExtendableContext, next: Next) => Promise<unknown> {
   const all: Databases = isDatabases(orm) ? orm : { default: orm }
   return (ctx, next) => {
-    mounted.set(ctx, { options, databases: all })
+    mounted.set(ctx, new RequestDatabases(all, options))
     return next()
   }
 }
@@ -52,63 +43,68 @@ export function databases(
  *
  * @param database its name, if it is not the default one
  */
-export function entityManager(ctx: object, database = 'default'): EntityManager {
-  const mount = mountedOn(ctx)
-  const known = mount.managers?.get(database)
-  if (known) return known
-  const em = databaseOf(ctx, database).em.fork()
-  mount.managers ??= new Map()
-  mount.managers.set(database, em)
-  for (const each of mount.found ?? []) if (each.database === database) each.attach(em)
-  return em
+export function entityManager(ctx: object, database?: string): EntityManager {
+  return databasesOf(ctx).manager(database)
 }
 
-/** For look-ups: the database itself. */
-export function databaseOf(ctx: object, database = 'default'): MikroORM {
-  const { databases } = mountedOn(ctx)
-  const orm = Object.hasOwn(databases, database) ? databases[database] : undefined
-  if (!orm)
-    throw new Misuse(
-      `There is no database "${database}": name it in \`app.use(databases({ ${database}: orm }))\`.`,
-    )
-  return orm
-}
-
-/** For look-ups: how they are to read. */
-export function readOptionsOf(ctx: object): ReadOptions {
-  return mountedOn(ctx).options
-}
-
-/** For look-ups: whether the request has an entity manager, which may know more than the database. */
-export function isInUse(ctx: object, database = 'default'): boolean {
-  return mountedOn(ctx).managers?.has(database) ?? false
-}
-
-/** For look-ups: what was found is to be in the entity manager, if somebody asks for one. */
-export function noteFound(ctx: object, found: Found): void {
-  const mount = mountedOn(ctx)
-  mount.found ??= []
-  mount.found.push(found)
-}
-
-/** For look-ups: the one of those entities that was found on this request already, if any. */
-export function foundBefore(
-  ctx: object,
-  isIt: (entity: object) => boolean,
-  database = 'default',
-): object | undefined {
-  for (const each of mountedOn(ctx).found ?? []) {
-    const entity = each.database === database ? each.entities.find(isIt) : undefined
-    if (entity) return entity
-  }
-  return undefined
-}
-
-function mountedOn(ctx: object): Mounted {
+/** For look-ups: the databases of a request. */
+export function databasesOf(ctx: object): RequestDatabases {
   const found = mounted.get(ctx)
   if (!found)
     throw new Misuse('Add `app.use(databases(orm))` before the first authenticator of a persisted model.')
   return found
+}
+
+/** The databases of one request, its entity managers, and what was found before there were any. */
+class RequestDatabases {
+  /** How look-ups are to read. */
+  readonly options: ReadOptions
+  readonly #all: Databases
+  #managers: Map<string, EntityManager> | undefined
+  #found: readonly Found[] | undefined
+
+  constructor(all: Databases, options: ReadOptions) {
+    this.options = options
+    this.#all = all
+  }
+
+  /** The database itself. Throws `Misuse` if there is none of that name. */
+  database(name = 'default'): MikroORM {
+    const orm = name === 'default' || Object.hasOwn(this.#all, name) ? this.#all[name] : undefined
+    if (!orm)
+      throw new Misuse(`There is no database "${name}": name it in \`app.use(databases({ ${name}: orm }))\`.`)
+    return orm
+  }
+
+  /** The entity manager, from the first call on the same. */
+  manager(name = 'default'): EntityManager {
+    const known = this.#managers?.get(name)
+    if (known) return known
+    const em = this.database(name).em.fork()
+    this.#managers ??= new Map()
+    this.#managers.set(name, em)
+    for (const each of this.#found ?? []) if (each.database === name) each.attach(em)
+    return em
+  }
+
+  /** Whether there is an entity manager, which may know more than the database. */
+  isInUse(name = 'default'): boolean {
+    return this.#managers?.has(name) ?? false
+  }
+
+  /** What was found is to be in the entity manager, if somebody asks for one. */
+  note(found: Found): void {
+    this.#found = this.#found ? [...this.#found, found] : [found]
+  }
+
+  /** The one of those entities that was found on this request already, if any. */
+  foundBefore(isIt: (entity: object) => boolean, name = 'default'): object | undefined {
+    for (const each of this.#found ?? []) {
+      const entity = each.database === name ? each.entities.find(isIt) : undefined
+      if (entity) return entity
+    }
+    return undefined
+  }
 }
 
 function isDatabases(orm: MikroORM | Databases): orm is Databases {

@@ -1,5 +1,5 @@
+import type { Row } from './answer.ts'
 import type { Convert } from './conversion.ts'
-import type { Row } from './prepared-read.ts'
 
 /** A property of an entity, and what makes it of the value of its column. */
 export interface Field {

@@ -1,6 +1,6 @@
 import type { EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Class } from '../auth.ts'
-import { databaseOf, foundBefore, isInUse } from './databases.ts'
+import { databasesOf } from './databases.ts'
 import { LookUp } from './look-up.ts'
 import { keyFrom, primaryKeyOf } from './model.ts'
 
@@ -23,12 +23,13 @@ export class KeyLookUp<Model extends object> {
    * @param database the name that it was mounted by, if it is not the default one
    */
   find(ctx: object, key: string, database?: string): Model | undefined | Promise<Model | undefined> {
-    const property = this.#keyOf(databaseOf(ctx, database))
+    const databases = databasesOf(ctx)
+    const property = this.#keyOf(databases.database(database))
     const value = keyFrom(property, key)
     if (value === undefined) return undefined
     const isIt = (entity: object) =>
       entity.constructor === this.#model && Reflect.get(entity, property.name) === value
-    const known = isInUse(ctx, database) ? undefined : foundBefore(ctx, isIt, database)
+    const known = databases.isInUse(database) ? undefined : databases.foundBefore(isIt, database)
     // It is of that very class.
     if (known) return known as Model
     this.#lookUp ??= new LookUp({ model: this.#model, property: property.name })

@@ -158,6 +158,21 @@ describe('LookUp', () => {
     assert.deepEqual(bytes(await find()), [9, 2, 9, 4])
   })
 
+  test('gives what is made of somebody or nobody at once, and waits for it, whoever finds them', async (t) => {
+    const { orm, tokens } = await open(t)
+    const usual = requestTo(orm)
+    entityManager(usual)
+    for (const ctx of [requestTo(orm), usual]) {
+      const idOf = async (found: { id: string } | undefined) => found?.id ?? 'nobody'
+      assert.equal(await tokens.use(ctx, 'value', idOf), token.id)
+      assert.equal(await tokens.use(ctx, 'Value', idOf), 'nobody')
+      const fail = () => {
+        throw new Error('of their own')
+      }
+      await assert.rejects(tokens.use(ctx, 'value', fail), /of their own/)
+    }
+  })
+
   test('finds nobody who is not there, or whom a filter keeps out', async (t) => {
     const { orm, User, tokens, users } = await open(t)
     assert.equal(await tokens.find(requestTo(orm), 'Value'), undefined)

@@ -1,7 +1,8 @@
 import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import { Misuse } from '../errors.ts'
-import { databaseOf, entityManager, type Found, isInUse, noteFound, readOptionsOf } from './databases.ts'
-import { Busy, type ReadOptions, type Row } from './prepared-read.ts'
+import type { Row } from './answer.ts'
+import { databasesOf, entityManager, type Found } from './databases.ts'
+import { Busy, type ReadOptions } from './prepared-read.ts'
 import { Select, type Sought } from './select.ts'
 
 /**
@@ -17,7 +18,7 @@ import { Select, type Sought } from './select.ts'
  */
 export class LookUp<Model extends object> {
   readonly #sought: Sought<Model>
-  readonly #selects = new WeakMap<MikroORM, Promise<Select<Model> | undefined>>()
+  readonly #prepared = new WeakMap<MikroORM, Prepared<Model>>()
 
   constructor(sought: Sought<Model>) {
     this.#sought = sought
@@ -29,41 +30,63 @@ export class LookUp<Model extends object> {
    * @param value a string or a number, else it throws `Misuse`: an object would be a query
    * @param database the name that it was mounted by, if it is not the default one
    */
-  async find(ctx: object, value: string | number, database?: string): Promise<Model | undefined> {
-    const orm = databaseOf(ctx, database)
+  find(ctx: object, value: string | number, database?: string): Promise<Model | undefined> {
+    return this.use(ctx, value, (entity) => entity, database)
+  }
+
+  /**
+   * What `use` returns for the entity, or for nobody. It is sooner called than a promise of an entity is made, which looks for a
+   * `then` in it and in all of its prototypes.
+   */
+  async use<Result>(
+    ctx: object,
+    value: string | number,
+    use: (entity: Model | undefined) => Result | Promise<Result>,
+    database?: string,
+  ): Promise<Result> {
+    const databases = databasesOf(ctx)
+    const orm = databases.database(database)
     if (typeof value !== 'string' && typeof value !== 'number')
       throw new Misuse('Look up a text or a number: an object would be a query of its own.')
-    if (isInUse(ctx, database) || orm.config.getLogger().isEnabled('query'))
-      return this.#ask(ctx, value, database)
-    let preparing: Promise<Select<Model> | undefined> | undefined
+    if (databases.isInUse(database) || orm.config.getLogger().isEnabled('query'))
+      return use(await this.#ask(ctx, value, database))
+    let prepared: Prepared<Model> | undefined
     let select: Select<Model> | undefined
     let row: Row | undefined
     try {
-      preparing = this.#prepared(orm, readOptionsOf(ctx))
-      select = await preparing
-      row = await select?.row(value)
+      prepared = this.#prepare(orm, databases.options)
+      select = prepared.select ?? (await prepared.preparing)
+      const answer = select?.ask(value)
+      if (answer) await answer.ready
+      row = answer?.row()
     } catch (error) {
       // MikroORM's own: its driver has waited already.
       if (error instanceof DriverException) throw error
-      if (error instanceof Busy) return this.#ask(ctx, value, database)
       // The connection may be another one by now. Whoever comes prepares it once for all.
-      if (this.#selects.get(orm) === preparing) this.#selects.delete(orm)
+      const isBroken = !(error instanceof Busy) && this.#prepared.get(orm) === prepared
+      if (isBroken) this.#prepared.delete(orm)
       select = undefined
     }
     // Something else of the request may have asked for its entity manager meanwhile.
-    if (!select || isInUse(ctx, database)) return this.#ask(ctx, value, database)
-    return row && made(select, row, ctx, database)
+    if (!select || databases.isInUse(database)) return use(await this.#ask(ctx, value, database))
+    const found = row && new FoundRow(select, row, database)
+    if (found) databases.note(found)
+    return use(found?.entity)
   }
 
-  #prepared(orm: MikroORM, options: ReadOptions): Promise<Select<Model> | undefined> {
-    const known = this.#selects.get(orm)
+  #prepare(orm: MikroORM, options: ReadOptions): Prepared<Model> {
+    const known = this.#prepared.get(orm)
     if (known) return known
-    const preparing = Select.prepare(orm, this.#sought, options).catch((error: unknown) => {
-      this.#selects.delete(orm)
-      throw error
-    })
-    this.#selects.set(orm, preparing)
-    return preparing
+    const preparing = Select.prepare(orm, this.#sought, options)
+    const prepared: Prepared<Model> = { preparing, select: undefined }
+    this.#prepared.set(orm, prepared)
+    preparing.then(
+      (select) => {
+        prepared.select = select
+      },
+      () => this.#prepared.delete(orm),
+    )
+    return prepared
   }
 
   async #ask(ctx: object, value: string | number, database?: string): Promise<Model | undefined> {
@@ -71,7 +94,7 @@ export class LookUp<Model extends object> {
     // The contracts check the names of properties; MikroORM's types cannot follow a computed one.
     const where = { [property]: value } as object
     const populate = (relation === undefined ? [] : [relation]) as never
-    const mayKnowIt = isInUse(ctx, database)
+    const mayKnowIt = databasesOf(ctx).isInUse(database)
     const em = entityManager(ctx, database)
     // What it knows already it gives without asking, though its filters leave it out.
     if (mayKnowIt && (await em.count<object>(model, where)) === 0) return undefined
@@ -80,36 +103,31 @@ export class LookUp<Model extends object> {
   }
 }
 
-/** The entity of a row, which the request's entity manager is to know, if there is ever one. */
-function made<Model extends object>(
-  select: Select<Model>,
-  row: Row,
-  ctx: object,
-  database: string | undefined,
-): Model {
-  const entity = select.entity(row)
-  noteFound(ctx, new FoundRow(select, row, entity, database))
-  return entity
+/** A statement; `undefined` where there can be none, and while it is prepared. */
+interface Prepared<Model extends object> {
+  readonly preparing: Promise<Select<Model> | undefined>
+  select: Select<Model> | undefined
 }
 
+/** The entity of a row, which the request's entity manager is to know, if there is ever one. */
 class FoundRow<Model extends object> implements Found {
   readonly database: string
+  readonly entity: Model
   readonly #select: Select<Model>
   readonly #row: Row
-  readonly #entity: Model
 
-  constructor(select: Select<Model>, row: Row, entity: Model, database = 'default') {
+  constructor(select: Select<Model>, row: Row, database = 'default') {
     this.database = database
+    this.entity = select.entity(row)
     this.#select = select
     this.#row = row
-    this.#entity = entity
   }
 
   get entities(): object[] {
-    return this.#select.within(this.#entity)
+    return this.#select.within(this.entity)
   }
 
   attach(em: EntityManager): void {
-    this.#select.attach(em, this.#entity, this.#row)
+    this.#select.attach(em, this.entity, this.#row)
   }
 }

@@ -10,9 +10,10 @@ import {
   UuidType,
 } from '@mikro-orm/core'
 import type { Class } from '../auth.ts'
+import type { Row } from './answer.ts'
 import { conversion } from './conversion.ts'
 import { type EntityMaker, entityMaker } from './entity-maker.ts'
-import type { KeyColumn, Row } from './prepared-read.ts'
+import type { KeyColumn } from './prepared-read.ts'
 
 /**
  * A model whose entities can be made of rows without MikroORM: columns and nothing that its own code has a part in,

@@ -1,5 +1,5 @@
+import type { Row } from './answer.ts'
 import { type Connection, type Taken, takenOf } from './postgres-connection.ts'
-import type { Row } from './prepared-read.ts'
 
 type Parse = (text: string) => unknown
 
@@ -24,7 +24,7 @@ export class PostgresStatement {
 }
 
 /** What has come back, as far as it has: it ends where anything is wrong with a value. */
-export interface Answer {
+export interface PostgresAnswer {
   /** Those of the values from the first on; nothing for a value that has no row. */
   readonly rows: readonly (Row | undefined)[]
   /** What is wrong with the value that comes next. */
@@ -43,7 +43,7 @@ export class PostgresQuestion {
   readonly name: string
   readonly text: string
   /** `pg` calls it when there is an answer to all, or an error in its place. */
-  callback: ((error: unknown, answer?: Answer) => void) | undefined
+  callback: ((error: unknown, answer?: PostgresAnswer) => void) | undefined
   readonly #statement: PostgresStatement
   readonly #values: readonly string[]
   readonly #found: (Fields | undefined)[] = []

@@ -1,25 +1,47 @@
 import { randomBytes } from 'node:crypto'
 import { endOfTurn } from '../turn.ts'
-import { type Answer, PostgresQuestion, PostgresStatement, type PostgresTypes } from './postgres-question.ts'
-import type { PreparedRead, Row } from './prepared-read.ts'
+import { Answer, type Row } from './answer.ts'
+import {
+  type PostgresAnswer,
+  PostgresQuestion,
+  PostgresStatement,
+  type PostgresTypes,
+} from './postgres-question.ts'
+import type { PreparedRead } from './prepared-read.ts'
 
 /** What `pg` hands out as a pool of connections, with the types that MikroORM has it read. */
 interface PostgresPool {
   readonly totalCount: number
   readonly options: { readonly types: PostgresTypes }
-  query(question: PostgresQuestion): Promise<Answer>
+  query(question: PostgresQuestion): Promise<PostgresAnswer>
 }
 
 /** A connection with a way of its own to ask, which waits for nobody too long, say. */
 interface CarefulConnection {
-  ask?(question: PostgresQuestion): Promise<Answer>
+  ask?(question: PostgresQuestion): Promise<PostgresAnswer>
 }
 
 /** Somebody who waits for the row of a value. */
-interface Asked {
+class Asked extends Answer {
   readonly value: string
-  readonly resolve: (row: Row | undefined) => void
-  readonly reject: (error: unknown) => void
+  readonly #isReady: () => void
+
+  constructor(value: string) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    super(promise)
+    this.value = value
+    this.#isReady = resolve
+  }
+
+  override give(row: Row | undefined): void {
+    super.give(row)
+    this.#isReady()
+  }
+
+  override fail(error: unknown): void {
+    super.fail(error)
+    this.#isReady()
+  }
 }
 
 // The server answers them one after the other, and all of them have one deadline.
@@ -51,20 +73,19 @@ export function readPostgres(pool: PostgresPool, connection: object, sql: string
  */
 class PostgresRead implements PreparedRead {
   readonly #statement: PostgresStatement
-  readonly #ask: (question: PostgresQuestion) => Promise<Answer>
+  readonly #ask: (question: PostgresQuestion) => Promise<PostgresAnswer>
   #asked: Asked[] = []
   #together = mostTogether
 
-  constructor(statement: PostgresStatement, ask: (question: PostgresQuestion) => Promise<Answer>) {
+  constructor(statement: PostgresStatement, ask: (question: PostgresQuestion) => Promise<PostgresAnswer>) {
     this.#statement = statement
     this.#ask = ask
   }
 
-  get(value: string | number): Promise<Row | undefined> {
-    return new Promise((resolve, reject) => {
-      const asked = { value: String(value), resolve, reject }
-      if (this.#asked.push(asked) === 1) endOfTurn().then(() => this.#end())
-    })
+  ask(value: string | number): Answer {
+    const asked = new Asked(String(value))
+    if (this.#asked.push(asked) === 1) endOfTurn().then(() => this.#end())
+    return asked
   }
 
   #end(): void {
@@ -81,14 +102,14 @@ class PostgresRead implements PreparedRead {
       const { rows, error, took } = await this.#ask(new PostgresQuestion(this.#statement, values))
       this.#together =
         took > longestTogether ? half(this.#together) : Math.min(2 * this.#together, mostTogether)
-      for (const [i, row] of rows.entries()) asked[i]?.resolve(row)
+      for (const [i, row] of rows.entries()) asked[i]?.give(row)
       let answered = rows.length
-      if (error !== undefined) asked[answered++]?.reject(error)
+      if (error !== undefined) asked[answered++]?.fail(error)
       // What was wrong with a value is nothing to those who come after it.
       if (answered < asked.length) this.#answer(asked.slice(answered))
     } catch (error) {
       this.#together = 1
-      for (const { reject } of asked) reject(error)
+      for (const each of asked) each.fail(error)
     }
   }
 }

@@ -1,15 +1,13 @@
 import type { MikroORM } from '@mikro-orm/core'
+import type { Answer } from './answer.ts'
 import { isPostgres, readPostgres } from './postgres-read.ts'
 import { isSqlite } from './sqlite-client.ts'
 import { readSqlite } from './sqlite-read.ts'
 
-/** The values of a row's columns, in the order of the statement. */
-export type Row = readonly unknown[]
-
-/** A statement that reads at most one row. Throws where it cannot be asked: ask MikroORM in the usual way then, which may know how to wait. */
+/** A statement that reads at most one row. */
 export interface PreparedRead {
-  /** @throws `Busy` where this is no moment for it; any other error where this statement may be good for nothing any more */
-  get(value: string | number): Promise<Row | undefined>
+  /** Asks for the row of that value. What goes wrong shows in the answer. */
+  ask(value: string | number): Answer
 }
 
 /**

@@ -9,8 +9,10 @@ import { describe, type TestContext, test } from 'node:test'
 import { MikroORM, SqliteDriver } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { recordStatements } from '../testing/record-statements.ts'
+import { rowOf } from '../testing/row-of.ts'
+import type { Row } from './answer.ts'
 import { Commits } from './commits.ts'
-import { Busy, type PreparedRead, prepareRead, type Row } from './prepared-read.ts'
+import { Busy, type PreparedRead, prepareRead } from './prepared-read.ts'
 import { RowMemory } from './row-memory.ts'
 
 const select = 'select name, id from people where id = ?'
@@ -47,7 +49,7 @@ async function open(t: TestContext, journal = 'wal') {
 }
 
 async function name(read: PreparedRead, id = '1'): Promise<unknown> {
-  return (await read.get(id))?.[0]
+  return (await rowOf(read, id))?.[0]
 }
 
 describe('a prepared read', () => {

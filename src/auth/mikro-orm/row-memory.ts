@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
+import type { Row } from './answer.ts'
 import type { Commits } from './commits.ts'
-import type { KeyColumn, Row } from './prepared-read.ts'
+import type { KeyColumn } from './prepared-read.ts'
 import { Worth } from './worth.ts'
 
 /** How a row memory is made. */
@@ -77,13 +78,15 @@ export class RowMemory {
     const known = place === undefined ? undefined : this.#places[place]
     const isAskedAgain = this.#asked[own] === number
     this.#asked[own] = number
-    const isKnown = known?.value === value && this.#isSame(known)
-    const row = isKnown ? known.row : read(value)
-    // Nor do strangers count, who could put it to rest.
+    if (known?.value === value && this.#isSame(known)) {
+      this.#worth.note(true)
+      return known.row
+    }
+    const row = read(value)
+    // Strangers do not count, who could put it to rest.
     if (!row) return undefined
-    this.#worth.note(isKnown)
-    if (!isKnown)
-      this.#keep(place ?? this.#freePlace(own) ?? (isAskedAgain ? own : undefined), number, value, row)
+    this.#worth.note(false)
+    this.#keep(place ?? this.#freePlace(own) ?? (isAskedAgain ? own : undefined), number, value, row)
     return row
   }
 

@@ -1,13 +1,8 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { Class } from '../auth.ts'
+import type { Answer, Row } from './answer.ts'
 import { PlainModel } from './plain-model.ts'
-import {
-  type KeyColumn,
-  type PreparedRead,
-  prepareRead,
-  type ReadOptions,
-  type Row,
-} from './prepared-read.ts'
+import { type KeyColumn, type PreparedRead, prepareRead, type ReadOptions } from './prepared-read.ts'
 
 /** What is looked for: the entity of a model that has a value, and the one that it belongs to. */
 export interface Sought<Model extends object = object> {
@@ -55,9 +50,9 @@ export class Select<Model extends object> {
     return read && new Select<Model>(read, plain, owner)
   }
 
-  /** The row, if there is one. Fails where the database cannot be asked just now. */
-  row(value: string | number): Promise<Row | undefined> {
-    return this.#read.get(value)
+  /** Asks for the row of that value. */
+  ask(value: string | number): Answer {
+    return this.#read.ask(value)
   }
 
   /** The entity of a row, with the one that it belongs to. No entity manager knows them. */

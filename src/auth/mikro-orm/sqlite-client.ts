@@ -1,4 +1,4 @@
-import type { Row } from './prepared-read.ts'
+import type { Row } from './answer.ts'
 
 /** A statement that returns rows, each as the list of its values. */
 export interface Statement {

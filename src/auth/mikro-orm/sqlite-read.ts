@@ -17,7 +17,6 @@ export function readSqlite(
     remember && keys.every(({ table }) => isOwnTable(client, table)) ? commitsOf(client, careful) : undefined
   const memory = commits && new RowMemory({ commits, keys })
   const read = (value: string | number) => turn.get(statement, value)
-  return {
-    get: (value) => turn.ask(() => (memory ? memory.row(value, read) : read(value))),
-  }
+  const answer = memory ? (value: string | number) => memory.row(value, read) : read
+  return { ask: (value) => turn.ask(answer, value) }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { MikroORM, SqliteDriver } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
+import { rowOf } from '../testing/row-of.ts'
 import { Busy, prepareRead } from './prepared-read.ts'
 import { WalIndex } from './wal-index.ts'
 
@@ -34,7 +35,7 @@ async function open(t: TestContext, { remember = true } = {}) {
   const client = (await orm.em.getConnection().getNativeClient()) as Database.Database
   const prepare = async ({ sql, table }: typeof byID) => {
     const read = await prepareRead(orm, { sql, keys: [{ table, key: 'id', column: 0 }] }, { remember })
-    return async (value: string) => (await read?.get(value))?.[1]
+    return async (value: string) => (await rowOf(read ?? assert.fail(), value))?.[1]
   }
   return { orm, other, client, prepare }
 }

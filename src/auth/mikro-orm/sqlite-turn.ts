@@ -1,12 +1,29 @@
 import { endOfTurn } from '../turn.ts'
-import { Busy, type Row } from './prepared-read.ts'
+import { Answer, type Row } from './answer.ts'
+import { Busy } from './prepared-read.ts'
 import { type CarefulConnection, isBusy, type SqliteClient, type Statement } from './sqlite-client.ts'
 import { knownCommitsOf } from './sqlite-commits.ts'
 
-interface Question {
-  readonly read: () => Row | undefined
-  readonly resolve: (row: Row | undefined) => void
-  readonly reject: (error: unknown) => void
+type Read = (value: string | number) => Row | undefined
+
+/** What somebody asks, and the answer, once it is there. */
+class Question extends Answer {
+  readonly #read: Read
+  readonly #value: string | number
+
+  constructor(ready: Promise<void>, read: Read, value: string | number) {
+    super(ready)
+    this.#read = read
+    this.#value = value
+  }
+
+  answer(): void {
+    try {
+      this.give(this.#read(this.#value))
+    } catch (error) {
+      this.fail(error)
+    }
+  }
 }
 
 const known = new WeakMap<SqliteClient, SqliteTurn>()
@@ -20,6 +37,8 @@ export class SqliteTurn {
   readonly #client: SqliteClient
   readonly #connection: CarefulConnection
   #questions: Question[] = []
+  /** When the questions of this turn are answered; `undefined` if there is none. */
+  #answered: Promise<void> | undefined
   #reads = 0
   /** Whether nobody else uses it, in this turn. */
   #isFree: boolean | undefined
@@ -37,11 +56,12 @@ export class SqliteTurn {
     return turn
   }
 
-  /** What `read` returns at the end of this turn; all that reads by `get` belongs in there. */
-  ask(read: () => Row | undefined): Promise<Row | undefined> {
-    return new Promise((resolve, reject) => {
-      if (this.#questions.push({ read, resolve, reject }) === 1) endOfTurn().then(() => this.#end())
-    })
+  /** What `read` returns for that value at the end of this turn; all that reads by `get` belongs in there. */
+  ask(read: Read, value: string | number): Answer {
+    this.#answered ??= endOfTurn().then(() => this.#end())
+    const question = new Question(this.#answered, read, value)
+    this.#questions.push(question)
+    return question
   }
 
   /** The row of a statement as it is now, for a question. @throws `Busy` where it could only be told how it was or may be */
@@ -58,27 +78,23 @@ export class SqliteTurn {
   #end(): void {
     const questions = this.#questions
     this.#questions = []
+    this.#answered = undefined
     try {
       this.#connection.assertReadable?.(this.#client)
-      const answers = this.#answersTo(questions)
-      for (const [i, { resolve }] of questions.entries()) resolve(answers[i])
+      this.#answer(questions)
     } catch (error) {
-      for (const { reject } of questions) reject(error)
+      for (const question of questions) question.fail(error)
     }
   }
 
-  #answersTo(questions: readonly Question[]): (Row | undefined)[] {
-    const answer = ({ read, reject }: Question) => {
-      try {
-        return read()
-      } catch (error) {
-        reject(error)
-        return undefined
-      }
+  #answer(questions: readonly Question[]): void {
+    const answer = () => {
+      for (const question of questions) question.answer()
     }
-    const answers = () => questions.map(answer)
+    const commits = knownCommitsOf(this.#client)
     try {
-      return knownCommitsOf(this.#client)?.together(answers) ?? answers()
+      if (commits) commits.together(answer)
+      else answer()
     } finally {
       this.#reads = 0
       this.#isFree = undefined

@@ -10,6 +10,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { MikroORM, SqliteDriver } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { recordStatements } from '../testing/record-statements.ts'
+import { rowOf } from '../testing/row-of.ts'
 import { prepareRead } from './prepared-read.ts'
 import type { SqliteClient } from './sqlite-client.ts'
 import { knownCommitsOf } from './sqlite-commits.ts'
@@ -51,7 +52,7 @@ async function open(t: TestContext, schema = `${people}; ${rows}`) {
   const read = (await prepareRead(orm, { sql: select, keys })) ?? assert.fail('Nothing is prepared.')
   const truth = other.prepare(select).raw()
   const assertTrue = async (when?: string) => {
-    for (const id of ids) assert.deepEqual(await read.get(id), truth.get(id), when)
+    for (const id of ids) assert.deepEqual(await rowOf(read, id), truth.get(id), when)
   }
   const all = await recordStatements(t, orm)
   /** How many had to be read, to be told everybody as they are. */
@@ -239,7 +240,7 @@ describe('an update of rows', () => {
       })
       while (!isWritten) {
         await update('3', { seenAt: round + Math.random() })
-        for (const id of ids) await read.get(id)
+        for (const id of ids) await rowOf(read, id)
         await turn()
       }
       await written

@@ -4,7 +4,7 @@ import type { AuthContext, AuthMiddleware, Class } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
 import { Misuse, yesOrNo } from '../errors.ts'
-import { databaseOf, entityManager } from './databases.ts'
+import { databasesOf, entityManager } from './databases.ts'
 import { LookUp } from './look-up.ts'
 import { type Base, type ModelOptions, nameAfter, requireMember, type StringKey } from './model.ts'
 
@@ -89,16 +89,16 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     this.#tokens = new LookUp({ model: user, property: keys.value, relation: keys.user })
   }
 
-  override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
+  override authenticate({ token }: BearerAuthorization, ctx: AuthContext): void | Promise<void> {
     const value = this.user.stored(token)
-    const found = value === undefined ? undefined : await this.#tokens.find(ctx, value, this.#database)
-    if (found) return this.#logIn(found, ctx)
+    if (value === undefined) return undefined
+    return this.#tokens.use(ctx, value, (found) => found && this.#logIn(found, ctx), this.#database)
   }
 
   #logIn(found: TokenModel, ctx: AuthContext): void | Promise<void> {
     if (!yesOrNo(found.isValid, '`isValid`')) return this.#delete(found, ctx)
     // The relation is populated, and may be wrapped (`ref()`); its property was proven to be one of the entity.
-    const user = Reflect.get(found, this.#relation) as object | null
+    const user = (found as unknown as Record<string, object | null>)[this.#relation]
     if (!user) return
     ctx.auth.login(found, this.user)
     ctx.auth.login(Reference.unwrapReference(user), this.#ownerOf(ctx))
@@ -115,7 +115,7 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   }
 
   #ownerOf(ctx: AuthContext): Class {
-    const orm = databaseOf(ctx, this.#database)
+    const orm = databasesOf(ctx).database(this.#database)
     // Two times on every request, and the same as long as it is the same database.
     if (this.#lastOwner?.orm !== orm) this.#lastOwner = { orm, type: this.#ownerIn(orm) }
     return this.#lastOwner.type

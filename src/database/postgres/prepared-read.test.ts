@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { isPostgres } from '../../auth/mikro-orm/postgres-read.ts'
 import { prepareRead } from '../../auth/mikro-orm/prepared-read.ts'
+import { rowOf } from '../../auth/testing/row-of.ts'
 import { sql } from '../../testing/database.ts'
 import { recordStatements } from '../../testing/record-statements.ts'
 import { makeDatabase, onlyPostgres } from '../../testing/test-database.ts'
@@ -43,24 +44,25 @@ describe('prepareRead on PostgreSQL', onlyPostgres, () => {
     const pool = client as { query(question: object): Promise<{ rows: unknown[] }> }
     const { rows } = await pool.query({ text: `select ${columns} from kinds`, rowMode: 'array' })
     const prepared = await read()
-    for (let round = 0; round < 3; round += 1) assert.deepEqual(await prepared.get(id), rows[0])
+    for (let round = 0; round < 3; round += 1) assert.deepEqual(await rowOf(prepared, id), rows[0])
   })
 
   test('finds nobody where there is no row', async (t) => {
     const { read } = await databaseWithRow(t)
     const prepared = await read()
     for (let round = 0; round < 2; round += 1)
-      assert.equal(await prepared.get(id.replace('1', '2')), undefined)
+      assert.equal(await rowOf(prepared, id.replace('1', '2')), undefined)
   })
 
   test('finds nobody by a value that the column cannot have, and the connection goes on', async (t) => {
     const { orm, read } = await databaseWithRow(t)
     const prepared = await read()
-    for (const wrong of ['x', '\0', `${id}\0`, '']) assert.equal(await prepared.get(wrong), undefined)
-    assert.deepEqual((await prepared.get(id))?.[0], id)
+    for (const wrong of ['x', '\0', `${id}\0`, '']) assert.equal(await rowOf(prepared, wrong), undefined)
+    assert.deepEqual((await rowOf(prepared, id))?.[0], id)
     const amounts = await prepareRead(orm, { sql: 'select id from kinds where amount = ? limit 1', keys: [] })
-    for (const wrong of ['x', 2 ** 31, 1.5, '7\0']) assert.equal(await amounts?.get(wrong), undefined)
-    assert.deepEqual(await amounts?.get(7), [id])
+    for (const wrong of ['x', 2 ** 31, 1.5, '7\0'])
+      assert.equal(await rowOf(amounts ?? assert.fail(), wrong), undefined)
+    assert.deepEqual(await rowOf(amounts ?? assert.fail(), 7), [id])
   })
 
   test('answers whoever asks in one turn by one question, each with their own row', async (t) => {
@@ -71,7 +73,7 @@ describe('prepareRead on PostgreSQL', onlyPostgres, () => {
     const prepared = await read()
     const statements = await recordStatements(t, orm)
     for (let round = 0; round < 3; round += 1) {
-      const rows = await Promise.all(ids.map((id) => prepared.get(id)))
+      const rows = await Promise.all(ids.map((id) => rowOf(prepared, id)))
       for (const [i, row] of rows.entries()) {
         assert.equal(row?.[0], i % 3 > 0 ? ids[i] : undefined)
         assert.equal(row?.[3], i % 3 > 0 ? i : undefined)
@@ -87,7 +89,7 @@ describe('prepareRead on PostgreSQL', onlyPostgres, () => {
     for (const wrong of ['x', '\0', `${id}\0`]) {
       const statements = await recordStatements(t, orm)
       const rows = await Promise.all(
-        [id, wrong, wrong, id.replace('1', '2'), id].map(async (value) => prepared.get(value)),
+        [id, wrong, wrong, id.replace('1', '2'), id].map(async (value) => rowOf(prepared, value)),
       )
       assert.deepEqual(
         rows.map((row) => row?.[0]),
@@ -104,7 +106,7 @@ describe('prepareRead on PostgreSQL', onlyPostgres, () => {
     const parts = await prepareRead(orm, { sql: 'select id, part from parts where id = ? limit 1', keys: [] })
     assert.ok(parts)
     const ids = [id, id.replace(/.$/, '2'), id.replace(/.$/, '3'), id]
-    const answers = await Promise.allSettled(ids.map(async (value) => parts.get(value)))
+    const answers = await Promise.allSettled(ids.map(async (value) => rowOf(parts, value)))
     assert.deepEqual(
       answers.map((answer) => (answer.status === 'fulfilled' ? answer.value?.[1] : answer.reason.code)),
       [0, '22012', undefined, 0],
@@ -119,7 +121,7 @@ describe('prepareRead on PostgreSQL', onlyPostgres, () => {
     const statements = await recordStatements(t, orm)
     const ask = async () => {
       const before = statements.length
-      const rows = await Promise.all(Array.from({ length: 32 }, async () => slow.get(id)))
+      const rows = await Promise.all(Array.from({ length: 32 }, async () => rowOf(slow, id)))
       for (const row of rows) assert.equal(row?.[0], id)
       return statements.length - before
     }
@@ -140,16 +142,16 @@ describe('prepareRead on PostgreSQL', onlyPostgres, () => {
     const names = await readOf('first', 'select name from kinds where id = ? limit 1')
     const amounts = await readOf('second', 'select amount from kinds where id = ? limit 1')
     for (let round = 0; round < 3; round += 1)
-      assert.deepEqual([await names.get(id), await amounts.get(id)], [['Ädä'], [7]])
+      assert.deepEqual([await rowOf(names, id), await rowOf(amounts, id)], [['Ädä'], [7]])
   })
 
   test('throws for all who ask together where nobody can be answered, and asks once', async (t) => {
     const { orm, read } = await databaseWithRow(t)
     const prepared = await read()
-    await prepared.get(id)
+    await rowOf(prepared, id)
     await sql({ orm }, 'drop table kinds')
     const statements = await recordStatements(t, orm)
-    const answers = await Promise.allSettled([id, id, id].map(async (value) => prepared.get(value)))
+    const answers = await Promise.allSettled([id, id, id].map(async (value) => rowOf(prepared, value)))
     for (const { status } of answers) assert.equal(status, 'rejected')
     assert.equal(statements.length, 1)
   })
@@ -157,9 +159,9 @@ describe('prepareRead on PostgreSQL', onlyPostgres, () => {
   test('throws where a column is of another type by now, and is right when it is prepared again', async (t) => {
     const { orm, read } = await databaseWithRow(t)
     const prepared = await read()
-    assert.equal((await prepared.get(id))?.[3], 7)
+    assert.equal((await rowOf(prepared, id))?.[3], 7)
     await sql({ orm }, 'alter table kinds alter amount type text')
-    await assert.rejects(async () => prepared.get(id), /cached plan must not change result type/)
-    assert.equal((await (await read()).get(id))?.[3], '7')
+    await assert.rejects(async () => rowOf(prepared, id), /cached plan must not change result type/)
+    assert.equal((await rowOf(await read(), id))?.[3], '7')
   })
 })
