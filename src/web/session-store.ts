@@ -58,8 +58,8 @@ export class SessionStore {
    */
   async get(id: string, ctx: object): Promise<SessionData | undefined> {
     const digest = digestOf(id)
-    const found = digest === undefined ? undefined : await this.#sessions.find(ctx, digest)
-    return found && this.#use(found)
+    if (digest === undefined) return undefined
+    return this.#sessions.use(ctx, digest, (found) => found && this.#use(found))
   }
 
   #use(found: StoredSession): SessionData | Promise<undefined> {
