@@ -68,7 +68,7 @@ export const goals: readonly Goal[] = [
     5,
     ({ logins }) => logins && logins.flooded.p99 / logins.atRest.p99,
   ),
-  atLeast('two processes, of one', 1.9, ({ processes }) => processes),
+  atLeast('two processes, of one', 1.9, ({ processes }) => processes?.ratios),
   ...['bearer token', 'session'].map((name) =>
     atMost(
       `${name}: a request with a look-up among 1,000,000, of one among 10,000`,

@@ -2,7 +2,9 @@ import { styleText } from 'node:util'
 import { goals } from './goals.ts'
 import type { GrowthResult } from './growth.ts'
 import type { LoginResult } from './logins.ts'
+import { median } from './median.ts'
 import type { MemoryResult } from './memory.ts'
+import type { ProcessesResult } from './processes.ts'
 import type { Profile } from './profile.ts'
 import type { Results } from './results.ts'
 import { type Server, servers } from './servers.ts'
@@ -98,10 +100,11 @@ export function printProfile(name: string, profiles: ReadonlyMap<Server, Profile
   )
 }
 
-export function printProcesses(times: number | undefined): void {
-  heading('Two processes')
-  if (times === undefined) print('not measured', 'this machine has no cores to spare: it takes four')
-  else print('of one', `${times.toFixed(2)} times as many requests`)
+export function printProcesses(result: ProcessesResult | undefined): void {
+  heading('Two processes on one database')
+  if (result) print('of one', `${median(result.ratios).toFixed(2)} times as many requests`)
+  else print('not measured', 'this machine has one core')
+  if (result && !result.isAlone) print('no cores to spare', 'that one was of two that have a database each')
 }
 
 /** Each goal that has been measured, and whether it is met. */

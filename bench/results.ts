@@ -3,6 +3,7 @@ import type { GrowthResult } from './growth.ts'
 import type { LoginResult } from './logins.ts'
 import { cores, hasWrk } from './machine.ts'
 import type { MemoryResult } from './memory.ts'
+import type { ProcessesResult } from './processes.ts'
 import type { Pace, Standing } from './turns.ts'
 
 /** All that one run has found out. */
@@ -17,8 +18,7 @@ export interface Results {
   startup?: Record<string, number>
   memory?: MemoryResult
   growth?: GrowthResult[]
-  /** How many times as much two processes of the site do as one; `undefined` on a machine without cores to spare. */
-  processes?: number | undefined
+  processes?: ProcessesResult | undefined
 }
 
 /**

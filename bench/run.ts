@@ -82,7 +82,7 @@ const others: Record<string, () => Promise<void>> = {
       report.printProfile(task.name, await measureProfiles(task, watched, watch))
   },
   async processes() {
-    results.processes = await measureProcesses(6)
+    results.processes = await measureProcesses(pace)
     report.printProcesses(results.processes)
   },
 }
