@@ -117,6 +117,12 @@ describe('ctx.auth', () => {
   test('takes nobody who is not of the class, whatever plain JavaScript logs in', async (t) => {
     class User {}
     class Admin {}
+    class Barred {
+      readonly name = 'nobody'
+      static [Symbol.hasInstance]() {
+        return false
+      }
+    }
     const wrong: [unknown, unknown][] = [
       [new User(), Admin],
       [[], User],
@@ -126,7 +132,10 @@ describe('ctx.auth', () => {
       [Object.create(null), undefined],
       [new User(), 'User'],
       [null, undefined],
+      ['an identifier', undefined],
+      [5, undefined],
       [new User(), () => {}],
+      [new Barred(), undefined],
     ]
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -246,6 +255,31 @@ describe('ctx.auth', () => {
       answers,
       names.map((name) => (name.startsWith('admin') ? { isAdmin: true } : { user: name, isAdmin: false })),
     )
+  })
+
+  test('belongs to one request, whatever plain JavaScript does with its lists', async (t) => {
+    class User {}
+    class Anybody extends BasicAuthenticator {
+      readonly user = User
+      authenticate() {}
+    }
+    const app = new Koa<object, AuthContext>()
+    app.silent = true
+    app.use(auth())
+    app.use((ctx) => {
+      const list = ctx.auth.authenticators as RequestAuthenticator[]
+      if (ctx.path === '/add') list.push(new Anybody())
+      ctx.auth.login(new User())
+      ctx.auth.logout(User)
+      ctx.auth.require(User)
+    })
+    const { url } = await serve(t, app)
+
+    assert.equal((await fetch(`${url}/add`)).status, 500)
+    const { status, headers } = await fetch(url)
+
+    assert.equal(status, 401)
+    assert.equal(headers.get('www-authenticate'), null)
   })
 
   test('belongs to one application', async (t) => {

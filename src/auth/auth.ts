@@ -24,8 +24,8 @@ interface LoggedIn {
   readonly before: LoggedIn | undefined
 }
 
-// Most requests put nothing in its place.
-const none: readonly never[] = []
+// Of all requests that put nothing in its place: frozen, since whoever got hold of it would put it into all of them.
+const none: readonly never[] = Object.freeze([])
 
 /** The store of one request (specification, "Request-level authentication store"). */
 export class Auth {
@@ -52,7 +52,7 @@ export class Auth {
    */
   login<User extends object>(user: User, type: Class<User> = user?.constructor as Class<User>): void {
     proveClass(type)
-    if (!isOf(user, type)) throw new Misuse(`Log in an instance of ${type.name}: this is none.`)
+    if (!(user instanceof type)) throw new Misuse(`Log in an instance of ${type.name}: this is none.`)
     this.withdraw(type)
     this.#users = { type, user, by: this.#trying, before: this.#users }
     if (this.#loggedOut.length > 0) this.#loggedOut = this.#loggedOut.filter((each) => each !== type)
@@ -165,14 +165,13 @@ export class Auth {
     else if (this.#isToBeAsked) warnOfUnguarded(this.#ctx)
   }
 
-  #settle(authenticator: RequestAuthenticator, attempt: Promise<void>): Promise<void> {
-    // It may be any value: to TypeScript, what returns something will do where nothing is asked for.
-    return Promise.resolve(attempt).then(
-      () => {
-        this.#trying = undefined
-      },
-      (error: unknown) => this.#fails(authenticator, error),
-    )
+  async #settle(authenticator: RequestAuthenticator, attempt: Promise<void>): Promise<void> {
+    try {
+      await attempt
+    } catch (error) {
+      this.#fails(authenticator, error)
+    }
+    this.#trying = undefined
   }
 
   #fails(authenticator: RequestAuthenticator, error: unknown): void {
@@ -231,11 +230,6 @@ function without(users: LoggedIn | undefined, isLeftOut: (user: LoggedIn) => boo
   if (!users) return undefined
   const before = without(users.before, isLeftOut)
   return isLeftOut(users) ? before : { ...users, before }
-}
-
-/** `instanceof`, of which nearly always a look at the nearest prototype is enough. */
-function isOf<User extends object>(user: unknown, type: Class<User>): user is User {
-  return (user != null && Object.getPrototypeOf(user) === type.prototype) || user instanceof type
 }
 
 /** Proves that it is a class that users can be told apart by: for plain JavaScript, and for objects without a class. */
