@@ -5,12 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { password, user, usual } from './data.ts'
 import { newKeys } from './keys.ts'
-import { median } from './median.ts'
 import { start } from './server-process.ts'
 import { serverOf } from './servers.ts'
 
-/** Logins a second, and how long a page takes, in milliseconds, while nothing else happens and while logins flood. */
-export interface LoginResult {
+/** What one round has found: logins a second, and how long a page takes, in milliseconds, at rest and while logins flood. */
+export interface LoginRound {
   /** What bcrypt reaches alone, on all cores. */
   readonly bcrypt: number
   readonly site: number
@@ -30,31 +29,29 @@ const run = promisify(execFile)
 const agent = new Agent({ keepAlive: true, maxSockets: 1000 })
 
 /** Nobody is kept on a core here: bcrypt takes as many as there are. */
-export async function measureLogins(seconds: number, rounds: number): Promise<LoginResult> {
+export async function measureLogins(seconds: number, rounds: number): Promise<LoginRound[]> {
   const { url, stop } = await start(serverOf('site'), newKeys('HS256'))
+  const all: LoginRound[] = []
   try {
-    const alone: number[] = []
-    const site: number[] = []
     await signInFor(url, 1)
-    for (let round = 0; round < rounds; round += 1) {
-      const { stdout } = await run(process.execPath, [
-        join(import.meta.dirname, 'bcrypt-alone.ts'),
-        `${seconds}`,
-      ])
-      alone.push(Number(stdout))
-      site.push(await signInFor(url, seconds))
-    }
-    const bcrypt = median(alone)
     await pages(url, 2)
-    const atRest = await pages(url, seconds * 2)
-    const flood = floodWith(url, bcrypt * 3)
-    await sleep(2000)
-    const flooded = await pages(url, seconds * 2)
-    return { bcrypt, site: median(site), atRest, flooded, flood: await flood.stop() }
+    for (let round = 0; round < rounds; round += 1) all.push(await once(url, seconds))
   } finally {
     await stop()
     agent.destroy()
   }
+  return all
+}
+
+async function once(url: string, seconds: number): Promise<LoginRound> {
+  const { stdout } = await run(process.execPath, [join(import.meta.dirname, 'bcrypt-alone.ts'), `${seconds}`])
+  const bcrypt = Number(stdout)
+  const site = await signInFor(url, seconds)
+  const atRest = await pages(url, seconds)
+  const flood = floodWith(url, bcrypt * 3)
+  await sleep(2000)
+  const flooded = await pages(url, seconds)
+  return { bcrypt, site, atRest, flooded, flood: await flood.stop() }
 }
 
 let visitors = 0

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { goals } from './goals.ts'
 import type { GrowthResult } from './growth.ts'
-import type { LoginResult } from './logins.ts'
+import type { Latency, LoginRound } from './logins.ts'
 import { median } from './median.ts'
 import type { MemoryResult } from './memory.ts'
 import type { ProcessesResult } from './processes.ts'
@@ -32,15 +32,27 @@ export function printRates(name: string, measured: Record<string, Standing>): vo
   }
 }
 
-export function printLogins({ bcrypt, site, atRest, flooded, flood }: LoginResult): void {
+export function printLogins(rounds: readonly LoginRound[]): void {
+  const of = (figure: (round: LoginRound) => number) => median(rounds.map(figure))
+  const latency = (which: (round: LoginRound) => Latency) => {
+    const at = (share: keyof Latency) => `${share} ${of((round) => which(round)[share]).toFixed(1)} ms`
+    return `${at('p50')}, ${at('p99')}`
+  }
+  const flood = (figure: keyof LoginRound['flood']) => of((round) => round.flood[figure]).toFixed(0)
   heading('POST /login, and a page while logins flood')
-  print('bcrypt alone', `${bcrypt.toFixed(1)}/s`)
-  print('this site', `${site.toFixed(1)}/s`)
-  print('a page at rest', `p50 ${atRest.p50.toFixed(1)} ms, p99 ${atRest.p99.toFixed(1)} ms`)
-  print('a page in the flood', `p50 ${flooded.p50.toFixed(1)} ms, p99 ${flooded.p99.toFixed(1)} ms`)
+  print('bcrypt alone', `${of(({ bcrypt }) => bcrypt).toFixed(1)}/s`)
+  print('this site', `${of(({ site }) => site).toFixed(1)}/s`)
+  print(
+    'a page at rest',
+    latency(({ atRest }) => atRest),
+  )
+  print(
+    'a page in the flood',
+    latency(({ flooded }) => flooded),
+  )
   print(
     'the flood',
-    `${flood.rate.toFixed(0)}/s: ${flood.signedIn} signed in, ${flood.later} told to come later`,
+    `${flood('rate')}/s: ${flood('signedIn')} signed in, ${flood('later')} told to come later`,
   )
 }
 

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os'
 import type { GrowthResult } from './growth.ts'
-import type { LoginResult } from './logins.ts'
+import type { LoginRound } from './logins.ts'
 import { cores, hasWrk } from './machine.ts'
 import type { MemoryResult } from './memory.ts'
 import type { ProcessesResult } from './processes.ts'
@@ -13,7 +13,7 @@ export interface Results {
   readonly pace: Pace
   /** By task and server. */
   readonly rates: Record<string, Record<string, Standing>>
-  logins?: LoginResult
+  logins?: readonly LoginRound[]
   /** Milliseconds to the first answer, by server. */
   startup?: Record<string, number>
   memory?: MemoryResult
