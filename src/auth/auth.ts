@@ -2,6 +2,7 @@ import { validateHeaderValue } from 'node:http'
 import type { ExtendableContext, Next } from 'koa'
 import type { RequestAuthenticator } from './authenticator.ts'
 import { atOnce, isAnswer, Misuse, Unauthorized, Undecided } from './errors.ts'
+import { find, type LoggedIn, without } from './logged-in.ts'
 import { endOfTurn } from './turn.ts'
 import { warnOfLogoutInVain, warnOfUnguarded } from './unguarded.ts'
 
@@ -16,14 +17,6 @@ export interface AuthContext extends ExtendableContext {
 /** A Koa middleware that finds the store on its context. */
 export type AuthMiddleware = (ctx: AuthContext, next: Next) => unknown
 
-/** Who is authenticated, and by whom; nobody vouches for whom a handler has logged in. */
-interface LoggedIn {
-  readonly type: Class
-  readonly user: object
-  readonly by: RequestAuthenticator | undefined
-  readonly before: LoggedIn | undefined
-}
-
 // Of all requests that put nothing in its place: frozen, since whoever got hold of it would put it into all of them.
 const none: readonly never[] = Object.freeze([])
 
@@ -31,7 +24,6 @@ const none: readonly never[] = Object.freeze([])
 export class Auth {
   readonly #ctx: AuthContext
   #authenticators: readonly RequestAuthenticator[] = none
-  /** The last one; with each stands the one before. They are few, and this is sooner made than a map or a list. */
   #users: LoggedIn | undefined
   #loggedOut: readonly Class[] = none
   #listeners: readonly (() => void)[] = none
@@ -87,7 +79,7 @@ export class Auth {
   /** Removes the user of that class from this request, and from the session on the way out. */
   logout(type: Class): void {
     this.#asked = true
-    if (!this.#find(type) && !this.#authenticators.some(({ user }) => user === type))
+    if (!find(this.#users, type) && !this.#authenticators.some(({ user }) => user === type))
       warnOfLogoutInVain(this.#ctx, type)
     this.withdraw(type)
     this.#loggedOut = added(this.#loggedOut, type)
@@ -95,7 +87,7 @@ export class Auth {
 
   /** The authenticator that vouches for the user of that class; `undefined` if a handler logged it in, or nobody did. */
   by(type: Class): RequestAuthenticator | undefined {
-    return this.#find(type)?.by
+    return find(this.#users, type)?.by
   }
 
   /** Why nobody can tell who this is; a public page may look here, and render as for a visitor. */
@@ -127,12 +119,12 @@ export class Auth {
   /** What `get` returns, for whoever only looks on: it does not count as a question, and never throws. */
   peek<User extends object>(type: Class<User>): User | undefined {
     // With each class stands only what `login` took as a value of that class.
-    return this.#find(type)?.user as User | undefined
+    return find(this.#users, type)?.user as User | undefined
   }
 
   /** For authenticators: removes the user of that class from this request, and leaves the session alone. */
   withdraw(type: Class): void {
-    if (this.#find(type)) this.#users = without(this.#users, (each) => each.type === type)
+    if (find(this.#users, type)) this.#users = without(this.#users, (each) => each.type === type)
   }
 
   /** Whether `logout` was called for that class, and no `login` since. */
@@ -182,12 +174,6 @@ export class Auth {
     this.fail(error)
   }
 
-  #find(type: Class) {
-    let each = this.#users
-    while (each && each.type !== type) each = each.before
-    return each
-  }
-
   #challenges(): string[] {
     const challenges = this.#authenticators.map((each) => atOnce(each.challenge(this.#ctx), '`challenge`'))
     const known = [...new Set(challenges.filter((each) => each !== undefined))]
@@ -223,13 +209,6 @@ export function authOf(ctx: { auth?: Auth }): Auth {
 /** With that one at its end. What V8 gives a list that grows is room for sixteen more, and most lists are of one. */
 function added<Value>(list: readonly Value[], value: Value): readonly Value[] {
   return list.length === 0 ? [value] : [...list, value]
-}
-
-/** The same but for those that are left out. */
-function without(users: LoggedIn | undefined, isLeftOut: (user: LoggedIn) => boolean): LoggedIn | undefined {
-  if (!users) return undefined
-  const before = without(users.before, isLeftOut)
-  return isLeftOut(users) ? before : { ...users, before }
 }
 
 /** Proves that it is a class that users can be told apart by: for plain JavaScript, and for objects without a class. */

@@ -19,6 +19,7 @@ export function conversion(em: EntityManager, property: EntityProperty): Convert
 
 // A row may be read once for many requests: what can be changed is each one's own.
 function own(value: unknown): unknown {
+  // Most are texts and numbers, of which `instanceof` would be asked for nothing.
   return typeof value === 'object' && value instanceof Uint8Array ? Buffer.from(value) : value
 }
 
