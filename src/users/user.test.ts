@@ -62,7 +62,8 @@ describe('User', () => {
     }
     const told = warnings.filter((each) => each.includes(id))
     assert.ok(told.length > 0)
-    assert.doesNotMatch(told.join(), /aaa|\$/)
+    // An identifier may have three of them in a row by itself.
+    assert.doesNotMatch(told.join().replaceAll(id, ''), /aaa|\$/)
   })
 
   test('tells nothing but id, name and email when it is turned into JSON', async (t) => {
