@@ -44,11 +44,12 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   // A connection that could not be accepted is no reason to stop.
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
   lowerHashing(log)
-  // What only the start needed: while nothing happens, V8 would not look for it. `npm start` makes it possible.
-  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+  // Not before the first answer, which would wait for it.
+  const givingBack = setTimeout(giveBack, 1000).unref()
 
   let stopPurging: (() => Promise<void>) | undefined
   const leave = async (drainSeconds: number) => {
+    clearTimeout(givingBack)
     connections.isDraining = true
     departure.announce()
     await sleep(drainSeconds * 1000)
@@ -78,6 +79,11 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
     },
     giveWay: () => leave(0),
   }
+}
+
+// What only the start needed: while nothing happens, V8 would not look for it. `npm start` makes it possible.
+function giveBack(): void {
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
 
 function lowerHashing(log: Logger): void {

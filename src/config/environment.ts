@@ -70,7 +70,10 @@ export function wholeNumber(least: number, most: number): Kind<number> {
 
 export function oneOf<Choice extends string>(...choices: readonly Choice[]): Kind<Choice> {
   return {
-    takes: new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(choices),
+    // When it is asked for: the tables of languages take longer to load than all else that is read here.
+    get takes() {
+      return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(choices)
+    },
     parse: (text) => choices.find((choice) => choice === text),
   }
 }
