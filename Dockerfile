@@ -20,8 +20,8 @@ VOLUME /data
 
 USER node
 # What is compiled now is not compiled at each start.
-RUN ["node", "--expose-gc", "src/start.js", "compile"]
+RUN ["node", "src/start.js", "compile"]
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--expose-gc", "src/start.js", "server"]
+CMD ["node", "src/start.js", "server"]

@@ -51,7 +51,7 @@ export const servers: readonly Server[] = [
   {
     key: 'site',
     name: 'our site, as it ships',
-    program: ['--expose-gc', join(root, 'src/start.js'), 'server'],
+    program: [join(root, 'src/start.js'), 'server'],
     cookie: (number) => `__Host-session=${session(number)}`,
     isOurs: true,
   },

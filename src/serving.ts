@@ -5,6 +5,7 @@ import { createApp } from './app.ts'
 import { Audit } from './audit/audit.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './database/open-database.ts'
+import { collectGarbage } from './garbage.ts'
 import { Departure } from './http/departure.ts'
 import { httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log.ts'
@@ -44,12 +45,12 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   // A connection that could not be accepted is no reason to stop.
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
   lowerHashing(log)
-  // Not before the first answer, which would wait for it.
-  const givingBack = setTimeout(giveBack, 1000).unref()
+  // What only the start needed, but not before the first answer, which would wait for it.
+  const cleaning = setTimeout(cleanUp, 1000, log).unref()
 
   let stopPurging: (() => Promise<void>) | undefined
   const leave = async (drainSeconds: number) => {
-    clearTimeout(givingBack)
+    clearTimeout(cleaning)
     connections.isDraining = true
     departure.announce()
     await sleep(drainSeconds * 1000)
@@ -81,9 +82,12 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   }
 }
 
-// What only the start needed: while nothing happens, V8 would not look for it. `npm start` makes it possible.
-function giveBack(): void {
-  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+async function cleanUp(log: Logger): Promise<void> {
+  try {
+    await collectGarbage()
+  } catch (error) {
+    log.debug(loggable(error), 'what the start needed stays in memory: this Node has no inspector')
+  }
 }
 
 function lowerHashing(log: Logger): void {
