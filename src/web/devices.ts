@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/core'
 import { newIdentifier } from '#auth'
 import { deleteBatch } from '../database/delete-batch.ts'
+import { deleteBeyond } from '../database/delete-beyond.ts'
 import { Device } from './device.ts'
 
 const year = 365 * 24 * 60 * 60_000
@@ -35,8 +36,10 @@ export class Devices {
     const isTheirs = kept !== undefined && (await this.#belongs(kept, user))
     const value = isTheirs ? kept : newIdentifier()
     const digest = digestOf(value)
-    await this.#orm.em.fork().upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
-    if (!isTheirs) await this.#forgetBeyondMost(user, digest)
+    const em = this.#orm.em.fork()
+    await em.upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
+    if (!isTheirs)
+      await deleteBeyond(em, 'devices', { user, current: digest, most: mostDevices, tie: 'digest' })
     return value
   }
 
@@ -49,28 +52,6 @@ export class Devices {
   async #belongs(value: string, user: string): Promise<boolean> {
     const found = { digest: digestOf(value), user }
     return (await this.#orm.em.fork().count(Device, found, { filters: false })) > 0
-  }
-
-  // The one that has just been used stays, whatever the clocks say.
-  async #forgetBeyondMost(user: string, used: string): Promise<void> {
-    const em = this.#orm.em.fork()
-    const beyond = await em.find(
-      Device,
-      { user, digest: { $ne: used } },
-      {
-        orderBy: { seenAt: 'desc', digest: 'desc' },
-        limit: mostDevices,
-        offset: mostDevices - 1,
-        fields: ['digest'],
-        filters: false,
-      },
-    )
-    if (beyond.length === 0) return
-    await em.nativeDelete(
-      Device,
-      { user, digest: { $in: beyond.map(({ digest }) => digest) } },
-      { filters: false },
-    )
   }
 }
 

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
-import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
+import { DriverException, type MikroORM } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { type LastUses, LookUp } from '#auth/mikro-orm'
 import { deleteBatch } from '../database/delete-batch.ts'
+import { deleteBeyond } from '../database/delete-beyond.ts'
 import { withoutWaiting } from '../database/without-waiting.ts'
 import { Refusal } from '../refusal.ts'
 import { holdAccount } from '../users/hold-account.ts'
@@ -106,7 +107,7 @@ export class SessionStore {
         createdAt: now,
         seenAt: now,
       })
-      await endBeyondMost(em, user, digest)
+      await deleteBeyond(em, 'sessions', { user, current: digest, most: mostSessions, tie: 'id' })
     })
   }
 
@@ -133,23 +134,6 @@ export class SessionStore {
 /** What is in a session, without the limits that koa-session writes beside it: they are kept here. */
 export function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData {
   return data
-}
-
-// The one that has just started stays, whatever the clocks say.
-async function endBeyondMost(em: EntityManager, user: string, started: string): Promise<void> {
-  const beyond = await em.find(
-    StoredSession,
-    { user, digest: { $ne: started } },
-    {
-      orderBy: { seenAt: 'desc', id: 'desc' },
-      limit: mostSessions,
-      offset: mostSessions - 1,
-      fields: ['digest'],
-      filters: false,
-    },
-  )
-  if (beyond.length === 0) return
-  await em.nativeDelete(StoredSession, { digest: { $in: beyond.map(({ digest }) => digest) } })
 }
 
 /** Under what the session of a request is stored. One with a password has none: the identifier is a new one then. */

@@ -118,6 +118,18 @@ describe('SharedDatabase', { concurrency: true }, () => {
     assert.equal(await count(), 2)
   })
 
+  test('commits nothing into a file that was moved meanwhile', async (t) => {
+    const { orm, run, count, path } = await open(t)
+    const moved = orm.em.transactional(async (em) => {
+      await run(note('lost'), em)
+      await rename(path, `${path}.old`)
+    })
+    await assert.rejects(moved, { code: 'SQLITE_READONLY_DBMOVED' })
+    await rename(`${path}.old`, path)
+    await run(note('kept'))
+    assert.equal(await count(), 1)
+  })
+
   test('gives up a transaction that waits for something else too long, and lets none of it through', async (t) => {
     const { orm, run, count } = await open(t)
     const stuck = orm.em.transactional(async (em) => {

@@ -62,14 +62,17 @@ export class SharedDatabase implements Driver {
   async beginTransaction(handle: Handle): Promise<void> {
     handle.hasBegun = true
     await this.#alone(() => {
-      this.#file?.assertInPlace()
+      this.#file?.assertInPlace(tolerance)
       this.#database.exec('begin immediate')
       this.#transaction = new Transaction(handle, () => this.#rollBack())
     })
   }
 
   async commitTransaction(handle: Handle): Promise<void> {
-    this.#within(handle, () => this.#commit())
+    this.#within(handle, () => {
+      this.#file?.assertInPlace()
+      this.#commit()
+    })
   }
 
   async rollbackTransaction(handle: Handle): Promise<void> {
@@ -95,8 +98,13 @@ export class SharedDatabase implements Driver {
   }
 
   async #execute(handle: Handle, query: CompiledQuery): Promise<QueryResult<never>> {
-    if (handle.hasBegun) return this.#within(handle, () => this.#run(query))
-    return this.#alone(() => this.#run(query))
+    if (handle.hasBegun)
+      return this.#within(handle, () => this.#run(this.#database.prepare(query.sql), query))
+    return this.#alone(() => {
+      const statement = this.#database.prepare(query.sql)
+      this.#file?.assertInPlace(statement.readonly ? tolerance : 0)
+      return this.#run(statement, query)
+    })
   }
 
   /** Work that no transaction of ours may have any part in. */
@@ -118,9 +126,7 @@ export class SharedDatabase implements Driver {
     })
   }
 
-  #run({ sql, parameters }: CompiledQuery): QueryResult<never> {
-    const statement = this.#database.prepare(sql)
-    this.#file?.assertInPlace(statement.readonly ? tolerance : 0)
+  #run(statement: Database.Statement, { parameters }: CompiledQuery): QueryResult<never> {
     // Kysely leaves it to its caller to know the rows.
     if (statement.reader) return { rows: statement.all(parameters) as never[] }
     const { changes, lastInsertRowid } = statement.run(parameters)
