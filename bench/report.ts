@@ -41,7 +41,7 @@ export function printLogins(rounds: readonly LoginRound[]): void {
   const flood = (figure: keyof LoginRound['flood']) => of((round) => round.flood[figure]).toFixed(0)
   heading('POST /login, and a page while logins flood')
   print('bcrypt alone', `${of(({ bcrypt }) => bcrypt).toFixed(1)}/s`)
-  print('this site', `${of(({ site }) => site).toFixed(1)}/s`)
+  print('this site, without its load', `${of(({ site }) => site).toFixed(1)}/s`)
   print(
     'a page at rest',
     latency(({ atRest }) => atRest),

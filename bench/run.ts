@@ -57,7 +57,7 @@ const others: Record<string, () => Promise<void>> = {
       report.printRates(name, measured)
     }),
   async logins() {
-    results.logins = await measureLogins(quick ? 3 : 8, quick ? 1 : 6)
+    results.logins = await measureLogins(quick ? 3 : 8, quick ? 1 : 9)
     report.printLogins(results.logins)
   },
   async startup() {
