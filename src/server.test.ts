@@ -81,6 +81,24 @@ describe('the server', { concurrency: 2 }, () => {
     assert.ok((await readdir(compiled, { recursive: true })).length > 100)
   })
 
+  test('serves where Node has no inspector, which what the start needed is given back by', async (t) => {
+    const without = `
+      import { registerHooks } from 'node:module'
+      registerHooks({
+        resolve(specifier, context, next) {
+          if (specifier.startsWith('node:inspector')) throw new Error('There is no inspector.')
+          return next(specifier, context)
+        },
+      })`
+    const { url, says } = await startServer(t, {
+      DATA_DIR: await temporaryFolder(t),
+      LOG_LEVEL: 'debug',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(without)}`,
+    })
+    await says('what only the start needed stays in memory')
+    assert.ok((await fetch(`${url}/login`)).ok)
+  })
+
   test('serves and stops when its log cannot be written', async (t) => {
     if (process.platform !== 'linux') return t.skip('Only Linux has a disk that is always full.')
     const probe = createServer().listen(0, '127.0.0.1')

@@ -45,7 +45,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   // A connection that could not be accepted is no reason to stop.
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
   lowerHashing(log)
-  // What only the start needed, but not before the first answer, which would wait for it.
+  // What only the start needed: later, since the first answer would wait for it.
   const cleaning = setTimeout(cleanUp, 1000, log).unref()
 
   let stopPurging: (() => Promise<void>) | undefined
@@ -86,7 +86,7 @@ async function cleanUp(log: Logger): Promise<void> {
   try {
     await collectGarbage()
   } catch (error) {
-    log.debug(loggable(error), 'what the start needed stays in memory: this Node has no inspector')
+    log.debug(loggable(error), 'what only the start needed stays in memory')
   }
 }
 

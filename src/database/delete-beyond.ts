@@ -13,7 +13,8 @@ export interface Allowed {
 }
 
 /**
- * Deletes what a user has beyond so many, in one statement: at each sign-in it is asked for, and hardly ever is there any.
+ * Deletes what a user has beyond so many, as many again at most. In one statement, since it is asked for whenever somebody
+ * signs in, and hardly ever is there any.
  *
  * @param table one that has `user_id`, `digest` and `seen_at`
  */

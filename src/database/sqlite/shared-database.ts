@@ -28,7 +28,7 @@ export class SharedDatabase implements Driver {
     this.#convert = convert
   }
 
-  /** From now on, nothing is written unless this file is in its place. */
+  /** From now on, nothing is committed unless this file is in its place. */
   watch(file: DatabaseFile): void {
     this.#file = file
   }
@@ -62,7 +62,7 @@ export class SharedDatabase implements Driver {
   async beginTransaction(handle: Handle): Promise<void> {
     handle.hasBegun = true
     await this.#alone(() => {
-      this.#file?.assertInPlace(tolerance)
+      this.#file?.assertInPlace()
       this.#database.exec('begin immediate')
       this.#transaction = new Transaction(handle, () => this.#rollBack())
     })
