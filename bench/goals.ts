@@ -57,8 +57,8 @@ export const goals: readonly Goal[] = [
   ratio('postgres-bearer', 'layer', 2, 'koa-passport'),
   ratio('postgres-session', 'site', 0.9, 'site-by-hand'),
   ratio('postgres-session', 'layer', 2, 'koa-passport'),
-  atLeast('logins a second, of what bcrypt alone does', 0.95, ({ logins }) =>
-    logins?.map(({ site, bcrypt }) => site / bcrypt),
+  atLeast('logins a second, on what the load leaves, of what bcrypt alone does', 0.95, ({ logins }) =>
+    logins?.map(({ site, load, bcrypt }) => site / (1 - load) / bcrypt),
   ),
   atMost('p99 of a page while logins flood, in ms', 50, ({ logins }) =>
     logins?.map(({ flooded }) => flooded.p99),

@@ -41,7 +41,8 @@ export function printLogins(rounds: readonly LoginRound[]): void {
   const flood = (figure: keyof LoginRound['flood']) => of((round) => round.flood[figure]).toFixed(0)
   heading('POST /login, and a page while logins flood')
   print('bcrypt alone', `${of(({ bcrypt }) => bcrypt).toFixed(1)}/s`)
-  print('this site, without its load', `${of(({ site }) => site).toFixed(1)}/s`)
+  print('this site', `${of(({ site }) => site).toFixed(1)}/s`)
+  print('its load', `${(of(({ load }) => load) * 100).toFixed(1)} % of the cores`)
   print(
     'a page at rest',
     latency(({ atRest }) => atRest),
