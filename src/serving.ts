@@ -45,12 +45,11 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   // A connection that could not be accepted is no reason to stop.
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
   lowerHashing(log)
-  // What only the start needed: later, since the first answer would wait for it.
-  const cleaning = setTimeout(cleanUp, 1000, log).unref()
+  // What only the start needed: now, since whoever is answered later would wait for it.
+  await cleanUp(log)
 
   let stopPurging: (() => Promise<void>) | undefined
   const leave = async (drainSeconds: number) => {
-    clearTimeout(cleaning)
     connections.isDraining = true
     departure.announce()
     await sleep(drainSeconds * 1000)
