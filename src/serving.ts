@@ -40,13 +40,13 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   const app = await createApp({ orm, config, log, uses, lifecycle: site })
   const server = httpServer(app, connections)
   const departure = new Departure(server)
+  // What only the start needed: before anybody is there to wait for it.
+  await cleanUp(log)
   server.listen(config.port, config.host)
   await once(server, 'listening')
   // A connection that could not be accepted is no reason to stop.
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
   lowerHashing(log)
-  // What only the start needed: now, since whoever is answered later would wait for it.
-  await cleanUp(log)
 
   let stopPurging: (() => Promise<void>) | undefined
   const leave = async (drainSeconds: number) => {

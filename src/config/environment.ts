@@ -70,7 +70,7 @@ export function wholeNumber(least: number, most: number): Kind<number> {
 
 export function oneOf<Choice extends string>(...choices: readonly Choice[]): Kind<Choice> {
   return {
-    // When it is asked for: the tables of languages take longer to load than all else that is read here.
+    // Only for a message: the tables of languages take time to load, and most starts have nothing to say.
     get takes() {
       return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(choices)
     },

@@ -24,13 +24,11 @@ export async function deleteBeyond(
   { user, current, most, tie }: Allowed,
 ): Promise<void> {
   // Both drivers that the site runs on speak SQL.
-  const connection = (em as SqlEntityManager).getConnection()
-  await connection.execute(
+  await (em as SqlEntityManager).execute(
     `delete from ${table} where user_id = ? and digest in (
        select digest from ${table} where user_id = ? and digest <> ?
        order by seen_at desc, ${tie} desc limit ? offset ?)`,
     [user, user, current, most, most - 1],
     'run',
-    em.getTransactionContext(),
   )
 }

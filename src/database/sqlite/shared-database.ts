@@ -1,11 +1,11 @@
 import Database from 'better-sqlite3'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
 import type { DatabaseFile } from './database-file.ts'
+import { Handle } from './handle.ts'
+import { OpenTransaction } from './open-transaction.ts'
 import { Patience } from './patience.ts'
 
 const patience = 2_000
-// Everybody else waits for a transaction that waits for something else.
-const longestPause = 2_000
 // A read may notice so much later that the file is gone.
 const tolerance = 1_000
 
@@ -19,7 +19,7 @@ export class SharedDatabase implements Driver {
   readonly #convert: (error: Error) => Error
   readonly #patience = new Patience(patience)
   #file: DatabaseFile | undefined
-  #transaction: Transaction | undefined
+  #transaction: OpenTransaction | undefined
   #isClosed = false
 
   /** @param convert makes of the driver's errors what callers expect */
@@ -64,14 +64,15 @@ export class SharedDatabase implements Driver {
     await this.#alone(() => {
       this.#file?.assertInPlace()
       this.#database.exec('begin immediate')
-      this.#transaction = new Transaction(handle, () => this.#rollBack())
+      this.#transaction = new OpenTransaction(handle, () => this.#rollBack())
     })
   }
 
   async commitTransaction(handle: Handle): Promise<void> {
     this.#within(handle, () => {
       this.#file?.assertInPlace()
-      this.#commit()
+      this.#database.exec('commit')
+      this.#end()
     })
   }
 
@@ -133,11 +134,6 @@ export class SharedDatabase implements Driver {
     return { insertId: BigInt(lastInsertRowid), numAffectedRows: BigInt(changes), rows: [] }
   }
 
-  #commit(): void {
-    this.#database.exec('commit')
-    this.#end()
-  }
-
   #rollBack(): void {
     try {
       // A full disk, among others, has SQLite roll back by itself.
@@ -158,48 +154,5 @@ export class SharedDatabase implements Driver {
     } catch (error) {
       throw error instanceof Error ? this.#convert(error) : error
     }
-  }
-}
-
-class Handle implements DatabaseConnection {
-  hasBegun = false
-  readonly #execute: (handle: Handle, query: CompiledQuery) => Promise<QueryResult<never>>
-
-  constructor(execute: (handle: Handle, query: CompiledQuery) => Promise<QueryResult<never>>) {
-    this.#execute = execute
-  }
-
-  executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    return this.#execute(this, query)
-  }
-
-  /** All at once: rows that are still to come would keep the connection from everybody else. */
-  async *streamQuery<Row>(query: CompiledQuery): AsyncIterableIterator<QueryResult<Row>> {
-    yield await this.executeQuery<Row>(query)
-  }
-}
-
-/** A transaction that is open: whose it is, and when it is over. One that pauses for too long is given up. */
-class Transaction {
-  readonly handle: Handle
-  readonly #ended = Promise.withResolvers<void>()
-  readonly #timer: NodeJS.Timeout
-
-  constructor(handle: Handle, giveUp: () => void) {
-    this.handle = handle
-    this.#timer = setTimeout(giveUp, longestPause).unref()
-  }
-
-  get ended(): Promise<void> {
-    return this.#ended.promise
-  }
-
-  goOn(): void {
-    this.#timer.refresh()
-  }
-
-  end(): void {
-    clearTimeout(this.#timer)
-    this.#ended.resolve()
   }
 }
