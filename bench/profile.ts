@@ -5,7 +5,7 @@ import { newKeys } from './keys.ts'
 import { type Load, load } from './load.ts'
 import { serverCore } from './machine.ts'
 import { freePort, type Running, start } from './server-process.ts'
-import type { Server } from './servers.ts'
+import { type Server, source } from './servers.ts'
 import { loadOf, type Task } from './tasks.ts'
 
 /** Where the time of a request goes: microseconds by part of the program. Watching takes some time itself. */
@@ -55,7 +55,7 @@ export async function measureProfiles(
       const port = await freePort()
       // Where to ask is told to whoever is on this machine; the terminal says only that somebody does.
       const inspect = [`--inspect=127.0.0.1:${port}`, '--inspect-publish-uid=http']
-      const program = [...inspect, ...server.program]
+      const program = [...inspect, source, ...server.program]
       const running = await start({ ...server, program }, keys, { core: serverCore })
       const profile = new Map<string, number>()
       watched.push({ server, running, port, asked: loadOf(task, server, keys), profile })

@@ -41,7 +41,8 @@ export const ours: Rows = { database: () => database(usual), refresh }
 
 const root = join(import.meta.dirname, '..')
 const file = (name: string) => join(import.meta.dirname, 'servers', `${name}.ts`)
-const source = '--conditions=@koa-authenticators/source'
+/** Has Node load the layer and the site as they are written. */
+export const source = '--conditions=@koa-authenticators/source'
 
 const pageTasks = ['session', 'visitor']
 const looksUp = ['bearer', 'bearer-again', ...pageTasks, 'constant']

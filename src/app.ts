@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import Router from '@koa/router'
 import type { MikroORM } from '@mikro-orm/core'
 import Koa from 'koa'
@@ -6,6 +7,7 @@ import { JWTKeys } from '#auth/jwt'
 import { databases } from '#auth/mikro-orm'
 import { Audit } from './audit/audit.ts'
 import type { Config } from './config.ts'
+import { home } from './home.ts'
 import { clearFraming } from './http/framing.ts'
 import type { Logger } from './log.ts'
 import { Throttle } from './throttle/throttle.ts'
@@ -74,7 +76,7 @@ export async function createApp({ orm, config, log, uses, lifecycle }: Foundatio
   app.use(clearFraming)
   app.use(oneHost)
   app.use(health(orm, lifecycle))
-  app.use(await staticFiles(`${import.meta.dirname}/../public`))
+  app.use(await staticFiles(join(home, 'public')))
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(basicFromHereOnly)
   if (config.production) app.use(basicOverTlsOnly)

@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import { defineConfig, type Options } from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
 import { Event } from '../audit/event.ts'
+import { home } from '../home.ts'
 import { migrations } from '../migrations/index.ts'
 import { Attempt } from '../throttle/attempt.ts'
 import { Admin } from '../users/admin.ts'
@@ -18,7 +20,7 @@ export async function databaseOptions(database: string | Dialect): Promise<Parti
     entities: [User, UserToken, Admin, StoredSession, Device, Event, Attempt],
     extensions: [Migrator],
     migrations: {
-      path: `${import.meta.dirname}/../migrations`,
+      path: join(home, 'src/migrations'),
       migrationsList: migrations,
       snapshot: false,
       silent: true,

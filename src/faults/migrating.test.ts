@@ -63,7 +63,7 @@ describe('migrations', () => {
     const variables = await fresh(t)
     // One after the other, on what the one before has left.
     for (const statement of ['2', '26']) {
-      const options = [`--import=${import.meta.dirname}/die-at.ts`]
+      const options = ['--conditions=@koa-authenticators/source', `--import=${import.meta.dirname}/die-at.ts`]
       const { child, ended } = runServer(t, { ...variables, DIE_AT: statement }, { options })
       const { stderr } = await ended
       assert.equal(child.signalCode, 'SIGKILL', `statement ${statement}: ${stderr}`)

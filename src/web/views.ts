@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Eta } from 'eta'
 import type { Context, Middleware } from 'koa'
 import koaViews from 'koa-views'
+import { home } from '../home.ts'
 import type { NewTokenRecord, SessionRecord, TokenRecord } from './records.ts'
 import { full, quoted } from './wording.ts'
 
@@ -54,7 +55,7 @@ export type Views = {
   error: { status: number; title: string; detail: string }
 }
 
-const root = `${import.meta.dirname}/../../views`
+const root = join(home, 'views')
 
 /** Adds what `page` needs. Stands before the error boundary, so that the error page can be rendered too. */
 export function views(): Middleware {

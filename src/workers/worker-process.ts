@@ -1,5 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import cluster, { type Worker } from 'node:cluster'
+import { join } from 'node:path'
+import { home } from '../home.ts'
 import type { Order, Report } from './messages.ts'
 
 // A worker that takes longer is stuck.
@@ -29,7 +31,7 @@ export class WorkerProcess {
   /** Starts it: with the code as it is on the disk now, and the environment as the primary has it. */
   constructor(generation: number) {
     this.generation = generation
-    cluster.setupPrimary({ exec: `${import.meta.dirname}/../start.js`, args: ['worker'] })
+    cluster.setupPrimary({ exec: join(home, 'src/start.js'), args: ['worker'] })
     this.#worker = cluster.fork()
     this.ended = endOf(this.#worker)
     closeWhatIsOnItsWay(this.#worker.process)
