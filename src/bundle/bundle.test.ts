@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
@@ -18,11 +18,15 @@ test('a server starts from its bundle, and from its source as soon as anything o
   assert.equal(await greeting(t, site), 'listening, bundled')
   assert.equal(await greeting(t, site, { WORKERS: '2' }), 'listening, bundled', 'and so do workers')
 
-  await replace(join(site, 'src'), /}, 'listening'/, "}, 'listening, changed'")
-  assert.equal(await greeting(t, site), 'listening, changed')
+  const moved = await temporaryFolder(t)
+  await rename(site, moved)
+  assert.equal(await greeting(t, moved), 'listening, bundled', 'wherever it is moved')
 
-  await run(t, site, 'compile').ended
-  assert.equal(await greeting(t, site), 'listening, changed', 'from a bundle of what was changed')
+  await replace(join(moved, 'src'), /}, 'listening'/, "}, 'listening, changed'")
+  assert.equal(await greeting(t, moved), 'listening, changed')
+
+  await run(t, moved, 'compile').ended
+  assert.equal(await greeting(t, moved), 'listening, changed', 'from a bundle of what was changed')
 })
 
 /** Code of its own beside everything that is installed here. */

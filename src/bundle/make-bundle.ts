@@ -60,7 +60,9 @@ function buildSite() {
     ...options,
     entryPoints: ['server', 'worker', 'rehearsal'].map((name) => `./src/${name}.ts`),
     conditions: ['@koa-authenticators/source'],
-    define: { 'import.meta.dirname': JSON.stringify(join(home, 'src')) },
+    // As if it were in `src` still, wherever all of it is moved.
+    define: { 'import.meta.dirname': 'sourceFolder' },
+    banner: { js: "const sourceFolder = import.meta.dirname + '/../../../src'" },
     plugins: [external((name) => (files.has(name) ? `./${files.get(name)}.js` : name))],
   })
 }
