@@ -1,7 +1,6 @@
 // Plain JavaScript, so that a Node that is too old to read the rest can still say so: `node src/start.js server`.
 import { existsSync } from 'node:fs'
 import module from 'node:module'
-import { pathToFileURL } from 'node:url'
 
 // The database, its log and the secret are for whoever runs this and nobody else, whatever the folder allows.
 process.umask(0o077)
@@ -23,8 +22,7 @@ try {
 }
 // What was compiled once is not compiled again, and the compiler takes no memory: in a folder that nobody else writes to.
 module.enableCompileCache?.(`${import.meta.dirname}/../node_modules/.cache/node`)
-const { bundled } = await import('./bundle/bundle.ts')
-const bundle = bundled(program)
-await import(bundle === undefined ? `./${program}.ts` : pathToFileURL(bundle).href)
+const { urlOf } = await import('./bundle/bundle.ts')
+await import(urlOf(program))
 // At once: whoever is killed writes nothing down.
 module.flushCompileCache?.()

@@ -1,32 +1,43 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { cp, mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { home } from '../home.ts'
-import { temporaryFolder } from '../testing/server-process.ts'
+import { startServer, temporaryFolder } from '../testing/server-process.ts'
 
 type Test = Parameters<typeof temporaryFolder>[0]
 
+// What `/healthz` says, in the bundle and in its source.
+const inBundle = /isWell \? "\w+"/
+const inSource = /isWell \? '\w+'/
+
 test('a server starts from its bundle, and from its source as soon as anything of that has changed', async (t) => {
   const site = await copyOfTheSite(t)
-  assert.equal(await greeting(t, site), 'listening', 'from its source, before there is a bundle')
+  assert.equal(await answer(t, site), 'ok', 'from its source, before there is a bundle')
 
-  await run(t, site, 'compile').ended
-  await replace(join(site, 'node_modules/.cache/site'), /}, "listening"/, '}, "listening, bundled"')
-  assert.equal(await greeting(t, site), 'listening, bundled')
-  assert.equal(await greeting(t, site, { WORKERS: '2' }), 'listening, bundled', 'and so do workers')
+  await compile(site)
+  await replace(bundleOf(site), inBundle, 'isWell ? "bundled"')
+  assert.equal(await answer(t, site), 'bundled')
+  assert.equal(await answer(t, site, { WORKERS: '2' }), 'bundled', 'and so do workers')
 
   const moved = await temporaryFolder(t)
   await rename(site, moved)
-  assert.equal(await greeting(t, moved), 'listening, bundled', 'wherever it is moved')
+  assert.equal(await answer(t, moved), 'bundled', 'wherever it is moved')
 
-  await replace(join(moved, 'src'), /}, 'listening'/, "}, 'listening, changed'")
-  assert.equal(await greeting(t, moved), 'listening, changed')
+  await replace(join(moved, 'src'), inSource, "isWell ? 'changed'")
+  assert.equal(await answer(t, moved), 'changed')
 
-  await run(t, moved, 'compile').ended
-  assert.equal(await greeting(t, moved), 'listening, changed', 'from a bundle of what was changed')
+  await compile(moved)
+  await replace(bundleOf(moved), inBundle, 'isWell ? "again"')
+  assert.equal(await answer(t, moved), 'again', 'from a bundle of what was changed')
+
+  const later = Date.now() / 1000 + 3600
+  await utimes(join(moved, 'src/serving.ts'), later, later)
+  await compile(moved)
+  await replace(bundleOf(moved), inBundle, 'isWell ? "stale"')
+  assert.equal(await answer(t, moved), 'changed', 'from no bundle that something may have changed under')
 })
 
 /** Code of its own beside everything that is installed here. */
@@ -43,38 +54,23 @@ async function copyOfTheSite(t: Test): Promise<string> {
   return site
 }
 
-/** What a server says once it listens, which is stopped then. */
-async function greeting(t: Test, site: string, variables: Record<string, string> = {}): Promise<string> {
-  const { child, ended } = run(t, site, 'server', {
-    DATA_DIR: join(site, 'data'),
-    PORT: '0',
-    DRAIN_SECONDS: '0',
-    ...variables,
-  })
-  const lines = createInterface(child.stdout)
-  const said = await new Promise<string>((resolve) => {
-    lines.on('line', (line) => {
-      const { msg } = JSON.parse(line)
-      if (/^listening/.test(msg)) resolve(msg)
-    })
-  })
-  child.kill('SIGINT')
-  await ended
-  return said
+function bundleOf(site: string): string {
+  return join(site, 'node_modules/.cache/site')
 }
 
-function run(t: Test, site: string, program: string, variables: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['src/start.js', program], {
-    cwd: site,
-    env: { PATH: process.env.PATH, TMPDIR: site, ...variables },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  t.after(async () => {
-    child.kill('SIGKILL')
-    await ended
-  })
-  return { child, ended }
+async function compile(site: string): Promise<void> {
+  const env = { PATH: process.env.PATH, TMPDIR: site }
+  await promisify(execFile)(process.execPath, ['src/start.js', 'compile'], { cwd: site, env })
+}
+
+/** What a server says of itself, started and stopped again. */
+async function answer(t: Test, site: string, variables: Record<string, string> = {}): Promise<string> {
+  const DATA_DIR = await temporaryFolder(t)
+  const { url, child, ended } = await startServer(t, { DATA_DIR, DRAIN_SECONDS: '0', ...variables }, { site })
+  const text = await fetch(`${url}/healthz`).then((response) => response.text())
+  child.kill('SIGINT')
+  await ended
+  return text
 }
 
 async function replace(folder: string, text: RegExp, other: string): Promise<void> {
@@ -82,6 +78,6 @@ async function replace(folder: string, text: RegExp, other: string): Promise<voi
     if (!/\.(js|ts)$/.test(name) || name.endsWith('.test.ts')) continue
     const file = join(folder, name)
     const before = await readFile(file, 'utf8')
-    if (text.test(before)) await writeFile(file, before.replaceAll(new RegExp(text, 'g'), other))
+    if (text.test(before)) await writeFile(file, before.replace(text, other))
   }
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { home } from '../home.ts'
 
 /** Where the bundle is: `npm ci` takes it away with everything else that was installed. */
@@ -11,10 +12,11 @@ export const stampsFile = join(bundleFolder, 'stamps.json')
 // Of a bundle nobody could say which part of it runs, nor change one.
 const sourceIsWanted = process.execArgv.includes('--conditions=@koa-authenticators/source')
 
-/** The bundled program, if there is one, nothing that it was made of has changed since, and nobody asks Node for the source. */
-export function bundled(program: string): string | undefined {
+/** Where a program is imported from: its bundle, unless anything that was made of has changed since, or Node is asked for the source. */
+export function urlOf(program: string): string {
   const file = join(bundleFolder, `${program}.js`)
-  return !sourceIsWanted && existsSync(file) && existsSync(stampsFile) && isFresh() ? file : undefined
+  const isBundled = !sourceIsWanted && existsSync(file) && existsSync(stampsFile) && isFresh()
+  return pathToFileURL(isBundled ? file : join(home, 'src', `${program}.ts`)).href
 }
 
 /** What is another if the file was changed. In whole seconds: the layers of an image keep no more. */

@@ -1,4 +1,4 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { home } from '../home.ts'
@@ -28,20 +28,21 @@ const options = {
 } satisfies BuildOptions
 
 /**
- * Puts the servers' own code and MikroORM, two thirds of the files that a server loads, into a few: to find, to read and to
- * link a module takes longer than to run most of them. Servers may start meanwhile.
+ * Puts the servers' own code and MikroORM, most of the files that a server loads, into a few: to find, to read and to link a
+ * module takes longer than to run most of them. Servers may start meanwhile. There is no bundle if a file is changed meanwhile.
  */
 export async function makeBundle(): Promise<void> {
+  const begun = Date.now()
   const all = await Promise.all([buildPackages(), buildSite()])
   await mkdir(bundleFolder, { recursive: true })
   for (const { path, contents } of all.flatMap(({ outputFiles }) => outputFiles))
     await replace(path, contents)
   const files = all.flatMap(({ metafile }) => Object.keys(metafile.inputs))
+  const stamps = JSON.stringify(Object.fromEntries(files.map((file) => [file, stampOf(join(home, file))])))
+  const changed = await Promise.all(files.map((file) => stat(join(home, file))))
   // Last: until then, whoever starts finds the stamps of what was there before.
-  await replace(
-    stampsFile,
-    JSON.stringify(Object.fromEntries(files.map((file) => [file, stampOf(join(home, file))]))),
-  )
+  if (changed.some(({ mtimeMs }) => mtimeMs > begun)) await rm(stampsFile, { force: true })
+  else await replace(stampsFile, stamps)
 }
 
 function buildPackages() {

@@ -34,9 +34,9 @@ export async function temporaryFolder(test: Test): Promise<string> {
 export function runServer(
   test: Test,
   variables: Record<string, string>,
-  { node = process.execPath, options = [] as string[], cwd = root } = {},
+  { node = process.execPath, options = [] as string[], site = root, cwd = root } = {},
 ) {
-  const child = spawn(node, [...options, join(root, 'src/start.js'), 'server'], {
+  const child = spawn(node, [...options, join(site, 'src/start.js'), 'server'], {
     cwd,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compiled, BCRYPT_COST: '4', PORT: '0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -76,8 +76,12 @@ export async function databaseFor(
 type Entry = Record<string, unknown>
 
 /** Starts a server, and waits until it listens. */
-export async function startServer(test: Test, variables: Record<string, string>) {
-  const { child, ended } = runServer(test, { ...(await databaseFor(test, variables)), ...variables })
+export async function startServer(test: Test, variables: Record<string, string>, { site = root } = {}) {
+  const { child, ended } = runServer(
+    test,
+    { ...(await databaseFor(test, variables)), ...variables },
+    { site },
+  )
   const log: Entry[] = []
   const said = new EventEmitter()
   createInterface(child.stdout).on('line', (line) => {
