@@ -133,21 +133,24 @@ export class Auth {
   }
 
   /**
-   * Lets an authenticator try. What it throws is kept for whoever asks who this is, unless it is an answer, as `ctx.throw` makes it.
-   * Without a promise where there is nothing to wait for.
+   * Lets an authenticator try, and goes on. What it throws is kept for whoever asks who this is, unless it is an answer, as
+   * `ctx.throw` makes it. Without a promise where there is nothing to wait for.
+   *
+   * @param next what comes behind it: what that returns is returned, and what that throws is thrown
    */
-  attempt(authenticator: RequestAuthenticator): void | Promise<void> {
+  attempt(authenticator: RequestAuthenticator, next?: Next): void | Promise<unknown> {
     this.#authenticators = added(this.#authenticators, authenticator)
     this.#isToBeAsked ||= !authenticator.isForEveryPage || '_matchedRoute' in this.#ctx
-    if (this.#failure || atOnce(authenticator.isSpared(this.#ctx), '`isSpared`')) return
+    if (this.#failure || atOnce(authenticator.isSpared(this.#ctx), '`isSpared`')) return next?.()
     this.#trying = authenticator
     try {
       const attempt = authenticator.attempt(this.#ctx)
-      if (attempt) return this.#settle(authenticator, attempt)
+      if (attempt) return this.#settle(authenticator, attempt, next)
     } catch (error) {
       this.#fails(authenticator, error)
     }
     this.#trying = undefined
+    return next?.()
   }
 
   /** For `auth()`: the response is ready. Reports what nobody asked about. */
@@ -157,13 +160,15 @@ export class Auth {
     else if (this.#isToBeAsked) warnOfUnguarded(this.#ctx)
   }
 
-  async #settle(authenticator: RequestAuthenticator, attempt: Promise<void>): Promise<void> {
+  // It waits for what is behind it, too: a promise that is given another one looks for its `then`, a turn of the queue later.
+  async #settle(authenticator: RequestAuthenticator, attempt: Promise<void>, next?: Next): Promise<unknown> {
     try {
       await attempt
     } catch (error) {
       this.#fails(authenticator, error)
     }
     this.#trying = undefined
+    return next && (await next())
   }
 
   #fails(authenticator: RequestAuthenticator, error: unknown): void {

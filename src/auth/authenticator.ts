@@ -30,10 +30,7 @@ export abstract class RequestAuthenticator<User extends object = object> {
 
   /** The middleware, for one route, a router or the whole application. */
   middleware(): AuthMiddleware {
-    return (ctx, next) => {
-      const attempt = authOf(ctx).attempt(this)
-      return attempt ? attempt.then(next) : next()
-    }
+    return (ctx, next) => authOf(ctx).attempt(this, next)
   }
 }
 
