@@ -209,7 +209,9 @@ describe('WaitingLines', () => {
     assert.deepEqual(counter.tried, ['a', 'd'])
   })
 
-  test('keep their order when somebody is refused because a thousand wait', async () => {
+  test('keep their order when somebody is refused because a thousand wait', async (t) => {
+    // On a slow machine a thousand turns last longer than the lines are left in silence.
+    t.mock.timers.enable({ apis: ['setTimeout'] })
     const lines = new WaitingLines()
     const counter = new Counter(0)
     let hasLeft = false
