@@ -1,13 +1,11 @@
 import { validateHeaderValue } from 'node:http'
 import type { ExtendableContext, Next } from 'koa'
 import type { RequestAuthenticator } from './authenticator.ts'
+import { type Class, proveClass } from './class.ts'
 import { atOnce, isAnswer, Misuse, Unauthorized, Undecided } from './errors.ts'
 import { find, type LoggedIn, without } from './logged-in.ts'
 import { endOfTurn } from './turn.ts'
 import { warnOfLogoutInVain, warnOfUnguarded } from './unguarded.ts'
-
-/** A user type: any class of yours, or a persisted model. The class itself, never its name, is its key. */
-export type Class<Value extends object = object> = abstract new (...args: never[]) => Value
 
 /** Koa's context with the store on it. Give it to the router, so that a misspelt `ctx.atuh` does not compile. */
 export interface AuthContext extends ExtendableContext {
@@ -138,7 +136,7 @@ export class Auth {
    *
    * @param next what comes behind it: what that returns is returned, and what that throws is thrown
    */
-  attempt(authenticator: RequestAuthenticator, next?: Next): void | Promise<unknown> {
+  attempt(authenticator: RequestAuthenticator, next?: Next): Promise<unknown> | undefined {
     this.#authenticators = added(this.#authenticators, authenticator)
     this.#isToBeAsked ||= !authenticator.isForEveryPage || '_matchedRoute' in this.#ctx
     if (this.#failure || atOnce(authenticator.isSpared(this.#ctx), '`isSpared`')) return next?.()
@@ -214,10 +212,4 @@ export function authOf(ctx: { auth?: Auth }): Auth {
 /** With that one at its end. What V8 gives a list that grows is room for sixteen more, and most lists are of one. */
 function added<Value>(list: readonly Value[], value: Value): readonly Value[] {
   return list.length === 0 ? [value] : [...list, value]
-}
-
-/** Proves that it is a class that users can be told apart by: for plain JavaScript, and for objects without a class. */
-export function proveClass(type: Class): void {
-  if (typeof type !== 'function' || typeof type.prototype !== 'object' || type === Object)
-    throw new Misuse('Name the class of the user, such as `guard(User)`; a plain object has none of its own.')
 }

@@ -1,5 +1,6 @@
-import type { AuthContext, AuthMiddleware, Class } from './auth.ts'
+import type { AuthContext, AuthMiddleware } from './auth.ts'
 import { authOf } from './auth.ts'
+import type { Class } from './class.ts'
 
 /**
  * The base of all kinds (specification, "Authenticator kinds"): verifies credentials and stores the user on the

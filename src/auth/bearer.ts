@@ -1,6 +1,7 @@
-import type { AuthContext, AuthMiddleware, Class } from './auth.ts'
+import type { AuthContext, AuthMiddleware } from './auth.ts'
 import { type Find, RequestAuthenticator } from './authenticator.ts'
 import { type BearerAuthorization, bearerAuthorization, quoted } from './authorization.ts'
+import type { Class } from './class.ts'
 
 /** Verifies `Authorization: Bearer` (specification, "Bearer"; RFC 6750). To be used over TLS only. */
 export abstract class BearerAuthenticator<User extends object = object> extends RequestAuthenticator<User> {

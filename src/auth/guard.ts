@@ -1,4 +1,5 @@
-import { type AuthMiddleware, authOf, type Class, proveClass } from './auth.ts'
+import { type AuthMiddleware, authOf } from './auth.ts'
+import { type Class, proveClass } from './class.ts'
 import { Misuse } from './errors.ts'
 import { warnOfNoAuthenticator } from './unguarded.ts'
 

@@ -1,8 +1,9 @@
-export { Auth, type AuthContext, type AuthMiddleware, auth, type Class } from './auth.ts'
+export { Auth, type AuthContext, type AuthMiddleware, auth } from './auth.ts'
 export { AsyncRequestAuthenticator, type Find, RequestAuthenticator } from './authenticator.ts'
 export type { BasicAuthorization, BearerAuthorization } from './authorization.ts'
 export { AsyncBasicAuthenticator, BasicAuthenticator } from './basic.ts'
 export { AsyncBearerAuthenticator, BearerAuthenticator } from './bearer.ts'
+export type { Class } from './class.ts'
 export {
   AsyncCredentialsAuthenticator,
   CredentialsAuthenticator,

@@ -1,6 +1,7 @@
-import { type AuthContext, type AuthMiddleware, authOf, type Class } from './auth.ts'
+import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
 import { RequestAuthenticator } from './authenticator.ts'
 import { bearerAuthorization } from './authorization.ts'
+import type { Class } from './class.ts'
 import { Forbidden } from './errors.ts'
 
 /** A stored token of the older variant, with its parent relation (specification, "Older variant models"). */

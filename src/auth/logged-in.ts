@@ -1,5 +1,5 @@
-import type { Class } from './auth.ts'
 import type { RequestAuthenticator } from './authenticator.ts'
+import type { Class } from './class.ts'
 
 /**
  * Who is authenticated on a request, and by whom; nobody vouches for whom a handler has logged in. With each stands the one before:

@@ -1,4 +1,5 @@
-import { type AuthContext, type AuthMiddleware, authOf, type Class, proveClass } from './auth.ts'
+import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
+import { type Class, proveClass } from './class.ts'
 import { atOnce, Misuse } from './errors.ts'
 import { leadsHere } from './next-path.ts'
 import { warnOfNoAuthenticator } from './unguarded.ts'

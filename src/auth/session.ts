@@ -1,5 +1,6 @@
-import { type AuthContext, type AuthMiddleware, authOf, type Class } from './auth.ts'
+import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
 import { type Find, RequestAuthenticator } from './authenticator.ts'
+import type { Class } from './class.ts'
 import { Misuse } from './errors.ts'
 import { dataOf, type SessionContext, type SessionData, sessionOf } from './session-data.ts'
 

@@ -1,4 +1,5 @@
-import type { AuthContext, Class } from './auth.ts'
+import type { AuthContext } from './auth.ts'
+import type { Class } from './class.ts'
 
 const warned = new Set<string>()
 

@@ -1,4 +1,5 @@
-import type { AuthMiddleware, Class } from '../auth.ts'
+import type { AuthMiddleware } from '../auth.ts'
+import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
 import { JWTAuthenticator } from './authenticator.ts'
 import type { Claims } from './claims.ts'

@@ -1,5 +1,5 @@
 import type { EntityProperty, MikroORM } from '@mikro-orm/core'
-import type { Class } from '../auth.ts'
+import type { Class } from '../class.ts'
 import { databasesOf } from './databases.ts'
 import { LookUp } from './look-up.ts'
 import { keyFrom, primaryKeyOf } from './model.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/core'
-import type { Class } from '../auth.ts'
+import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
 import { type DateKey, primaryKeyOf } from './model.ts'
 import { clientOf } from './prepared-read.ts'

@@ -6,7 +6,7 @@ import {
   EntitySchema,
   UuidType,
 } from '@mikro-orm/core'
-import type { Class } from '../auth.ts'
+import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
 import { isUUID } from '../uuid.ts'
 

@@ -1,5 +1,6 @@
-import type { AuthContext, AuthMiddleware, Class } from '../auth.ts'
+import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import { BasicAuthenticator } from '../basic.ts'
+import type { Class } from '../class.ts'
 import { CredentialsAuthenticator, type PasswordCredentials } from '../credentials.ts'
 import { yesOrNo } from '../errors.ts'
 import { entityManager } from './databases.ts'

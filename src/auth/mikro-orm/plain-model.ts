@@ -9,7 +9,7 @@ import {
   ReferenceKind,
   UuidType,
 } from '@mikro-orm/core'
-import type { Class } from '../auth.ts'
+import type { Class } from '../class.ts'
 import type { Row } from './answer.ts'
 import { conversion } from './conversion.ts'
 import { type EntityMaker, entityMaker } from './entity-maker.ts'

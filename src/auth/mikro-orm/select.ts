@@ -1,5 +1,5 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
-import type { Class } from '../auth.ts'
+import type { Class } from '../class.ts'
 import type { Answer, Row } from './answer.ts'
 import { PlainModel } from './plain-model.ts'
 import { type KeyColumn, type PreparedRead, prepareRead, type ReadOptions } from './prepared-read.ts'

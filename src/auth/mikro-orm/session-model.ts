@@ -1,5 +1,6 @@
 import { type OptionalProps, wrap } from '@mikro-orm/core'
-import type { AuthContext, AuthMiddleware, Class } from '../auth.ts'
+import type { AuthContext, AuthMiddleware } from '../auth.ts'
+import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
 import { type SessionAuthenticatable, SessionAuthenticator, type SessionOptions } from '../session.ts'
 import { KeyLookUp } from './key-look-up.ts'

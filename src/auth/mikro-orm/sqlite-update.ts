@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/core'
-import type { Class } from '../auth.ts'
+import type { Class } from '../class.ts'
 import { primaryKeyOf } from './model.ts'
 import { type CarefulConnection, isBusy, isOwnTable, type SqliteClient } from './sqlite-client.ts'
 import { knownCommitsOf } from './sqlite-commits.ts'
