@@ -14,8 +14,8 @@ if (Number.parseInt(process.versions.node, 10) < oldest) {
   process.exit(1)
 }
 try {
-  // A worker has the environment that its primary has, however old that is.
-  if (program !== 'worker' && existsSync('.env')) process.loadEnvFile()
+  // A worker has the environment that its primary has, however old that is; what is made ready is the same for all.
+  if (program !== 'worker' && program !== 'compile' && existsSync('.env')) process.loadEnvFile()
 } catch {
   console.error('.env must be a file that can be read, with a line NAME=value for each variable.')
   process.exit(1)

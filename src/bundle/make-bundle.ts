@@ -1,8 +1,8 @@
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { home } from '../home.ts'
-import { bundleFolder, stampOf, stampsFile } from './bundle.ts'
+import { bundleFolder, type Digests, digestOf, digestsFile } from './bundle.ts'
 
 /** MikroORM and what it builds its queries with, by the files that they come to. */
 const packages = {
@@ -14,6 +14,9 @@ const packages = {
 }
 const isPackage = /^(@mikro-orm|kysely)(\/|$)/
 
+// What else decides what is in it.
+const recipe = ['package.json', 'src/bundle/make-bundle.ts']
+
 const options = {
   absWorkingDir: home,
   outdir: bundleFolder,
@@ -22,40 +25,39 @@ const options = {
   platform: 'node',
   format: 'esm',
   target: 'node24',
-  metafile: true,
+  // Node reads none either.
+  tsconfigRaw: {},
   write: false,
   logLevel: 'error',
 } satisfies BuildOptions
 
 /**
  * Puts the servers' own code and MikroORM, most of the files that a server loads, into a few: to find, to read and to link a
- * module takes longer than to run most of them. Servers may start meanwhile. There is no bundle if a file is changed meanwhile.
+ * module takes longer than to run most of them. Servers may start meanwhile: until all of it is there, from their source.
  */
 export async function makeBundle(): Promise<void> {
-  const begun = Date.now()
-  const all = await Promise.all([buildPackages(), buildSite()])
+  const digests: Digests = {}
+  for (const file of recipe) digests[file] = digestOf(await readFile(join(home, file)))
+  const all = await Promise.all([buildPackages(digests), buildSite(digests)])
   await mkdir(bundleFolder, { recursive: true })
-  for (const { path, contents } of all.flatMap(({ outputFiles }) => outputFiles))
+  for (const { path, contents } of all.flatMap(({ outputFiles }) => outputFiles)) {
     await replace(path, contents)
-  const files = all.flatMap(({ metafile }) => Object.keys(metafile.inputs))
-  const stamps = JSON.stringify(Object.fromEntries(files.map((file) => [file, stampOf(join(home, file))])))
-  const changed = await Promise.all(files.map((file) => stat(join(home, file))))
-  // Last: until then, whoever starts finds the stamps of what was there before.
-  if (changed.some(({ mtimeMs }) => mtimeMs > begun)) await rm(stampsFile, { force: true })
-  else await replace(stampsFile, stamps)
+    digests[relative(home, path)] = digestOf(contents)
+  }
+  await replace(digestsFile, JSON.stringify(digests))
 }
 
-function buildPackages() {
+function buildPackages(digests: Digests) {
   return build({
     ...options,
     entryPoints: Object.entries(packages).map(([name, out]) => ({ in: name, out })),
     // MikroORM knows extensions by the names of their classes. It takes time where functions are made, so it is for these only.
     keepNames: true,
-    plugins: [external((name) => (isPackage.test(name) ? undefined : name))],
+    plugins: [external((name) => (isPackage.test(name) ? undefined : name)), digesting(digests)],
   })
 }
 
-function buildSite() {
+function buildSite(digests: Digests) {
   const files = new Map(Object.entries(packages))
   return build({
     ...options,
@@ -64,7 +66,7 @@ function buildSite() {
     // As if it were in `src` still, wherever all of it is moved.
     define: { 'import.meta.dirname': 'sourceFolder' },
     banner: { js: "const sourceFolder = import.meta.dirname + '/../../../src'" },
-    plugins: [external((name) => (files.has(name) ? `./${files.get(name)}.js` : name))],
+    plugins: [external((name) => (files.has(name) ? `./${files.get(name)}.js` : name)), digesting(digests)],
   })
 }
 
@@ -76,6 +78,20 @@ function external(place: (name: string) => string | undefined): Plugin {
       onResolve({ filter: /^[^./#]/ }, ({ path: name }) => {
         const path = place(name)
         return path === undefined ? undefined : { path, external: true }
+      })
+    },
+  }
+}
+
+/** Notes what was in each file as it is read: it may be another when all of them have been. */
+function digesting(digests: Digests): Plugin {
+  return {
+    name: 'digesting',
+    setup({ onLoad }) {
+      onLoad({ filter: /^/ }, async ({ path }) => {
+        const contents = await readFile(path)
+        digests[relative(home, path)] = digestOf(contents)
+        return { contents, loader: 'default' }
       })
     },
   }
