@@ -1012,6 +1012,13 @@ describe('a session', () => {
     Object.defineProperty(Nameless, 'name', { value: '' })
     assert.throws(() => SessionAuthenticator.from(Nameless, () => undefined), { code: 'ERR_AUTH_MISUSE' })
     SessionAuthenticator.from(Nameless, () => undefined, { key: 'user' })
+    const bundled = class _User extends Nameless {}
+    for (const options of [{}, { key: '_user' }])
+      assert.throws(() => SessionAuthenticator.from(bundled, () => undefined, options), {
+        code: 'ERR_AUTH_MISUSE',
+        message: /koa-session drops/,
+      })
+    SessionAuthenticator.from(bundled, () => undefined, { key: 'user' })
   })
 
   test('is told whom to remember in one of two words', () => {

@@ -17,7 +17,10 @@ export interface SessionOptions {
    * default, as the specification says); or `signed-in`, only who sent a log-in form or was logged in by a handler.
    */
   readonly remember?: 'authenticated' | 'signed-in'
-  /** The name in the session under which the identifier is kept; the name of the user's class by default. */
+  /**
+   * The name in the session under which the identifier is kept; the name of the user's class by default, which a bundler may change:
+   * whoever was signed in would be a visitor then.
+   */
   readonly key?: string
 }
 
@@ -37,8 +40,6 @@ export abstract class SessionAuthenticator<
     const { remember = 'authenticated' } = options
     if (remember !== 'authenticated' && remember !== 'signed-in')
       throw new Misuse('A session can `remember` whoever is "authenticated", or who is "signed-in".')
-    if (options.key?.startsWith('_'))
-      throw new Misuse('koa-session drops keys that begin with `_`: give another `key`.')
     this.#options = options
   }
 
@@ -74,6 +75,9 @@ export abstract class SessionAuthenticator<
   override middleware(): AuthMiddleware {
     if (this.key === '')
       throw new Misuse('A class without a name needs a `key`, to be found again in the session.')
+    // A bundler may have put one before the name of a class.
+    if (this.key.startsWith('_'))
+      throw new Misuse('koa-session drops keys that begin with `_`: give another `key`.')
     return async (ctx: SessionContext, next) => {
       const store = authOf(ctx)
       const before = dataOf(sessionOf(ctx))
