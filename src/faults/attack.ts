@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,57 +16,11 @@ import { registration, signIn, signUp } from '../testing/people.ts'
 import { runServer, startServer, temporaryFolder } from '../testing/server-process.ts'
 import { assertAnswers, doors, isAway, isFine } from './doors.ts'
 import { killAgainAndAgain } from './killed.ts'
+import { closing, open, openFiles, openMany } from './sockets.ts'
 import { until } from './until.ts'
-
-type Server = Awaited<ReturnType<typeof startServer>>
+import { look, watched } from './watched.ts'
 
 const host = 'Host: localhost\r\n'
-
-function open({ url }: Server): Socket {
-  const { hostname, port } = new URL(url)
-  return connect(Number(port), hostname).on('error', () => {})
-}
-
-/** So many that are connected. The system drops what more than a few hundred ask for at once, and they would wait for seconds. */
-async function openMany(server: Server, amount: number): Promise<Socket[]> {
-  const sockets = Array.from({ length: amount }, () => open(server))
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-  return sockets
-}
-
-function openFiles({ child }: Server): number {
-  return readdirSync(`/proc/${child.pid}/fd`).length
-}
-
-// Tells at a signal for how long, at most, its event loop has not turned since the last one, and what it holds in memory.
-const watched = `
-  import { monitorEventLoopDelay } from 'node:perf_hooks'
-  import { setFlagsFromString } from 'node:v8'
-  import { runInNewContext } from 'node:vm'
-  setFlagsFromString('--expose-gc')
-  const collectGarbage = runInNewContext('gc')
-  const delays = monitorEventLoopDelay({ resolution: 1 })
-  delays.enable()
-  process.on('SIGUSR2', () => {
-    const [max, p99] = [delays.max / 1e6, delays.percentile(99) / 1e6]
-    collectGarbage()
-    console.log(JSON.stringify({ msg: 'watched', max, p99, heap: process.memoryUsage().heapUsed / 1e6 }))
-    delays.reset()
-  })`
-
-const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(watched)}`
-
-/** What a server that is watched has to tell: milliseconds, and megabytes. */
-async function look({ child, log, says }: Server) {
-  log.length = 0
-  child.kill('SIGUSR2')
-  const { max, p99, heap } = await says('watched')
-  return { max: Number(max), p99: Number(p99), heap: Number(heap) }
-}
-
-function closing(socket: Socket): Promise<unknown> {
-  return new Promise((closed) => socket.once('close', closed))
-}
 
 describe('under attack', () => {
   test('N5: twenty times killed, nothing acknowledged lost', async (t) => {
@@ -93,7 +47,7 @@ describe('under attack', () => {
 
   test('N2, N3: ten seconds of a locked database, a hundred who write, and the event loop turns', async (t) => {
     const folder = await temporaryFolder(t)
-    const server = await startServer(t, { DATA_DIR: folder, THROTTLE: 'off', NODE_OPTIONS })
+    const server = await startServer(t, { DATA_DIR: folder, THROTTLE: 'off', ...watched })
     const { ada, open: doorsOpen, reading, writing } = await doors(server)
     const other = new Database(join(folder, 'site.sqlite'))
     await look(server)
@@ -164,7 +118,7 @@ describe('under attack', () => {
 
   test('N6: a request that never ends holds up the end for ten seconds at most', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
-    const stuck = open(server)
+    const stuck = open(server.url)
     await once(stuck, 'connect')
     stuck.write(
       `POST /login HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{`,
@@ -179,27 +133,27 @@ describe('under attack', () => {
   })
 
   test('N9: five thousand idle connections, and ten thousand that hang up', async (t) => {
-    const variables = { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off', NODE_OPTIONS }
+    const variables = { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off', ...watched }
     const server = await startServer(t, variables)
     const { open: doorsOpen, reading, writing } = await doors(server)
-    const before = { files: openFiles(server), ...(await look(server)) }
+    const before = { files: openFiles(server.child.pid), ...(await look(server)) }
     const idle: Socket[] = []
     t.after(async () => {
       for (const socket of idle) socket.destroy()
     })
-    while (idle.length < 5000) idle.push(...(await openMany(server, 100)))
-    await until('all are accepted', () => openFiles(server) >= before.files + 5000)
+    while (idle.length < 5000) idle.push(...(await openMany(server.url, 100)))
+    await until('all are accepted', () => openFiles(server.child.pid) >= before.files + 5000)
     await assertAnswers(isFine, doorsOpen, reading, writing)
     for (const socket of idle) socket.destroy()
-    await until('all are forgotten', () => openFiles(server) <= before.files)
+    await until('all are forgotten', () => openFiles(server.child.pid) <= before.files)
 
     const bytes = `POST /login HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{`
     for (let batch = 0; batch < 100; batch += 1) {
-      const sockets = await openMany(server, 100)
+      const sockets = await openMany(server.url, 100)
       for (const socket of sockets) await new Promise((sent) => socket.write(bytes, sent))
       for (const [i, socket] of sockets.entries()) i % 2 === 0 ? socket.destroy() : socket.resetAndDestroy()
     }
-    await until('all are forgotten', () => openFiles(server) <= before.files)
+    await until('all are forgotten', () => openFiles(server.child.pid) <= before.files)
     await assertAnswers(isFine, doorsOpen, reading)
     const complaints = server.log.filter(({ level }) => Number(level) >= 40)
     assert.deepEqual(complaints, [])
@@ -211,7 +165,7 @@ describe('under attack', () => {
   test('I6: slow clients are cut within the limits as they ship', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
     const cut = async (begin: string, byte: string) => {
-      const socket = open(server)
+      const socket = open(server.url)
       await once(socket, 'connect')
       const start = performance.now()
       socket.resume().write(begin)
@@ -234,13 +188,13 @@ describe('under attack', () => {
   })
 
   test('K10: fifty uploads without an end, for five seconds', async (t) => {
-    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), NODE_OPTIONS })
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), ...watched })
     const before = await look(server)
     const begin = `POST /users HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 9999999999\r\n\r\n`
     const end = performance.now() + 5000
     const uploads = Array.from({ length: 50 }, async () => {
       while (performance.now() < end) {
-        const socket = open(server)
+        const socket = open(server.url)
         await once(socket, 'connect')
         socket.resume().write(begin)
         const closed = closing(socket)

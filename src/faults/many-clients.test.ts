@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { Agent, type IncomingMessage, request } from 'node:http'
-import { connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { registration } from '../testing/people.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
 import { assertAnswers, doors, isFine } from './doors.ts'
+import { open, openFiles, openMany } from './sockets.ts'
 import { until } from './until.ts'
 
 const host = 'Host: localhost\r\n'
@@ -23,16 +23,6 @@ const unfinished = {
   'in the middle of a check of a password': `POST /login HTTP/1.1\r\n${host}${json}Content-Length: ${login.length}\r\n\r\n${login}`,
 }
 
-/** How many files, connections among them, a process has open. */
-function openFiles(pid: number | undefined): number {
-  return readdirSync(`/proc/${pid}/fd`).length
-}
-
-function open(url: string): Socket {
-  const { hostname, port } = new URL(url)
-  return connect(Number(port), hostname).on('error', () => {})
-}
-
 describe('a server with many clients', {
   concurrency: true,
   skip: !existsSync('/proc/self/fd') && 'needs /proc',
@@ -44,8 +34,7 @@ describe('a server with many clients', {
     const before = openFiles(server.child.pid)
     for (const bytes of Object.values(unfinished)) {
       for (let batch = 0; batch < 2; batch += 1) {
-        const sockets = Array.from({ length: 50 }, () => open(server.url))
-        await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+        const sockets = await openMany(server.url, 50)
         for (const socket of sockets) await new Promise((sent) => socket.write(bytes, sent))
         for (const [i, socket] of sockets.entries()) i % 2 === 0 ? socket.destroy() : socket.resetAndDestroy()
       }
