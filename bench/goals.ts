@@ -14,13 +14,10 @@ export interface Goal {
   judge(results: Results): Judgement | undefined
 }
 
-/** What was found. */
+/** What was found; `open` where the rounds differ so much that they cannot say. */
 export interface Judgement {
   readonly found: string
-  /** Whether the median meets the goal. */
-  readonly isMet: boolean
-  /** Whether that is sure: the rounds differ so little that their median would be on the same side another time. */
-  readonly isSure: boolean
+  readonly verdict: 'met' | 'not met' | 'open'
 }
 
 /** A figure, or as often as it was measured; `undefined` if it was not. */
@@ -129,10 +126,10 @@ function goal(name: string, wanted: string, find: Find, isEnough: (found: number
       const text = (value: number) => value.toFixed(value < 20 ? 2 : 0)
       const { low, high } = interval(all)
       const range = all.length > 1 ? ` (${text(low)}-${text(high)})` : ''
+      const isMet = isEnough(low)
       return {
         found: text(median(all)) + range,
-        isMet: isEnough(median(all)),
-        isSure: isEnough(low) === isEnough(high),
+        verdict: isMet !== isEnough(high) ? 'open' : isMet ? 'met' : 'not met',
       }
     },
   }

@@ -10,6 +10,8 @@ import type { Results } from './results.ts'
 import { type Server, servers } from './servers.ts'
 import type { Standing } from './turns.ts'
 
+const colours = { met: 'green', 'not met': 'red', open: 'yellow' } as const
+
 /** A task in the terminal: a line for each server, the fastest first, ours in bold. */
 export function printRates(name: string, measured: Record<string, Standing>): void {
   const rows = servers
@@ -126,9 +128,8 @@ export function printGoals(results: Results): void {
   })
   if (judged.length === 0) return
   heading('Goals')
-  for (const { name, wanted, found, isMet, isSure } of judged) {
-    const verdict = `${isMet ? 'met' : 'not met'}${isSure ? '' : '?'}`
-    const mark = styleText(isSure ? (isMet ? 'green' : 'red') : 'yellow', verdict.padEnd(8))
+  for (const { name, wanted, found, verdict } of judged) {
+    const mark = styleText(colours[verdict], verdict.padEnd(7))
     console.log(`  ${mark} ${found.padEnd(18)} ${wanted.padEnd(8)} ${name}`)
   }
 }
