@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import Koa from 'koa'
 import { auth } from './auth.ts'
 import { serve } from './testing/serve.ts'
-import { endOfTurn } from './turn.ts'
+import { endOfTurn, together } from './turn.ts'
 
 const run = promisify(execFile)
 
@@ -33,6 +33,24 @@ test('a turn ends for all who wait, once for each time that they do, and the nex
   ticks(5)
   await next
   assert.deepEqual(order, ['ticks', 'end'], 'whoever comes later waits for all that comes meanwhile')
+})
+
+test('who goes on at the end of a turn is together with the others, until any of them waits for anything', async () => {
+  const seen: (object | undefined)[] = []
+  const go = async () => {
+    await endOfTurn()
+    seen.push(together())
+    await undefined
+    assert.equal(together(), undefined)
+    await endOfTurn()
+    seen.push(together())
+  }
+  assert.equal(together(), undefined)
+  await Promise.all([go(), go(), endOfTurn().then(() => seen.push(together()))])
+  const [first, , , second] = seen
+  assert.ok(first && second && first !== second)
+  assert.deepEqual(seen, [first, first, first, second, second])
+  assert.equal(together(), undefined)
 })
 
 test('a turn ends whatever a test has put into the place of timers', async () => {

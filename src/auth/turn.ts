@@ -7,6 +7,8 @@ const { queueMicrotask } = globalThis
 let end: Promise<void> | undefined
 /** Those who have waited, while they go on. */
 let goingOn: Promise<void> | undefined
+/** The same, until the last of them waits for anything else: nothing of what they wait for has happened yet. */
+let inStep: Promise<void> | undefined
 
 /**
  * When this turn of the event loop ends: whatever requests had come by its beginning have been read by then. For those who go on
@@ -21,15 +23,25 @@ export function endOfTurn(): Promise<void> {
   return end
 }
 
+/**
+ * Those who go on at the end of a turn, for one of them that has waited for nothing else since; `undefined` for anybody else. All of
+ * them had come by that end, and nothing that anybody waits for has happened since: what is found out for one is as good for all.
+ */
+export function together(): object | undefined {
+  return inStep
+}
+
 function goOn(resolve: () => void): void {
   const these = end
   goingOn = these
+  inStep = these
   end = undefined
   resolve()
   // A tick that a microtask asks for comes after all microtasks, and so after whatever they do without waiting for anything else.
-  queueMicrotask(() =>
+  queueMicrotask(() => {
+    inStep = undefined
     nextTick(() => {
       if (goingOn === these) goingOn = undefined
-    }),
-  )
+    })
+  })
 }

@@ -4,6 +4,8 @@ export interface Log {
   hasChanged(): boolean
   /** Another number if anything was by anybody but this connection, since this was asked last. */
   others(): unknown
+  /** Throws if this is no moment to tell how the database is. */
+  assertReadable?(): void
 }
 
 /** The rows of a table that are known to be changed, by the column that is its primary key: which commit was the last to do so. */
@@ -24,6 +26,7 @@ export class Commits {
   #since = 0
   #isTogether = false
   #hasLooked = false
+  #hasLookedFor: object | undefined
 
   constructor(log: Log) {
     this.#log = log
@@ -54,6 +57,14 @@ export class Commits {
     if (this.#hasLooked) return
     if (this.#log.hasChanged()) this.#loseAll()
     this.#hasLooked = this.#isTogether
+  }
+
+  /** The same for those who go on together, once for all of them. Throws if this is no moment to tell how the database is. */
+  lookFor(these: object): void {
+    if (this.#hasLookedFor === these) return
+    this.#log.assertReadable?.()
+    this.look()
+    this.#hasLookedFor = these
   }
 
   /** Answers questions that had all been put before: for all of them it looks once. */

@@ -24,7 +24,8 @@ const mounted = new Slot<RequestDatabases>('databases')
  * @param options.remember whether rows that authenticators have found may be remembered until anything is committed that may
  *   have changed them; so it is, where that can be told exactly, unless this is `false`. What an SQLite database is at the
  *   first look-up it has to stay then, as far as this connection can change it: with the same `journal_mode`, and with no
- *   view and no temporary table in the place of a model's own
+ *   view and no temporary table in the place of a model's own. What a middleware between `auth()` and an authenticator writes by
+ *   the driver itself, past MikroORM, need not count for that request yet, but for all that come later
  */
 export function databases(
   orm: MikroORM | Databases,
@@ -93,8 +94,9 @@ class RequestDatabases {
   }
 
   /** What was found is to be in the entity manager, if somebody asks for one. */
-  note(found: Found): void {
+  note<One extends Found>(found: One): One {
     this.#found = this.#found ? [...this.#found, found] : [found]
+    return found
   }
 
   /** The one of those entities that was found on this request already, if any. */

@@ -1,5 +1,6 @@
 import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import { Misuse } from '../errors.ts'
+import { together } from '../turn.ts'
 import type { Row } from './answer.ts'
 import { databasesOf, entityManager, type Found } from './databases.ts'
 import { Busy, type ReadOptions } from './prepared-read.ts'
@@ -8,8 +9,8 @@ import { Select, type Sought } from './select.ts'
 /**
  * Finds an entity by one of its values, as authentication does on every request: by a prepared statement of the driver
  * that MikroORM opened, and with nothing of its unit of work. Whatever is looked up in the same turn of the event loop is
- * looked up together, at its end. When the handler asks for an entity manager, the entity is in it as if it had been
- * found there.
+ * looked up together, at its end, unless it is known at once. When the handler asks for an entity manager, the entity is in it
+ * as if it had been found there.
  *
  * Where that is not the same, MikroORM is asked in the usual way: for a model that is more than columns, while statements
  * are logged, where the request uses its entity manager already, where SQLite's one connection is in a transaction or streams
@@ -30,15 +31,33 @@ export class LookUp<Model extends object> {
    * @param value a string or a number, else it throws `Misuse`: an object would be a query
    * @param database the name that it was mounted by, if it is not the default one
    */
-  find(ctx: object, value: string | number, database?: string): Promise<Model | undefined> {
-    return this.use(ctx, value, (entity) => entity, database)
+  async find(ctx: object, value: string | number, database?: string): Promise<Model | undefined> {
+    return await this.use(ctx, value, (entity) => entity, database)
   }
 
   /**
-   * What `use` returns for the entity, or for nobody. It is sooner called than a promise of an entity is made, which looks for a
-   * `then` in it and in all of its prototypes.
+   * What `use` returns for the entity, or for nobody: at once, where the entity is remembered and known to be as it is. It is sooner
+   * called than a promise of an entity is made, which looks for a `then` in it and in all of its prototypes.
    */
-  async use<Result>(
+  use<Result>(
+    ctx: object,
+    value: string | number,
+    use: (entity: Model | undefined) => Result | Promise<Result>,
+    database?: string,
+  ): Result | Promise<Result> {
+    if (typeof value !== 'string' && typeof value !== 'number')
+      throw new Misuse('Look up a text or a number: an object would be a query of its own.')
+    const databases = databasesOf(ctx)
+    const orm = databases.database(database)
+    if (databases.isInUse(database) || orm.config.getLogger().isEnabled('query'))
+      return this.#ask(ctx, value, database).then(use)
+    const select = this.#prepared.get(orm)?.select
+    const row = select && knownRow(select, value)
+    if (!row) return this.#askFor(ctx, value, use, database)
+    return use(databases.note(new FoundRow(select, row, database)).entity)
+  }
+
+  async #askFor<Result>(
     ctx: object,
     value: string | number,
     use: (entity: Model | undefined) => Result | Promise<Result>,
@@ -46,10 +65,6 @@ export class LookUp<Model extends object> {
   ): Promise<Result> {
     const databases = databasesOf(ctx)
     const orm = databases.database(database)
-    if (typeof value !== 'string' && typeof value !== 'number')
-      throw new Misuse('Look up a text or a number: an object would be a query of its own.')
-    if (databases.isInUse(database) || orm.config.getLogger().isEnabled('query'))
-      return use(await this.#ask(ctx, value, database))
     let prepared: Prepared<Model> | undefined
     let select: Select<Model> | undefined
     let row: Row | undefined
@@ -69,9 +84,7 @@ export class LookUp<Model extends object> {
     }
     // Something else of the request may have asked for its entity manager meanwhile.
     if (!select || databases.isInUse(database)) return use(await this.#ask(ctx, value, database))
-    const found = row && new FoundRow(select, row, database)
-    if (found) databases.note(found)
-    return use(found?.entity)
+    return use(row && databases.note(new FoundRow(select, row, database)).entity)
   }
 
   #prepare(orm: MikroORM, options: ReadOptions): Prepared<Model> {
@@ -107,6 +120,18 @@ export class LookUp<Model extends object> {
 interface Prepared<Model extends object> {
   readonly preparing: Promise<Select<Model> | undefined>
   select: Select<Model> | undefined
+}
+
+/** The row at once, if it is known and this is one of those who go on together. */
+function knownRow(select: Select<object>, value: string | number): Row | undefined {
+  const these = together()
+  if (!these) return undefined
+  try {
+    return select.known(value, these)
+  } catch {
+    // It is asked for then: that finds out the same, and what can be done.
+    return undefined
+  }
 }
 
 /** The entity of a row, which the request's entity manager is to know, if there is ever one. */

@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/core'
-import type { Answer } from './answer.ts'
+import type { Answer, Row } from './answer.ts'
 import { isPostgres, readPostgres } from './postgres-read.ts'
 import { isSqlite } from './sqlite-client.ts'
 import { readSqlite } from './sqlite-read.ts'
@@ -8,6 +8,11 @@ import { readSqlite } from './sqlite-read.ts'
 export interface PreparedRead {
   /** Asks for the row of that value. What goes wrong shows in the answer. */
   ask(value: string | number): Answer
+  /**
+   * The row at once, if it is remembered, for one of those who go on together (`together` of `turn.ts`): each is told how it is after
+   * it has come. `undefined` where it has to be asked for. Throws if this is no moment to tell.
+   */
+  known?(value: string | number, together: object): Row | undefined
 }
 
 /**

@@ -75,19 +75,36 @@ export class RowMemory {
       this.#startAnew()
       place = undefined
     }
-    const known = place === undefined ? undefined : this.#places[place]
     const isAskedAgain = this.#asked[own] === number
     this.#asked[own] = number
-    if (known?.value === value && this.#isSame(known)) {
-      this.#worth.note(true)
-      return known.row
-    }
+    const known = place === undefined ? undefined : this.#rowAt(place, value)
+    if (known) return known
     const row = read(value)
     // Strangers do not count, who could put it to rest.
     if (!row) return undefined
     this.#worth.note(false)
     this.#keep(place ?? this.#freePlace(own) ?? (isAskedAgain ? own : undefined), number, value, row)
     return row
+  }
+
+  /** The row for that value if it is remembered, as it was when the first of those who go on `together` looked, or later. */
+  known(value: string | number, together: object): Row | undefined {
+    const number = numberOf(value)
+    const own = number % this.#places.length
+    const place = this.#placeOf(number, own)
+    if (place === undefined) return undefined
+    this.#commits.lookFor(together)
+    const row = this.#lost === this.#commits.lost ? this.#rowAt(place, value) : undefined
+    if (row) this.#asked[own] = number
+    return row
+  }
+
+  /** The row at that place, if it is that of the value, and as it was. */
+  #rowAt(place: number, value: string | number): Row | undefined {
+    const known = this.#places[place]
+    if (known?.value !== value || !this.#isSame(known)) return undefined
+    this.#worth.note(true)
+    return known.row
   }
 
   #isSame(known: Remembered): boolean {

@@ -55,6 +55,11 @@ export class Select<Model extends object> {
     return this.#read.ask(value)
   }
 
+  /** The row at once, if it is known (`PreparedRead.known`). */
+  known(value: string | number, together: object): Row | undefined {
+    return this.#read.known?.(value, together)
+  }
+
   /** The entity of a row, with the one that it belongs to. No entity manager knows them. */
   entity(row: Row): Model {
     const owner = this.#owner?.model.entity(row, this.#model.columns.length)

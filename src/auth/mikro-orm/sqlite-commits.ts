@@ -28,6 +28,7 @@ function watch(client: SqliteClient, connection: CarefulConnection): Commits | u
       if (!connection.assertReadable && !client.open) throw new Error('The connection is closed.')
       return index.hasChanged()
     },
+    assertReadable: () => connection.assertReadable?.(client),
     // https://sqlite.org/pragma.html#pragma_data_version
     others: () => client.pragma('data_version', { simple: true }),
   })

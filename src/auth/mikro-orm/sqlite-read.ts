@@ -18,5 +18,8 @@ export function readSqlite(
   const memory = commits && new RowMemory({ commits, keys })
   const read = (value: string | number) => turn.get(statement, value)
   const answer = memory ? (value: string | number) => memory.row(value, read) : read
-  return { ask: (value) => turn.ask(answer, value) }
+  return {
+    ask: (value) => turn.ask(answer, value),
+    ...(memory && { known: (value, together) => memory.known(value, together) }),
+  }
 }

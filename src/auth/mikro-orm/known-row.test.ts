@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, type TestContext, test } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/sqlite'
+import Database from 'better-sqlite3'
+import Koa from 'koa'
+import { type AuthContext, type AuthMiddleware, auth } from '../auth.ts'
+import { openORMWith } from '../testing/open-orm.ts'
+import { serve } from '../testing/serve.ts'
+import { databases } from './databases.ts'
+import { LookUp } from './look-up.ts'
+import { SqliteTurn } from './sqlite-turn.ts'
+import { ModelTokenAuthenticatable } from './token-model.ts'
+import { WalIndex } from './wal-index.ts'
+
+function models() {
+  const UserSchema = defineEntity({
+    name: 'User',
+    properties: { id: p.integer().primary(), name: p.string() },
+  })
+  class User extends UserSchema.class {}
+  UserSchema.setClass(User)
+  const TokenSchema = defineEntity({
+    name: 'Token',
+    properties: {
+      id: p.integer().primary(),
+      value: p.string().unique(),
+      user: () => p.manyToOne(User).deleteRule('cascade'),
+    },
+  })
+  class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {
+    get isValid(): boolean {
+      return true
+    }
+  }
+  TokenSchema.setClass(Token)
+  return { User, Token }
+}
+
+const numbers = [1, 2, 3, 4, 5, 6]
+
+/** A server that tells each of six people their name, by a token of theirs: all ask it together, by connections that it knows. */
+async function open(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'known-row-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const { User, Token } = models()
+  const dbName = join(folder, 'people.sqlite')
+  const { orm } = await openORMWith(t, { dbName, entities: [User, Token] })
+  await orm.em.getConnection().execute('pragma journal_mode = wal')
+  for (const id of numbers) {
+    await orm.em.fork().insert(User, { id, name: `n${id}` })
+    await orm.em.fork().insert(Token, { id, value: `token${id}`, user: id })
+  }
+  const other = new Database(dbName)
+  const client = (await orm.em.getConnection().getNativeClient()) as Database.Database
+  const goOn: AuthMiddleware = (_ctx, next) => next()
+  const steps = { before: goOn, behind: goOn }
+  const app = new Koa<object, AuthContext>()
+  app.use(databases(orm))
+  app.use(auth())
+  app.use((ctx, next) => steps.before(ctx, next))
+  app.use(Token.authenticator())
+  app.use((ctx, next) => steps.behind(ctx, next))
+  app.use((ctx) => {
+    ctx.body ??= ctx.auth.get(User)?.name ?? 'nobody'
+  })
+  const { port } = await serve(t, app)
+  const agent = new Agent({ keepAlive: true })
+  t.after(() => {
+    agent.destroy()
+    other.close()
+  })
+  const answer = (id: number) =>
+    new Promise<string>((resolve, reject) => {
+      const headers = { authorization: `Bearer token${id}` }
+      const read = (response: IncomingMessage) => text(response).then(resolve, reject)
+      get({ port, agent, headers }, read).on('error', reject)
+    })
+  const ask = () => Promise.all(numbers.map(answer))
+  // All are connected, and remembered.
+  for (let i = 0; i < 3; i += 1) assert.deepEqual(await ask(), ['n1', 'n2', 'n3', 'n4', 'n5', 'n6'])
+  return { orm, other, client, User, Token, steps, ask }
+}
+
+const names = (name: (id: number) => string = (id) => `n${id}`) => numbers.map(name)
+
+describe('a row that is remembered', () => {
+  test('is told at once to all who have come together, for one look at the log', async (t) => {
+    const { ask, other, client } = await open(t)
+    const looks = t.mock.method(WalIndex.prototype, 'hasChanged')
+    const questions = t.mock.method(SqliteTurn.prototype, 'ask')
+    for (let round = 1; round <= 3; round += 1) {
+      assert.deepEqual(await ask(), names())
+      assert.deepEqual([looks.mock.callCount(), questions.mock.callCount()], [round, 0])
+    }
+    for (const writer of [other, client]) {
+      const { name } = { name: `by ${writer === other ? 'others' : 'us'}` }
+      writer.exec(`update user set name = '${name}'`)
+      questions.mock.resetCalls()
+      assert.deepEqual(
+        await ask(),
+        names(() => name),
+      )
+      assert.equal(questions.mock.callCount(), numbers.length)
+      assert.deepEqual(
+        await ask(),
+        names(() => name),
+      )
+      assert.equal(questions.mock.callCount(), numbers.length)
+    }
+  })
+
+  test('is as it is after a request has come, wherever in those before it something was committed', async (t) => {
+    const { ask, other, client, orm, Token, steps } = await open(t)
+    let left = 0
+    const { hasChanged } = WalIndex.prototype
+    let round = 0
+    let commit = () => {}
+    const now = () => {
+      left -= 1
+      if (left === 0) commit()
+    }
+    t.mock.method(WalIndex.prototype, 'hasChanged', function (this: WalIndex) {
+      const answer = hasChanged.call(this)
+      now()
+      return answer
+    })
+    steps.before = (_ctx, next) => {
+      now()
+      return next()
+    }
+    steps.behind = async (_ctx, next) => {
+      now()
+      await orm.em.fork().count(Token)
+      now()
+      return next()
+    }
+    for (const writer of [other, client])
+      for (let when = 1; when <= 4 * numbers.length; when += 1) {
+        round += 1
+        const name = `after ${when} (${round})`
+        commit = () => writer.exec(`update user set name = '${name}'`)
+        left = 0
+        for (let i = 0; i < 2; i += 1) await ask()
+        left = when
+        await ask()
+        if (left > 0) commit()
+        left = 0
+        assert.deepEqual(
+          await ask(),
+          names(() => name),
+          name,
+        )
+      }
+  })
+
+  test('is nobody any more for a request that has deleted it itself, whoever comes with it', async (t) => {
+    const { ask, orm, Token, steps } = await open(t)
+    const tokens = new LookUp({ model: Token, property: 'value', relation: 'user' })
+    const value = (ctx: AuthContext) => `${ctx.get('authorization').slice('Bearer '.length)}`
+    steps.behind = async (ctx) => {
+      const before = await tokens.find(ctx, value(ctx))
+      if (value(ctx) !== 'token3') await orm.em.fork().nativeDelete(Token, { value: value(ctx) })
+      const after = await tokens.find(ctx, value(ctx))
+      ctx.body = `${before?.id} ${after?.id}`
+    }
+    assert.deepEqual(
+      await ask(),
+      names((id) => `${id} ${id === 3 ? 3 : undefined}`),
+    )
+    steps.behind = (_ctx, next) => next()
+    assert.deepEqual(
+      await ask(),
+      names((id) => (id === 3 ? 'n3' : 'nobody')),
+    )
+    steps.before = async (ctx, next) => {
+      await orm.em.fork().nativeDelete(Token, { value: value(ctx) })
+      return next()
+    }
+    assert.deepEqual(
+      await ask(),
+      names(() => 'nobody'),
+    )
+  })
+
+  test('is right in 300 rounds of writes by two connections and the entity manager', async (t) => {
+    const { ask, other, client, orm, User, Token } = await open(t)
+    let state = 1815
+    const random = (below: number) => {
+      state = (state * 1103515245 + 12345) % 2 ** 31
+      return Math.floor((state / 2 ** 31) * below)
+    }
+    const truth = new Map(numbers.map((id) => [id, `n${id}`]))
+    const absent = new Set<number>()
+    for (let round = 0; round < 300; round += 1) {
+      const id = 1 + random(numbers.length)
+      const name = `round ${round}`
+      if (random(3) === 0) {
+        if (absent.delete(id))
+          other.exec(`insert into token (id, value, user_id) values (${id}, 'token${id}', ${id})`)
+        else {
+          absent.add(id)
+          if (random(2)) await orm.em.fork().nativeDelete(Token, id)
+          else client.exec(`delete from token where id = ${id}`)
+        }
+      } else {
+        truth.set(id, name)
+        if (random(2)) await orm.em.fork().nativeUpdate(User, id, { name })
+        else [other, client][random(2)]?.exec(`update user set name = '${name}' where id = ${id}`)
+      }
+      const expected = names((each) => (absent.has(each) ? 'nobody' : (truth.get(each) ?? '')))
+      for (let i = 0; i < 1 + random(3); i += 1) assert.deepEqual(await ask(), expected, name)
+    }
+  })
+
+  test('is asked for in the usual way where this is no moment to tell, and told at once when it is again', async (t) => {
+    const { ask, orm, other } = await open(t)
+    const questions = t.mock.method(SqliteTurn.prototype, 'ask')
+    const connection: { assertReadable?(): void } & object = orm.em.getConnection()
+    connection.assertReadable = () => {
+      throw new Error('not now')
+    }
+    other.exec("update user set name = 'Grace'")
+    assert.deepEqual(
+      await ask(),
+      names(() => 'Grace'),
+    )
+    assert.equal(questions.mock.callCount(), numbers.length)
+    delete connection.assertReadable
+    for (let i = 0; i < 3; i += 1)
+      assert.deepEqual(
+        await ask(),
+        names(() => 'Grace'),
+      )
+    questions.mock.resetCalls()
+    assert.deepEqual(
+      await ask(),
+      names(() => 'Grace'),
+    )
+    assert.equal(questions.mock.callCount(), 0)
+  })
+})
