@@ -12,8 +12,11 @@ export function guard(type: Class, ...none: []): AuthMiddleware {
   if (none.length > 0)
     throw new Misuse('A guard is for one class: write a second one behind it, or ask `ctx.auth.has`.')
   return (ctx, next) => {
-    if (!authOf(ctx).has(type)) warnOfNoAuthenticator(ctx)
-    ctx.auth.require(type)
+    const store = authOf(ctx)
+    if (!store.has(type)) {
+      warnOfNoAuthenticator(ctx)
+      store.require(type)
+    }
     return next()
   }
 }

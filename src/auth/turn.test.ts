@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import Koa from 'koa'
 import { auth } from './auth.ts'
 import { serve } from './testing/serve.ts'
-import { endOfTurn, together } from './turn.ts'
+import { endOfTurn, goOnInStep } from './turn.ts'
 
 const run = promisify(execFile)
 
@@ -35,22 +35,22 @@ test('a turn ends for all who wait, once for each time that they do, and the nex
   assert.deepEqual(order, ['ticks', 'end'], 'whoever comes later waits for all that comes meanwhile')
 })
 
-test('who goes on at the end of a turn is together with the others, until any of them waits for anything', async () => {
-  const seen: (object | undefined)[] = []
+test('those who have waited go on in step, each until it waits for anything else', async () => {
   const go = async () => {
-    await endOfTurn()
-    seen.push(together())
+    const first = endOfTurn()
+    assert.equal(goOnInStep(first), false)
+    await first
+    assert.equal(goOnInStep(first), true)
+    const second = endOfTurn()
+    assert.equal(goOnInStep(second), false)
     await undefined
-    assert.equal(together(), undefined)
+    assert.equal(goOnInStep(first), false)
+    await second
+    assert.deepEqual([goOnInStep(first), goOnInStep(second)], [false, true])
     await endOfTurn()
-    seen.push(together())
+    assert.equal(goOnInStep(second), false)
   }
-  assert.equal(together(), undefined)
-  await Promise.all([go(), go(), endOfTurn().then(() => seen.push(together()))])
-  const [first, , , second] = seen
-  assert.ok(first && second && first !== second)
-  assert.deepEqual(seen, [first, first, first, second, second])
-  assert.equal(together(), undefined)
+  await Promise.all([go(), go(), go()])
 })
 
 test('a turn ends whatever a test has put into the place of timers', async () => {

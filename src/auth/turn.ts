@@ -7,7 +7,7 @@ const { queueMicrotask } = globalThis
 let end: Promise<void> | undefined
 /** Those who have waited, while they go on. */
 let goingOn: Promise<void> | undefined
-/** The same, until the last of them waits for anything else: nothing of what they wait for has happened yet. */
+/** The same, while each of them goes on as far as it can without waiting for anything else. */
 let inStep: Promise<void> | undefined
 
 /**
@@ -23,12 +23,9 @@ export function endOfTurn(): Promise<void> {
   return end
 }
 
-/**
- * Those who go on at the end of a turn, for one of them that has waited for nothing else since; `undefined` for anybody else. All of
- * them had come by that end, and nothing that anybody waits for has happened since: what is found out for one is as good for all.
- */
-export function together(): object | undefined {
-  return inStep
+/** Whether those who have waited for that end go on now, and each of them has waited for nothing else since. */
+export function goOnInStep(end: Promise<void>): boolean {
+  return end === inStep
 }
 
 function goOn(resolve: () => void): void {

@@ -59,8 +59,8 @@ export class Commits {
     this.#hasLooked = this.#isTogether
   }
 
-  /** The same for those who go on together, once for all of them. Throws if this is no moment to tell how the database is. */
-  lookFor(these: object): void {
+  /** The same for requests that go on together, once for all of them. Throws if this is no moment to tell how the database is. */
+  lookOnceFor(these: object): void {
     if (this.#hasLookedFor === these) return
     this.#log.assertReadable?.()
     this.look()

@@ -33,7 +33,7 @@ export class KeyLookUp<Model extends object> {
     // It is of that very class.
     if (known) return known as Model
     this.#lookUp ??= new LookUp({ model: this.#model, property: property.name })
-    return this.#lookUp.find(ctx, value, database)
+    return this.#lookUp.use(ctx, value, (entity) => entity, database)
   }
 
   #keyOf(orm: MikroORM): EntityProperty {

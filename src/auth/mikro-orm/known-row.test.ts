@@ -10,6 +10,7 @@ import Database from 'better-sqlite3'
 import Koa from 'koa'
 import { type AuthContext, type AuthMiddleware, auth } from '../auth.ts'
 import { openORMWith } from '../testing/open-orm.ts'
+import { requestTo } from '../testing/request-to.ts'
 import { serve } from '../testing/serve.ts'
 import { databases } from './databases.ts'
 import { LookUp } from './look-up.ts'
@@ -18,6 +19,7 @@ import { ModelTokenAuthenticatable } from './token-model.ts'
 import { WalIndex } from './wal-index.ts'
 
 function models() {
+  const validity = { of: () => true }
   const UserSchema = defineEntity({
     name: 'User',
     properties: { id: p.integer().primary(), name: p.string() },
@@ -34,11 +36,11 @@ function models() {
   })
   class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {
     get isValid(): boolean {
-      return true
+      return validity.of()
     }
   }
   TokenSchema.setClass(Token)
-  return { User, Token }
+  return { User, Token, validity }
 }
 
 const numbers = [1, 2, 3, 4, 5, 6]
@@ -47,7 +49,7 @@ const numbers = [1, 2, 3, 4, 5, 6]
 async function open(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'known-row-'))
   t.after(() => rm(folder, { recursive: true }))
-  const { User, Token } = models()
+  const { User, Token, validity } = models()
   const dbName = join(folder, 'people.sqlite')
   const { orm } = await openORMWith(t, { dbName, entities: [User, Token] })
   await orm.em.getConnection().execute('pragma journal_mode = wal')
@@ -83,7 +85,7 @@ async function open(t: TestContext) {
   const ask = () => Promise.all(numbers.map(answer))
   // All are connected, and remembered.
   for (let i = 0; i < 3; i += 1) assert.deepEqual(await ask(), ['n1', 'n2', 'n3', 'n4', 'n5', 'n6'])
-  return { orm, other, client, User, Token, steps, ask }
+  return { orm, other, client, User, Token, validity, steps, ask }
 }
 
 const names = (name: (id: number) => string = (id) => `n${id}`) => numbers.map(name)
@@ -98,7 +100,7 @@ describe('a row that is remembered', () => {
       assert.deepEqual([looks.mock.callCount(), questions.mock.callCount()], [round, 0])
     }
     for (const writer of [other, client]) {
-      const { name } = { name: `by ${writer === other ? 'others' : 'us'}` }
+      const name = writer === other ? 'by others' : 'by us'
       writer.exec(`update user set name = '${name}'`)
       questions.mock.resetCalls()
       assert.deepEqual(
@@ -146,8 +148,9 @@ describe('a row that is remembered', () => {
         commit = () => writer.exec(`update user set name = '${name}'`)
         left = 0
         for (let i = 0; i < 2; i += 1) await ask()
+        const before = await ask()
         left = when
-        await ask()
+        for (const [i, answer] of (await ask()).entries()) assert.ok([before[i], name].includes(answer), name)
         if (left > 0) commit()
         left = 0
         assert.deepEqual(
@@ -159,32 +162,81 @@ describe('a row that is remembered', () => {
   })
 
   test('is nobody any more for a request that has deleted it itself, whoever comes with it', async (t) => {
-    const { ask, orm, Token, steps } = await open(t)
+    const { ask, orm, client, Token, steps } = await open(t)
     const tokens = new LookUp({ model: Token, property: 'value', relation: 'user' })
-    const value = (ctx: AuthContext) => `${ctx.get('authorization').slice('Bearer '.length)}`
+    const value = (ctx: AuthContext) => ctx.get('authorization').slice('Bearer '.length)
+    const find = async (ctx: AuthContext) => ((await tokens.find(ctx, value(ctx))) ? 'still there' : 'nobody')
+    const deletions = new Map<string, (ctx: AuthContext) => unknown>([
+      ['token1', (ctx) => orm.em.fork().nativeDelete(Token, { value: value(ctx) })],
+      ['token2', (ctx) => client.exec(`delete from token where value = '${value(ctx)}'`)],
+    ])
+    // Remembered here, too.
     steps.behind = async (ctx) => {
-      const before = await tokens.find(ctx, value(ctx))
-      if (value(ctx) !== 'token3') await orm.em.fork().nativeDelete(Token, { value: value(ctx) })
-      const after = await tokens.find(ctx, value(ctx))
-      ctx.body = `${before?.id} ${after?.id}`
+      ctx.body = await find(ctx)
+    }
+    for (let i = 0; i < 3; i += 1)
+      assert.deepEqual(
+        await ask(),
+        names(() => 'still there'),
+      )
+    // Behind what has found it: without waiting, if it can.
+    steps.behind = (ctx) => {
+      const deletion = deletions.get(value(ctx))?.(ctx)
+      const answer = async () => {
+        ctx.body = await find(ctx)
+      }
+      return deletion instanceof Promise ? deletion.then(answer) : answer()
     }
     assert.deepEqual(
       await ask(),
-      names((id) => `${id} ${id === 3 ? 3 : undefined}`),
+      names((id) => (id <= 2 ? 'nobody' : 'still there')),
     )
     steps.behind = (_ctx, next) => next()
+    for (const id of [1, 2]) await orm.em.fork().insert(Token, { id, value: `token${id}`, user: id })
+    for (let i = 0; i < 2; i += 1) assert.deepEqual(await ask(), names())
+    // Before it is asked for at all, while the others are told at once.
+    steps.before = (ctx, next) =>
+      value(ctx) < 'token6'
+        ? next()
+        : orm.em
+            .fork()
+            .nativeDelete(Token, { value: value(ctx) })
+            .then(next)
     assert.deepEqual(
       await ask(),
-      names((id) => (id === 3 ? 'n3' : 'nobody')),
+      names((id) => (id === 6 ? 'nobody' : `n${id}`)),
     )
-    steps.before = async (ctx, next) => {
-      await orm.em.fork().nativeDelete(Token, { value: value(ctx) })
+  })
+
+  test('is nobody any more for a request that comes after a commit, whoever it comes among', async (t) => {
+    const { ask, client, orm, Token, steps } = await open(t)
+    const tokens = new LookUp({ model: Token, property: 'value', relation: 'user' })
+    await tokens.find(requestTo(orm), 'token6')
+    let late: unknown
+    steps.behind = (ctx, next) => {
+      // The others have been told by now, in the same turn, and nothing has been waited for.
+      if (ctx.auth.get(Token)?.id === numbers.at(-1)) {
+        client.exec("delete from token where value = 'token6'")
+        late = tokens.find(requestTo(orm), 'token6')
+      }
       return next()
+    }
+    assert.deepEqual(await ask(), names())
+    assert.ok(late instanceof Promise)
+    assert.equal(await late, undefined)
+  })
+
+  test('does not count where what is made of it fails, and counts again when it does not', async (t) => {
+    const { ask, validity } = await open(t)
+    validity.of = () => {
+      throw new Error('of their own')
     }
     assert.deepEqual(
       await ask(),
-      names(() => 'nobody'),
+      names(() => 'Service Unavailable'),
     )
+    validity.of = () => true
+    assert.deepEqual(await ask(), names())
   })
 
   test('is right in 300 rounds of writes by two connections and the entity manager', async (t) => {
@@ -224,23 +276,20 @@ describe('a row that is remembered', () => {
     connection.assertReadable = () => {
       throw new Error('not now')
     }
-    other.exec("update user set name = 'Grace'")
-    assert.deepEqual(
-      await ask(),
-      names(() => 'Grace'),
-    )
+    assert.deepEqual(await ask(), names())
     assert.equal(questions.mock.callCount(), numbers.length)
     delete connection.assertReadable
+    for (let i = 0; i < 3; i += 1) assert.deepEqual(await ask(), names())
+    questions.mock.resetCalls()
+    assert.deepEqual(await ask(), names())
+    assert.equal(questions.mock.callCount(), 0)
+    await orm.close()
+    other.exec("update user set name = 'Grace'")
     for (let i = 0; i < 3; i += 1)
       assert.deepEqual(
         await ask(),
         names(() => 'Grace'),
+        'by a connection that is opened anew',
       )
-    questions.mock.resetCalls()
-    assert.deepEqual(
-      await ask(),
-      names(() => 'Grace'),
-    )
-    assert.equal(questions.mock.callCount(), 0)
   })
 })

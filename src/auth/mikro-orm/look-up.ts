@@ -1,6 +1,5 @@
 import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import { Misuse } from '../errors.ts'
-import { together } from '../turn.ts'
 import type { Row } from './answer.ts'
 import { databasesOf, entityManager, type Found } from './databases.ts'
 import { Busy, type ReadOptions } from './prepared-read.ts'
@@ -36,8 +35,8 @@ export class LookUp<Model extends object> {
   }
 
   /**
-   * What `use` returns for the entity, or for nobody: at once, where the entity is remembered and known to be as it is. It is sooner
-   * called than a promise of an entity is made, which looks for a `then` in it and in all of its prototypes.
+   * What `use` returns for the entity, or for nobody. Await it: it is a promise, or what `use` returns or throws at once, where the
+   * entity is known. That is sooner than to make a promise of an entity, which looks for a `then` in it and in all of its prototypes.
    */
   use<Result>(
     ctx: object,
@@ -52,7 +51,8 @@ export class LookUp<Model extends object> {
     if (databases.isInUse(database) || orm.config.getLogger().isEnabled('query'))
       return this.#ask(ctx, value, database).then(use)
     const select = this.#prepared.get(orm)?.select
-    const row = select && knownRow(select, value)
+    const these = databases.together()
+    const row = select && these && knownRow(select, value, these)
     if (!row) return this.#askFor(ctx, value, use, database)
     return use(databases.note(new FoundRow(select, row, database)).entity)
   }
@@ -122,10 +122,7 @@ interface Prepared<Model extends object> {
   select: Select<Model> | undefined
 }
 
-/** The row at once, if it is known and this is one of those who go on together. */
-function knownRow(select: Select<object>, value: string | number): Row | undefined {
-  const these = together()
-  if (!these) return undefined
+function knownRow(select: Select<object>, value: string | number, these: object): Row | undefined {
   try {
     return select.known(value, these)
   } catch {

@@ -9,10 +9,10 @@ export interface PreparedRead {
   /** Asks for the row of that value. What goes wrong shows in the answer. */
   ask(value: string | number): Answer
   /**
-   * The row at once, if it is remembered, for one of those who go on together (`together` of `turn.ts`): each is told how it is after
-   * it has come. `undefined` where it has to be asked for. Throws if this is no moment to tell.
+   * The row at once, if it is remembered, for one of requests that go on together and had all come by then; `undefined` where it has
+   * to be asked for. Throws if this is no moment to tell.
    */
-  known?(value: string | number, together: object): Row | undefined
+  known?(value: string | number, these: object): Row | undefined
 }
 
 /**

@@ -87,14 +87,14 @@ export class RowMemory {
     return row
   }
 
-  /** The row for that value if it is remembered, as it was when the first of those who go on `together` looked, or later. */
-  known(value: string | number, together: object): Row | undefined {
+  /** The row for that value if it is remembered, for one of requests that go on together: as it is since the first of them looked. */
+  known(value: string | number, these: object): Row | undefined {
     const number = numberOf(value)
     const own = number % this.#places.length
     const place = this.#placeOf(number, own)
     if (place === undefined) return undefined
-    this.#commits.lookFor(together)
-    const row = this.#lost === this.#commits.lost ? this.#rowAt(place, value) : undefined
+    this.#commits.lookOnceFor(these)
+    const row = this.#rowAt(place, value)
     if (row) this.#asked[own] = number
     return row
   }

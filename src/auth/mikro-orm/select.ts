@@ -56,8 +56,8 @@ export class Select<Model extends object> {
   }
 
   /** The row at once, if it is known (`PreparedRead.known`). */
-  known(value: string | number, together: object): Row | undefined {
-    return this.#read.known?.(value, together)
+  known(value: string | number, these: object): Row | undefined {
+    return this.#read.known?.(value, these)
   }
 
   /** The entity of a row, with the one that it belongs to. No entity manager knows them. */

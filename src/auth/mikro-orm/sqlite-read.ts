@@ -20,6 +20,6 @@ export function readSqlite(
   const answer = memory ? (value: string | number) => memory.row(value, read) : read
   return {
     ask: (value) => turn.ask(answer, value),
-    ...(memory && { known: (value, together) => memory.known(value, together) }),
+    ...(memory && { known: (value, these) => memory.known(value, these) }),
   }
 }
