@@ -24,8 +24,6 @@ export class Commits {
   #count = 0
   #lost = 0
   #since = 0
-  #isTogether = false
-  #hasLooked = false
   #hasLookedFor: object | undefined
 
   constructor(log: Log) {
@@ -54,28 +52,18 @@ export class Commits {
 
   /** Looks whether there are more. */
   look(): void {
-    if (this.#hasLooked) return
     if (this.#log.hasChanged()) this.#loseAll()
-    this.#hasLooked = this.#isTogether
   }
 
-  /** The same for requests that go on together, once for all of them. Throws if this is no moment to tell how the database is. */
+  /**
+   * The same for all who are told together, and had all come before: for all of them it looks once. Throws if this is no moment to
+   * tell how the database is.
+   */
   lookOnceFor(these: object): void {
     if (this.#hasLookedFor === these) return
     this.#log.assertReadable?.()
     this.look()
     this.#hasLookedFor = these
-  }
-
-  /** Answers questions that had all been put before: for all of them it looks once. */
-  together<Answers>(answer: () => Answers): Answers {
-    this.#isTogether = true
-    try {
-      return answer()
-    } finally {
-      this.#isTogether = false
-      this.#hasLooked = false
-    }
   }
 
   /**

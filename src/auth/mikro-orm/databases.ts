@@ -25,8 +25,8 @@ const mounted = new Slot<RequestDatabases>('databases')
  * @param options.remember whether rows that authenticators have found may be remembered until anything is committed that may
  *   have changed them; so it is, where that can be told exactly, unless this is `false`. What an SQLite database is at the
  *   first look-up it has to stay then, as far as this connection can change it: with the same `journal_mode`, and with no
- *   view and no temporary table in the place of a model's own. What a middleware before an authenticator
- *   writes by the driver itself, past MikroORM and at once, need not count for that very request
+ *   view and no temporary table in the place of a model's own. What a middleware before an
+ *   authenticator writes by the driver itself, past MikroORM and at once, need not count for that very request
  */
 export function databases(
   orm: MikroORM | Databases,

@@ -10,6 +10,7 @@ import Database from 'better-sqlite3'
 import Koa from 'koa'
 import { type AuthContext, type AuthMiddleware, auth } from '../auth.ts'
 import { openORMWith } from '../testing/open-orm.ts'
+import { randomNumbers } from '../testing/random.ts'
 import { requestTo } from '../testing/request-to.ts'
 import { serve } from '../testing/serve.ts'
 import { databases } from './databases.ts'
@@ -241,11 +242,7 @@ describe('a row that is remembered', () => {
 
   test('is right in 300 rounds of writes by two connections and the entity manager', async (t) => {
     const { ask, other, client, orm, User, Token } = await open(t)
-    let state = 1815
-    const random = (below: number) => {
-      state = (state * 1103515245 + 12345) % 2 ** 31
-      return Math.floor((state / 2 ** 31) * below)
-    }
+    const random = randomNumbers()
     const truth = new Map(numbers.map((id) => [id, `n${id}`]))
     const absent = new Set<number>()
     for (let round = 0; round < 300; round += 1) {

@@ -122,6 +122,7 @@ interface Prepared<Model extends object> {
   select: Select<Model> | undefined
 }
 
+/** The row at once, if it is known. */
 function knownRow(select: Select<object>, value: string | number, these: object): Row | undefined {
   try {
     return select.known(value, these)

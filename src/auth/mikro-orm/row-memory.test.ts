@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { MikroORM, SqliteDriver } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
+import { randomNumbers } from '../testing/random.ts'
 import { recordStatements } from '../testing/record-statements.ts'
 import { rowOf } from '../testing/row-of.ts'
 import type { Row } from './answer.ts'
@@ -195,11 +196,7 @@ describe('a prepared read', () => {
     const { other, execute, prepare } = await open(t)
     const read = await prepare()
     const truth = other.prepare(select).pluck()
-    let state = 1815
-    const random = (below: number) => {
-      state = (state * 1103515245 + 12345) % 2 ** 31
-      return Math.floor((state / 2 ** 31) * below)
-    }
+    const random = randomNumbers()
     for (let round = 0; round < 2000; round += 1) {
       const id = String(random(5))
       const write = [

@@ -38,7 +38,7 @@ const sizeOfPlace = 512
  * revoked, deleted or changed counts for the very next request. Bounded: each value has one place and seven beside it, of
  * which it takes one that is free; where none is, its own, when it is asked for again before any other of that place is, so that
  * rows that nobody asks for again need not be collected. Where so much is committed that it hardly ever has what it is asked for,
- * it rests for a while, and costs nothing.
+ * it rests for a while, and costs hardly anything.
  */
 export class RowMemory {
   readonly #commits: Commits
@@ -63,14 +63,22 @@ export class RowMemory {
     this.#lost = commits.lost
   }
 
-  /** The row for that value, as it was read or as `read` reads it now. Nobody is not remembered: strangers could fill it. */
-  row<Value extends string | number>(value: Value, read: (value: Value) => Row | undefined): Row | undefined {
-    if (this.#worth.isResting()) return read(value)
+  /**
+   * The row for that value, as it was read or as `read` reads it now. Nobody is not remembered: strangers could fill it.
+   *
+   * @param these all who are told together with this one; nobody else, unless they are given
+   */
+  row<Value extends string | number>(
+    value: Value,
+    read: (value: Value, these: object) => Row | undefined,
+    these: object = {},
+  ): Row | undefined {
+    if (this.#worth.isResting()) return read(value, these)
     const number = numberOf(value)
     const own = number % this.#places.length
     let place = this.#placeOf(number, own)
     // Whoever comes for the first time does not pay for a look.
-    if (place !== undefined) this.#commits.look()
+    if (place !== undefined) this.#commits.lookOnceFor(these)
     if (this.#lost !== this.#commits.lost) {
       this.#startAnew()
       place = undefined
@@ -79,7 +87,7 @@ export class RowMemory {
     this.#asked[own] = number
     const known = place === undefined ? undefined : this.#rowAt(place, value)
     if (known) return known
-    const row = read(value)
+    const row = read(value, these)
     // Strangers do not count, who could put it to rest.
     if (!row) return undefined
     this.#worth.note(false)
@@ -87,7 +95,7 @@ export class RowMemory {
     return row
   }
 
-  /** The row for that value if it is remembered, for one of requests that go on together: as it is since the first of them looked. */
+  /** The same, but only what is remembered: `undefined` for any other row. */
   known(value: string | number, these: object): Row | undefined {
     const number = numberOf(value)
     const own = number % this.#places.length

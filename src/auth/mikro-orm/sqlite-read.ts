@@ -2,7 +2,7 @@ import type { PreparedRead, ReadStatement } from './prepared-read.ts'
 import { RowMemory } from './row-memory.ts'
 import { type CarefulConnection, isOwnTable, type SqliteClient } from './sqlite-client.ts'
 import { commitsOf } from './sqlite-commits.ts'
-import { SqliteTurn } from './sqlite-turn.ts'
+import { type Read, SqliteTurn } from './sqlite-turn.ts'
 
 /** Prepares a statement, and remembers its rows if they may be. */
 export function readSqlite(
@@ -16,8 +16,8 @@ export function readSqlite(
   const commits =
     remember && keys.every(({ table }) => isOwnTable(client, table)) ? commitsOf(client, careful) : undefined
   const memory = commits && new RowMemory({ commits, keys })
-  const read = (value: string | number) => turn.get(statement, value)
-  const answer = memory ? (value: string | number) => memory.row(value, read) : read
+  const read: Read = (value, these) => turn.get(statement, value, these)
+  const answer: Read = memory ? (value, these) => memory.row(value, read, these) : read
   return {
     ask: (value) => turn.ask(answer, value),
     ...(memory && { known: (value, these) => memory.known(value, these) }),

@@ -4,7 +4,8 @@ import { Busy } from './prepared-read.ts'
 import { type CarefulConnection, isBusy, type SqliteClient, type Statement } from './sqlite-client.ts'
 import { knownCommitsOf } from './sqlite-commits.ts'
 
-type Read = (value: string | number) => Row | undefined
+/** Reads the row for a value, for one of `these`, who are told together. */
+export type Read = (value: string | number, these: object) => Row | undefined
 
 /** What somebody asks, and the answer, once it is there. */
 class Question extends Answer {
@@ -17,9 +18,9 @@ class Question extends Answer {
     this.#value = value
   }
 
-  answer(): void {
+  answer(these: object): void {
     try {
-      this.give(this.#read(this.#value))
+      this.give(this.#read(this.#value, these))
     } catch (error) {
       this.fail(error)
     }
@@ -65,13 +66,13 @@ export class SqliteTurn {
   }
 
   /** The row of a statement as it is now, for a question. @throws `Busy` where it could only be told how it was or may be */
-  get(statement: Statement, value: string | number): Row | undefined {
+  get(statement: Statement, value: string | number, these: object): Row | undefined {
     if (!this.#client.open) throw new Error('The connection is closed.')
     this.#isFree ??= !isBusy(this.#client)
     if (!this.#isFree) throw new Busy('A transaction or a query is open.')
     this.#reads += 1
     // From the second on, they are worth a transaction.
-    if (this.#reads === 2) this.#begin()
+    if (this.#reads === 2) this.#begin(these)
     return statement.get(value)
   }
 
@@ -88,13 +89,8 @@ export class SqliteTurn {
   }
 
   #answer(questions: readonly Question[]): void {
-    const answer = () => {
-      for (const question of questions) question.answer()
-    }
-    const commits = knownCommitsOf(this.#client)
     try {
-      if (commits) commits.together(answer)
-      else answer()
+      for (const question of questions) question.answer(questions)
     } finally {
       this.#reads = 0
       this.#isFree = undefined
@@ -103,8 +99,8 @@ export class SqliteTurn {
   }
 
   /** What is read from here on is as it is now: who looked later would know of more than that. */
-  #begin(): void {
-    knownCommitsOf(this.#client)?.look()
+  #begin(these: object): void {
+    knownCommitsOf(this.#client)?.lookOnceFor(these)
     this.#client.exec('begin')
     this.#hasBegun = true
   }

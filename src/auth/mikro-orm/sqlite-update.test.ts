@@ -9,6 +9,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/core'
 import { MikroORM, SqliteDriver } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
+import { randomNumbers } from '../testing/random.ts'
 import { recordStatements } from '../testing/record-statements.ts'
 import { rowOf } from '../testing/row-of.ts'
 import { prepareRead } from './prepared-read.ts'
@@ -204,11 +205,7 @@ describe('an update of rows', () => {
 
   test('is right in 3,000 rounds of writes, checkpoints and vacuums by two connections', async (t) => {
     const { orm, other, assertTrue, update } = await open(t)
-    let state = 1815
-    const random = (below: number) => {
-      state = (state * 1103515245 + 12345) % 2 ** 31
-      return Math.floor((state / 2 ** 31) * below)
-    }
+    const random = randomNumbers()
     for (let round = 0; round < 3000; round += 1) {
       const id = String(1 + random(3))
       const sql = [

@@ -1,0 +1,8 @@
+/** Whole numbers from zero to below what is asked for, the same ones in every run. */
+export function randomNumbers(): (below: number) => number {
+  let state = 1815
+  return (below) => {
+    state = (state * 1103515245 + 12345) % 2 ** 31
+    return Math.floor((state / 2 ** 31) * below)
+  }
+}
