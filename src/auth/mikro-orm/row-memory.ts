@@ -1,7 +1,7 @@
-import { getHeapStatistics } from 'node:v8'
 import type { Row } from './answer.ts'
 import type { Commits } from './commits.ts'
 import type { KeyColumn } from './prepared-read.ts'
+import { numberOf, RowPlaces, room } from './row-places.ts'
 import { Worth } from './worth.ts'
 
 /** How a row memory is made. */
@@ -28,37 +28,29 @@ interface Changes {
   readonly column: number
 }
 
-// Places that are neighbours: as few that they are looked at in no time, and as many that hardly ever all are taken.
-const neighbours = 8
 // Characters and bytes of all rows together, for each place: those of a token and its user are fewer.
 const sizeOfPlace = 512
 
 /**
  * Remembers rows until anything is committed to the database that may have changed them, by whichever process: what was
- * revoked, deleted or changed counts for the very next request. Bounded: each value has one place and seven beside it, of
- * which it takes one that is free; where none is, its own, when it is asked for again before any other of that place is, so that
- * rows that nobody asks for again need not be collected. Where so much is committed that it hardly ever has what it is asked for,
- * it rests for a while, and costs hardly anything.
+ * revoked, deleted or changed counts for the very next request. Bounded, by its places and by what is in them. Where so much is
+ * committed that it hardly ever has what it is asked for, it rests for a while, and costs hardly anything.
  */
 export class RowMemory {
   readonly #commits: Commits
   readonly #changes: readonly Changes[]
-  readonly #places: (Remembered | undefined)[]
-  /** Which value has each place, by its number: to see that it is another takes no look at a row. */
-  readonly #held: Uint32Array
-  /** Which value was asked for last in each place, by its number. */
-  readonly #asked: Uint32Array
+  readonly #places: RowPlaces<Remembered>
   #size = 0
   readonly #worth: Worth
   /** The last commit that it knows to have changed everything. */
   #lost: number
+  /** Whether nothing of it can be told any more. */
+  readonly #isLost = ({ commits }: Remembered) => commits < this.#commits.since
 
   constructor({ commits, keys, most = room() }: RowMemoryOptions) {
     this.#commits = commits
     this.#changes = keys.map(({ table, key, column }) => ({ changed: commits.changedIn(table, key), column }))
-    this.#places = new Array(most).fill(undefined)
-    this.#held = new Uint32Array(most)
-    this.#asked = new Uint32Array(most)
+    this.#places = new RowPlaces(most)
     this.#worth = new Worth(most)
     this.#lost = commits.lost
   }
@@ -75,50 +67,47 @@ export class RowMemory {
   ): Row | undefined {
     if (this.#worth.isResting()) return read(value, these)
     const number = numberOf(value)
-    const own = number % this.#places.length
-    let place = this.#placeOf(number, own)
+    let place = this.#places.find(number)
     // Whoever comes for the first time does not pay for a look.
     if (place !== undefined) this.#commits.lookOnceFor(these)
     if (this.#lost !== this.#commits.lost) {
       this.#startAnew()
       place = undefined
     }
-    const isAskedAgain = this.#asked[own] === number
-    this.#asked[own] = number
+    const isAskedAgain = this.#places.ask(number)
     const known = place === undefined ? undefined : this.#rowAt(place, value)
     if (known) return known
     const row = read(value, these)
     // Strangers do not count, who could put it to rest.
     if (!row) return undefined
     this.#worth.note(false)
-    this.#keep(place ?? this.#freePlace(own) ?? (isAskedAgain ? own : undefined), number, value, row)
+    this.#keep(place ?? this.#places.free(number, isAskedAgain, this.#isLost), number, value, row)
     return row
   }
 
   /** The same, but only what is remembered: `undefined` for any other row. */
   known(value: string | number, these: object): Row | undefined {
     const number = numberOf(value)
-    const own = number % this.#places.length
-    const place = this.#placeOf(number, own)
+    const place = this.#places.find(number)
     if (place === undefined) return undefined
     this.#commits.lookOnceFor(these)
     const row = this.#rowAt(place, value)
-    if (row) this.#asked[own] = number
+    if (row) this.#places.ask(number)
     return row
   }
 
   /** The row at that place, if it is that of the value, and as it was. */
   #rowAt(place: number, value: string | number): Row | undefined {
-    const known = this.#places[place]
+    const known = this.#places.at(place)
     if (known?.value !== value || !this.#isSame(known)) return undefined
     this.#worth.note(true)
     return known.row
   }
 
   #isSame(known: Remembered): boolean {
-    const { count, since } = this.#commits
+    const { count } = this.#commits
     if (known.commits === count) return true
-    if (known.commits < since) return false
+    if (this.#isLost(known)) return false
     for (const { changed, column } of this.#changes) {
       const key = known.row[column]
       // Each blob is an object of its own, whatever is in it.
@@ -131,55 +120,22 @@ export class RowMemory {
   #keep(place: number | undefined, number: number, value: string | number, row: Row): void {
     if (place === undefined) return
     const size = sizeOf(row)
-    const all = this.#size + size - (this.#places[place]?.size ?? 0)
-    if (all > this.#places.length * sizeOfPlace) return
+    const all = this.#size + size - (this.#places.at(place)?.size ?? 0)
+    if (all > this.#places.count * sizeOfPlace) return
     this.#size = all
-    this.#held[place] = number
-    this.#places[place] = { value, row, size, commits: this.#commits.count }
+    this.#places.put(place, number, { value, row, size, commits: this.#commits.count })
   }
 
   #startAnew(): void {
     this.#lost = this.#commits.lost
-    this.#places.fill(undefined)
-    this.#held.fill(0)
-    this.#asked.fill(0)
+    this.#places.clear()
     this.#size = 0
     this.#worth.judge()
   }
-
-  /** Where the value of that number is, if it is anywhere. */
-  #placeOf(number: number, own: number): number | undefined {
-    const first = own - (own % neighbours)
-    for (let place = first; place < first + neighbours; place += 1)
-      if (this.#held[place] === number) return place
-    return undefined
-  }
-
-  /** Its own place or one beside it, where nothing is, or nothing that still holds. */
-  #freePlace(own: number): number | undefined {
-    const first = own - (own % neighbours)
-    for (let place = first; place < first + neighbours; place += 1)
-      if ((this.#places[place]?.commits ?? -1) < this.#commits.since) return place
-    return undefined
-  }
-}
-
-/** For how many rows there is room: for those of most sites, and for fewer where V8's heap is small. */
-function room(): number {
-  return Math.min(131_072, neighbours * Math.floor(getHeapStatistics().heap_size_limit / 2 ** 18))
 }
 
 function sizeOf(row: Row): number {
   let size = 0
   for (const each of row) if (typeof each === 'string' || each instanceof Uint8Array) size += each.length
   return size
-}
-
-/** The same whole number for the same value (FNV-1a). The end of a text tells most: digests and identifiers are random there. */
-function numberOf(value: string | number): number {
-  if (typeof value === 'number') return value >>> 0
-  let number = 0x811c9dc5
-  for (let i = Math.max(0, value.length - 10); i < value.length; i += 1)
-    number = Math.imul(number ^ value.charCodeAt(i), 0x01000193)
-  return number >>> 0
 }
