@@ -208,7 +208,7 @@ describe('nextPath', () => {
     for (const next of values) assert.equal(nextPath(next, '/account-page'), '/account-page')
   })
 
-  test('never sends anybody to another site, from a query or a form, as a browser resolves it', async (t) => {
+  test('never sends anybody to another site, from a query or a form, as a browser resolves it (long)', async (t) => {
     const app = new Koa()
     app.use(bodyParser())
     app.use((ctx) => {

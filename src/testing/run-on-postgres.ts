@@ -10,7 +10,12 @@ const suites = [
   'src/promises/*.test.ts',
   'src/faults/{lost-connections,two-processes}.test.ts',
 ]
-const options = ['--conditions=@koa-authenticators/source', '--test', '--test-timeout=300000']
+const options = [
+  '--conditions=@koa-authenticators/source',
+  '--import=./src/testing/compile-cache.ts',
+  '--test',
+  '--test-timeout=300000',
+]
 
 const named = process.argv.slice(2)
 const given = process.env.TEST_DATABASE_URL

@@ -69,7 +69,7 @@ describe('Throttle', () => {
     await settled
   })
 
-  test('refuses most of a flood without asking the database, whether it is of one account or of many', async (t) => {
+  test('refuses most of a flood without asking the database, whether it is of one account or of many (long)', async (t) => {
     for (const [accounts, evaluated] of [
       [1, 10],
       [3000, 50],
@@ -83,7 +83,7 @@ describe('Throttle', () => {
     }
   })
 
-  test('leaves the event loop turning while hundreds of networks wait for one account', async (t) => {
+  test('leaves the event loop turning while hundreds of networks wait for one account (long)', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const gate = Promise.withResolvers<undefined>()

@@ -117,7 +117,7 @@ describe('a row that is remembered', () => {
     }
   })
 
-  test('is as it is after a request has come, wherever in those before it something was committed', async (t) => {
+  test('is as it is after a request has come, wherever in those before it something was committed (long)', async (t) => {
     const { ask, other, client, orm, Token, steps } = await open(t)
     let left = 0
     const { hasChanged } = WalIndex.prototype
@@ -240,7 +240,7 @@ describe('a row that is remembered', () => {
     assert.deepEqual(await ask(), names())
   })
 
-  test('is right in 300 rounds of writes by two connections and the entity manager', async (t) => {
+  test('is right in 300 rounds of writes by two connections and the entity manager (long)', async (t) => {
     const { ask, other, client, orm, User, Token } = await open(t)
     const random = randomNumbers()
     const truth = new Map(numbers.map((id) => [id, `n${id}`]))

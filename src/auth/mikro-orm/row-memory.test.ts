@@ -192,7 +192,7 @@ describe('a prepared read', () => {
     assert.equal(await name(read, '2'), undefined)
   })
 
-  test('is right in 2,000 rounds of writes, checkpoints and vacuums by two connections', async (t) => {
+  test('is right in 2,000 rounds of writes, checkpoints and vacuums by two connections (long)', async (t) => {
     const { other, execute, prepare } = await open(t)
     const read = await prepare()
     const truth = other.prepare(select).pluck()

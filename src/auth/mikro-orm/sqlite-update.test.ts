@@ -203,7 +203,7 @@ describe('an update of rows', () => {
     assert.equal(other.prepare("select seen_at from people where id = '3'").pluck().get(), 9)
   })
 
-  test('is right in 3,000 rounds of writes, checkpoints and vacuums by two connections', async (t) => {
+  test('is right in 3,000 rounds of writes, checkpoints and vacuums by two connections (long)', async (t) => {
     const { orm, other, assertTrue, update } = await open(t)
     const random = randomNumbers()
     for (let round = 0; round < 3000; round += 1) {
@@ -224,7 +224,7 @@ describe('an update of rows', () => {
     }
   })
 
-  test('hides nothing that another process wrote meanwhile', async (t) => {
+  test('hides nothing that another process wrote meanwhile (long)', async (t) => {
     const { path, read, update, assertTrue } = await open(t)
     const writer = fork(join(import.meta.dirname, '../testing/writer.ts'), [path])
     t.after(() => writer.kill())
