@@ -247,6 +247,67 @@ describe('ModelAuthenticatable', () => {
     assert.deepEqual(nobodies, ['by header', 'by form'])
   })
 
+  test('verifies somebody else’s password for an unknown user, and lets nobody in by it', async (t) => {
+    const UserSchema = defineEntity({ name: 'User', properties })
+    const asked: string[] = []
+    class User extends ModelAuthenticatable(UserSchema.class, {
+      username: 'email',
+      passwordHash: 'passwordHash',
+    }) {
+      async verify(password: string): Promise<boolean> {
+        asked.push(password)
+        return this.passwordHash === [...password].reverse().join('')
+      }
+    }
+    UserSchema.setClass(User)
+    const { orm } = await openORM(t, User)
+    const { url } = await serveGuarded(t, orm, User.authenticator(), User)
+
+    assert.equal((await fetch(url, { headers: basic('eve@example.org:secret') })).status, 401)
+    assert.deepEqual(asked, [], 'nobody has a password')
+    await orm.em.fork().insert(User, ada)
+    for (const password of ['wrong', 'secret'])
+      assert.equal((await fetch(url, { headers: basic(`eve@example.org:${password}`) })).status, 401)
+    assert.deepEqual(asked, ['wrong', 'secret'])
+    assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 200)
+  })
+
+  test('answers with a user without the hash, though nobody has hidden it, unless the model says otherwise', async (t) => {
+    const shown = { ...properties, passwordHash: p.string() }
+    const UserSchema = defineEntity({ name: 'User', properties: shown })
+    class User extends ModelAuthenticatable(UserSchema.class, {
+      username: 'email',
+      passwordHash: 'passwordHash',
+    }) {
+      verify(): boolean {
+        return true
+      }
+    }
+    UserSchema.setClass(User)
+    const NoteSchema = defineEntity({
+      name: 'Note',
+      properties: { id: p.integer().primary(), by: () => p.manyToOne(User) },
+    })
+    class Named extends UserSchema.class {
+      toJSON() {
+        return { name: 'somebody', hash: this.passwordHash }
+      }
+    }
+    const { orm } = await openORM(t, User, NoteSchema as never)
+    const em = orm.em.fork()
+    const user = em.create(User, ada)
+    const note = em.create(NoteSchema, { id: 1, by: user })
+    await em.flush()
+    const known = { id: ada.id, email: ada.email }
+    assert.deepEqual(JSON.parse(JSON.stringify([user, note])), [known, { id: 1, by: known }])
+
+    const { url } = await serveGuarded(t, orm, User.authenticator(), User)
+    assert.deepEqual(await (await fetch(url, { headers: basic('ada@example.org:') })).json(), known)
+
+    const Own = ModelAuthenticatable(Named, { username: 'email', passwordHash: 'passwordHash' })
+    assert.equal(Own.prototype.toJSON, Named.prototype.toJSON)
+  })
+
   test('waits for what is done for an unknown user', async (t) => {
     const UserSchema = defineEntity({ name: 'User', properties })
     let isDone = false

@@ -1,7 +1,12 @@
+import { type EntityManager, wrap } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import { BasicAuthenticator } from '../basic.ts'
 import type { Class } from '../class.ts'
-import { CredentialsAuthenticator, type PasswordCredentials } from '../credentials.ts'
+import {
+  CredentialsAuthenticator,
+  type CredentialsOptions,
+  type PasswordCredentials,
+} from '../credentials.ts'
 import { yesOrNo } from '../errors.ts'
 import { entityManager } from './databases.ts'
 import { type Base, type ModelOptions, nameAfter, requireMember, type StringKey } from './model.ts'
@@ -25,15 +30,18 @@ export interface PasswordKeys<Entity> {
 export interface PasswordModelClass<User = PasswordModel> extends SessionModelClass {
   /** The middleware for `Authorization: Basic`. */
   authenticator(options?: ModelOptions): AuthMiddleware
-  /** The middleware for `username` and `password` in the body. */
-  credentialsAuthenticator(options?: ModelOptions): AuthMiddleware
+  /** The middleware for `username` and `password` in the body, or whatever `fields` calls them. */
+  credentialsAuthenticator(options?: ModelOptions & CredentialsOptions): AuthMiddleware
   /** The one check behind both: the user if the credentials are right. A model may put its own around it. */
   findByCredentials(
     credentials: PasswordCredentials,
     ctx: AuthContext,
     options?: ModelOptions,
   ): Promise<User | undefined>
-  /** What to do for an unknown user: one hash of the usual cost, so that the time taken tells nothing. */
+  /**
+   * What to do for an unknown user in the place of `verify`, so that the time taken tells nothing: one hash of the usual cost.
+   * Without it, the password of somebody else is verified, in vain.
+   */
   verifyNobody?(password: string): void | Promise<void>
 }
 
@@ -56,7 +64,7 @@ export function ModelAuthenticatable<Entity extends Base>(
       return new ModelBasicAuthenticator(checked(this), options).middleware()
     }
 
-    static credentialsAuthenticator(options: ModelOptions = {}): AuthMiddleware {
+    static credentialsAuthenticator(options: ModelOptions & CredentialsOptions = {}): AuthMiddleware {
       return new ModelCredentialsAuthenticator(checked(this), options).middleware()
     }
 
@@ -74,11 +82,16 @@ export function ModelAuthenticatable<Entity extends Base>(
       // A column may compare without regard to case.
       const isExactly = found && Reflect.get(found, keys.username) === username
       const user = isExactly ? (found as PasswordModel) : undefined
-      if (!user) await this.verifyNobody?.(password)
+      if (!user)
+        await (this.verifyNobody
+          ? this.verifyNobody(password)
+          : verifyInVain(em, checked(this), keys, password))
       return user && yesOrNo(await user.verify(password), 'What `verify` answers') ? user : undefined
     }
   }
   nameAfter(Model, base)
+  // Unless the model says itself what it is answered with.
+  if (!('toJSON' in base.prototype)) hideFromJSON(Model, keys.passwordHash)
   return Model as unknown as (abstract new () => InstanceType<Entity> & PasswordModel & SessionModel) &
     PasswordModelClass<InstanceType<Entity> & PasswordModel> &
     Omit<Entity, 'prototype'>
@@ -89,6 +102,26 @@ export { ModelAuthenticatable as ModelCredentialsAuthenticatable }
 function checked(model: Base): PasswordAuthenticatable {
   requireMember(model, 'verify', 'the method that tells whether a password is right')
   return model as unknown as PasswordAuthenticatable
+}
+
+/** Has the model answered as ever, but without that property, whether its column is `hidden` or not. */
+function hideFromJSON(model: Base, property: string): void {
+  function toJSON(this: object): object {
+    return wrap(this).toObject([property as never])
+  }
+  Object.defineProperty(model.prototype, 'toJSON', { value: toJSON, writable: true, configurable: true })
+}
+
+/** Verifies the password of whoever has one, if anybody has: it takes as long as that of a user who is known. */
+async function verifyInVain(
+  em: EntityManager,
+  model: Class,
+  { passwordHash }: { passwordHash: string },
+  password: string,
+): Promise<void> {
+  const where = { [passwordHash]: { $ne: null } } as object
+  const found = await em.fork().findOne<object>(model, where, { populate: [passwordHash] as never })
+  await (found as PasswordModel | null)?.verify(password)
 }
 
 class ModelBasicAuthenticator extends BasicAuthenticator<PasswordModel> {
@@ -111,8 +144,8 @@ class ModelCredentialsAuthenticator extends CredentialsAuthenticator<PasswordMod
   readonly user: PasswordAuthenticatable
   readonly #options: ModelOptions
 
-  constructor(user: PasswordAuthenticatable, options: ModelOptions) {
-    super()
+  constructor(user: PasswordAuthenticatable, options: ModelOptions & CredentialsOptions) {
+    super(options)
     this.user = user
     this.#options = options
   }
