@@ -36,8 +36,8 @@ export abstract class RequestAuthenticator<User extends object = object> {
 }
 
 /** Finds the user that something stands for, in whatever way the application keeps users; `undefined` or `null` if it stands for nobody. */
-export type Find<User extends object> = (
-  value: string,
+export type Find<User extends object, Value = string> = (
+  value: Value,
   ctx: AuthContext,
 ) => User | null | undefined | Promise<User | null | undefined>
 

@@ -37,6 +37,28 @@ describe('BasicAuthenticator', () => {
     assert.equal((await fetch(url)).status, 401)
   })
 
+  test('takes a check of your own in the place of a class', async (t) => {
+    class User {
+      readonly name = 'Ada'
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(
+      BasicAuthenticator.from(User, async ({ username, password }) =>
+        username === 'ada' && password === 'secret' ? new User() : undefined,
+      ),
+    )
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).name
+    })
+    const { url } = await serve(t, app)
+    assert.equal(await (await fetch(url, { headers: basic('ada:secret') })).text(), 'Ada')
+    const refused = await fetch(url, { headers: basic('ada:wrong') })
+    assert.equal(refused.status, 401)
+    assert.match(refused.headers.get('www-authenticate') ?? '', /^Basic realm="restricted"/)
+  })
+
   test('is asked only where the request has Basic credentials that decode', async (t) => {
     const calls: BasicAuthorization[] = []
     class Recorder extends BasicAuthenticator {

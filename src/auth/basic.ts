@@ -1,9 +1,21 @@
 import type { AuthContext, AuthMiddleware } from './auth.ts'
-import { RequestAuthenticator } from './authenticator.ts'
+import { type Find, RequestAuthenticator } from './authenticator.ts'
 import { type BasicAuthorization, basicAuthorization, quoted } from './authorization.ts'
+import type { Class } from './class.ts'
 
 /** Verifies `Authorization: Basic` (specification, "Basic"; RFC 7617). To be used over TLS only. */
 export abstract class BasicAuthenticator<User extends object = object> extends RequestAuthenticator<User> {
+  /**
+   * The middleware over a check of your own, for users that are kept in a way that no other kind knows:
+   * `BasicAuthenticator.from(User, ({ username, password }) => userOf(username, password))`.
+   */
+  static from<User extends object>(
+    user: Class<User>,
+    find: Find<NoInfer<User>, BasicAuthorization>,
+  ): AuthMiddleware {
+    return new FoundByBasic(user, find).middleware()
+  }
+
   /** The protection space that the challenge names (RFC 9110 §11.5), in printable ASCII. */
   readonly realm: string = 'restricted'
 
@@ -23,6 +35,22 @@ export abstract class BasicAuthenticator<User extends object = object> extends R
   override middleware(): AuthMiddleware {
     quoted(this.realm)
     return super.middleware()
+  }
+}
+
+class FoundByBasic<User extends object> extends BasicAuthenticator<User> {
+  readonly user: Class<User>
+  readonly #find: Find<User, BasicAuthorization>
+
+  constructor(user: Class<User>, find: Find<User, BasicAuthorization>) {
+    super()
+    this.user = user
+    this.#find = find
+  }
+
+  override async authenticate(basic: BasicAuthorization, ctx: AuthContext): Promise<void> {
+    const user = await this.#find(basic, ctx)
+    if (user) ctx.auth.login(user, this.user)
   }
 }
 

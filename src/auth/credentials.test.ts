@@ -104,6 +104,35 @@ describe('CredentialsAuthenticator', () => {
     assert.deepEqual(calls, [])
   })
 
+  test('takes a check of your own in the place of a class, and fields of other names', async (t) => {
+    class User {
+      readonly name = 'Ada'
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(bodyParser())
+    app.use(
+      CredentialsAuthenticator.from(
+        User,
+        ({ username, password }) => (username === 'ada' && password === 'secret' ? new User() : null),
+        { fields: { username: 'email' } },
+      ),
+    )
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(User).name
+    })
+    const { url } = await serve(t, app)
+    assert.equal(await (await post(url, 'email=ada&password=secret')).text(), 'Ada')
+    assert.equal(await (await post(url, { email: 'ada', password: 'secret' })).text(), 'Ada')
+    for (const wrong of [
+      { email: 'ada', password: 'wrong' },
+      { username: 'ada', password: 'secret' },
+      { email: { $ne: '' }, password: 'secret' },
+    ])
+      assert.equal((await post(url, wrong)).status, 401, JSON.stringify(wrong))
+  })
+
   test('hands the password on as it was typed', async (t) => {
     const { app, calls } = adaOnly()
     const { url } = await serve(t, app)

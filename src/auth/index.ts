@@ -7,6 +7,7 @@ export type { Class } from './class.ts'
 export {
   AsyncCredentialsAuthenticator,
   CredentialsAuthenticator,
+  type CredentialsOptions,
   type PasswordCredentials,
 } from './credentials.ts'
 export { refuseCrossSite } from './cross-site.ts'

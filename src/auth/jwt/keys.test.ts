@@ -132,7 +132,7 @@ describe('JWTKeys', () => {
     const expiration = new Date((made + 900) * 1000)
     assert.throws(() => keys.sign(new SessionToken('usr_42', expiration)), {
       code: 'ERR_AUTH_MISUSE',
-      message: /`SessionToken\.parse` would make no SessionToken/,
+      message: /`SessionToken\.parse` would make no SessionToken of {"userId":"usr_42"}\./,
     })
     for (const Wrong of [Deep, Plain])
       assert.throws(() => keys.sign(new Wrong(id, expiration)), { message: /would make no (Deep|Plain)/ })

@@ -66,7 +66,7 @@ export class JWTKeys {
     // As it will be read.
     const read = parseJsonObject(Buffer.from(JSON.stringify(all)))
     if (!(read && type.parse(read, expiration) instanceof type))
-      throw new Misuse(`\`${name}.parse\` would make no ${name} of what this one says.`)
+      throw new Misuse(`\`${name}.parse\` would make no ${name} of ${JSON.stringify(claims).slice(0, 200)}.`)
     return signCompact(all, typ, key)
   }
 

@@ -2,7 +2,7 @@ import { isUUID } from '../uuid.ts'
 import type { Claims } from './claims.ts'
 import { JWTPayload } from './payload.ts'
 
-/** A signed session token (specification, "SessionToken (JWT payload)"): good for 15 minutes. */
+/** A signed session token (specification, "SessionToken (JWT payload)"): good for 15 minutes. It names a user by UUID. */
 export class SessionToken extends JWTPayload {
   static readonly lifetime = 900
 
