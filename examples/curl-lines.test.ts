@@ -10,7 +10,7 @@ import { startProgram } from './testing/program.ts'
 const run = promisify(execFile)
 const folder = import.meta.dirname
 const files = await readdir(folder)
-const examples = files.filter((file) => /^[\w-]+\.ts$/.test(file) && file !== 'readme.ts')
+const examples = files.filter((file) => /^[\w-]+\.ts$/.test(file) && !file.startsWith('readme'))
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 
 describe('the lines at the top of each example', { skip: !hasCurl && 'there is no curl here' }, () => {

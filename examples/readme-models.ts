@@ -1,0 +1,81 @@
+import { hash, randomUUID } from 'node:crypto'
+import Router from '@koa/router'
+import { defineEntity, MikroORM, p } from '@mikro-orm/sqlite'
+import bcrypt from 'bcrypt'
+import Koa from 'koa'
+import { type AuthContext, auth, guard } from 'koa-authenticators'
+import {
+  databases,
+  entityManager,
+  generateToken,
+  ModelAuthenticatable,
+  ModelTokenAuthenticatable,
+} from 'koa-authenticators/mikro-orm'
+
+const id = p
+  .uuid()
+  .primary()
+  .onCreate(() => randomUUID())
+
+const UserSchema = defineEntity({
+  name: 'User',
+  properties: { id, email: p.string().unique(), passwordHash: p.string() },
+})
+class User extends ModelAuthenticatable(UserSchema.class, {
+  username: 'email',
+  passwordHash: 'passwordHash',
+}) {
+  verify(password: string) {
+    return bcrypt.compare(password, this.passwordHash)
+  }
+}
+UserSchema.setClass(User)
+
+const UserTokenSchema = defineEntity({
+  name: 'UserToken',
+  properties: { id, value: p.string().unique(), user: () => p.manyToOne(User), expiresAt: p.datetime() },
+})
+class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' }) {
+  get isValid() {
+    return this.expiresAt.getTime() > Date.now()
+  }
+
+  // The table keeps a digest, so that nobody can sign in with what a stolen database holds.
+  static override stored(token: string) {
+    return hash('sha256', token)
+  }
+}
+UserTokenSchema.setClass(UserToken)
+
+const orm = await MikroORM.init({ dbName: ':memory:', entities: [User, UserToken] })
+// Migrations and a sign-up, in earnest.
+await orm.schema.update()
+const passwordHash = await bcrypt.hash('analytical-engine', 12)
+await orm.em.fork().insert(User, { id: randomUUID(), email: 'ada@example.org', passwordHash })
+
+const router = new Router<object, AuthContext>()
+
+router.post('/login', User.authenticator(), guard(User), async (ctx) => {
+  const em = entityManager(ctx)
+  const token = generateToken()
+  const expiresAt = new Date(Date.now() + 30 * 24 * 60 * 60 * 1000)
+  em.create(UserToken, { value: UserToken.stored(token), user: ctx.auth.require(User), expiresAt })
+  await em.flush()
+  // The only time that the token itself is shown.
+  ctx.body = { token, expiresAt }
+})
+
+router.get('/me', UserToken.authenticator(), guard(User), (ctx) => {
+  ctx.body = ctx.auth.require(User)
+})
+
+router.delete('/token', UserToken.authenticator(), guard(UserToken), async (ctx) => {
+  await entityManager(ctx).remove(ctx.auth.require(UserToken)).flush()
+  ctx.status = 204
+})
+
+const app = new Koa()
+app.use(databases(orm))
+app.use(auth())
+app.use(router.routes())
+app.listen(3000)
