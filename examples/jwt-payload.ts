@@ -56,8 +56,8 @@ const keys = new JWTKeys({
 
 const router = new Router<object, AuthContext>()
 router.post('/invitations', new UserBearer().middleware(), guard(User), (ctx) => {
-  const { email } = ctx.query
-  if (typeof email !== 'string') return ctx.throw(400, 'Say in `email` who is invited.')
+  const [email, ...others] = new URLSearchParams(ctx.querystring).getAll('email')
+  if (email === undefined || others.length > 0) return ctx.throw(400, 'Say in `email` who is invited.')
   ctx.body = { token: keys.sign(new Invitation(email)) }
 })
 router.post('/join', Invitation.authenticator(keys), guard(Invitation), (ctx) => {

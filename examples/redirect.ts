@@ -76,7 +76,9 @@ const logInForm = (sentence: string) => `<!doctype html>
 const router = new Router<object, AuthContext>()
 router.get('/login', (ctx) => {
   if (ctx.auth.has(User)) return seeNext(ctx)
-  ctx.body = logInForm('loginRequired' in ctx.query ? 'Please log in first.' : '')
+  ctx.body = logInForm(
+    new URLSearchParams(ctx.querystring).has('loginRequired') ? 'Please log in first.' : '',
+  )
 })
 router.post('/login', new UserForm().middleware(), (ctx) => {
   if (ctx.auth.has(User)) return seeNext(ctx)
@@ -97,7 +99,7 @@ router.get(
 // `nextPath` lets nothing through that leads to another site.
 function seeNext(ctx: AuthContext) {
   ctx.status = 303
-  ctx.redirect(nextPath(ctx.query.next, '/account'))
+  ctx.redirect(nextPath(new URLSearchParams(ctx.querystring).get('next'), '/account'))
 }
 
 app.use(router.routes())

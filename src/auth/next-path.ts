@@ -4,7 +4,8 @@ const here = 'https://here.invalid'
 
 /**
  * Where to go after signing in: `next` byte for byte if it and its percent-decoded form are paths on this site (HTTP
- * contract, "`next`"), else the fallback. Take `next` from the query or the form as it comes: it may be anything.
+ * contract, "`next`"), else the fallback. Take `next` as it comes, from the form or by `new URLSearchParams(ctx.querystring)`: it may be
+ * anything.
  */
 export function nextPath(next: unknown, fallback: string): string {
   return isPathHere(next) ? next : fallback

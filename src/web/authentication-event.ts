@@ -4,6 +4,7 @@ import type { Account } from '../audit/audit.ts'
 import type { EventName } from '../audit/event-name.ts'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
+import { queried } from './query.ts'
 import { testimonyOf } from './witness.ts'
 
 type Answered = Context & { auth?: Auth }
@@ -27,7 +28,7 @@ function successOf(ctx: Answered, auth: Auth): EventName | undefined {
   const by = auth.peek(User) && auth.by(User)
   if (by?.signsIn) return 'signed in'
   if (!(by instanceof BasicAuthenticator)) return undefined
-  return route === '/login' && ctx.query.as !== 'user' ? 'token issued' : 'password used'
+  return route === '/login' && queried(ctx, 'as') !== 'user' ? 'token issued' : 'password used'
 }
 
 /** Whose account that event concerns, as far as anybody can tell. */

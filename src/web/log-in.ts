@@ -10,6 +10,7 @@ import { fieldsOf } from './body.ts'
 import { wantsPage } from './face.ts'
 import { limited } from './guessing.ts'
 import { createToken } from './own-tokens.ts'
+import { queried } from './query.ts'
 import { userRecord } from './records.ts'
 import { seeOther } from './see-other.ts'
 import { lifetime } from './session-limits.ts'
@@ -81,7 +82,7 @@ function startSession(ctx: SiteContext): void {
 
 async function giveToken(ctx: SiteContext, keys: JWTKeys): Promise<void> {
   const user = ctx.auth.require(User)
-  const { as } = ctx.query
+  const as = queried(ctx, 'as')
   if (as === undefined)
     ctx.body = await limited(ctx, { action: 'token', account: user.id }, () => newToken(ctx, user))
   else if (as === 'jwt') ctx.body = { token: keys.sign(SignedToken.of(user)) }

@@ -37,6 +37,23 @@ describe('GET /', () => {
     }
   })
 
+  test('looks at a query of thousands of parameters once, as every page that has one does', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site, 'Ada')
+    const visitor = await signIn(site, ada)
+    const many = `?${'a&'.repeat(7_000)}`
+    const looks = t.mock.method(URLSearchParams.prototype, 'getAll')
+    const answers = [
+      await site.visitor().page(`/login${many}`),
+      await site.visitor().page(`/signup${many}`),
+      await visitor.page(`/account/tokens${many}`),
+      await site.visitor().post(`/login${many}`, basic(ada)),
+    ]
+    for (const { status } of answers) assert.equal(status, 200)
+    // The last is asked twice: by the handler, and by the audit.
+    assert.equal(looks.mock.callCount(), answers.length + 1)
+  })
+
   test('names the origin that visitors use, in lines to paste: PUBLIC_URL, else the host asked for', async (t) => {
     const plain = await startSite(t)
     const { text } = await plain.visitor().page('/', { host: 'auth.example' })

@@ -1,6 +1,7 @@
 import type Router from '@koa/router'
 import { User } from '../users/user.ts'
 import { afterLogin, asked } from './after-login.ts'
+import { queried } from './query.ts'
 import { seeOther } from './see-other.ts'
 import type { SiteContext } from './site-context.ts'
 import { page } from './views.ts'
@@ -10,13 +11,13 @@ export function pages(router: Router<object, SiteContext>): void {
   router.get('/', (ctx) => page(ctx, 'home', {}))
 
   router.get('/signup', (ctx) => {
-    const { next } = ctx.query
+    const next = queried(ctx, 'next')
     if (ctx.auth.has(User)) return seeOther(ctx, afterLogin(next))
     return page(ctx, 'signup', { next: asked(next) })
   })
 
   router.get('/login', (ctx) => {
-    const { next } = ctx.query
+    const next = queried(ctx, 'next')
     if (ctx.auth.has(User)) return seeOther(ctx, afterLogin(next))
     if (next === undefined) return page(ctx, 'login', {})
     const notice = asked(next) && 'Sign in to see that page.'

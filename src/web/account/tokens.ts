@@ -9,6 +9,7 @@ import { formAgain } from '../form-again.ts'
 import { limited } from '../guessing.ts'
 import type { SiteUses } from '../last-uses.ts'
 import { createToken, goodTokens, revokeToken } from '../own-tokens.ts'
+import { queried } from '../query.ts'
 import type { TokenRecord } from '../records.ts'
 import { seeOther } from '../see-other.ts'
 import type { SiteContext } from '../site-context.ts'
@@ -80,7 +81,7 @@ async function newest(
   ctx: SiteContext,
   uses: SiteUses,
 ): Promise<{ tokens: TokenRecord[]; older?: string | undefined }> {
-  const found = await goodTokens(ctx, uses.tokens, { before: ctx.query.before, most: perPage + 1 })
+  const found = await goodTokens(ctx, uses.tokens, { before: queried(ctx, 'before'), most: perPage + 1 })
   const tokens = found.slice(0, perPage)
   const isMore = found.length > perPage
   return { tokens, older: isMore ? `/account/tokens?before=${tokens.at(-1)?.id}` : undefined }
