@@ -66,6 +66,8 @@ export class SessionStore {
   #use(found: StoredSession): SessionData | Promise<undefined> {
     const now = this.#now()
     const { digest, data, kept, createdAt } = found
+    // Not even JSON, or none of ours: nobody can tell whose it is.
+    if (typeof data !== 'object' || data === null) throw new Error('What this session holds is damaged.')
     const seenAt = this.#uses.of(found) ?? createdAt
     if (isOver({ kept, createdAt, seenAt }, now)) return this.#endIfPossible(digest, now)
     this.#uses.note(found, now)

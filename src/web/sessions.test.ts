@@ -8,6 +8,7 @@ import { serve } from '../auth/testing/serve.ts'
 import { count, dump, sql } from '../testing/database.ts'
 import { signIn, signUp } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
+import { onlySqlite } from '../testing/test-database.ts'
 import { User } from '../users/user.ts'
 import { SessionStore } from './session-store.ts'
 import { sessions } from './sessions.ts'
@@ -204,6 +205,22 @@ describe('sessions, under a handler of its own', () => {
     assert.deepEqual([status, headers.getSetCookie()], [500, []])
     assert.equal(await count(site, 'sessions'), 1)
   })
+})
+
+describe('a session whose row is damaged', () => {
+  const onlyJSON = onlySqlite('a column of PostgreSQL takes nothing but JSON')
+  for (const [what, data, on] of [
+    ['is no JSON', '{', onlyJSON],
+    ['says nothing', 'null', {}],
+  ] as const)
+    test(`that ${what} is a 503, not a visitor's, until it is ended`, on, async (t) => {
+      const site = await startSite(t)
+      const ada = await signIn(site, await signUp(site))
+      await sql(site, 'update sessions set data = ?', [data])
+      assert.equal((await ada.get('/me')).status, 503)
+      await sql(site, 'delete from sessions')
+      assert.equal((await ada.get('/me')).status, 401)
+    })
 })
 
 /** Sets back when every session was last used. */
