@@ -10,6 +10,7 @@ import { requestTo } from '../testing/request-to.ts'
 import { entityManager } from './databases.ts'
 import { KeyLookUp } from './key-look-up.ts'
 import { LookUp } from './look-up.ts'
+import { PlainModel } from './plain-model.ts'
 
 /** Kept with its letters the other way round. */
 class Backwards extends Type<string, string> {
@@ -375,6 +376,30 @@ describe('LookUp', () => {
     await ask()
     assert.equal((await ask()).length, 1)
     assert.equal((await ask()).length, 0)
+  })
+
+  test('prepares nothing as long as the connection says that it cannot be read', async (t) => {
+    const { orm, User } = await open(t)
+    const users = new LookUp({ model: User, property: 'name' })
+    const connection: { assertReadable?(): void } & object = orm.em.getConnection()
+    connection.assertReadable = () => {
+      throw new Error('The file is gone.')
+    }
+    const prepare = t.mock.method(PlainModel, 'of')
+    for (let i = 0; i < 5; i += 1) assert.equal((await users.find(requestTo(orm), 'Ada'))?.id, ada.id)
+    assert.equal(prepare.mock.callCount(), 0)
+    delete connection.assertReadable
+    for (let i = 0; i < 5; i += 1) assert.equal((await users.find(requestTo(orm), 'Ada'))?.id, ada.id)
+    assert.equal(prepare.mock.callCount(), 1)
+  })
+
+  test('finds nobody by a text with a NUL in it, whichever way it asks', async (t) => {
+    const { orm, User } = await open(t)
+    const users = new LookUp({ model: User, property: 'name' })
+    const request = requestTo(orm)
+    assert.equal(await users.find(request, 'Ada\0'), undefined)
+    entityManager(request)
+    assert.equal(await users.find(request, 'Ada\0'), undefined)
   })
 
   test('throws what MikroORM throws where the database is broken', async (t) => {

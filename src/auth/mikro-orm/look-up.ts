@@ -27,7 +27,7 @@ export class LookUp<Model extends object> {
   /**
    * The entity, or nobody. Throws if the database cannot be asked.
    *
-   * @param value a string or a number, else it throws `Misuse`: an object would be a query
+   * @param value a string or a number, else it throws `Misuse`: an object would be a query. With a NUL in it, it stands for nobody
    * @param database the name that it was mounted by, if it is not the default one
    */
   async find(ctx: object, value: string | number, database?: string): Promise<Model | undefined> {
@@ -46,6 +46,8 @@ export class LookUp<Model extends object> {
   ): Result | Promise<Result> {
     if (typeof value !== 'string' && typeof value !== 'number')
       throw new Misuse('Look up a text or a number: an object would be a query of its own.')
+    // A text ends there, for many a database.
+    if (typeof value === 'string' && value.includes('\0')) return use(undefined)
     const databases = databasesOf(ctx)
     const orm = databases.database(database)
     if (databases.isInUse(database) || orm.config.getLogger().isEnabled('query'))

@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/core'
 import type { Answer, Row } from './answer.ts'
 import { isPostgres, readPostgres } from './postgres-read.ts'
-import { isSqlite } from './sqlite-client.ts'
+import { type CarefulConnection, isSqlite } from './sqlite-client.ts'
 import { readSqlite } from './sqlite-read.ts'
 
 /** A statement that reads at most one row. */
@@ -59,6 +59,14 @@ export async function prepareRead(
   if (isSqlite(client)) return readSqlite(client, connection, { ...statement, remember })
   if (isPostgres(client)) return readPostgres(client, connection, statement.sql)
   return undefined
+}
+
+/** Throws where the connection knows that this is no moment to read by it: whatever is prepared now would be in vain. */
+export async function assertReadable(orm: MikroORM): Promise<void> {
+  const connection = orm.driver.getConnection('read')
+  const client = await clientOf(connection)
+  const careful = connection as CarefulConnection
+  if (isSqlite(client)) careful.assertReadable?.(client)
 }
 
 /** The driver's own client, which MikroORM's widest type does not know; `undefined` if it has none. */

@@ -2,7 +2,13 @@ import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { Class } from '../class.ts'
 import type { Answer, Row } from './answer.ts'
 import { PlainModel } from './plain-model.ts'
-import { type KeyColumn, type PreparedRead, prepareRead, type ReadOptions } from './prepared-read.ts'
+import {
+  assertReadable,
+  type KeyColumn,
+  type PreparedRead,
+  prepareRead,
+  type ReadOptions,
+} from './prepared-read.ts'
 
 /** What is looked for: the entity of a model that has a value, and the one that it belongs to. */
 export interface Sought<Model extends object = object> {
@@ -35,6 +41,7 @@ export class Select<Model extends object> {
     { model, property, relation }: Sought<Model>,
     options: ReadOptions = {},
   ): Promise<Select<Model> | undefined> {
+    await assertReadable(orm)
     const em = orm.em.fork({ useContext: false })
     const plain = await PlainModel.of(em, model, relation)
     const owner = relation === undefined ? undefined : await ownerOf(em, model, relation)
