@@ -12,20 +12,27 @@ const most = 4
 export function groupsOf(task: Task, servers: readonly Server[]): Server[][] {
   const left = new Set(servers)
   const groups: Server[][] = []
+  const others: Server[] = []
   for (const server of servers) {
-    const compared = [...left].filter((other) => areCompared(task, server, other))
-    if (compared.length === 0) continue
-    groups.push([server, ...compared])
-    for (const each of [server, ...compared]) left.delete(each)
+    if (!left.delete(server)) continue
+    const group = [server]
+    // Also whom the others of the group are compared with.
+    for (const each of group) {
+      const compared = [...left].filter((other) => areCompared(task, each, other))
+      for (const other of compared) left.delete(other)
+      group.push(...compared)
+    }
+    if (group.length > 1) groups.push(group)
+    else others.push(server)
   }
-  const others = [...left]
   for (let first = 0; first < others.length; first += most) groups.push(others.slice(first, first + most))
   return groups
 }
 
-function areCompared(task: Task, server: Server, other: Server): boolean {
+function areCompared(task: Task, ...pair: readonly [Server, Server]): boolean {
+  const keys = pair.map(({ key }) => key)
   return goals.some(
     ({ compares }) =>
-      compares?.task === task.key && compares.server === server.key && compares.other === other.key,
+      compares?.task === task.key && keys.includes(compares.server) && keys.includes(compares.other),
   )
 }

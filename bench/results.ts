@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 import type { GrowthResult } from './growth.ts'
 import type { LoginRound } from './logins.ts'
@@ -28,6 +29,8 @@ export interface Results {
  */
 export function newResults(pace: Pace, isAwake: boolean): Results {
   const [{ model = 'an unknown processor' } = {}] = cpus()
-  const machine = `${cores} cores (${model.trim()}), Node ${process.versions.node}, load by ${hasWrk ? 'wrk' : 'autocannon'}, cores ${isAwake ? 'kept awake' : 'that may sleep'}`
+  const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).stdout?.trim()
+  const code = commit ? `, commit ${commit}` : ''
+  const machine = `${cores} cores (${model.trim()}), Node ${process.versions.node}, load by ${hasWrk ? 'wrk' : 'autocannon'}, cores ${isAwake ? 'kept awake' : 'that may sleep'}${code}`
   return { at: new Date().toISOString().slice(0, 10), machine, pace, rates: {} }
 }

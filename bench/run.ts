@@ -45,7 +45,16 @@ const pace = {
   rounds: Number(options.rounds ?? (quick ? 1 : 3)),
   seconds: Number(options.seconds ?? 1),
 }
-const chosen = servers.filter(({ key }) => options.servers.split(',').includes(key))
+const wanted = options.servers.split(',')
+const chosen = servers.filter(({ key }) => wanted.includes(key))
+for (const each of wanted)
+  if (!chosen.some(({ key }) => key === each))
+    refuse(
+      `There is no server "${each}"`,
+      servers.map(({ key }) => key),
+    )
+for (const [name, value] of Object.entries(pace))
+  if (!(value > 0)) refuse(`"--${name}" is a number above 0`, [])
 const isAwake = keepAwake()
 const results = newResults(pace, isAwake)
 
@@ -95,9 +104,7 @@ else await measure(positionals.length > 0 ? positionals : usual)
 
 async function measure(keys: readonly string[]): Promise<void> {
   const known = [...tasks.map(({ key }) => key), ...Object.keys(others)]
-  const unknown = keys.find((key) => !known.includes(key))
-  if (unknown !== undefined)
-    throw new Error(`There is no "${unknown}" to measure. There are: ${known.join(', ')}.`)
+  for (const key of keys) if (!known.includes(key)) refuse(`There is no "${key}" to measure`, known)
   install()
   console.log(results.machine)
   if (serverCore === undefined) console.log('Servers and load share the cores: take the figures with care.')
@@ -125,6 +132,12 @@ async function measure(keys: readonly string[]): Promise<void> {
 function draw(results: Results): void {
   writeFileSync(chartFile, chart(results))
   console.log(`\n${chartFile}`)
+}
+
+/** Says what is wrong with the command line, and what would do. */
+function refuse(what: string, known: readonly string[]): never {
+  console.error(`${what}${known.length > 0 ? `. There are: ${known.join(', ')}` : ''}.`)
+  process.exit(1)
 }
 
 /** The peers are installed here alone, and only by who runs this. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ import { isPostgresUrl } from '../src/database/database-url.ts'
 import { bcryptCost, folder, publicUrl } from './data.ts'
 import { age, discard } from './database.ts'
 import type { Keys } from './keys.ts'
-import { onCore } from './machine.ts'
+import { loadCore, onCore } from './machine.ts'
 import { ours, type Server } from './servers.ts'
 
 /** A server that runs, on a copy of the database of its own. */
@@ -49,9 +49,7 @@ export async function start(
   // The rows may have been made hours ago: the site would purge sessions that nobody has used since.
   if (!shared) rows.refresh(database)
   const port = await freePort()
-  const [command = '', ...args] = onCore(core, [process.execPath, ...server.program])
-  const begin = performance.now()
-  const child = spawn(command, args, {
+  const options: SpawnOptions = {
     // A folder without an `.env`, so that nothing of the reader's own comes into it.
     cwd: folder,
     env: {
@@ -69,13 +67,23 @@ export async function start(
       ...server.environment,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  running.add(child)
-  child.once('exit', () => running.delete(child))
+  }
+  const begin = performance.now()
+  const child = run(server.program, core, options)
   const url = `http://127.0.0.1:${port}`
   await firstAnswer(url, child, server)
   const startup = performance.now() - begin
-  return { server, url, pid: child.pid, startup, age: () => age(database), stop: () => stop(child) }
+  const all = server.beside ? [child, run(server.beside, loadCore, options)] : [child]
+  const stopAll = async () => void (await Promise.all(all.map(stop)))
+  return { server, url, pid: child.pid, startup, age: () => age(database), stop: stopAll }
+}
+
+function run(program: readonly string[], core: number | undefined, options: SpawnOptions): ChildProcess {
+  const [command = '', ...args] = onCore(core, [process.execPath, ...program])
+  const child = spawn(command, args, options)
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
 }
 
 /** The data that a server is given: nobody's writes are in anybody's way. */

@@ -18,6 +18,8 @@ export interface Server {
   /** Its rows, if they are not in the site's tables. */
   readonly rows?: Rows
   readonly environment?: Readonly<Record<string, string>>
+  /** Another program, which runs beside it on the same database, and not on its core. */
+  readonly beside?: readonly string[]
   readonly isOurs?: boolean
   /** What a good engineer would write without a library: what ours is measured by. */
   readonly isByHand?: boolean
@@ -82,6 +84,16 @@ export const servers: readonly Server[] = [
     isOurs: true,
     isVariant: true,
     can: ['bearer', 'bearer-again', 'session'],
+  },
+  {
+    key: 'layer-beside',
+    name: 'koa-authenticators, beside a writer',
+    program: [source, file('layer')],
+    cookie: (number) => `session=${session(number)}`,
+    beside: [source, file('writer')],
+    isOurs: true,
+    isVariant: true,
+    can: ['bearer-again'],
   },
   {
     key: 'koa',
