@@ -81,7 +81,7 @@ ${body.join('\n')}
 function barsOf({ rates }: Results, task: string): Bar[] {
   const measured = rates[task] ?? {}
   return servers
-    .filter(({ isConstant, isVariant, key }) => !isConstant && (!isVariant || key === 'layer-no-cache'))
+    .filter(({ isConstant, isVariant, isDrawn }) => !isConstant && (!isVariant || isDrawn))
     .flatMap((server) => {
       const found = measured[server.key]
       return found ? [{ server, rate: found.capacity }] : []

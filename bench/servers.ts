@@ -25,8 +25,9 @@ export interface Server {
   readonly isByHand?: boolean
   /** Answers with constants: the ceiling that the others are measured against, and nobody's authentication. */
   readonly isConstant?: boolean
-  /** Another by one setting, which shows what that costs: it is not drawn. */
+  /** Another by one setting, which shows what that costs: it is not drawn, unless it says so. */
   readonly isVariant?: boolean
+  readonly isDrawn?: boolean
   /** The keys of the tasks that it can do; all, if this is left out. */
   readonly can?: readonly string[]
 }
@@ -83,6 +84,7 @@ export const servers: readonly Server[] = [
     environment: { LOOKUP_CACHE: 'off' },
     isOurs: true,
     isVariant: true,
+    isDrawn: true,
     can: ['bearer', 'bearer-again', 'session'],
   },
   {

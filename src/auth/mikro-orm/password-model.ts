@@ -40,7 +40,7 @@ export interface PasswordModelClass<User = PasswordModel> extends SessionModelCl
   ): Promise<User | undefined>
   /**
    * What to do for an unknown user in the place of `verify`, so that the time taken tells nothing: one hash of the usual cost.
-   * Without it, the password of somebody else is verified, in vain.
+   * Without it, somebody else is found, and their password verified, in vain.
    */
   verifyNobody?(password: string): void | Promise<void>
 }
@@ -112,7 +112,7 @@ function hideFromJSON(model: Base, property: string): void {
   Object.defineProperty(model.prototype, 'toJSON', { value: toJSON, writable: true, configurable: true })
 }
 
-/** Verifies the password of whoever has one, if anybody has: it takes as long as that of a user who is known. */
+/** Verifies the password of whoever has one, if anybody has: that is what takes the time for a user who is known. */
 async function verifyInVain(
   em: EntityManager,
   model: Class,
