@@ -1,65 +1,47 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { Writable } from 'node:stream'
-import Database from 'better-sqlite3'
-import { createApp } from '../src/app.ts'
-import { readConfig } from '../src/config.ts'
-import { openDatabase } from '../src/database/open-database.ts'
-import { pageCacheSize } from '../src/database/sqlite/page-cache.ts'
-import { createLog } from '../src/log.ts'
+import { statfsSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { storedToken } from '../src/users/token-value.ts'
-import { siteUses } from '../src/web/last-uses.ts'
 import { digestOf } from '../src/web/session-store.ts'
-import { type Amounts, publicUrl, session, token, user, usual } from './data.ts'
-import { database, refresh } from './database.ts'
+import { type Amounts, session, token, user, usual } from './data.ts'
+import { database, isMade, refresh } from './database.ts'
+import { type LookUp, sample, statementsOf, timesOf } from './growth-statements.ts'
 import { median } from './median.ts'
 import { type Server, serverOf } from './servers.ts'
 import { taskOf } from './tasks.ts'
 import { type Pace, takeTurns } from './turns.ts'
 
-/** What one look-up takes among few rows and among many, in microseconds. */
+/** What one look-up takes among so many rows. */
 export interface GrowthResult {
   readonly name: string
-  /** Its statements, one after the other in a loop. */
-  readonly statements: Pair
-  /** The processor's time for a whole request of the site, of which they are a part. */
-  readonly request: Pair
-  /** How many times as long a request takes among many, in each round. */
-  readonly ratios: readonly number[]
+  /** From few rows to many. */
+  readonly sizes: readonly SizeResult[]
   /** How SQLite finds the rows. */
   readonly plan: readonly string[]
 }
 
-interface Pair {
-  readonly small: number
-  readonly large: number
+export interface SizeResult {
+  readonly rows: number
+  /** Its statements, one after the other in a loop: microseconds. */
+  readonly statements: number
+  /** The processor's time for a whole request of the site, of which they are a part: microseconds. */
+  readonly request: number
+  /** How many times as long a request takes as one among ten thousand, in each round. */
+  readonly ratios: readonly number[]
 }
 
-/** A statement that the site has run, and the values that it was given. */
-interface Ran {
-  readonly sql: string
-  readonly values: readonly unknown[]
-}
+const base = 10_000
+const sizes = [1000, base, 1_000_000, 10_000_000]
+// What a token and a session take in the file.
+const bytesOfRow = 1000
 
-interface LookUp {
-  readonly name: string
+interface Asked extends LookUp {
   /** The key of the task that measures it. */
   readonly task: string
   /** The header of whoever has the token or session of that number. */
   header(number: number): string
-  readonly headers: Record<string, string>
-  readonly path: string
-  /** The values of the statements that tell one row from another. */
-  keys(number: number, amounts: Amounts): Map<unknown, string>
 }
 
-const few: Amounts = { users: usual.users, tokens: 10_000, sessions: 10_000 }
-const many: Amounts = { users: usual.users, tokens: 1_000_000, sessions: 1_000_000 }
-const sample = 7
-// The fastest of so many counts: whatever else the machine does takes time and gives none.
-const timesAlone = 8
-
-const lookUps: readonly LookUp[] = [
+const lookUps: readonly Asked[] = [
   {
     name: 'bearer token',
     task: 'bearer',
@@ -86,75 +68,69 @@ const lookUps: readonly LookUp[] = [
   },
 ]
 
-/** Takes the statements from the site as it answers, and times them on databases of both sizes, taking turns. */
-export async function measureGrowth(pace: Pace): Promise<GrowthResult[]> {
+/**
+ * Takes the statements from the site as it answers, and times them, and whole requests, on databases of all sizes, taking
+ * turns.
+ *
+ * @param most how many rows of a kind there are at most, if this machine holds them
+ */
+export async function measureGrowth(pace: Pace, most: number): Promise<GrowthResult[]> {
+  const files = new Map<Amounts, string>()
+  for (const rows of sizes) {
+    const amounts = { users: usual.users, tokens: rows, sessions: rows }
+    if (rows <= most && isHeld(amounts)) files.set(amounts, await database(amounts))
+  }
+  for (const file of files.values()) refresh(file)
+  const statements = await statementsOf(lookUps, [...files.values()][0] ?? '')
   const results: GrowthResult[] = []
-  for (const [lookUp, statements] of await statementsOf(lookUps)) {
-    const { name } = lookUp
-    results.push({ name, ...(await alone(lookUp, statements)), ...(await requests(lookUp, pace)) })
+  for (const lookUp of lookUps) {
+    const { times, plan } = timesOf(lookUp, statements.get(lookUp) ?? [], files)
+    const requests = await requestsOf(lookUp, files, pace)
+    const found = [...files.keys()].map(({ tokens: rows }, place) => ({
+      rows,
+      statements: times[place] ?? Number.NaN,
+      ...(requests[place] ?? { request: Number.NaN, ratios: [] }),
+    }))
+    results.push({ name: lookUp.name, sizes: found, plan })
   }
   return results
 }
 
-/** Nothing but the statements, in a loop. */
-async function alone(
-  lookUp: LookUp,
-  statements: readonly Ran[],
-): Promise<Pick<GrowthResult, 'statements' | 'plan'>> {
-  const [small, large] = [new Database(await database(few)), new Database(await database(many))]
-  for (const file of [small, large]) file.pragma(`cache_size = -${pageCacheSize()}`)
-  const taken = { small: [] as number[], large: [] as number[] }
-  for (let round = 0; round <= timesAlone; round += 1) {
-    const times = {
-      small: time(small, lookUp, statements, few),
-      large: time(large, lookUp, statements, many),
-    }
-    // The first is for the caches.
-    if (round === 0) continue
-    taken.small.push(times.small)
-    taken.large.push(times.large)
-  }
-  const plan = statements.flatMap((statement) => planOf(large, statement))
-  for (const file of [small, large]) file.close()
-  return { statements: { small: Math.min(...taken.small), large: Math.min(...taken.large) }, plan }
+/** Up to a million rows any machine holds; beyond, the file should be in memory as a whole. */
+function isHeld(amounts: Amounts): boolean {
+  if (amounts.tokens <= 1_000_000 || isMade(amounts)) return true
+  const { bavail, bsize } = statfsSync(import.meta.dirname)
+  const needed = amounts.tokens * bytesOfRow
+  return totalmem() > 1.5 * needed && bavail * bsize > 1.5 * needed
 }
 
-/** Microseconds for the statements of one look-up, on average over many that are spread over all rows. */
-function time(file: Database.Database, lookUp: LookUp, statements: readonly Ran[], amounts: Amounts): number {
-  const prepared = statements.map(({ sql }) => file.prepare(sql))
-  const runs = 20_000
-  const values = Array.from({ length: runs }, (_, run) => {
-    const keys = lookUp.keys((run * 7919) % amounts.tokens, amounts)
-    return statements.map((ran) => ran.values.map((value) => keys.get(value) ?? value))
-  })
-  const begin = performance.now()
-  for (const all of values) {
-    for (const [i, statement] of prepared.entries())
-      if (!statement.get(...(all[i] ?? []))) throw new Error('No row.')
-  }
-  return ((performance.now() - begin) * 1000) / runs
-}
-
-/** The same look-up as the site makes it, on databases of both sizes, taking turns; nothing is remembered. */
-async function requests(
-  { task, header }: LookUp,
+/** The same look-up as the site makes it, on databases of all sizes, taking turns; nothing is remembered. */
+async function requestsOf(
+  { task, header }: Asked,
+  files: ReadonlyMap<Amounts, string>,
   pace: Pace,
-): Promise<Pick<GrowthResult, 'request' | 'ratios'>> {
-  const small = siteWith(few)
-  const large = siteWith(many)
-  const values = ({ key }: Server) => spread(key === small.key ? few : many).map(header)
-  const taken = await takeTurns({ ...taskOf(task), values }, [small, large], pace)
-  const times = ({ key }: Server) => (taken[key]?.turns ?? []).map((capacity) => 1e6 / capacity)
-  const ratios = times(large).map((time, round) => time / (times(small)[round] ?? Number.NaN))
-  return { request: { small: median(times(small)), large: median(times(large)) }, ratios }
+): Promise<Pick<SizeResult, 'request' | 'ratios'>[]> {
+  const sites = new Map([...files].map(([amounts, file]) => [siteWith(amounts, file), amounts]))
+  const values = (server: Server) => spread(sites.get(server) ?? usual).map(header)
+  const taken = await takeTurns({ ...taskOf(task), values }, [...sites.keys()], pace)
+  const timesOf = ({ key }: Server) => (taken[key]?.turns ?? []).map((capacity) => 1e6 / capacity)
+  const compared = [...sites].flatMap(([server, { tokens }]) => (tokens === base ? timesOf(server) : []))
+  return [...sites.keys()].map((server) => {
+    const times = timesOf(server)
+    return {
+      request: median(times),
+      ratios: times.map((time, round) => time / (compared[round] ?? Number.NaN)),
+    }
+  })
 }
 
-function siteWith(amounts: Amounts): Server {
+/** Nobody writes to it while it is measured, so that it needs no copy. */
+function siteWith({ tokens }: Amounts, file: string): Server {
   return {
     ...serverOf('site'),
-    key: `site-${amounts.tokens}`,
+    key: `site-${tokens}`,
     environment: { LOOKUP_CACHE: 'off' },
-    rows: { database: () => database(amounts), refresh },
+    rows: { isShared: true, database: async () => file, refresh },
   }
 }
 
@@ -166,82 +142,4 @@ function spread({ users, tokens }: Amounts): number[] {
     const block = Math.floor(place / users) * times + (place % times)
     return block * users + (place % users)
   })
-}
-
-function planOf(file: Database.Database, { sql, values }: Ran): string[] {
-  const rows = file.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`).all(...values)
-  return rows.map(({ detail }) => detail)
-}
-
-/** The statements that read rows while the site answers, on the second request: the first may ask for more. */
-async function statementsOf(all: readonly LookUp[]): Promise<Map<LookUp, Ran[]>> {
-  const path = await database(few)
-  refresh(path)
-  const config = readConfig({
-    NODE_ENV: 'production',
-    DATABASE_URL: `sqlite:${path}`,
-    PUBLIC_URL: publicUrl,
-    JWT_SECRET: 'at-the-very-least-thirty-two-bytes-for-HS256',
-    TRUST_PROXY: '1',
-    // What is remembered is not asked for.
-    LOOKUP_CACHE: 'off',
-  })
-  const orm = await openDatabase(config.databaseUrl)
-  const nowhere = new Writable({ write: (_line, _encoding, done) => done() })
-  const log = createLog('silent', nowhere)
-  const app = await createApp({
-    orm,
-    config,
-    log,
-    uses: siteUses(orm, log),
-    lifecycle: { isDraining: false },
-  })
-  const server = app.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const found = new Map<LookUp, Ran[]>()
-  const recorder = record()
-  try {
-    for (const lookUp of all) {
-      for (let time = 0; time < 2; time += 1) {
-        recorder.ran.length = 0
-        const headers = { 'X-Forwarded-Proto': 'https', ...lookUp.headers }
-        const { status } = await fetch(`http://127.0.0.1:${port}${lookUp.path}`, {
-          headers,
-          redirect: 'manual',
-        })
-        if (status !== 200) throw new Error(`${lookUp.path} answered ${status}.`)
-      }
-      found.set(
-        lookUp,
-        recorder.ran.filter(({ sql }) => /^select/i.test(sql)),
-      )
-    }
-  } finally {
-    recorder.stop()
-    server.closeAllConnections()
-    server.close()
-    await orm.close()
-  }
-  return found
-}
-
-/** Looks over the shoulder of the driver. */
-function record() {
-  const ran: Ran[] = []
-  const statement = Object.getPrototypeOf(new Database(':memory:').prepare('select 1'))
-  const names = ['get', 'all', 'run', 'iterate']
-  const originals = new Map(names.map((name) => [name, Reflect.get(statement, name)]))
-  for (const [name, original] of originals) {
-    Reflect.set(statement, name, function (this: Database.Statement, ...values: unknown[]) {
-      ran.push({ sql: this.source, values: values.flat() })
-      return original.apply(this, values)
-    })
-  }
-  return {
-    ran,
-    stop() {
-      for (const [name, original] of originals) Reflect.set(statement, name, original)
-    },
-  }
 }

@@ -10,8 +10,6 @@ import type { Results } from './results.ts'
 import { type Server, servers } from './servers.ts'
 import type { Standing } from './turns.ts'
 
-const colours = { met: 'green', 'not met': 'red', open: 'yellow' } as const
-
 /** A task in the terminal: a line for each server, the fastest first, ours in bold. */
 export function printRates(name: string, measured: Record<string, Standing>): void {
   const rows = servers
@@ -77,10 +75,13 @@ export function printMemory({ atRest, filesAtRest, quarters, requests, sessions 
 }
 
 export function printGrowth(growth: readonly GrowthResult[]): void {
-  heading('A look-up among 10,000 rows, and among 1,000,000')
-  for (const { name, statements, request, plan } of growth) {
-    print(name, `its statements ${statements.small.toFixed(1)} µs, ${statements.large.toFixed(1)} µs`)
-    print('', `a request with it ${request.small.toFixed(0)} µs, ${request.large.toFixed(0)} µs`)
+  for (const { name, sizes, plan } of growth) {
+    heading(`A look-up of a ${name}, in microseconds`)
+    print('among', 'in a loop', 'a request', 'compared', '')
+    for (const { rows, statements, request, ratios } of sizes) {
+      const ratio = median(ratios).toFixed(2)
+      print(whole(rows), statements.toFixed(1), request.toFixed(0), ratio, '')
+    }
     for (const step of plan) console.log(styleText('dim', `    ${step}`))
   }
 }
@@ -128,10 +129,15 @@ export function printGoals(results: Results): void {
   })
   if (judged.length === 0) return
   heading('Goals')
-  for (const { name, wanted, found, verdict } of judged) {
-    const mark = styleText(colours[verdict], verdict.padEnd(7))
+  for (const { name, wanted, found, isMet, isSure } of judged) {
+    const verdict = `${isMet ? 'met' : 'missed'}${isSure ? '' : ' ?'}`
+    const mark = styleText(isSure ? (isMet ? 'green' : 'red') : 'yellow', verdict.padEnd(8))
     console.log(`  ${mark} ${found.padEnd(18)} ${wanted.padEnd(8)} ${name}`)
   }
+  if (judged.some(({ isSure }) => !isSure))
+    console.log(
+      styleText('dim', '  ?  the goal lies within the range, so another run may come to the contrary'),
+    )
 }
 
 function heading(text: string): void {

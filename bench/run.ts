@@ -81,7 +81,7 @@ const others: Record<string, () => Promise<void>> = {
     report.printMemory(results.memory)
   },
   async growth() {
-    results.growth = await measureGrowth(pace)
+    results.growth = await measureGrowth(pace, quick ? 1_000_000 : 10_000_000)
     report.printGrowth(results.growth)
   },
   async profile() {
