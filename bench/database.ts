@@ -71,9 +71,16 @@ export function refresh(path: string): void {
 async function fill(path: string, { users, tokens, sessions }: Amounts): Promise<void> {
   const file = new Database(path)
   // Nobody misses it if that breaks off: it is begun anew then.
-  file.pragma('journal_mode = off')
+  file.pragma('journal_mode = memory')
   file.pragma('synchronous = off')
   file.pragma(`cache_size = -${Math.floor(totalmem() / 4 / 1024)}`)
+  // An index is made in a fraction of the time when all rows are there.
+  const indexes = file
+    .prepare<[], { name: string; sql: string }>(
+      "select name, sql from sqlite_schema where type = 'index' and sql is not null and tbl_name in ('user_tokens', 'sessions')",
+    )
+    .all()
+  for (const { name } of indexes) file.exec(`drop index ${name}`)
   const passwordHash = await bcrypt.hash(password, bcryptCost)
   const when = Date.now() + 30 * day
   const addUser = file.prepare(
@@ -99,6 +106,7 @@ async function fill(path: string, { users, tokens, sessions }: Amounts): Promise
       const data = JSON.stringify({ user: id })
       addSession.run(digestOf(session(i)), rowId(i, 'b'), id, 'bench', data, when, when)
     }
+    for (const { sql } of indexes) file.exec(sql)
   })()
   file.pragma('journal_mode = wal')
   file.close()

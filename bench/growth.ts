@@ -113,10 +113,10 @@ async function requestsOf(
   const sites = new Map([...files].map(([amounts, file]) => [siteWith(amounts, file), amounts]))
   const values = (server: Server) => spread(sites.get(server) ?? usual).map(header)
   const taken = await takeTurns({ ...taskOf(task), values }, [...sites.keys()], pace)
-  const timesOf = ({ key }: Server) => (taken[key]?.turns ?? []).map((capacity) => 1e6 / capacity)
-  const compared = [...sites].flatMap(([server, { tokens }]) => (tokens === base ? timesOf(server) : []))
+  const timesOn = ({ key }: Server) => (taken[key]?.turns ?? []).map((capacity) => 1e6 / capacity)
+  const compared = [...sites].flatMap(([server, { tokens }]) => (tokens === base ? timesOn(server) : []))
   return [...sites.keys()].map((server) => {
-    const times = timesOf(server)
+    const times = timesOn(server)
     return {
       request: median(times),
       ratios: times.map((time, round) => time / (compared[round] ?? Number.NaN)),
