@@ -4,5 +4,7 @@ import Database from 'better-sqlite3'
 import { databasePath } from './environment.ts'
 
 const file = new Database(databasePath, { timeout: 5000 })
-const touch = file.prepare('update sessions set seen_at = seen_at where rowid = 1')
+const touch = file.prepare(
+  'update sessions set seen_at = seen_at where digest = (select min(digest) from sessions)',
+)
 setInterval(() => touch.run(), 100)

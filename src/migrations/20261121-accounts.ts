@@ -39,7 +39,7 @@ export class Accounts20261121 extends Migration {
       kept ${boolean} not null,
       created_at ${datetime} not null,
       seen_at ${datetime} not null,
-      constraint sessions_user_id_foreign foreign key (user_id) references users (id) on delete cascade)`)
+      constraint sessions_user_id_foreign foreign key (user_id) references users (id) on delete cascade) ${clustered}`)
     this.addSql('create unique index sessions_id_unique on sessions (id)')
     this.addSql('create index sessions_user_id_index on sessions (user_id)')
     this.addSql('create index sessions_seen_at_index on sessions (kept, seen_at)')
