@@ -62,8 +62,10 @@ export function refresh(path: string): void {
   // Of ten million it takes minutes: once a month will do.
   if (!(Number(oldest) > Date.now() + day)) {
     const when = Date.now() + 30 * day
-    file.prepare('update sessions set created_at = ?, seen_at = ?').run(when, when)
-    file.prepare('update user_tokens set expires_at = ?, last_used_at = ?').run(when + 30 * day, when)
+    file.transaction(() => {
+      file.prepare('update sessions set created_at = ?, seen_at = ?').run(when, when)
+      file.prepare('update user_tokens set expires_at = ?, last_used_at = ?').run(when + 30 * day, when)
+    })()
   }
   file.close()
 }

@@ -128,7 +128,7 @@ function goal(name: string, wanted: string, find: Find, isEnough: (found: number
     judge(results) {
       const all = [find(results) ?? []].flat()
       if (all.length === 0) return undefined
-      const text = (value: number) => value.toFixed(value < 20 ? 2 : 0)
+      const text = (value: number) => value.toFixed(value < 2 ? 3 : value < 20 ? 2 : 0)
       const middle = median(all)
       const { low, high } = interval(all)
       const range = all.length > 1 ? ` (${text(low)}-${text(high)})` : ''

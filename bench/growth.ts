@@ -78,7 +78,9 @@ export async function measureGrowth(pace: Pace, most: number): Promise<GrowthRes
   const files = new Map<Amounts, string>()
   for (const rows of sizes) {
     const amounts = { users: usual.users, tokens: rows, sessions: rows }
-    if (rows <= most && isHeld(amounts)) files.set(amounts, await database(amounts))
+    if (rows > most) continue
+    if (isHeld(amounts)) files.set(amounts, await database(amounts))
+    else console.log(`This machine has not the memory or the disk for ${rows.toLocaleString('en')} rows.`)
   }
   for (const file of files.values()) refresh(file)
   const statements = await statementsOf(lookUps, [...files.values()][0] ?? '')
@@ -96,7 +98,7 @@ export async function measureGrowth(pace: Pace, most: number): Promise<GrowthRes
   return results
 }
 
-/** Up to a million rows any machine holds; beyond, the file should be in memory as a whole. */
+/** Up to a million rows any machine holds; beyond, the file should be in memory as a whole, unless it is there already. */
 function isHeld(amounts: Amounts): boolean {
   if (amounts.tokens <= 1_000_000 || isMade(amounts)) return true
   const { bavail, bsize } = statfsSync(import.meta.dirname)
@@ -114,12 +116,12 @@ async function requestsOf(
   const values = (server: Server) => spread(sites.get(server) ?? usual).map(header)
   const taken = await takeTurns({ ...taskOf(task), values }, [...sites.keys()], pace)
   const timesOn = ({ key }: Server) => (taken[key]?.turns ?? []).map((capacity) => 1e6 / capacity)
-  const compared = [...sites].flatMap(([server, { tokens }]) => (tokens === base ? timesOn(server) : []))
+  const atBase = [...sites].flatMap(([server, { tokens }]) => (tokens === base ? timesOn(server) : []))
   return [...sites.keys()].map((server) => {
     const times = timesOn(server)
     return {
       request: median(times),
-      ratios: times.map((time, round) => time / (compared[round] ?? Number.NaN)),
+      ratios: times.map((time, round) => time / (atBase[round] ?? Number.NaN)),
     }
   })
 }

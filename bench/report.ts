@@ -77,13 +77,16 @@ export function printMemory({ atRest, filesAtRest, quarters, requests, sessions 
 export function printGrowth(growth: readonly GrowthResult[]): void {
   for (const { name, sizes, plan } of growth) {
     heading(`A look-up of a ${name}, in microseconds`)
-    print('among', 'in a loop', 'a request', 'compared', '')
+    print('among', 'in a loop', 'a request', 'ratio', '')
     for (const { rows, statements, request, ratios } of sizes) {
       const ratio = median(ratios).toFixed(2)
       print(whole(rows), statements.toFixed(1), request.toFixed(0), ratio, '')
     }
     for (const step of plan) console.log(styleText('dim', `    ${step}`))
   }
+  const rounds =
+    'ratio: of the requests of each round to those among 10,000, so it may differ from that of the medians'
+  console.log(styleText('dim', `  ${rounds}`))
 }
 
 /** A table with a column for each server, and a row for each part of the program. */
@@ -132,7 +135,7 @@ export function printGoals(results: Results): void {
   for (const { name, wanted, found, isMet, isSure } of judged) {
     const verdict = `${isMet ? 'met' : 'missed'}${isSure ? '' : ' ?'}`
     const mark = styleText(isSure ? (isMet ? 'green' : 'red') : 'yellow', verdict.padEnd(8))
-    console.log(`  ${mark} ${found.padEnd(18)} ${wanted.padEnd(8)} ${name}`)
+    console.log(`  ${mark} ${found.padEnd(20)} ${wanted.padEnd(8)} ${name}`)
   }
   if (judged.some(({ isSure }) => !isSure))
     console.log(

@@ -29,7 +29,10 @@ export interface Results {
  */
 export function newResults(pace: Pace, isAwake: boolean): Results {
   const [{ model = 'an unknown processor' } = {}] = cpus()
-  const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).stdout?.trim()
+  // With a plus where the work tree is another.
+  const commit = spawnSync('git', ['describe', '--always', '--exclude=*', '--dirty=+'], {
+    encoding: 'utf8',
+  }).stdout?.trim()
   const code = commit ? `, commit ${commit}` : ''
   const machine = `${cores} cores (${model.trim()}), Node ${process.versions.node}, load by ${hasWrk ? 'wrk' : 'autocannon'}, cores ${isAwake ? 'kept awake' : 'that may sleep'}${code}`
   return { at: new Date().toISOString().slice(0, 10), machine, pace, rates: {} }
