@@ -128,8 +128,8 @@ function goal(name: string, wanted: string, find: Find, isEnough: (found: number
     judge(results) {
       const all = [find(results) ?? []].flat()
       if (all.length === 0) return undefined
-      const text = (value: number) => value.toFixed(value < 2 ? 3 : value < 20 ? 2 : 0)
       const middle = median(all)
+      const text = (value: number) => value.toFixed(middle < 2 ? 3 : middle < 20 ? 2 : 0)
       const { low, high } = interval(all)
       const range = all.length > 1 ? ` (${text(low)}-${text(high)})` : ''
       return {
