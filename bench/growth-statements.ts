@@ -31,7 +31,10 @@ export const sample = 7
 // The fastest of so many counts: whatever else the machine does takes time and gives none.
 const timesAlone = 8
 
-/** Microseconds for nothing but the statements, in a loop over the same 20,000 rows, in each of the files; and how SQLite finds the rows in the last. */
+/**
+ * Microseconds for nothing but the statements, in a loop over the same 20,000 rows, in each of the files; and how SQLite finds
+ * the rows in the last.
+ */
 export function timesOf(
   lookUp: LookUp,
   statements: readonly Ran[],

@@ -7,7 +7,7 @@ import { database, isMade, refresh } from './database.ts'
 import { type LookUp, sample, statementsOf, timesOf } from './growth-statements.ts'
 import { median } from './median.ts'
 import { type Server, serverOf } from './servers.ts'
-import { taskOf } from './tasks.ts'
+import { type Task, taskOf } from './tasks.ts'
 import { type Pace, takeTurns } from './turns.ts'
 
 /** What one look-up takes among so many rows. */
@@ -35,38 +35,48 @@ const sizes = [1000, base, 1_000_000, 10_000_000]
 const bytesOfRow = 1000
 
 interface Asked extends LookUp {
-  /** The key of the task that measures it. */
-  readonly task: string
+  readonly task: Task
   /** The header of whoever has the token or session of that number. */
-  header(number: number): string
+  value(number: number): string
 }
 
 const lookUps: readonly Asked[] = [
-  {
-    name: 'bearer token',
-    task: 'bearer',
-    header: (number) => `Bearer ${token(number)}`,
-    path: '/me',
-    headers: { Authorization: `Bearer ${token(sample)}` },
-    keys: (number, { users }) =>
-      new Map([
-        [storedToken(token(sample)), storedToken(token(number)) ?? ''],
-        [user(sample).id, user(number % users).id],
-      ]),
-  },
-  {
-    name: 'session',
-    task: 'session',
-    header: (number) => serverOf('site').cookie(number),
-    path: '/account',
-    headers: { Cookie: `__Host-session=${session(sample)}` },
-    keys: (number, { users }) =>
-      new Map([
-        [digestOf(session(sample)), digestOf(session(number)) ?? ''],
-        [user(sample).id, user(number % users).id],
-      ]),
-  },
+  asked(
+    'bearer token',
+    'bearer',
+    (number) => `Bearer ${token(number)}`,
+    (number) => storedToken(token(number)),
+  ),
+  asked(
+    'session',
+    'session',
+    (number) => serverOf('site').cookie(number),
+    (number) => digestOf(session(number)),
+  ),
 ]
+
+/** @param stored what the token or session of that number is looked up by */
+function asked(
+  name: string,
+  key: string,
+  value: (number: number) => string,
+  stored: (number: number) => string | undefined,
+): Asked {
+  const task = taskOf(key)
+  const { path, header = 'Authorization' } = task
+  return {
+    name,
+    task,
+    value,
+    path,
+    headers: { [header]: value(sample) },
+    keys: (number, { users }) =>
+      new Map([
+        [stored(sample), stored(number) ?? ''],
+        [user(sample).id, user(number % users).id],
+      ]),
+  }
+}
 
 /**
  * Takes the statements from the site as it answers, and times them, and whole requests, on databases of all sizes, taking
@@ -108,13 +118,13 @@ function isHeld(amounts: Amounts): boolean {
 
 /** The same look-up as the site makes it, on databases of all sizes, taking turns; nothing is remembered. */
 async function requestsOf(
-  { task, header }: Asked,
+  { task, value }: Asked,
   files: ReadonlyMap<Amounts, string>,
   pace: Pace,
 ): Promise<Pick<SizeResult, 'request' | 'ratios'>[]> {
   const sites = new Map([...files].map(([amounts, file]) => [siteWith(amounts, file), amounts]))
-  const values = (server: Server) => spread(sites.get(server) ?? usual).map(header)
-  const taken = await takeTurns({ ...taskOf(task), values }, [...sites.keys()], pace)
+  const values = (server: Server) => spread(sites.get(server) ?? usual).map(value)
+  const taken = await takeTurns({ ...task, values }, [...sites.keys()], pace)
   const timesOn = ({ key }: Server) => (taken[key]?.turns ?? []).map((capacity) => 1e6 / capacity)
   const atBase = [...sites].flatMap(([server, { tokens }]) => (tokens === base ? timesOn(server) : []))
   return [...sites.keys()].map((server) => {
