@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/core'
-import { type AbstractSqlConnection, type AbstractSqlDriver, DatabaseSchema } from '@mikro-orm/sqlite'
+import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { isPostgres } from '../database/is-postgres.ts'
 import type { Site } from './site.ts'
 
@@ -83,33 +83,6 @@ async function countChanges(site: Pick<Site, 'orm'>): Promise<void> {
       `create trigger count_change after insert or update or delete on ${each}
        for each row execute function count_change()`,
     )
-}
-
-/** What a table is like. */
-export interface TableDescription {
-  readonly columns: readonly string[]
-  readonly required: readonly string[]
-  readonly primaryKey: readonly string[]
-  /** As `column → table (column) on delete …`. */
-  readonly foreignKeys: readonly string[]
-}
-
-/** Describes a table as the database has it. */
-export async function describeTable({ orm }: Pick<Site, 'orm'>, name: string): Promise<TableDescription> {
-  const driver = orm.driver as AbstractSqlDriver
-  const schema = await DatabaseSchema.create(driver.getConnection(), driver.getPlatform(), orm.config)
-  const table = schema.getTable(name)
-  const columns = table?.getColumns() ?? []
-  const keys = Object.values(table?.getForeignKeys() ?? {})
-  return {
-    columns: columns.map((column) => column.name),
-    required: columns.filter(({ nullable }) => !nullable).map((column) => column.name),
-    primaryKey: table?.getPrimaryKey()?.columnNames ?? [],
-    foreignKeys: keys.map(
-      ({ columnNames, referencedTableName, referencedColumnNames, deleteRule }) =>
-        `${columnNames} → ${referencedTableName.replace(/^public\./, '')} (${referencedColumnNames}) on delete ${deleteRule}`,
-    ),
-  }
 }
 
 /** Has the database refuse to write a table in this way; what it returns has it take it again. */
