@@ -82,7 +82,7 @@ export async function createApp({ orm, config, log, uses, lifecycle }: Foundatio
   if (config.production) app.use(basicOverTlsOnly)
   // Before anybody is looked up: who is asking is then found out after the last byte of what they ask.
   app.use(body({ unless: isLogInByHeader }))
-  app.use(databases(orm, { remember: config.lookUpCache }))
+  app.use(databases(orm))
   app.use(auth())
   app.use(config.throttle ? guessing(new Throttle(orm), orm, { isTls }) : unlimitedGuessing)
   app.use(sessions(app, new SessionStore(orm, uses.sessions), { isTls }))

@@ -4,7 +4,6 @@ import type { RequestAuthenticator } from './authenticator.ts'
 import { type Class, proveClass } from './class.ts'
 import { atOnce, isAnswer, Misuse, Unauthorized, Undecided } from './errors.ts'
 import { find, type LoggedIn, without } from './logged-in.ts'
-import { endOfTurn } from './turn.ts'
 import { warnOfLogoutInVain, warnOfUnguarded } from './unguarded.ts'
 
 /** Koa's context with the store on it. Give it to the router, so that a misspelt `ctx.atuh` does not compile. */
@@ -201,6 +200,15 @@ export function auth(...none: []): (ctx: ExtendableContext & { auth?: Auth }, ne
     await next()
     store.close()
   }
+}
+
+let end: Promise<void> | undefined
+function endOfTurn(): Promise<void> {
+  end ??= new Promise((resolve) => setImmediate(() => {
+    end = undefined
+    resolve()
+  }))
+  return end
 }
 
 /** The store of a request, or a sentence that names the missing line. */

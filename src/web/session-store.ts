@@ -60,7 +60,8 @@ export class SessionStore {
   async get(id: string, ctx: object): Promise<SessionData | undefined> {
     const digest = digestOf(id)
     if (digest === undefined) return undefined
-    return this.#sessions.use(ctx, digest, (found) => found && this.#use(found))
+    const found = await this.#sessions.find(ctx, digest)
+    return found && this.#use(found)
   }
 
   #use(found: StoredSession): SessionData | Promise<undefined> {

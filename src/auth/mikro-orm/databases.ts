@@ -2,8 +2,6 @@ import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { ExtendableContext, Next } from 'koa'
 import { Misuse } from '../errors.ts'
 import { Slot } from '../slot.ts'
-import { endOfTurn, goOnInStep } from '../turn.ts'
-import type { ReadOptions } from './prepared-read.ts'
 
 /** The databases of an application by name; `default` is the one that is meant where none is named. */
 export type Databases = { readonly default: MikroORM } & { readonly [name: string]: MikroORM }
@@ -21,20 +19,13 @@ const mounted = new Slot<RequestDatabases>('databases')
 
 /**
  * Gives every request its databases. An entity manager is forked only when something asks for one.
- *
- * @param options.remember whether rows that authenticators have found may be remembered until anything is committed that may
- *   have changed them; so it is, where that can be told exactly, unless this is `false`. What an SQLite database is at the
- *   first look-up it has to stay then, as far as this connection can change it: with the same `journal_mode`, and with no
- *   view and no temporary table in the place of a model's own. What a middleware before an
- *   authenticator writes by the driver itself, past MikroORM and at once, need not count for that very request
  */
 export function databases(
   orm: MikroORM | Databases,
-  options: ReadOptions = {},
 ): (ctx: ExtendableContext, next: Next) => Promise<unknown> {
   const all: Databases = isDatabases(orm) ? orm : { default: orm }
   return (ctx, next) => {
-    mounted.set(ctx, new RequestDatabases(all, options))
+    mounted.set(ctx, new RequestDatabases(all))
     return next()
   }
 }
@@ -59,16 +50,11 @@ export function databasesOf(ctx: object): RequestDatabases {
 
 /** The databases of one request, its entity managers, and what was found before there were any. */
 class RequestDatabases {
-  /** How look-ups are to read. */
-  readonly options: ReadOptions
   readonly #all: Databases
   #managers: Map<string, EntityManager> | undefined
   #found: readonly Found[] | undefined
-  /** The end of the turn in which the request came, until it looks up anything. */
-  #came: Promise<void> | undefined = endOfTurn()
 
-  constructor(all: Databases, options: ReadOptions) {
-    this.options = options
+  constructor(all: Databases) {
     this.#all = all
   }
 
@@ -94,16 +80,6 @@ class RequestDatabases {
   /** Whether there is an entity manager, which may know more than the database. */
   isInUse(name = 'default'): boolean {
     return this.#managers?.has(name) ?? false
-  }
-
-  /**
-   * Those with whom the request goes on, at its first look-up; `undefined` where it has waited for anything since, and may have changed
-   * something. All of them had come before they went on: what is found out for one from then on is as good for all.
-   */
-  together(): object | undefined {
-    const came = this.#came
-    this.#came = undefined
-    return came && goOnInStep(came) ? came : undefined
   }
 
   /** What was found is to be in the entity manager, if somebody asks for one. */

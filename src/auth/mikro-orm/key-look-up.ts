@@ -22,7 +22,7 @@ export class KeyLookUp<Model extends object> {
    *
    * @param database the name that it was mounted by, if it is not the default one
    */
-  find(ctx: object, key: string, database?: string): Model | undefined | Promise<Model | undefined> {
+  async find(ctx: object, key: string, database?: string): Promise<Model | undefined> {
     const databases = databasesOf(ctx)
     const property = this.#keyOf(databases.database(database))
     const value = keyFrom(property, key)
@@ -33,7 +33,7 @@ export class KeyLookUp<Model extends object> {
     // It is of that very class.
     if (known) return known as Model
     this.#lookUp ??= new LookUp({ model: this.#model, property: property.name })
-    return this.#lookUp.use(ctx, value, (entity) => entity, database)
+    return this.#lookUp.find(ctx, value, database)
   }
 
   #keyOf(orm: MikroORM): EntityProperty {

@@ -2,10 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/core'
 import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
+import { isPostgres } from './drivers.ts'
 import { type DateKey, primaryKeyOf } from './model.ts'
-import { clientOf } from './prepared-read.ts'
-import { isSqlite } from './sqlite-client.ts'
-import { updateSqlite } from './sqlite-update.ts'
 
 const minute = 60_000
 const second = 1_000
@@ -119,9 +117,9 @@ export class LastUses<Entity extends object> {
     }
     const change = { [this.#at]: new Date(time) }
     const em = this.#orm.em.fork()
-    const client = await clientOf(em.getConnection())
-    if (isSqlite(client)) await updateSqlite(em, client, { model: this.#model, where: rows, change })
-    else await em.transactional((em) => this.#changeUnlocked(em, rows, change))
+    if (await isPostgres(em.getConnection()))
+      await em.transactional((em) => this.#changeUnlocked(em, rows, change))
+    else await em.nativeUpdate<object>(this.#model, rows, change, { filters: false })
     // Unless it was used again meanwhile.
     for (const [key, time] of notes) if (this.#noted.get(key) === time) this.#noted.delete(key)
   }

@@ -61,11 +61,8 @@ class ModelSessionAuthenticator extends SessionAuthenticator<SessionModel> {
     this.#users = new KeyLookUp(user)
   }
 
-  override authenticate(sessionID: string, ctx: AuthContext): void | Promise<void> {
-    const logIn = (user: SessionModel | undefined) => {
-      if (user) ctx.auth.login(user, this.user)
-    }
-    const user = this.#users.find(ctx, sessionID, this.#database)
-    return user instanceof Promise ? user.then(logIn) : logIn(user)
+  override async authenticate(sessionID: string, ctx: AuthContext): Promise<void> {
+    const user = await this.#users.find(ctx, sessionID, this.#database)
+    if (user) ctx.auth.login(user, this.user)
   }
 }

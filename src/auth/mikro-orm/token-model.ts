@@ -90,13 +90,10 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     this.#tokens = new LookUp({ model: user, property: keys.value, relation: keys.user })
   }
 
-  override authenticate({ token }: BearerAuthorization, ctx: AuthContext): void | Promise<void> {
+  override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
     const value = this.user.stored(token)
-    if (value === undefined) return undefined
-    return this.#tokens.use(ctx, value, (found) => found && this.#logIn(found, ctx), this.#database)
-  }
-
-  #logIn(found: TokenModel, ctx: AuthContext): void | Promise<void> {
+    const found = value === undefined ? undefined : await this.#tokens.find(ctx, value, this.#database)
+    if (!found) return
     if (!yesOrNo(found.isValid, '`isValid`')) return this.#delete(found, ctx)
     // The relation is populated, and may be wrapped (`ref()`); its property was proven to be one of the entity.
     const user = (found as unknown as Record<string, object | null>)[this.#relation]
