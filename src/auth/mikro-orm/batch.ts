@@ -1,22 +1,24 @@
-interface Waiting<Key, Row> {
+import type { Key, Load, Row } from './prepared-statement.ts'
+
+interface Waiting {
   readonly key: Key
   resolve(row: Row | undefined): void
   reject(error: unknown): void
 }
 
-/** Loads together what is asked for in one turn of the event loop, as DataLoader does. Caches nothing. */
-export class Batch<Key, Row> {
-  readonly #load: (keys: Key[]) => (Row | undefined)[] | Promise<(Row | undefined)[]>
-  #waiting: Waiting<Key, Row>[] = []
+/** Loads the keys of one event-loop turn together (DataLoader's pattern). Caches nothing. */
+export class Batch {
+  readonly #load: Load
+  #waiting: Waiting[] = []
 
-  /** @param load returns a row, or `undefined`, for each key, in the same order */
-  constructor(load: (keys: Key[]) => (Row | undefined)[] | Promise<(Row | undefined)[]>) {
+  constructor(load: Load) {
     this.#load = load
   }
 
   get(key: Key): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ key, resolve, reject }) === 1) setImmediate(() => this.#run())
+      // `nextTick` runs after the promise jobs of this turn, so all requests that `auth()` released together have asked.
+      if (this.#waiting.push({ key, resolve, reject }) === 1) process.nextTick(() => this.#run())
     })
   }
 
@@ -25,9 +27,7 @@ export class Batch<Key, Row> {
     this.#waiting = []
     try {
       const rows = await this.#load(waiting.map(({ key }) => key))
-      waiting.forEach(({ resolve }, i) => {
-        resolve(rows[i])
-      })
+      for (const [i, { resolve }] of waiting.entries()) resolve(rows[i])
     } catch (error) {
       for (const { reject } of waiting) reject(error)
     }

@@ -2,45 +2,38 @@ import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { ExtendableContext, Next } from 'koa'
 import { Misuse } from '../errors.ts'
 import { Slot } from '../slot.ts'
+import { type Hydrated, register } from './find-one-query.ts'
 
-/** The databases of an application by name; `default` is the one that is meant where none is named. */
+/** The databases of an application by name. `default` is used where no name is given. */
 export type Databases = { readonly default: MikroORM } & { readonly [name: string]: MikroORM }
 
-/** What one statement has found. */
-export interface Found {
+interface Loaded extends Hydrated {
   readonly database: string
-  /** An entity, and perhaps the one that it belongs to. */
-  readonly entities: readonly object[]
-  /** Puts them into an entity manager. */
-  attach(em: EntityManager): void
 }
 
 const mounted = new Slot<RequestDatabases>('databases')
 
-/**
- * Gives every request its databases. An entity manager is forked only when something asks for one.
- */
+/** Gives each request its databases. An entity manager is forked only when code asks for one. */
 export function databases(
   orm: MikroORM | Databases,
 ): (ctx: ExtendableContext, next: Next) => Promise<unknown> {
-  const all: Databases = isDatabases(orm) ? orm : { default: orm }
+  const orms: Databases = 'em' in orm ? { default: orm as MikroORM } : orm
   return (ctx, next) => {
-    mounted.set(ctx, new RequestDatabases(all))
+    mounted.set(ctx, new RequestDatabases(orms))
     return next()
   }
 }
 
 /**
- * The entity manager of this request, the same at each call, so that handlers get the very entity that an
- * authenticator logged in.
+ * The entity manager of this request, the same at each call. It manages the entities that authenticators logged in.
  *
- * @param database its name, if it is not the default one
+ * @param database the name under which `databases()` mounted it, if not the default one
  */
 export function entityManager(ctx: object, database?: string): EntityManager {
   return databasesOf(ctx).manager(database)
 }
 
-/** For look-ups: the databases of a request. */
+/** The databases of a request. Throws `Misuse` if `databases(orm)` is missing. */
 export function databasesOf(ctx: object): RequestDatabases {
   const found = mounted.get(ctx)
   if (!found)
@@ -48,56 +41,50 @@ export function databasesOf(ctx: object): RequestDatabases {
   return found
 }
 
-/** The databases of one request, its entity managers, and what was found before there were any. */
-class RequestDatabases {
-  readonly #all: Databases
+/** The databases and entity managers of one request, and the entities that look-ups loaded without a manager. */
+export class RequestDatabases {
+  readonly #orms: Databases
   #managers: Map<string, EntityManager> | undefined
-  #found: readonly Found[] | undefined
+  #loaded: readonly Loaded[] = []
 
-  constructor(all: Databases) {
-    this.#all = all
+  constructor(orms: Databases) {
+    this.#orms = orms
   }
 
-  /** The database itself. Throws `Misuse` if there is none of that name. */
-  database(name = 'default'): MikroORM {
-    const orm = name === 'default' || Object.hasOwn(this.#all, name) ? this.#all[name] : undefined
+  /** The database of that name. Throws `Misuse` if there is none. */
+  orm(name = 'default'): MikroORM {
+    const orm = name === 'default' || Object.hasOwn(this.#orms, name) ? this.#orms[name] : undefined
     if (!orm)
       throw new Misuse(`There is no database "${name}": name it in \`app.use(databases({ ${name}: orm }))\`.`)
     return orm
   }
 
-  /** The entity manager, from the first call on the same. */
+  /** The entity manager, forked at the first call. */
   manager(name = 'default'): EntityManager {
     const known = this.#managers?.get(name)
     if (known) return known
-    const em = this.database(name).em.fork()
+    const em = this.orm(name).em.fork()
     this.#managers ??= new Map()
     this.#managers.set(name, em)
-    for (const each of this.#found ?? []) if (each.database === name) each.attach(em)
+    register(
+      em,
+      this.#loaded.filter(({ database }) => database === name),
+    )
     return em
   }
 
-  /** Whether there is an entity manager, which may know more than the database. */
-  isInUse(name = 'default'): boolean {
+  /** Whether there is an entity manager, which may hold changes that the database does not have yet. */
+  hasManager(name = 'default'): boolean {
     return this.#managers?.has(name) ?? false
   }
 
-  /** What was found is to be in the entity manager, if somebody asks for one. */
-  note<One extends Found>(found: One): One {
-    this.#found = this.#found ? [...this.#found, found] : [found]
-    return found
+  /** Adds entities that the entity manager is to manage as soon as there is one. */
+  addLoaded(hydrated: readonly Hydrated[], database = 'default'): void {
+    this.#loaded = [...this.#loaded, ...hydrated.map((each) => ({ ...each, database }))]
   }
 
-  /** The one of those entities that was found on this request already, if any. */
-  foundBefore(isIt: (entity: object) => boolean, name = 'default'): object | undefined {
-    for (const each of this.#found ?? []) {
-      const entity = each.database === name ? each.entities.find(isIt) : undefined
-      if (entity) return entity
-    }
-    return undefined
+  /** The first loaded entity for which the test is true. */
+  findLoaded(test: (entity: object) => boolean, name = 'default'): object | undefined {
+    return this.#loaded.find(({ entity, database }) => database === name && test(entity))?.entity
   }
-}
-
-function isDatabases(orm: MikroORM | Databases): orm is Databases {
-  return !('em' in orm)
 }

@@ -1,7 +1,7 @@
 export { type Databases, databases, entityManager } from './databases.ts'
 export { KeyLookUp } from './key-look-up.ts'
 export { LastUses, type LastUsesOptions } from './last-uses.ts'
-export { LookUp, type Sought } from './look-up.ts'
+export { LookUp } from './look-up.ts'
 export type { ModelOptions } from './model.ts'
 export {
   ModelAuthenticatable,
@@ -10,6 +10,7 @@ export {
   PasswordModel,
   type PasswordModelClass,
 } from './password-model.ts'
+export type { Sought } from './query-builder.ts'
 export { ModelSessionAuthenticatable, SessionModel, type SessionModelClass } from './session-model.ts'
 export {
   generateToken,

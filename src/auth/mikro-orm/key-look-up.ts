@@ -4,10 +4,7 @@ import { databasesOf } from './databases.ts'
 import { LookUp } from './look-up.ts'
 import { keyFrom, primaryKeyOf } from './model.ts'
 
-/**
- * Finds an entity by its primary key, as fast as `LookUp` does; and without asking where the request has found it already,
- * as the user of a session that was looked up, say.
- */
+/** Finds an entity by its primary key as `LookUp` does. An entity that this request has loaded needs no second query. */
 export class KeyLookUp<Model extends object> {
   readonly #model: Class<Model>
   readonly #keys = new WeakMap<MikroORM, EntityProperty>()
@@ -18,20 +15,20 @@ export class KeyLookUp<Model extends object> {
   }
 
   /**
-   * The entity, or nobody: a key of the wrong form is nobody's, not an error of the database.
+   * The entity, or `undefined`, also for a key that cannot be one of the model's, such as a UUID with a typing error. Rejects if
+   * the database cannot be queried.
    *
-   * @param database the name that it was mounted by, if it is not the default one
+   * @param database the name under which `databases()` mounted it, if not the default one
    */
   async find(ctx: object, key: string, database?: string): Promise<Model | undefined> {
     const databases = databasesOf(ctx)
-    const property = this.#keyOf(databases.database(database))
+    const property = this.#keyOf(databases.orm(database))
     const value = keyFrom(property, key)
     if (value === undefined) return undefined
-    const isIt = (entity: object) =>
+    const hasKey = (entity: object) =>
       entity.constructor === this.#model && Reflect.get(entity, property.name) === value
-    const known = databases.isInUse(database) ? undefined : databases.foundBefore(isIt, database)
-    // It is of that very class.
-    if (known) return known as Model
+    const loaded = databases.hasManager(database) ? undefined : databases.findLoaded(hasKey, database)
+    if (loaded) return loaded as Model
     this.#lookUp ??= new LookUp({ model: this.#model, property: property.name })
     return this.#lookUp.find(ctx, value, database)
   }

@@ -2,7 +2,6 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/core'
 import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
-import { isPostgres } from './drivers.ts'
 import { type DateKey, primaryKeyOf } from './model.ts'
 
 const minute = 60_000
@@ -117,8 +116,7 @@ export class LastUses<Entity extends object> {
     }
     const change = { [this.#at]: new Date(time) }
     const em = this.#orm.em.fork()
-    if (await isPostgres(em.getConnection()))
-      await em.transactional((em) => this.#changeUnlocked(em, rows, change))
+    if (locksRows(em)) await em.transactional((em) => this.#changeUnlocked(em, rows, change))
     else await em.nativeUpdate<object>(this.#model, rows, change, { filters: false })
     // Unless it was used again meanwhile.
     for (const [key, time] of notes) if (this.#noted.get(key) === time) this.#noted.delete(key)
@@ -156,4 +154,9 @@ function* batches(notes: readonly Note[]): Generator<readonly Note[]> {
     first = i
   }
   if (first < inOrder.length) yield inOrder.slice(first)
+}
+
+/** Whether the database locks rows, as PostgreSQL does. SQLite locks the whole file. */
+function locksRows(em: EntityManager): boolean {
+  return em.getPlatform().getDefaultSchemaName() === 'public'
 }

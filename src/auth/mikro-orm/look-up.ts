@@ -1,30 +1,19 @@
-import { DriverException, type EntityManager, helper, type MikroORM } from '@mikro-orm/core'
-import type { Class } from '../class.ts'
+import { DriverException, helper, type MikroORM } from '@mikro-orm/core'
 import { Misuse } from '../errors.ts'
 import { Batch } from './batch.ts'
-import { databasesOf, entityManager, type Found } from './databases.ts'
-import { type Connection, type Key, type Load, loader, type Row } from './drivers.ts'
-import { type Hydrated, isMore, register, UsualQuery } from './usual-query.ts'
-
-/** What is looked up: the entity of a model that has a value, and the one that it belongs to. */
-export interface Sought<Model extends object = object> {
-  readonly model: Class<Model>
-  readonly property: string
-  /** The relation to the entity that is loaded with it, by a join. */
-  readonly relation?: string | undefined
-}
+import { databasesOf, entityManager, type RequestDatabases } from './databases.ts'
+import { FindOneQuery } from './find-one-query.ts'
+import { type Connection, type Key, type Load, prepareStatement } from './prepared-statement.ts'
+import type { Sought } from './query-builder.ts'
 
 interface Prepared {
-  readonly query: UsualQuery
-  readonly batch: Batch<Key, Row>
+  readonly query: FindOneQuery
+  readonly batch: Batch
 }
 
 /**
- * Finds an entity by one of its values with a prepared statement, which is two hundred times faster than `em.findOne`. Look-ups
- * of the same turn of the event loop are one batch. If a handler asks for the entity manager, the entity is already in it.
- *
- * Falls back to `em.findOne` for models that are more than plain columns, when queries are logged, when this request already
- * uses its entity manager, and when the statement fails.
+ * Finds the entity that `em.findOne` finds, by a prepared statement and in batches of one event-loop turn. Uses `em.findOne` itself
+ * for each model, configuration and request where the two could differ.
  */
 export class LookUp<Model extends object> {
   readonly #sought: Sought<Model>
@@ -34,34 +23,49 @@ export class LookUp<Model extends object> {
     this.#sought = sought
   }
 
-  /** The entity, or `undefined`. Throws if the database cannot be asked. */
+  /**
+   * The entity, or `undefined`. Rejects if the database cannot be queried.
+   *
+   * @param database the name under which `databases()` mounted it, if not the default one
+   */
   async find(ctx: object, value: Key, database?: string): Promise<Model | undefined> {
     if (typeof value !== 'string' && typeof value !== 'number')
-      throw new Misuse('Look up a text or a number: an object would be a query of its own.')
-    // Many databases end a text there.
+      throw new Misuse('Look up a string or a number: MikroORM takes an object for a query.')
+    // Many databases end a string at a NUL.
     if (typeof value === 'string' && value.includes('\0')) return undefined
     const databases = databasesOf(ctx)
-    const orm = databases.database(database)
-    const isUsual = () =>
-      databases.isInUse(database) || isMore(orm) || orm.config.getLogger().isEnabled('query')
-    if (isUsual()) return this.#findOne(ctx, value, database)
     try {
-      const prepared = await this.#prepare(orm)
-      if (prepared && typeof value === prepared.query.type && (await prepared.query.isRight())) {
-        const row = await prepared.batch.get(value)
-        if (!isUsual()) {
-          if (!row) return undefined
-          const found = new FoundRow(prepared.query.hydrate(row), database)
-          // One row is one entity: what the request knows already MikroORM is to merge.
-          if (!found.entities.some((one) => databases.foundBefore((other) => isSame(one, other), database)))
-            return databases.note(found).entity as Model
-        }
-      }
+      const found = await this.#findPrepared(databases, value, database)
+      if (found !== undefined) return found ?? undefined
     } catch (error) {
       if (error instanceof DriverException) throw error
-      // Whatever it is, MikroORM says so itself, or knows better.
+      // `em.findOne` succeeds, or throws the error that MikroORM makes of this one.
     }
     return this.#findOne(ctx, value, database)
+  }
+
+  /** `null` if there is no such entity; `undefined` if `em.findOne` has to be used. */
+  async #findPrepared(
+    databases: RequestDatabases,
+    value: Key,
+    name?: string,
+  ): Promise<Model | null | undefined> {
+    const orm = databases.orm(name)
+    const isAllowed = () => !databases.hasManager(name) && isPlainRequest(orm)
+    if (!isAllowed()) return undefined
+    const prepared = await this.#prepare(orm)
+    if (!prepared || typeof value !== prepared.query.keyType || !(await prepared.query.isCurrent()))
+      return undefined
+    const row = await prepared.batch.get(value)
+    if (!isAllowed()) return undefined
+    if (!row) return null
+    const hydrated = prepared.query.hydrate(row)
+    // A row that this request has loaded before is merged by MikroORM.
+    if (hydrated.some(({ entity }) => databases.findLoaded((loaded) => isSameRow(entity, loaded), name)))
+      return undefined
+    databases.addLoaded(hydrated, name)
+    // The hydrator set the prototype of the sought model on the last one.
+    return (hydrated.at(-1)?.entity ?? null) as Model | null
   }
 
   #prepare(orm: MikroORM): Promise<Prepared | undefined> {
@@ -74,62 +78,50 @@ export class LookUp<Model extends object> {
 
   async #findOne(ctx: object, value: Key, database?: string): Promise<Model | undefined> {
     const { model, property, relation } = this.#sought
-    // The contracts check the names of properties; MikroORM's types cannot follow a computed one.
-    const where = { [property]: value } as object
+    const where = { [property]: value }
     const populate = (relation === undefined ? [] : [relation]) as never
-    const mayKnowIt = databasesOf(ctx).isInUse(database)
+    const hadManager = databasesOf(ctx).hasManager(database)
     const em = entityManager(ctx, database)
-    // The identity map would return it even if a filter leaves it out.
-    if (mayKnowIt && (await em.count<object>(model, where)) === 0) return undefined
+    // `em.findOne` by primary key returns a managed entity even if a filter excludes its row.
+    if (hadManager && (await em.count<object>(model, where)) === 0) return undefined
     return ((await em.findOne<object>(model, where, { populate })) as Model | null) ?? undefined
   }
 }
 
 async function prepare(orm: MikroORM, sought: Sought): Promise<Prepared | undefined> {
-  const query = await UsualQuery.of(orm, sought)
+  const query = await FindOneQuery.record(orm, sought)
   if (!query) return undefined
-  // Replicas take turns.
-  const loads = new WeakMap<Connection, Promise<Load>>()
-  const batch = new Batch<Key, Row>(async (keys) => {
+  const statements = new WeakMap<Connection, Promise<Load>>()
+  const batch = new Batch(async (keys) => {
     const { connection } = query
-    const load = loads.get(connection) ?? loader(connection, (placeholder) => query.sql(placeholder))
-    loads.set(connection, load)
+    const statement =
+      statements.get(connection) ?? prepareStatement(connection, (placeholder) => query.sql(placeholder))
+    statements.set(connection, statement)
     try {
-      return await (await load)(keys)
+      return await (await statement)(keys)
     } catch (error) {
-      // It may have been opened anew.
-      loads.delete(connection)
+      // The connection may have been opened anew, so the next batch prepares the statement again.
+      statements.delete(connection)
       throw error
     }
   })
   return { query, batch }
 }
 
-function isSame(one: object, other: object): boolean {
+/** Whether no RequestContext, transaction, schema, abort signal, session of the database or query log is involved. */
+function isPlainRequest({ em, config }: MikroORM): boolean {
+  return (
+    em.getContext(false) === em &&
+    em.schema === undefined &&
+    Reflect.get(em, 'signal') === undefined &&
+    em.getSessionContext() === undefined &&
+    !config.getLogger().isEnabled('query')
+  )
+}
+
+function isSameRow(one: object, other: object): boolean {
   return (
     one.constructor === other.constructor &&
     helper(one).getSerializedPrimaryKey() === helper(other).getSerializedPrimaryKey()
   )
-}
-
-class FoundRow implements Found {
-  readonly database: string
-  readonly #hydrated: readonly Hydrated[]
-
-  constructor(hydrated: readonly Hydrated[], database = 'default') {
-    this.database = database
-    this.#hydrated = hydrated
-  }
-
-  get entity(): object | undefined {
-    return this.entities.at(-1)
-  }
-
-  get entities(): object[] {
-    return this.#hydrated.map(([entity]) => entity)
-  }
-
-  attach(em: EntityManager): void {
-    register(em, this.#hydrated)
-  }
 }

@@ -166,7 +166,7 @@ describe('ModelTokenAuthenticatable', () => {
       const { url, errors } = await serveGuarded(t, orm, Token.authenticator(), User)
 
       assert.equal((await fetch(url, bearer(btoa('{"$ne":""}')))).status, 500)
-      assert.match(errors[0]?.message ?? '', /^Look up a text or a number/)
+      assert.match(errors[0]?.message ?? '', /^Look up a string or a number/)
     }
   })
 

@@ -113,7 +113,7 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   }
 
   #ownerOf(ctx: AuthContext): Class {
-    const orm = databasesOf(ctx).database(this.#database)
+    const orm = databasesOf(ctx).orm(this.#database)
     // Two times on every request, and the same as long as it is the same database.
     if (this.#lastOwner?.orm !== orm) this.#lastOwner = { orm, type: this.#ownerIn(orm) }
     return this.#lastOwner.type

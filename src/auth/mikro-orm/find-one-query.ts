@@ -1,0 +1,134 @@
+import {
+  type EntityManager,
+  type EntityMetadata,
+  type EntityProperty,
+  type Hydrator,
+  helper,
+  type MikroORM,
+} from '@mikro-orm/core'
+import type { Class } from '../class.ts'
+import {
+  hasHooks,
+  isConfigurationAllowed,
+  isModelAllowed,
+  isRelationAllowed,
+  sampleKey,
+} from './allow-list.ts'
+import { Filters } from './filters.ts'
+import type { Connection, Key, Row } from './prepared-statement.ts'
+import {
+  driverOf,
+  type PopulateHint,
+  type QueryBuilder,
+  recordFindOne,
+  type Sought,
+  sqlOf,
+} from './query-builder.ts'
+
+/** An entity that MikroORM's hydrator has filled, and the snapshot that a flush compares it with. */
+export interface Hydrated {
+  readonly entity: object
+  readonly snapshot: object
+}
+
+/**
+ * The query of `em.findOne(model, { [property]: value }, { populate: [relation] })`. MikroORM builds it once and hydrates each row.
+ * It exists only for models and configurations whose replay equals `em.findOne` (see `allow-list.ts`).
+ */
+export class FindOneQuery {
+  readonly keyType: 'string' | 'number'
+  readonly #orm: MikroORM
+  readonly #qb: QueryBuilder
+  readonly #key: Key
+  readonly #filters: Filters
+  readonly #hydrator: Hydrator
+  readonly #meta: EntityMetadata
+  readonly #metas: readonly EntityMetadata[]
+
+  private constructor(
+    orm: MikroORM,
+    qb: QueryBuilder,
+    key: Key,
+    filters: Filters,
+    metas: [EntityMetadata, ...EntityMetadata[]],
+  ) {
+    this.keyType = typeof key as 'string' | 'number'
+    this.#orm = orm
+    this.#qb = qb
+    this.#key = key
+    this.#filters = filters
+    this.#hydrator = orm.config.getHydrator(orm.getMetadata()) as Hydrator
+    this.#meta = metas[0]
+    this.#metas = metas
+  }
+
+  /** Records the query. Returns `undefined` if only `em.findOne` itself is certain to be right. */
+  static async record(orm: MikroORM, sought: Sought): Promise<FindOneQuery | undefined> {
+    const meta = orm.getMetadata().get<object>(sought.model)
+    const properties: Readonly<Record<string, EntityProperty>> = meta.properties
+    const key = sampleKey(properties[sought.property])
+    const relation = sought.relation === undefined ? undefined : properties[sought.relation]
+    if (key === undefined || !isConfigurationAllowed(orm) || !isModelAllowed(orm, meta, relation))
+      return undefined
+    if (sought.relation !== undefined && !(relation && isRelationAllowed(orm, relation))) return undefined
+    const filters = new Filters(orm, meta, relation)
+    if (!(await filters.record())) return undefined
+    const qb = await recordFindOne(orm, sought, key)
+    if (!qb) return undefined
+    const target = relation?.targetMeta
+    return new FindOneQuery(orm, qb, key, filters, target ? [meta, target] : [meta])
+  }
+
+  /** Whether hooks and filters are as they were at the recording. */
+  async isCurrent(): Promise<boolean> {
+    return !this.#metas.some((meta) => hasHooks(this.#orm, meta)) && this.#filters.areUnchanged()
+  }
+
+  /** The connection that MikroORM would use for a read now: the primary, or one of the replicas. */
+  get connection(): Connection {
+    return this.#qb.getConnection()
+  }
+
+  /** MikroORM's SQL with a placeholder for the key. */
+  sql(placeholder: string): string {
+    return sqlOf(this.#orm, this.#qb, this.#key, placeholder)
+  }
+
+  /** The entities of a row, the one that was sought last. No entity manager manages them yet. */
+  hydrate(row: Row): Hydrated[] {
+    const { populate } = this.#qb.state
+    const data = driverOf(this.#orm).mapResult(row, this.#meta, populate, this.#qb, {})
+    const hydrated: Hydrated[] = []
+    this.#hydrate(this.#meta, data, populate, hydrated)
+    return hydrated
+  }
+
+  #hydrate(
+    meta: EntityMetadata,
+    data: object,
+    populate: readonly PopulateHint[],
+    hydrated: Hydrated[],
+  ): object {
+    const entity = {}
+    // The hydrator asks its factory for the entity of a joined relation.
+    const factory = {
+      create: (model: Class, joined: object) =>
+        this.#hydrate(this.#orm.getMetadata().get<object>(model), joined, [], hydrated),
+    }
+    this.#hydrator.hydrate(entity, meta, data, factory as never, 'full', false, true)
+    // The prototype comes last: assigning through its accessors would take three times as long.
+    Object.setPrototypeOf(entity, meta.prototype)
+    const wrapped = helper(entity)
+    const schema = driverOf(this.#orm).getSchemaName(meta)
+    if (schema !== undefined) wrapped.__schema = schema
+    wrapped.setSerializationContext({ populate: populate as never })
+    hydrated.push({ entity, snapshot: data })
+    return entity
+  }
+}
+
+/** Makes an entity manager manage hydrated entities, as its own factory does. */
+export function register(em: EntityManager, hydrated: readonly Hydrated[]): void {
+  for (const { entity, snapshot } of hydrated)
+    em.getUnitOfWork().register(entity, snapshot, { refresh: true, loaded: true })
+}

@@ -1,0 +1,92 @@
+/** A value that is looked up. */
+export type Key = string | number
+/** A row of the database by column name. */
+export type Row = Readonly<Record<string, unknown>>
+/** Returns a row or `undefined` for each key, in order. Throws where `em.findOne` has to be used. */
+export type Load = (keys: readonly Key[]) => (Row | undefined)[] | Promise<(Row | undefined)[]>
+
+/** A connection of MikroORM, or a subclass of the application. */
+export interface Connection {
+  getNativeClient?(): Promise<object>
+  /** Sends a query in the connection's own way, for example with a time limit. */
+  ask?(query: object): Promise<{ rows: Row[] }>
+  /** Throws if the connection cannot be read now. */
+  assertReadable?(client: object): void
+}
+
+interface Sqlite {
+  readonly inTransaction: boolean
+  prepare(sql: string): { get(key: Key | bigint): Row | undefined }
+  exec(sql: string): unknown
+}
+
+interface Postgres {
+  query(query: object | string): Promise<{ rows: Row[] }>
+}
+
+let statements = 0
+
+/**
+ * Prepares a query on the native client of a connection. Throws unless that is better-sqlite3 or pg.
+ *
+ * @param sql returns the query with that placeholder for the key
+ */
+export async function prepareStatement(
+  connection: Connection,
+  sql: (placeholder: string) => string,
+): Promise<Load> {
+  const client = await connection.getNativeClient?.()
+  if (client && 'prepare' in client) return prepareOnSqlite(client as Sqlite, connection, sql('?'))
+  if (client && 'totalCount' in client)
+    return prepareOnPostgres(client as unknown as Postgres, connection, sql)
+  throw new Error('Statements can be prepared with better-sqlite3 and pg only.')
+}
+
+function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): Load {
+  connection.assertReadable?.(client)
+  const statement = client.prepare(sql)
+  // better-sqlite3 binds a number as a float, which a text column stores as `1.0`.
+  const get = (key: Key) => statement.get(Number.isInteger(key) ? BigInt(key) : key)
+  return (keys) => {
+    connection.assertReadable?.(client)
+    if (client.inTransaction) throw new Error('Another transaction is open on this connection.')
+    // `exec` throws while a query is streamed: a read on this connection would see the snapshot of that query.
+    client.exec(keys.length > 1 ? 'begin' : '')
+    if (keys.length === 1) return keys.map(get)
+    // One transaction for the batch: SQLite takes its read lock once.
+    try {
+      return keys.map(get)
+    } finally {
+      client.exec('commit')
+    }
+  }
+}
+
+const position = 'koa_authenticators_position'
+
+async function prepareOnPostgres(
+  pool: Postgres,
+  connection: Connection,
+  sql: (placeholder: string) => string,
+): Promise<Load> {
+  const name = `koa-authenticators-${++statements}`
+  const type = await keyTypeOnPostgres(pool, name, sql('$1'))
+  const text = `select k.n::int as ${position}, q.* from unnest($1::${type}[]) with ordinality as k (v, n) cross join lateral (${sql('k.v')}) as q`
+  return async (keys) => {
+    const query = { name, text, values: [keys] }
+    const { rows } = await (connection.ask?.(query) ?? pool.query(query))
+    const found = new Map(rows.map(({ [position]: n, ...row }) => [n, row]))
+    return keys.map((_, i) => found.get(i + 1))
+  }
+}
+
+/** The type that PostgreSQL infers for the key, so that a batch compares it as a single query does. */
+async function keyTypeOnPostgres(pool: Postgres, name: string, sql: string): Promise<string> {
+  const statement = `"type of ${name}"`
+  // One call, so that the pool sends all three on the same connection.
+  const results = await pool.query(`prepare ${statement} as ${sql};
+    select parameter_types[1]::text as type from pg_prepared_statements where name = 'type of ${name}';
+    deallocate ${statement}`)
+  const [, { rows: [row] = [] } = {}] = results as unknown as { rows?: Row[] }[]
+  return String(row?.type)
+}

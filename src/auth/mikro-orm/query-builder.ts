@@ -1,0 +1,84 @@
+import { type EntityMetadata, type MikroORM, raw } from '@mikro-orm/core'
+import type { Class } from '../class.ts'
+import type { Connection, Key } from './prepared-statement.ts'
+
+/** A look-up: the model, the property that has the value, and the relation that is loaded with it by a join. */
+export interface Sought<Model extends object = object> {
+  readonly model: Class<Model>
+  readonly property: string
+  readonly relation?: string | undefined
+}
+
+/** A relation that a query loads. */
+export interface PopulateHint {
+  readonly field: string
+  readonly children?: readonly PopulateHint[]
+}
+
+/** The part of MikroORM's query builder that a look-up uses. */
+export interface QueryBuilder {
+  readonly state: { readonly populate: readonly PopulateHint[] }
+  execute(...args: unknown[]): Promise<object[]>
+  toQuery(): { sql: string; params: readonly unknown[] }
+  getConnection(): Connection
+}
+
+/** The part of MikroORM's SQL driver that a look-up uses. */
+interface Driver {
+  createQueryBuilder(...args: unknown[]): QueryBuilder
+  joinedProps(meta: EntityMetadata, populate: readonly PopulateHint[]): readonly PopulateHint[]
+  mapResult(
+    row: object,
+    meta: EntityMetadata,
+    populate: readonly PopulateHint[],
+    qb: QueryBuilder,
+    map: object,
+  ): object
+  getSchemaName(meta: EntityMetadata): string | undefined
+}
+
+/** MikroORM types its driver for any kind of database; every SQL driver has these methods. */
+export function driverOf(orm: MikroORM): Driver {
+  return orm.driver as unknown as Driver
+}
+
+/**
+ * Calls `em.findOne` with a driver that records the query builders and sends nothing. Returns the builder if there is exactly one
+ * query, which has the key once and joins exactly the relation.
+ */
+export async function recordFindOne(
+  orm: MikroORM,
+  { model, property, relation }: Sought,
+  key: Key,
+): Promise<QueryBuilder | undefined> {
+  const recorded: QueryBuilder[] = []
+  const driver = driverOf(orm)
+  const recorder: Driver = Object.create(driver)
+  recorder.createQueryBuilder = (...args) => {
+    const qb = driver.createQueryBuilder(...args)
+    qb.execute = async () => {
+      recorded.push(qb)
+      return []
+    }
+    return qb
+  }
+  const em = orm.em.fork()
+  Reflect.set(em, 'driver', recorder)
+  const relations = relation === undefined ? [] : [relation]
+  await em.findOne<object>(model, { [property]: key }, { populate: relations as never })
+  const [qb] = recorded
+  if (!qb || recorded.length > 1) return undefined
+  const joined = driver.joinedProps(orm.getMetadata().get<object>(model), qb.state.populate)
+  const isExpected =
+    String(joined.map(({ field }) => field)) === String(relations) &&
+    qb.state.populate.every(({ children = [] }) => children.length === 0) &&
+    qb.toQuery().params.filter((param) => param === key).length === 1
+  return isExpected ? qb : undefined
+}
+
+/** The SQL that MikroORM sends, with a placeholder instead of the key. */
+export function sqlOf(orm: MikroORM, qb: QueryBuilder, key: Key, placeholder: string): string {
+  const { sql, params } = qb.toQuery()
+  const values = params.map((param) => (param === key ? raw(placeholder) : param))
+  return orm.em.getPlatform().formatQuery(sql, values)
+}
