@@ -64,7 +64,6 @@ describe('readConfig', () => {
         port: 3000,
         publicUrl: undefined,
         trustProxy: 0,
-        lookUpCache: true,
         throttle: true,
         drainSeconds: 0,
         workers: 1,

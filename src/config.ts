@@ -20,8 +20,6 @@ export interface Config extends StorageConfig {
   readonly jwtKeys: KeySources
   readonly trustProxy: TrustProxy
   readonly throttle: boolean
-  /** Whether what was looked up is remembered until anything is committed that may have changed it. */
-  readonly lookUpCache: boolean
   readonly drainSeconds: number
   /** How many processes serve. */
   readonly workers: number
@@ -48,7 +46,6 @@ export function readConfig(variables: Variables = process.env): Config {
     publicUrl: environment.read('PUBLIC_URL', origin, undefined),
     trustProxy: environment.read('TRUST_PROXY', proxies, 0),
     throttle: environment.read('THROTTLE', oneOf('on', 'off'), 'on') === 'on',
-    lookUpCache: environment.read('LOOKUP_CACHE', oneOf('on', 'off'), 'on') === 'on',
     drainSeconds: environment.read('DRAIN_SECONDS', wholeNumber(0, 600), production ? 5 : 0),
     workers: environment.read('WORKERS', wholeNumber(1, 64), 1),
     logLevel: environment.read('LOG_LEVEL', oneOf(...logLevels), 'info'),

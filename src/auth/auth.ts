@@ -204,10 +204,12 @@ export function auth(...none: []): (ctx: ExtendableContext & { auth?: Auth }, ne
 
 let end: Promise<void> | undefined
 function endOfTurn(): Promise<void> {
-  end ??= new Promise((resolve) => setImmediate(() => {
-    end = undefined
-    resolve()
-  }))
+  end ??= new Promise((resolve) =>
+    setImmediate(() => {
+      end = undefined
+      resolve()
+    }),
+  )
   return end
 }
 

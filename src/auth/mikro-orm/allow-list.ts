@@ -1,3 +1,4 @@
+import { randomInt, randomUUID } from 'node:crypto'
 import {
   BigIntType,
   Configuration,
@@ -86,9 +87,9 @@ function isColumn(meta: EntityMetadata, property: EntityProperty): boolean {
 export function sampleKey(property: EntityProperty | undefined): Key | undefined {
   if (property?.kind !== ReferenceKind.SCALAR || property.persist === false) return undefined
   const { customType, runtimeType } = property
-  const number = Math.floor(Math.random() * 2 ** 30) + 2 ** 30
+  const number = randomInt(2 ** 30, 2 ** 31)
   if (!customType || customType.constructor === UuidType) {
-    if (runtimeType === 'string') return crypto.randomUUID()
+    if (runtimeType === 'string') return randomUUID()
     if (runtimeType === 'number') return number
   }
   if (customType?.constructor !== BigIntType) return undefined
