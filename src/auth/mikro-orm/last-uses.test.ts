@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { defineEntity, type MikroORM, p } from '@mikro-orm/core'
+import { defineEntity, MikroORM, p } from '@mikro-orm/core'
+import { NodeSqliteDialect, SqliteDriver } from '@mikro-orm/sqlite'
 import { Misuse } from '../errors.ts'
 import { openORM } from '../testing/open-orm.ts'
 import { LastUses } from './last-uses.ts'
@@ -187,5 +188,27 @@ describe('LastUses', () => {
     const { orm, Token } = await usesOf(t, 0)
     // As plain JavaScript could.
     assert.throws(() => new LastUses(orm, Token, 'misspelt' as 'usedAt', { onError: () => {} }), Misuse)
+  })
+
+  test('writes where MikroORM was given a dialect of its own', async (t) => {
+    const TokenSchema = defineEntity({
+      name: 'Token',
+      properties: { id: p.integer().primary(), usedAt: p.datetime().nullable() },
+    })
+    class Token extends TokenSchema.class {}
+    TokenSchema.setClass(Token)
+    const orm = await MikroORM.init({
+      driver: SqliteDriver,
+      dbName: ':memory:',
+      entities: [Token],
+      driverOptions: new NodeSqliteDialect(':memory:'),
+    })
+    t.after(() => orm.close(true))
+    await orm.schema.create()
+    await orm.em.fork().insert(Token, { id: 1 })
+    const uses = new LastUses(orm, Token, 'usedAt', { onError: (error) => assert.ifError(error) })
+    uses.note(await orm.em.fork().findOneOrFail(Token, 1), now)
+    await uses.close()
+    assert.equal((await orm.em.fork().findOneOrFail(Token, 1)).usedAt?.getTime(), now)
   })
 })

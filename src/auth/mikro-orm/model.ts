@@ -46,13 +46,16 @@ export function requireMember(model: Base, member: string, what: string): void {
   throw new Misuse(`${model.name} lacks \`${member}\`, ${what}.`)
 }
 
-/** The property that is the primary key of a model, if a text can be one. */
+const keyTypes = ['string', 'number', 'bigint', 'unknown']
+
+/** The primary key of a model. Throws `Misuse` unless it is one column whose value is a string or a number. */
 export function primaryKeyOf(em: EntityManager, model: Class): EntityProperty {
   const { primaryKeys, properties } = em.getMetadata().get<object>(model)
   const [name, ...others]: string[] = primaryKeys
-  const property = name === undefined ? undefined : (Reflect.get(properties, name) as EntityProperty)
-  if (!property || others.length > 0)
-    throw new Misuse(`${model.name} needs one primary key, to be found by it.`)
+  const property = (properties as Record<string, EntityProperty>)[name ?? '']
+  // MikroORM does not know the type of a relation that is a key.
+  if (!property || others.length > 0 || !keyTypes.includes(property.runtimeType))
+    throw new Misuse(`${model.name} needs one primary key that is a string or a number.`)
   return property
 }
 

@@ -292,12 +292,30 @@ describe('ModelSessionAuthenticatable', () => {
 
     assert.deepEqual(store.data, { Seat: '1' })
     assert.equal((await browser.get('/')).status, 500)
-    assert.equal(errors[0]?.message, 'Seat needs one primary key, to be found by it.')
+    assert.equal(errors[0]?.message, 'Seat needs one primary key that is a string or a number.')
 
     await orm.em.fork().insert(Seat, { row: 1, place: 2 })
     browser.cookie = ''
     assert.equal((await browser.get(`/log-in?${encodeURIComponent('{"row":1,"place":2}')}`)).status, 500)
-    assert.equal(errors[1]?.message, 'Seat needs one primary key, for a session to know it by.')
+    assert.equal(errors[1]?.message, 'Seat needs one primary key that is a string or a number.')
+  })
+
+  test('refuses a primary key that is an object, at sign-in and at the first request', async (t) => {
+    const DaySchema = defineEntity({
+      name: 'Day',
+      properties: { date: p.datetime().primary(), name: p.string() },
+    })
+    class Day extends ModelSessionAuthenticatable(DaySchema.class) {}
+    DaySchema.setClass(Day)
+    const { orm } = await openORM(t, Day)
+    await orm.em.fork().insert(Day, { date: new Date(0), name: 'the first' })
+    const { browser, errors, logIn } = await serveSessions(t, orm, Day, Day.sessionAuthenticator())
+    assert.equal((await logIn({ name: 'the first' })).status, 500)
+    await browser.get(`/plant?${encodeURIComponent('"1"')}`)
+    assert.equal((await browser.get('/')).status, 500)
+    for (const { message } of errors)
+      assert.equal(message, 'Day needs one primary key that is a string or a number.')
+    assert.equal(errors.length, 2)
   })
 
   test('names the missing line where no databases are mounted', async (t) => {

@@ -26,9 +26,9 @@ export function ModelSessionAuthenticatable<Entity extends Base>(base: Entity) {
   abstract class Model extends base {
     get sessionID(): string {
       const entity = wrap(this, true)
-      if (entity.__meta.compositePK)
-        throw new Misuse(`${entity.__meta.className} needs one primary key, for a session to know it by.`)
-      return String(entity.getPrimaryKey())
+      const key: unknown = entity.__meta.compositePK ? undefined : entity.getPrimaryKey()
+      if (typeof key === 'string' || typeof key === 'number' || typeof key === 'bigint') return String(key)
+      throw new Misuse(`${entity.__meta.className} needs one primary key that is a string or a number.`)
     }
 
     static sessionAuthenticator({

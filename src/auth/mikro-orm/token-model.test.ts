@@ -422,6 +422,26 @@ describe('ModelTokenAuthenticatable', () => {
     )
   })
 
+  test('refuses a relation with mapToPk() before the first request', () => {
+    const UserSchema = defineEntity({ name: 'User', properties: { id: id() } })
+    class User extends UserSchema.class {}
+    UserSchema.setClass(User)
+    const TokenSchema = defineEntity({
+      name: 'Token',
+      properties: { id: id(), value: p.string(), user: () => p.manyToOne(User).mapToPk() },
+    })
+    class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {
+      get isValid(): boolean {
+        return true
+      }
+    }
+    TokenSchema.setClass(Token)
+    assert.throws(() => Token.authenticator(), {
+      code: 'ERR_AUTH_MISUSE',
+      message: 'Remove `mapToPk()` from `user` of Token: the token has to load its user.',
+    })
+  })
+
   test('names the relation that is none', async (t) => {
     const TokenSchema = defineEntity({
       name: 'Token',
@@ -441,7 +461,7 @@ describe('ModelTokenAuthenticatable', () => {
     const { url, errors } = await serve(t, app)
 
     assert.equal((await fetch(url)).status, 500)
-    assert.equal(errors[0]?.message, 'Token has no relation `user` to its user.')
+    assert.equal(errors[0]?.message, '`user` of Token must be a relation to one class of users.')
   })
 
   test('names the missing line where no databases are mounted', async (t) => {

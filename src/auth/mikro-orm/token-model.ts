@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { type MikroORM, type OptionalProps, Reference, wrap } from '@mikro-orm/core'
+import {
+  type EntityClass,
+  type EntityProperty,
+  EntitySchema,
+  type MikroORM,
+  type OptionalProps,
+  Reference,
+  wrap,
+} from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
@@ -48,6 +56,7 @@ export function ModelTokenAuthenticatable<Entity extends Base>(
   // A generic base is known to be a class, but not to be one that can be extended.
   abstract class Model extends (base as Base) {
     static authenticator({ database }: ModelOptions = {}): AuthMiddleware {
+      requireEntity(this, keys.user)
       return new ModelTokenAuthenticator(checked(this), keys, database).middleware()
     }
 
@@ -121,8 +130,19 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
 
   #ownerIn(orm: MikroORM): Class {
     const { properties } = orm.getMetadata().get<object>(this.user)
-    const owner = Reflect.get(properties, this.#relation)?.targetMeta?.class
-    if (!owner) throw new Misuse(`${this.user.name} has no relation \`${this.#relation}\` to its user.`)
+    const relation: EntityProperty | undefined = Reflect.get(properties, this.#relation)
+    const owner = relation?.polymorphic ? undefined : relation?.targetMeta?.class
+    if (!owner)
+      throw new Misuse(`\`${this.#relation}\` of ${this.user.name} must be a relation to one class of users.`)
     return owner
   }
+}
+
+/** Refuses a relation with `mapToPk()`: it holds the key of the user, and a request needs the user. */
+function requireEntity(model: Base, relation: string): void {
+  const columns = EntitySchema.REGISTRY.get(model as EntityClass<object>)?.meta.properties ?? {}
+  if (Reflect.get(columns, relation)?.mapToPk)
+    throw new Misuse(
+      `Remove \`mapToPk()\` from \`${relation}\` of ${model.name}: the token has to load its user.`,
+    )
 }
