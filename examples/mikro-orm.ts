@@ -41,7 +41,6 @@ const UserSchema = defineEntity({
       .onCreate(() => randomUUID()),
     name: p.string(),
     email: p.string().unique(),
-    // In no answer, whatever is answered.
     passwordHash: p.string().hidden(),
   },
 })
@@ -70,7 +69,7 @@ const UserTokenSchema = defineEntity({
       .uuid()
       .primary()
       .onCreate(() => randomUUID()),
-    value: p.string().unique(),
+    value: p.string().unique().hidden(),
     user: () => p.manyToOne(User).deleteRule('cascade'),
     expiresAt: p.datetime(),
   },

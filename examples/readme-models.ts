@@ -19,7 +19,7 @@ const id = p
 
 const UserSchema = defineEntity({
   name: 'User',
-  properties: { id, email: p.string().unique(), passwordHash: p.string() },
+  properties: { id, email: p.string().unique(), passwordHash: p.string().hidden() },
 })
 class User extends ModelAuthenticatable(UserSchema.class, {
   username: 'email',
@@ -33,7 +33,12 @@ UserSchema.setClass(User)
 
 const UserTokenSchema = defineEntity({
   name: 'UserToken',
-  properties: { id, value: p.string().unique(), user: () => p.manyToOne(User), expiresAt: p.datetime() },
+  properties: {
+    id,
+    value: p.string().unique().hidden(),
+    user: () => p.manyToOne(User),
+    expiresAt: p.datetime(),
+  },
 })
 class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' }) {
   get isValid() {

@@ -5,6 +5,7 @@ import {
   type EntityProperty,
   EntitySchema,
   UuidType,
+  wrap,
 } from '@mikro-orm/core'
 import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
@@ -37,6 +38,15 @@ export interface ModelOptions {
  */
 export function nameAfter(model: Base, base: Base): void {
   Object.defineProperty(model, 'name', { value: base.name })
+}
+
+/** Leaves a property out of the JSON of a model, unless its schema's class has a `toJSON` of its own. */
+export function hideInJSON(model: Base, property: string): void {
+  if ('toJSON' in model.prototype) return
+  function toJSON(this: object): object {
+    return wrap(this).toObject([property as never])
+  }
+  Object.defineProperty(model.prototype, 'toJSON', { value: toJSON, writable: true, configurable: true })
 }
 
 /** Plain JavaScript's share of what the compiler tells TypeScript, at the start rather than at the first log-in. */

@@ -1,4 +1,4 @@
-import { type EntityManager, wrap } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import { BasicAuthenticator } from '../basic.ts'
 import type { Class } from '../class.ts'
@@ -9,7 +9,14 @@ import {
 } from '../credentials.ts'
 import { yesOrNo } from '../errors.ts'
 import { entityManager } from './databases.ts'
-import { type Base, type ModelOptions, nameAfter, requireMember, type StringKey } from './model.ts'
+import {
+  type Base,
+  hideInJSON,
+  type ModelOptions,
+  nameAfter,
+  requireMember,
+  type StringKey,
+} from './model.ts'
 import { ModelSessionAuthenticatable, type SessionModel, type SessionModelClass } from './session-model.ts'
 
 /** What a model that authenticates by password has to have. */
@@ -51,6 +58,7 @@ type PasswordAuthenticatable = Class<PasswordModel> & PasswordModelClass
  * A persisted model that authenticates by username and password hash (specification, "ModelAuthenticatable" and
  * "ModelCredentialsAuthenticatable"), and can be remembered in a session:
  * `class User extends ModelAuthenticatable(UserSchema.class, { username: 'email', passwordHash: 'passwordHash' })`.
+ * Its JSON has no password hash. Make the column `hidden()` too, for MikroORM's other serialisations.
  */
 export function ModelAuthenticatable<Entity extends Base>(
   base: Entity,
@@ -90,8 +98,7 @@ export function ModelAuthenticatable<Entity extends Base>(
     }
   }
   nameAfter(Model, base)
-  // Unless the model says itself what it is answered with.
-  if (!('toJSON' in base.prototype)) hideFromJSON(Model, keys.passwordHash)
+  hideInJSON(Model, keys.passwordHash)
   return Model as unknown as (abstract new () => InstanceType<Entity> & PasswordModel & SessionModel) &
     PasswordModelClass<InstanceType<Entity> & PasswordModel> &
     Omit<Entity, 'prototype'>
@@ -102,14 +109,6 @@ export { ModelAuthenticatable as ModelCredentialsAuthenticatable }
 function checked(model: Base): PasswordAuthenticatable {
   requireMember(model, 'verify', 'the method that tells whether a password is right')
   return model as unknown as PasswordAuthenticatable
-}
-
-/** Has the model answered as ever, but without that property, whether its column is `hidden` or not. */
-function hideFromJSON(model: Base, property: string): void {
-  function toJSON(this: object): object {
-    return wrap(this).toObject([property as never])
-  }
-  Object.defineProperty(model.prototype, 'toJSON', { value: toJSON, writable: true, configurable: true })
 }
 
 /** Verifies the password of whoever has one, if anybody has: that is what takes the time for a user who is known. */

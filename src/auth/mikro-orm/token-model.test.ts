@@ -106,6 +106,44 @@ describe('ModelTokenAuthenticatable', () => {
     assert.deepEqual(await (await fetch(url, bearer('right'))).json(), ['right', true, true, true])
   })
 
+  test('leaves the stored value out of JSON, unless the model has a toJSON of its own', async (t) => {
+    const { User, Token } = usersWithTokens()
+    const NoteSchema = defineEntity({
+      name: 'Note',
+      properties: { id: p.integer().primary(), token: () => p.manyToOne(Token).ref() },
+    })
+    const { orm } = await openORM(t, User, Token, NoteSchema as never)
+    await orm.em.fork().insert(User, ada)
+    const token = tokenOf(ada, 'canary')
+    await orm.em.fork().insert(Token, token)
+    await orm.em.fork().insert(NoteSchema, { id: 1, token: token.id })
+    const known = { id: token.id, user: { id: ada.id, name: 'Ada' } }
+    const note = await orm.em
+      .fork()
+      .findOneOrFail(NoteSchema, 1, { populate: ['token.user'] as never, strategy: 'joined' })
+    assert.deepEqual(JSON.parse(JSON.stringify([note])), [{ id: 1, token: known }])
+
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(Token.authenticator())
+    app.use((ctx) => {
+      ctx.body = ctx.auth.require(Token)
+    })
+    const { url } = await serve(t, app)
+    assert.deepEqual(await (await fetch(url, bearer('canary'))).json(), known)
+
+    class Named {
+      declare value: string
+      declare user: object
+      toJSON() {
+        return { value: this.value }
+      }
+    }
+    const Own = ModelTokenAuthenticatable(Named, { value: 'value', user: 'user' })
+    assert.equal(Own.prototype.toJSON, Named.prototype.toJSON)
+  })
+
   test('deletes a token that is no longer valid when it is used, and lets nobody in', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm } = await openORM(t, User, Token)

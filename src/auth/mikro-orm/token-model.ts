@@ -15,7 +15,14 @@ import type { Class } from '../class.ts'
 import { Misuse, yesOrNo } from '../errors.ts'
 import { databasesOf, entityManager } from './databases.ts'
 import { LookUp } from './look-up.ts'
-import { type Base, type ModelOptions, nameAfter, requireMember, type StringKey } from './model.ts'
+import {
+  type Base,
+  hideInJSON,
+  type ModelOptions,
+  nameAfter,
+  requireMember,
+  type StringKey,
+} from './model.ts'
 
 /** What a model that authenticates its user by bearer token has to have. */
 export abstract class TokenModel {
@@ -48,6 +55,7 @@ type TokenAuthenticatable = Class<TokenModel> & TokenModelClass
 /**
  * A persisted token that authenticates its user (specification, "ModelTokenAuthenticatable"):
  * `class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' })`.
+ * Its JSON has no token value. Make the column `hidden()` too, for MikroORM's other serialisations.
  */
 export function ModelTokenAuthenticatable<Entity extends Base>(
   base: Entity,
@@ -65,6 +73,7 @@ export function ModelTokenAuthenticatable<Entity extends Base>(
     }
   }
   nameAfter(Model, base)
+  hideInJSON(Model, keys.value)
   return Model as unknown as (abstract new () => InstanceType<Entity> & TokenModel) &
     TokenModelClass &
     Omit<Entity, 'prototype'>
