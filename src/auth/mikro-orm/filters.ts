@@ -40,11 +40,8 @@ export class Filters {
 
   /** Whether the conditions are those that were recorded: `orm.em.addFilter` may have added one. */
   async areUnchanged(): Promise<boolean> {
-    for (const [i, model] of this.#models.entries()) {
-      const conditions = await this.#conditions(model)
-      if (conditions !== everything && !isDeepStrictEqual(conditions, this.#recorded[i])) return false
-      if (conditions === everything && this.#recorded[i] !== everything) return false
-    }
+    for (const [i, model] of this.#models.entries())
+      if (!isDeepStrictEqual(await this.#conditions(model), this.#recorded[i])) return false
     return true
   }
 

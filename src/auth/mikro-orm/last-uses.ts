@@ -114,7 +114,9 @@ export class LastUses<Entity extends object> {
     }
     const change = { [this.#at]: new Date(time) }
     const em = this.#orm.em.fork()
-    if (locksRows(em)) await em.transactional((em) => this.#updateUnlocked(em, rows, change))
+    // PostgreSQL locks rows. SQLite locks the whole file.
+    if (em.getPlatform().getDefaultSchemaName() === 'public')
+      await em.transactional((em) => this.#updateUnlocked(em, rows, change))
     else await em.nativeUpdate<object>(this.#model, rows, change, { filters: false })
     // A note that was renewed during the write stays.
     for (const [key, time] of notes) if (this.#noted.get(key) === time) this.#noted.delete(key)
@@ -145,9 +147,4 @@ export class LastUses<Entity extends object> {
 function* batchesOf(notes: readonly Note[]): Generator<readonly Note[]> {
   for (const group of Map.groupBy(notes, ([, time]) => Math.floor(time / second)).values())
     for (let i = 0; i < group.length; i += batchSize) yield group.slice(i, i + batchSize)
-}
-
-/** Whether the database locks rows, as PostgreSQL does. SQLite locks the whole file. */
-function locksRows(em: EntityManager): boolean {
-  return em.getPlatform().getDefaultSchemaName() === 'public'
 }

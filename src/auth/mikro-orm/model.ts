@@ -11,31 +11,28 @@ import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
 import { isUUID } from '../uuid.ts'
 
-/** The class that MikroORM makes of a schema, which a model extends: `UserSchema.class`. */
-// A mixin's base takes whatever arguments its subclass passes on; TypeScript wants `any[]` there (TS2545).
+/** The class of a MikroORM schema, which a model extends: `UserSchema.class`. */
+// TypeScript requires `any[]` for the constructor of a mixin's base (TS2545).
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Base = abstract new (...args: any[]) => object
 
-/** The properties of an entity that hold a string, for the keys that a contract asks for. */
+/** The names of the properties that hold a string. */
 export type StringKey<Entity> = {
   [Key in keyof Entity & string]: Entity[Key] extends string ? Key : never
 }[keyof Entity & string]
 
-/** The properties of an entity that hold a time, or nothing. */
+/** The names of the properties that hold a date or nothing. */
 export type DateKey<Entity> = {
   [Key in keyof Entity & string]: Exclude<Entity[Key], null | undefined> extends Date ? Key : never
 }[keyof Entity & string]
 
-/** How a persisted model's authenticator is made. */
+/** Options of every authenticator of a persisted model. */
 export interface ModelOptions {
   /** The name under which `databases()` mounted the database, if not the default one. */
   readonly database?: string
 }
 
-/**
- * Makes the mixin's class pass for the one that MikroORM made of the schema: it takes a parent of another name for an
- * entity of its own, and goes round in circles.
- */
+/** Names a mixin's class after its base, because MikroORM treats a parent with another name as an entity. */
 export function nameAfter(model: Base, base: Base): void {
   Object.defineProperty(model, 'name', { value: base.name })
 }
@@ -49,7 +46,7 @@ export function hideInJSON(model: Base, property: string): void {
   Object.defineProperty(model.prototype, 'toJSON', { value: toJSON, writable: true, configurable: true })
 }
 
-/** Plain JavaScript's share of what the compiler tells TypeScript, at the start rather than at the first log-in. */
+/** Throws `Misuse` at the start if a model lacks a member. In TypeScript the compiler checks that. */
 export function requireMember(model: Base, member: string, what: string): void {
   const columns = EntitySchema.REGISTRY.get(model as EntityClass<object>)?.meta.properties ?? {}
   if (member in model.prototype || member in columns) return
@@ -69,7 +66,7 @@ export function primaryKeyOf(em: EntityManager, model: Class): EntityProperty {
   return property
 }
 
-/** What the database is asked for when a key is given as text: `undefined` if it cannot be one, which is no error then. */
+/** Converts a key from text for a query. Returns `undefined` if the text cannot be a key of that type. */
 export function keyFrom(property: EntityProperty, text: string): string | number | undefined {
   if (typeof text !== 'string' || !canBe(property, text)) return undefined
   return property.runtimeType === 'number' ? Number(text) : text
@@ -78,7 +75,7 @@ export function keyFrom(property: EntityProperty, text: string): string | number
 function canBe({ customType, runtimeType }: EntityProperty, key: string): boolean {
   if (customType instanceof UuidType) return isUUID(key)
   if (customType instanceof BigIntType) return /^(0|-?[1-9]\d{0,18})$/.test(key)
-  // As many digits as a number keeps.
+  // 15 digits are exact in a JavaScript number.
   if (runtimeType === 'number') return /^(0|-?[1-9]\d{0,14})$/.test(key)
   return !/\p{Cc}/u.test(key)
 }

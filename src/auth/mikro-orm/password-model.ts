@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
+import type { Find } from '../authenticator.ts'
 import { BasicAuthenticator } from '../basic.ts'
 import type { Class } from '../class.ts'
 import {
@@ -19,44 +20,42 @@ import {
 } from './model.ts'
 import { ModelSessionAuthenticatable, type SessionModel, type SessionModelClass } from './session-model.ts'
 
-/** What a model that authenticates by password has to have. */
+/** The contract of a model that authenticates by user name and password. */
 export abstract class PasswordModel {
-  /** Whether the password is the one whose hash is stored. */
+  /** Whether the password matches the stored hash. */
   abstract verify(password: string): boolean | Promise<boolean>
 }
 
-/** The properties of such a model. */
+/** The properties of a password model. */
 export interface PasswordKeys<Entity> {
-  /** What people log in by; compared case-sensitively. */
+  /** The user name; compared case-sensitively. */
   readonly username: StringKey<Entity>
-  /** Where the hash of the password is. */
   readonly passwordHash: StringKey<Entity>
 }
 
-/** What the class of such a model has. */
+/** The static side of a password model. */
 export interface PasswordModelClass<User = PasswordModel> extends SessionModelClass {
-  /** The middleware for `Authorization: Basic`. */
+  /** The middleware for `Authorization: Basic` (RFC 7617). */
   authenticator(options?: ModelOptions): AuthMiddleware
-  /** The middleware for `username` and `password` in the body, or whatever `fields` calls them. */
+  /** The middleware for a user name and a password in the request body. `fields` renames the two fields. */
   credentialsAuthenticator(options?: ModelOptions & CredentialsOptions): AuthMiddleware
-  /** The one check behind both: the user if the credentials are right. A model may put its own around it. */
+  /** The check that both middlewares call: the user, if the credentials are right. A model may wrap it. */
   findByCredentials(
     credentials: PasswordCredentials,
     ctx: AuthContext,
     options?: ModelOptions,
   ): Promise<User | undefined>
   /**
-   * What to do for an unknown user in the place of `verify`, so that the time taken tells nothing: one hash of the usual cost.
-   * Without it, somebody else is found, and their password verified, in vain.
+   * Called for an unknown user name instead of `verify`: compute one dummy hash of the usual cost, so that the response time does not
+   * tell whether an account exists. The default verifies the password against another user's hash.
    */
   verifyNobody?(password: string): void | Promise<void>
 }
 
-type PasswordAuthenticatable = Class<PasswordModel> & PasswordModelClass
+type PasswordAuthenticatable = Class<PasswordModel> & PasswordModelClass<PasswordModel>
 
 /**
- * A persisted model that authenticates by username and password hash (specification, "ModelAuthenticatable" and
- * "ModelCredentialsAuthenticatable"), and can be remembered in a session:
+ * A mixin for an entity that authenticates by user name and password hash, and can be stored in a session:
  * `class User extends ModelAuthenticatable(UserSchema.class, { username: 'email', passwordHash: 'passwordHash' })`.
  * Its JSON has no password hash. Make the column `hidden()` too, for MikroORM's other serialisations.
  */
@@ -64,16 +63,20 @@ export function ModelAuthenticatable<Entity extends Base>(
   base: Entity,
   keys: PasswordKeys<InstanceType<Entity>>,
 ) {
-  // A generic base is known to be a class, but not to be one that can be extended.
+  // TypeScript cannot extend a generic class.
   abstract class Model extends (ModelSessionAuthenticatable(base) as Base) {
     static verifyNobody?(password: string): void | Promise<void>
 
     static authenticator(options: ModelOptions = {}): AuthMiddleware {
-      return new ModelBasicAuthenticator(checked(this), options).middleware()
+      const model = checked(this)
+      return BasicAuthenticator.from(model, (basic, ctx) => model.findByCredentials(basic, ctx, options))
     }
 
     static credentialsAuthenticator(options: ModelOptions & CredentialsOptions = {}): AuthMiddleware {
-      return new ModelCredentialsAuthenticator(checked(this), options).middleware()
+      const model = checked(this)
+      const find: Find<PasswordModel, PasswordCredentials> = (form, ctx) =>
+        model.findByCredentials(form, ctx, options)
+      return CredentialsAuthenticator.from(model, find, options)
     }
 
     static async findByCredentials(
@@ -82,18 +85,17 @@ export function ModelAuthenticatable<Entity extends Base>(
       { database }: ModelOptions = {},
     ): Promise<PasswordModel | undefined> {
       const em = entityManager(ctx, database)
-      // The contract has checked the name of the property; MikroORM's types cannot follow a computed one.
-      const where = { [keys.username]: username } as object
-      // Where the hash is lazy, it is read all the same.
+      const where = { [keys.username]: username }
+      // The hash may be a lazy column.
       const populate = [keys.passwordHash] as never
       const found = await em.findOne<object>(checked(this), where, { populate })
-      // A column may compare without regard to case.
+      // The collation of the column may ignore case.
       const isExactly = found && Reflect.get(found, keys.username) === username
       const user = isExactly ? (found as PasswordModel) : undefined
       if (!user)
         await (this.verifyNobody
           ? this.verifyNobody(password)
-          : verifyInVain(em, checked(this), keys, password))
+          : verifyOther(em, checked(this), keys, password))
       return user && yesOrNo(await user.verify(password), 'What `verify` answers') ? user : undefined
     }
   }
@@ -111,46 +113,15 @@ function checked(model: Base): PasswordAuthenticatable {
   return model as unknown as PasswordAuthenticatable
 }
 
-/** Verifies the password of whoever has one, if anybody has: that is what takes the time for a user who is known. */
-async function verifyInVain(
+/** Verifies the password against the hash of any user, to spend the time that a known user would take. */
+async function verifyOther(
   em: EntityManager,
-  model: Class,
+  model: Class<PasswordModel>,
   { passwordHash }: { passwordHash: string },
   password: string,
 ): Promise<void> {
-  const where = { [passwordHash]: { $ne: null } } as object
-  const found = await em.fork().findOne<object>(model, where, { populate: [passwordHash] as never })
-  await (found as PasswordModel | null)?.verify(password)
-}
-
-class ModelBasicAuthenticator extends BasicAuthenticator<PasswordModel> {
-  readonly user: PasswordAuthenticatable
-  readonly #options: ModelOptions
-
-  constructor(user: PasswordAuthenticatable, options: ModelOptions) {
-    super()
-    this.user = user
-    this.#options = options
-  }
-
-  override async authenticate(basic: PasswordCredentials, ctx: AuthContext): Promise<void> {
-    const user = await this.user.findByCredentials(basic, ctx, this.#options)
-    if (user) ctx.auth.login(user, this.user)
-  }
-}
-
-class ModelCredentialsAuthenticator extends CredentialsAuthenticator<PasswordModel> {
-  readonly user: PasswordAuthenticatable
-  readonly #options: ModelOptions
-
-  constructor(user: PasswordAuthenticatable, options: ModelOptions & CredentialsOptions) {
-    super(options)
-    this.user = user
-    this.#options = options
-  }
-
-  override async authenticate(credentials: PasswordCredentials, ctx: AuthContext): Promise<void> {
-    const user = await this.user.findByCredentials(credentials, ctx, this.#options)
-    if (user) ctx.auth.login(user, this.user)
-  }
+  const other = await em
+    .fork()
+    .findOne<object>(model, { [passwordHash]: { $ne: null } }, { populate: [passwordHash] as never })
+  await (other as PasswordModel | null)?.verify(password)
 }

@@ -1,26 +1,26 @@
 import { type OptionalProps, wrap } from '@mikro-orm/core'
-import type { AuthContext, AuthMiddleware } from '../auth.ts'
+import type { AuthMiddleware } from '../auth.ts'
 import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
 import { type SessionAuthenticatable, SessionAuthenticator, type SessionOptions } from '../session.ts'
 import { KeyLookUp } from './key-look-up.ts'
 import { type Base, type ModelOptions, nameAfter } from './model.ts'
 
-/** What a model that is restored from a session has: its primary key, as a string. */
+/** The contract of a model that a session restores: `sessionID` is its primary key as a string. */
 export abstract class SessionModel implements SessionAuthenticatable {
   declare [OptionalProps]?: 'sessionID'
   declare readonly sessionID: string
 }
 
-/** What the class of such a model has. */
+/** The static side of a session model. */
 export interface SessionModelClass {
-  /** The middleware that restores this model from the session, and remembers it there. */
+  /** The middleware that restores the user from the session and stores a new sign-in there. */
   sessionAuthenticator(options?: ModelOptions & SessionOptions): AuthMiddleware
 }
 
 /**
- * A persisted model that a session remembers by its primary key (specification, "ModelSessionAuthenticatable"; it
- * requires nothing): `class User extends ModelSessionAuthenticatable(UserSchema.class) {}`.
+ * A mixin for an entity that a session stores by its primary key:
+ * `class User extends ModelSessionAuthenticatable(UserSchema.class) {}`.
  */
 export function ModelSessionAuthenticatable<Entity extends Base>(base: Entity) {
   abstract class Model extends base {
@@ -35,34 +35,14 @@ export function ModelSessionAuthenticatable<Entity extends Base>(base: Entity) {
       database,
       ...options
     }: ModelOptions & SessionOptions = {}): AuthMiddleware {
-      return new ModelSessionAuthenticator(
-        this as unknown as Class<SessionModel>,
-        database,
-        options,
-      ).middleware()
+      const model = this as unknown as Class<SessionModel>
+      const users = new KeyLookUp(model)
+      return SessionAuthenticator.from(model, (id, ctx) => users.find(ctx, id, database), options)
     }
   }
   nameAfter(Model, base)
-  // What the class expression above is; spelt out, because a mixin's own type cannot be exported as it is inferred.
+  // TypeScript cannot export the inferred type of a mixin.
   return Model as unknown as (abstract new () => InstanceType<Entity> & SessionModel) &
     SessionModelClass &
     Omit<Entity, 'prototype'>
-}
-
-class ModelSessionAuthenticator extends SessionAuthenticator<SessionModel> {
-  readonly user: Class<SessionModel>
-  readonly #database: string | undefined
-  readonly #users: KeyLookUp<SessionModel>
-
-  constructor(user: Class<SessionModel>, database: string | undefined, options: SessionOptions) {
-    super(options)
-    this.user = user
-    this.#database = database
-    this.#users = new KeyLookUp(user)
-  }
-
-  override async authenticate(sessionID: string, ctx: AuthContext): Promise<void> {
-    const user = await this.#users.find(ctx, sessionID, this.#database)
-    if (user) ctx.auth.login(user, this.user)
-  }
 }

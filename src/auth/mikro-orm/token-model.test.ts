@@ -456,7 +456,7 @@ describe('ModelTokenAuthenticatable', () => {
 
     assert.throws(
       () => Token.authenticator(),
-      /^Misuse: Token lacks `isValid`, the property that tells whether the token still counts\.$/,
+      /^Misuse: Token lacks `isValid`, the property that tells whether the token is valid\.$/,
     )
   })
 

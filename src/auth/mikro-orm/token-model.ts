@@ -24,28 +24,28 @@ import {
   type StringKey,
 } from './model.ts'
 
-/** What a model that authenticates its user by bearer token has to have. */
+/** The contract of a model that authenticates its user by bearer token. */
 export abstract class TokenModel {
   declare [OptionalProps]?: 'isValid'
-  /** Whether the token still counts. One that does not is deleted when it is used. */
+  /** Whether the token is valid. An invalid token is deleted when it is presented. */
   abstract readonly isValid: boolean
 }
 
-/** The properties of such a model. */
+/** The properties of a token model. */
 export interface TokenKeys<Entity> {
-  /** Where the token's value is, as `stored` makes it. */
+  /** The stored value: the token, or its digest if the model overrides `stored`. */
   readonly value: StringKey<Entity>
-  /** The relation to the user whose token it is. */
+  /** The relation to the owner of the token. */
   readonly user: keyof Entity & string
 }
 
-/** What the class of such a model has. */
+/** The static side of a token model. */
 export interface TokenModelClass {
-  /** The middleware for `Authorization: Bearer`; it logs in the token and its user. */
+  /** The middleware for `Authorization: Bearer` (RFC 6750). Logs in the token and its user. */
   authenticator(options?: ModelOptions): AuthMiddleware
   /**
-   * What is looked up for a token as it was sent: the token itself, unless the model keeps a digest and says so here.
-   * `undefined` if it cannot be one of ours, and then the database is not asked.
+   * The stored value of a presented token: the token itself by default; override it to return a digest. `undefined` if the token
+   * cannot be one of this model, so that no query is needed.
    */
   stored(token: string): string | undefined
 }
@@ -53,7 +53,7 @@ export interface TokenModelClass {
 type TokenAuthenticatable = Class<TokenModel> & TokenModelClass
 
 /**
- * A persisted token that authenticates its user (specification, "ModelTokenAuthenticatable"):
+ * A mixin for a token entity that authenticates its user:
  * `class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' })`.
  * Its JSON has no token value. Make the column `hidden()` too, for MikroORM's other serialisations.
  */
@@ -61,11 +61,10 @@ export function ModelTokenAuthenticatable<Entity extends Base>(
   base: Entity,
   keys: TokenKeys<InstanceType<Entity>>,
 ) {
-  // A generic base is known to be a class, but not to be one that can be extended.
+  // TypeScript cannot extend a generic class.
   abstract class Model extends (base as Base) {
     static authenticator({ database }: ModelOptions = {}): AuthMiddleware {
-      requireEntity(this, keys.user)
-      return new ModelTokenAuthenticator(checked(this), keys, database).middleware()
+      return new ModelTokenAuthenticator(checked(this, keys.user), keys, database).middleware()
     }
 
     static stored(token: string): string | undefined {
@@ -79,13 +78,18 @@ export function ModelTokenAuthenticatable<Entity extends Base>(
     Omit<Entity, 'prototype'>
 }
 
-/** A new token value: random bytes in base64 (specification, "Bearer", 5). */
+/** A new token value: that many random bytes in base64. 16 bytes are 128 bits (OWASP ASVS 7.2.3). */
 export function generateToken(bytes = 16): string {
   return randomBytes(bytes).toString('base64')
 }
 
-function checked(model: Base): TokenAuthenticatable {
-  requireMember(model, 'isValid', 'the property that tells whether the token still counts')
+function checked(model: Base, relation: string): TokenAuthenticatable {
+  requireMember(model, 'isValid', 'the property that tells whether the token is valid')
+  const columns = EntitySchema.REGISTRY.get(model as EntityClass<object>)?.meta.properties ?? {}
+  if (Reflect.get(columns, relation)?.mapToPk)
+    throw new Misuse(
+      `Remove \`mapToPk()\` from \`${relation}\` of ${model.name}: the token has to load its user.`,
+    )
   return model as unknown as TokenAuthenticatable
 }
 
@@ -94,7 +98,7 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   readonly #relation: string
   readonly #database: string | undefined
   readonly #tokens: LookUp<TokenModel>
-  #lastOwner: { readonly orm: MikroORM; readonly type: Class } | undefined
+  readonly #owners = new WeakMap<MikroORM, Class>()
 
   constructor(
     user: TokenAuthenticatable,
@@ -113,10 +117,10 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     const found = value === undefined ? undefined : await this.#tokens.find(ctx, value, this.#database)
     if (!found) return
     if (!yesOrNo(found.isValid, '`isValid`')) return this.#delete(found, ctx)
-    // The relation is populated, and may be wrapped (`ref()`); its property was proven to be one of the entity.
-    const user = (found as unknown as Record<string, object | null>)[this.#relation]
+    const user: object | null = Reflect.get(found, this.#relation)
     if (!user) return
     ctx.auth.login(found, this.user)
+    // `ref()` wraps the entity.
     ctx.auth.login(Reference.unwrapReference(user), this.#ownerOf(ctx))
   }
 
@@ -125,33 +129,21 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     await entityManager(ctx, this.#database).nativeDelete(this.user, key as never)
   }
 
-  /** Nothing is left to do where the token's user is authenticated, by password, say. */
+  /** Skips the token if its user is authenticated already, for example by password. */
   override isSpared(ctx: AuthContext): boolean {
     return ctx.auth.peek(this.#ownerOf(ctx)) !== undefined
   }
 
   #ownerOf(ctx: AuthContext): Class {
     const orm = databasesOf(ctx).orm(this.#database)
-    // Two times on every request, and the same as long as it is the same database.
-    if (this.#lastOwner?.orm !== orm) this.#lastOwner = { orm, type: this.#ownerIn(orm) }
-    return this.#lastOwner.type
-  }
-
-  #ownerIn(orm: MikroORM): Class {
+    const known = this.#owners.get(orm)
+    if (known) return known
     const { properties } = orm.getMetadata().get<object>(this.user)
     const relation: EntityProperty | undefined = Reflect.get(properties, this.#relation)
     const owner = relation?.polymorphic ? undefined : relation?.targetMeta?.class
     if (!owner)
       throw new Misuse(`\`${this.#relation}\` of ${this.user.name} must be a relation to one class of users.`)
+    this.#owners.set(orm, owner)
     return owner
   }
-}
-
-/** Refuses a relation with `mapToPk()`: it holds the key of the user, and a request needs the user. */
-function requireEntity(model: Base, relation: string): void {
-  const columns = EntitySchema.REGISTRY.get(model as EntityClass<object>)?.meta.properties ?? {}
-  if (Reflect.get(columns, relation)?.mapToPk)
-    throw new Misuse(
-      `Remove \`mapToPk()\` from \`${relation}\` of ${model.name}: the token has to load its user.`,
-    )
 }
