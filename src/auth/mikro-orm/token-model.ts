@@ -125,8 +125,8 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   }
 
   async #delete(token: TokenModel, ctx: AuthContext): Promise<void> {
-    const key = wrap(token, true).getPrimaryKey()
-    await entityManager(ctx, this.#database).nativeDelete(this.user, key as never)
+    const key = Utils.getPrimaryKeyCond(token, wrap(token, true).__meta.primaryKeys as never)
+    if (key) await entityManager(ctx, this.#database).nativeDelete<object>(this.user, key)
   }
 
   /** Skips the token if its user is authenticated already, for example by password. */
