@@ -121,6 +121,8 @@ export class FindOneQuery {
     const wrapped = helper(entity)
     const schema = driverOf(this.#orm).getSchemaName(meta)
     if (schema !== undefined) wrapped.__schema = schema
+    // `EntityFactory` does this too. The serializer would expand the relation otherwise.
+    wrapped.__managed = true
     wrapped.setSerializationContext({ populate: populate as never })
     hydrated.push({ entity, snapshot: data })
     return entity

@@ -80,12 +80,12 @@ async function prepareOnPostgres(
   }
 }
 
-/** The type that PostgreSQL infers for the key, so that a batch compares it as a single query does. */
+/** The type that PostgreSQL infers for the key, without a length: cast to `character`, a key would lose all but one character. */
 async function keyTypeOnPostgres(pool: Postgres, name: string, sql: string): Promise<string> {
   const statement = `"type of ${name}"`
   // One call, so that the pool sends all three on the same connection.
   const results = await pool.query(`prepare ${statement} as ${sql};
-    select parameter_types[1]::text as type from pg_prepared_statements where name = 'type of ${name}';
+    select format_type(parameter_types[1], -1) as type from pg_prepared_statements where name = 'type of ${name}';
     deallocate ${statement}`)
   const [, { rows: [row] = [] } = {}] = results as unknown as { rows?: Row[] }[]
   return String(row?.type)

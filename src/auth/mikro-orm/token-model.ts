@@ -6,6 +6,7 @@ import {
   type MikroORM,
   type OptionalProps,
   Reference,
+  Utils,
   wrap,
 } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
