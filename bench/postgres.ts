@@ -4,7 +4,7 @@ import { type Task, taskOf } from './tasks.ts'
 import { type Pace, type Standing, takeTurns } from './turns.ts'
 
 /** The servers that can ask a PostgreSQL. */
-const able = ['site', 'layer', 'koa-by-hand', 'site-by-hand', 'koa-passport', 'koa-passport-unsigned']
+const able = ['layer', 'koa-by-hand']
 
 /** What asks a database: a signed token and a visitor do not. */
 const tasks = ['bearer', 'session'].map(taskOf)

@@ -40,9 +40,9 @@ const { values: options, positionals } = parseArgs({
 })
 const { quick } = options
 const pace = {
-  warmUp: quick ? 3 : 15,
-  starts: Number(options.starts ?? (quick ? 1 : 3)),
-  rounds: Number(options.rounds ?? (quick ? 1 : 3)),
+  warmUp: quick ? 2 : 5,
+  starts: Number(options.starts ?? (quick ? 1 : 2)),
+  rounds: Number(options.rounds ?? (quick ? 1 : 5)),
   seconds: Number(options.seconds ?? 1),
 }
 const wanted = options.servers.split(',')

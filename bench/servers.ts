@@ -48,8 +48,7 @@ const file = (name: string) => join(import.meta.dirname, 'servers', `${name}.ts`
 export const source = '--conditions=@koa-authenticators/source'
 
 const pageTasks = ['session', 'visitor']
-const looksUp = ['bearer', 'bearer-again', ...pageTasks, 'constant']
-const notes = ['bearer-due', 'session-due']
+const looksUp = ['bearer', ...pageTasks]
 
 export const servers: readonly Server[] = [
   {
@@ -65,52 +64,6 @@ export const servers: readonly Server[] = [
     program: [source, file('layer')],
     cookie: (number) => `session=${session(number)}`,
     isOurs: true,
-  },
-  {
-    key: 'layer-views',
-    name: 'koa-authenticators, koa-views',
-    program: [source, file('layer')],
-    cookie: (number) => `session=${session(number)}`,
-    environment: { KOA_VIEWS: 'on' },
-    isOurs: true,
-    isVariant: true,
-    can: pageTasks,
-  },
-  {
-    key: 'layer-no-cache',
-    name: 'koa-authenticators, no cache',
-    program: [source, file('layer')],
-    cookie: (number) => `session=${session(number)}`,
-    environment: { LOOKUP_CACHE: 'off' },
-    isOurs: true,
-    isVariant: true,
-    isDrawn: true,
-    can: ['bearer', 'bearer-again', 'session'],
-  },
-  {
-    key: 'layer-beside',
-    name: 'koa-authenticators, beside a writer',
-    program: [source, file('layer')],
-    cookie: (number) => `session=${session(number)}`,
-    beside: [source, file('writer')],
-    isOurs: true,
-    isVariant: true,
-    can: ['bearer-again'],
-  },
-  {
-    key: 'koa',
-    name: 'Koa, constant answers',
-    program: [source, file('koa')],
-    cookie: () => '',
-    isConstant: true,
-  },
-  {
-    key: 'koa-map',
-    name: 'Koa, a map for a database',
-    program: [file('koa-map')],
-    cookie: () => '',
-    isVariant: true,
-    can: ['bearer-again'],
   },
   {
     key: 'koa-by-hand',
@@ -131,46 +84,13 @@ export const servers: readonly Server[] = [
     name: 'koa-passport 6',
     program: [file('koa-passport')],
     cookie: (number) => keygripSigned(`koa.sess=${session(number)}`),
-    can: [...looksUp, ...notes, 'jwt-hs256', 'jwt-es256'],
-  },
-  {
-    key: 'koa-passport-unsigned',
-    name: 'koa-passport 6, unsigned',
-    program: [file('koa-passport')],
-    cookie: (number) => `koa.sess=${session(number)}`,
-    environment: { UNSIGNED: 'on' },
-    isVariant: true,
-    can: ['session'],
-  },
-  {
-    key: 'express',
-    name: 'Express 5 + passport',
-    program: [file('express-passport')],
-    cookie: (number) => `connect.sid=${encodeURIComponent(`s:${signed(session(number))}`)}`,
-    can: [...looksUp, ...notes, 'jwt-hs256', 'jwt-es256'],
+    can: [...looksUp, 'jwt-hs256', 'jwt-es256'],
   },
   {
     key: 'fastify',
     name: 'Fastify 5',
     program: [file('fastify')],
     cookie: (number) => `sessionId=${encodeURIComponent(signed(session(number)))}`,
-  },
-  {
-    key: 'fastify-unsigned',
-    name: 'Fastify 5, unsigned',
-    program: [file('fastify')],
-    cookie: (number) => `sessionId=${session(number)}`,
-    environment: { UNSIGNED: 'on' },
-    isVariant: true,
-    can: pageTasks,
-  },
-  {
-    key: 'fastify-cache',
-    name: 'Fastify 5, tokens cached',
-    program: [file('fastify')],
-    environment: { JWT_CACHE: 'on' },
-    cookie: () => '',
-    can: ['jwt-hs256', 'jwt-es256', 'jwt-eddsa'],
   },
   {
     key: 'better-auth',

@@ -71,7 +71,6 @@ async function startedOnce(
       // The same for all, and never what was asked for before.
       const seed = randomInt(2 ** 31)
       for (const each of rotated(all, round)) {
-        await run(each, again)
         if (task.isDue) {
           // What is still to be written of that is no part of what is measured.
           await sleep(untilWritten * 1000)

@@ -37,7 +37,7 @@ const app = new Koa()
 const onError = (error: unknown) => app.emit('error', error)
 const tokenUses = new LastUses(orm, UserToken, 'lastUsedAt', { onError })
 const sessionUses = new LastUses(orm, StoredSession, 'seenAt', { onError })
-app.use(databases(orm, { remember: process.env.LOOKUP_CACHE !== 'off' }))
+app.use(databases(orm))
 app.use(auth())
 
 if (!isThroughViews) app.context.render = renderAtOnce
