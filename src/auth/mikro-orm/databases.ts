@@ -7,10 +7,6 @@ import { type Hydrated, register } from './find-one-query.ts'
 /** The databases of an application by name. `default` is used where no name is given. */
 export type Databases = { readonly default: MikroORM } & { readonly [name: string]: MikroORM }
 
-interface Loaded extends Hydrated {
-  readonly database: string
-}
-
 const mounted = new Slot<RequestDatabases>('databases')
 
 /** Gives each request its databases. An entity manager is forked only when code asks for one. */
@@ -45,7 +41,7 @@ export function databasesOf(ctx: object): RequestDatabases {
 export class RequestDatabases {
   readonly #orms: Databases
   #managers: Map<string, EntityManager> | undefined
-  #loaded: readonly Loaded[] = []
+  #loaded: Map<string, Hydrated[]> | undefined
 
   constructor(orms: Databases) {
     this.#orms = orms
@@ -66,10 +62,7 @@ export class RequestDatabases {
     const em = this.orm(name).em.fork()
     this.#managers ??= new Map()
     this.#managers.set(name, em)
-    register(
-      em,
-      this.#loaded.filter(({ database }) => database === name),
-    )
+    register(em, this.#loaded?.get(name) ?? [])
     return em
   }
 
@@ -79,12 +72,15 @@ export class RequestDatabases {
   }
 
   /** Adds entities that the entity manager is to manage as soon as there is one. */
-  addLoaded(hydrated: readonly Hydrated[], database = 'default'): void {
-    this.#loaded = [...this.#loaded, ...hydrated.map((each) => ({ ...each, database }))]
+  addLoaded(hydrated: Hydrated[], name = 'default'): void {
+    this.#loaded ??= new Map()
+    const loaded = this.#loaded.get(name)
+    if (loaded) loaded.push(...hydrated)
+    else this.#loaded.set(name, hydrated)
   }
 
   /** The first loaded entity for which the test is true. */
   findLoaded(test: (entity: object) => boolean, name = 'default'): object | undefined {
-    return this.#loaded.find(({ entity, database }) => database === name && test(entity))?.entity
+    return this.#loaded?.get(name)?.find(({ entity }) => test(entity))?.entity
   }
 }

@@ -6,7 +6,6 @@ import {
   helper,
   type MikroORM,
 } from '@mikro-orm/core'
-import type { Class } from '../class.ts'
 import {
   hasHooks,
   isConfigurationAllowed,
@@ -31,6 +30,13 @@ export interface Hydrated {
   readonly snapshot: object
 }
 
+interface Target {
+  readonly meta: EntityMetadata
+  readonly schema: string | undefined
+}
+
+const none = {}
+
 /**
  * The query of `em.findOne(model, { [property]: value }, { populate: [relation] })`. MikroORM builds it once and hydrates each row.
  * It exists only for models and configurations whose replay equals `em.findOne` (see `allow-list.ts`).
@@ -42,24 +48,17 @@ export class FindOneQuery {
   readonly #key: Key
   readonly #filters: Filters
   readonly #hydrator: Hydrator
-  readonly #meta: EntityMetadata
-  readonly #metas: readonly EntityMetadata[]
+  readonly #target: Target
+  readonly #related: Target | undefined
 
-  private constructor(
-    orm: MikroORM,
-    qb: QueryBuilder,
-    key: Key,
-    filters: Filters,
-    metas: [EntityMetadata, ...EntityMetadata[]],
-  ) {
+  private constructor(orm: MikroORM, qb: QueryBuilder, key: Key, filters: Filters, targets: Target[]) {
     this.keyType = typeof key as 'string' | 'number'
     this.#orm = orm
     this.#qb = qb
     this.#key = key
     this.#filters = filters
     this.#hydrator = orm.config.getHydrator(orm.getMetadata()) as Hydrator
-    this.#meta = metas[0]
-    this.#metas = metas
+    ;[this.#target, this.#related] = targets as [Target, Target?]
   }
 
   /** Records the query. Returns `undefined` if only `em.findOne` itself is certain to be right. */
@@ -75,13 +74,16 @@ export class FindOneQuery {
     if (!(await filters.record())) return undefined
     const qb = await recordFindOne(orm, sought, key)
     if (!qb) return undefined
-    const target = relation?.targetMeta
-    return new FindOneQuery(orm, qb, key, filters, target ? [meta, target] : [meta])
+    const metas = relation?.targetMeta ? [meta, relation.targetMeta] : [meta]
+    const targets = metas.map((each) => ({ meta: each, schema: driverOf(orm).getSchemaName(each) }))
+    return new FindOneQuery(orm, qb, key, filters, targets)
   }
 
   /** Whether hooks and filters are as they were at the recording. */
   async isCurrent(): Promise<boolean> {
-    return !this.#metas.some((meta) => hasHooks(this.#orm, meta)) && this.#filters.areUnchanged()
+    if (hasHooks(this.#orm, this.#target.meta)) return false
+    if (this.#related && hasHooks(this.#orm, this.#related.meta)) return false
+    return this.#filters.areUnchanged()
   }
 
   /** The connection that MikroORM would use for a read now: the primary, or one of the replicas. */
@@ -97,35 +99,31 @@ export class FindOneQuery {
   /** The entities of a row, the one that was sought last. No entity manager manages them yet. */
   hydrate(row: Row): Hydrated[] {
     const { populate } = this.#qb.state
-    const data = driverOf(this.#orm).mapResult(row, this.#meta, populate, this.#qb, {})
+    const data = driverOf(this.#orm).mapResult(row, this.#target.meta, populate, this.#qb, {})
     const hydrated: Hydrated[] = []
-    this.#hydrate(this.#meta, data, populate, hydrated)
+    // The hydrator asks its factory for the entity of a joined relation.
+    const create = (_model: unknown, joined: object) =>
+      this.#related && hydrated[hydrated.push(this.#hydrate(this.#related, joined, [], none)) - 1]?.entity
+    hydrated.push(this.#hydrate(this.#target, data, populate, { create }))
     return hydrated
   }
 
   #hydrate(
-    meta: EntityMetadata,
+    { meta, schema }: Target,
     data: object,
     populate: readonly PopulateHint[],
-    hydrated: Hydrated[],
-  ): object {
+    factory: object,
+  ): Hydrated {
     const entity = {}
-    // The hydrator asks its factory for the entity of a joined relation.
-    const factory = {
-      create: (model: Class, joined: object) =>
-        this.#hydrate(this.#orm.getMetadata().get<object>(model), joined, [], hydrated),
-    }
     this.#hydrator.hydrate(entity, meta, data, factory as never, 'full', false, true)
     // The prototype comes last: assigning through its accessors would take three times as long.
     Object.setPrototypeOf(entity, meta.prototype)
     const wrapped = helper(entity)
-    const schema = driverOf(this.#orm).getSchemaName(meta)
     if (schema !== undefined) wrapped.__schema = schema
     // `EntityFactory` does this too. The serializer would expand the relation otherwise.
     wrapped.__managed = true
     wrapped.setSerializationContext({ populate: populate as never })
-    hydrated.push({ entity, snapshot: data })
-    return entity
+    return { entity, snapshot: data }
   }
 }
 
