@@ -35,8 +35,6 @@ interface Target {
   readonly schema: string | undefined
 }
 
-const none = {}
-
 /**
  * The query of `em.findOne(model, { [property]: value }, { populate: [relation] })`. MikroORM builds it once and hydrates each row.
  * It exists only for models and configurations whose replay equals `em.findOne` (see `allow-list.ts`).
@@ -100,12 +98,14 @@ export class FindOneQuery {
   hydrate(row: Row): Hydrated[] {
     const { populate } = this.#qb.state
     const data = driverOf(this.#orm).mapResult(row, this.#target.meta, populate, this.#qb, {})
-    const hydrated: Hydrated[] = []
-    // The hydrator asks its factory for the entity of a joined relation.
-    const create = (_model: unknown, joined: object) =>
-      this.#related && hydrated[hydrated.push(this.#hydrate(this.#related, joined, [], none)) - 1]?.entity
-    hydrated.push(this.#hydrate(this.#target, data, populate, { create }))
-    return hydrated
+    let related: Hydrated | undefined
+    // The hydrator asks its factory for the entity of the joined relation.
+    const create = (_model: unknown, joined: object) => {
+      related = this.#related && this.#hydrate(this.#related, joined, [], {})
+      return related?.entity
+    }
+    const sought = this.#hydrate(this.#target, data, populate, { create })
+    return related ? [related, sought] : [sought]
   }
 
   #hydrate(
