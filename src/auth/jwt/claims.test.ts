@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { goodUntil } from './claims.ts'
+import { validUntil } from './claims.ts'
 
 const made = 1_800_000_000
 const good = { iat: made, exp: made + 900, iss: 'https://site', aud: 'https://api' }
@@ -13,13 +13,13 @@ function isGood(claims: Record<string, unknown>, seconds = 0, leeway = 0): boole
     leeway,
     now: () => (made + seconds) * 1000,
   }
-  return goodUntil({ ...good, ...claims }, rules, 900) !== undefined
+  return validUntil({ ...good, ...claims }, rules, 900) !== undefined
 }
 
-describe('goodUntil', () => {
+describe('validUntil', () => {
   test('says when the token expires', () => {
     const rules = { issuer: 'https://site', audience: 'https://api', leeway: 0, now: () => made * 1000 }
-    assert.equal(goodUntil(good, rules, 900), made + 900)
+    assert.equal(validUntil(good, rules, 900), made + 900)
   })
 
   test('is good from its making until 899 seconds later, and not at 900', () => {
@@ -113,6 +113,6 @@ describe('goodUntil', () => {
 
   test('refuses everything while the clock tells no time', () => {
     const rules = { issuer: 'https://site', audience: 'https://api', leeway: 0, now: () => Number.NaN }
-    assert.equal(goodUntil(good, rules, 900), undefined)
+    assert.equal(validUntil(good, rules, 900), undefined)
   })
 })

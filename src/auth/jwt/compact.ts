@@ -1,16 +1,23 @@
 import { Misuse } from '../errors.ts'
-import { decodeBase64url } from './base64url.ts'
-import { encodeHeader, parseHeader } from './header.ts'
-import type { JWK } from './jwk.ts'
+import { parseJsonObject } from '../json-object.ts'
 import type { JWTKey } from './key.ts'
-import { readKey } from './read-key.ts'
+import { type JWK, readKey } from './read-key.ts'
 
-const longest = 8192
+const maxLength = 8192
+
+// Unsupported extensions (RFC 7515 §4.1.11, RFC 7797), compression, and keys chosen by the sender (RFC 8725 §3.10).
+const refusedMembers = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5c', 'x5u']
+
+/** The header members that verification reads (RFC 7515 §4.1). */
+export interface Header {
+  readonly alg: string
+  readonly typ?: string | undefined
+  readonly kid?: string | undefined
+}
 
 /**
- * The payload of a JWS in compact form (RFC 7515 §7.1) if its format is right and `jwk` signed it: signature and format,
- * no claims. `undefined` for anything else, be it the token, its `alg` (not in `algorithms`, or not the key's) or an
- * unsuitable key. Never throws for a bad token or key.
+ * The payload of a JWS in compact form (RFC 7515 §7.1) that `jwk` signed. Checks signature and format, no claims. Returns
+ * `undefined` for a bad token, an unsuitable key, or an `alg` that is not in `algorithms` or not the key's. Never throws.
  */
 export function verifyCompact(
   token: string,
@@ -24,15 +31,15 @@ export function verifyCompact(
   })
 }
 
-/** The same for whichever keys fit a header, which `keysFor` gets as it was sent. */
+/** The same with several keys: `keysFor` returns the candidates for the encoded header. */
 export function openCompact(
   token: string,
   keysFor: (header: string) => readonly JWTKey[],
 ): Buffer | undefined {
-  if (typeof token !== 'string' || token.length > longest) return undefined
+  if (typeof token !== 'string' || token.length > maxLength) return undefined
   const first = token.indexOf('.')
   const last = token.lastIndexOf('.')
-  // Exactly three parts: one of five is encrypted, and nothing of it is decoded.
+  // Exactly three parts. An encrypted token has five and is refused without decoding.
   if (first === last || token.indexOf('.', first + 1) !== last) return undefined
   const keys = keysFor(token.slice(0, first))
   const payload = decodeBase64url(token.slice(first + 1, last))
@@ -42,17 +49,17 @@ export function openCompact(
   return keys.some((key) => key.verify(input, signature)) ? payload : undefined
 }
 
-/** The token in compact form with these claims, signed by this key (RFC 7515 §5.1). Throws `Misuse` if it is too long to be verified. */
+/** Signs claims as a token in compact form (RFC 7515 §5.1). Throws `Misuse` if the token would be too long to verify. */
 export function signCompact(claims: object, typ: string, key: JWTKey): string {
   const payload = Buffer.from(JSON.stringify(claims)).toString('base64url')
   const input = `${encodeHeader({ alg: key.alg, typ, kid: key.kid })}.${payload}`
   const token = `${input}.${key.sign(input).toString('base64url')}`
-  if (token.length > longest)
-    throw new Misuse(`A token has at most ${longest} characters, and this payload takes ${token.length}.`)
+  if (token.length > maxLength)
+    throw new Misuse(`A token has at most ${maxLength} characters, and this payload takes ${token.length}.`)
   return token
 }
 
-// Only what is public of the key counts here.
+// The private half is dropped, because verification needs the public one only.
 function readPublicKey(jwk: JWK): JWTKey | undefined {
   try {
     const { d: _, ...publicHalf } = jwk
@@ -60,4 +67,39 @@ function readPublicKey(jwk: JWK): JWTKey | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Parses the first part of a token. Returns `undefined` if it is malformed or has a refused member. */
+export function parseHeader(encoded: string): Header | undefined {
+  const bytes = decodeBase64url(encoded)
+  const header = bytes && parseJsonObject(bytes)
+  if (!header || refusedMembers.some((name) => Object.hasOwn(header, name))) return undefined
+  const { alg, typ, kid } = header
+  return typeof alg === 'string' && isOptionalString(typ) && isOptionalString(kid)
+    ? { alg, typ, kid }
+    : undefined
+}
+
+export function encodeHeader({ alg, typ, kid }: Header): string {
+  return Buffer.from(JSON.stringify({ alg, typ, kid })).toString('base64url')
+}
+
+/** Normalises a `typ`: case and the prefix `application/` do not matter (RFC 7515 §4.1.9). */
+export function mediaType(typ: string): string {
+  const name = typ.toLowerCase()
+  return name.includes('/') ? name : `application/${name}`
+}
+
+/**
+ * Strict base64url (RFC 7515 §2, RFC 4648 §3.5): `undefined` for padding, white space, `+`, `/` or stray bits in the last
+ * character. So a token has one spelling.
+ */
+export function decodeBase64url(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64url')
+  // Node decodes leniently.
+  return bytes.toString('base64url') === text ? bytes : undefined
+}
+
+function isOptionalString(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === 'string'
 }

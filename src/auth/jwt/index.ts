@@ -1,8 +1,12 @@
-export { JWTAuthenticator } from './authenticator.ts'
 export type { Claims } from './claims.ts'
 export { verifyCompact } from './compact.ts'
-export type { JWK } from './jwk.ts'
-export { JWTKeyError } from './key-error.ts'
+export { JWTKeyError } from './key.ts'
 export { JWTKeys, type JWTKeysOptions } from './keys.ts'
-export { JWTPayload, type JWTPayloadClass } from './payload.ts'
-export { SessionToken } from './session-token.ts'
+export {
+  JWTAuthenticator,
+  JWTPayload,
+  type JWTPayloadClass,
+  type JWTVerifier,
+  SessionToken,
+} from './payload.ts'
+export type { JWK } from './read-key.ts'

@@ -132,10 +132,10 @@ describe('JWTKeys', () => {
     const expiration = new Date((made + 900) * 1000)
     assert.throws(() => keys.sign(new SessionToken('usr_42', expiration)), {
       code: 'ERR_AUTH_MISUSE',
-      message: /`SessionToken\.parse` would make no SessionToken of {"userId":"usr_42"}\./,
+      message: /`SessionToken\.parse` makes no SessionToken of {"userId":"usr_42"}\./,
     })
     for (const Wrong of [Deep, Plain])
-      assert.throws(() => keys.sign(new Wrong(id, expiration)), { message: /would make no (Deep|Plain)/ })
+      assert.throws(() => keys.sign(new Wrong(id, expiration)), { message: /makes no (Deep|Plain)/ })
     assert.throws(() => keys.sign(new Long(id, expiration)), {
       code: 'ERR_AUTH_MISUSE',
       message: /at most 8192 characters/,

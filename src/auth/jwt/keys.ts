@@ -1,38 +1,36 @@
 import { Misuse } from '../errors.ts'
 import { parseJsonObject } from '../json-object.ts'
-import { type ClaimRules, type Claims, goodUntil } from './claims.ts'
-import { openCompact, signCompact } from './compact.ts'
-import { encodeHeader, type Header, mediaType, parseHeader } from './header.ts'
-import type { JWK } from './jwk.ts'
-import type { JWTKey } from './key.ts'
-import { JWTKeyError } from './key-error.ts'
-import { type JWTPayload, type JWTPayloadClass, provePayloadClass } from './payload.ts'
-import { readKey, readSecret } from './read-key.ts'
+import { type ClaimRules, type Claims, validUntil } from './claims.ts'
+import { encodeHeader, type Header, mediaType, openCompact, parseHeader, signCompact } from './compact.ts'
+import { type JWTKey, JWTKeyError } from './key.ts'
+import { checkPayloadClass, type JWTPayload, type JWTPayloadClass, type JWTVerifier } from './payload.ts'
+import { type JWK, readKey, readSecret } from './read-key.ts'
 import { VerifiedTokens } from './verified-tokens.ts'
 
-/** The keys of an application, newest first, and what its tokens have to say. */
+/** The keys of an application, newest first, and the claims that all its tokens share. */
 export interface JWTKeysOptions {
-  /** Secrets for HS256 of 32 bytes or more: bytes, or text that stands for its UTF-8 bytes. */
+  /** HS256 secrets of 32 bytes or more, as bytes or as UTF-8 text. */
   readonly secrets?: readonly (string | Uint8Array)[]
-  /** Private keys for EdDSA, ES256 or RS256, in PEM or as JWK; public ones where tokens are only verified. */
+  /** Private keys for EdDSA, ES256 or RS256, as PEM or JWK. A service that only verifies lists public keys. */
   readonly keys?: readonly (string | JWK)[]
-  /** Who makes the tokens: their `iss`. */
+  /** The issuer of the tokens: their `iss`. */
   readonly issuer: string
-  /** Whom they are for: their `aud`. */
+  /** The recipient of the tokens: their `aud`. */
   readonly audience: string
-  /** How far the clocks of two machines may be apart: 0 seconds by default, 60 at most. */
+  /** The tolerated clock difference between two machines: 0 seconds by default, 60 at most. */
   readonly leeway?: number
   /** The clock, in milliseconds. */
   readonly now?: () => number
 }
 
 /**
- * The keys that sign and verify tokens: the first signs, all verify (HTTP contract, "The layer"). Throws `JWTKeyError` if
- * one is weak or unsuitable, or does not go with the others.
+ * The keys that sign and verify tokens. The first signs, all verify (HTTP contract, "The layer"). Throws `JWTKeyError` if
+ * a key is weak or unsuitable, or if the keys do not fit together.
  */
-export class JWTKeys {
+export class JWTKeys implements JWTVerifier {
   readonly #keys: readonly JWTKey[]
   readonly #rules: ClaimRules
+  // The headers of our own tokens, already parsed.
   readonly #headers = new Map<string, Header>()
   readonly #verified = new VerifiedTokens()
   readonly #types = new Map<string, JWTPayloadClass>()
@@ -42,20 +40,20 @@ export class JWTKeys {
     if (!(Number.isFinite(leeway) && leeway >= 0 && leeway <= 60))
       throw new Misuse('The `leeway` of tokens is 0 to 60 seconds.')
     if (!Array.isArray(secrets) || !Array.isArray(keys))
-      throw new JWTKeyError('Give `secrets` and `keys` as lists, even of one.')
+      throw new JWTKeyError('Pass `secrets` and `keys` as lists, also for a single one.')
     this.#keys = [...secrets.map(readSecret), ...keys.map(readKey)]
     this.#rules = { issuer, audience, leeway, now }
-    proveSet(this.#keys, keys)
+    checkKeySet(this.#keys, keys)
   }
 
   /**
-   * The token for a payload, in compact form. Throws `Misuse` if the newest key is public, or nobody would take the token:
-   * the payload lives too long, is too large, or is none that its class parses.
+   * Signs a payload as a token in compact form. Throws `Misuse` if the newest key is public, or if `verify` would refuse
+   * the token: the payload lives too long, is too large, or does not pass `parse` of its class.
    */
   sign(payload: JWTPayload): string {
     const [key] = this.#keys
-    if (!key?.canSign) throw new Misuse('The first of the `keys` only verifies: put one first that signs.')
-    const type = provePayloadClass(payload.constructor)
+    if (!key?.canSign) throw new Misuse('The first of the `keys` only verifies: put one first that can sign.')
+    const type = checkPayloadClass(payload.constructor)
     const { typ, lifetime, name } = type
     const { expiration, ...claims } = payload
     const exp = Math.floor(expiration.getTime() / 1000)
@@ -63,26 +61,26 @@ export class JWTKeys {
     if (!(exp - iat <= lifetime)) throw new Misuse(`This ${name} would outlive its ${lifetime} seconds.`)
     const { issuer: iss, audience: aud } = this.#rules
     const all = { ...claims, exp, iat, iss, aud }
-    // As it will be read.
+    // The claims as the recipient will read them.
     const read = parseJsonObject(Buffer.from(JSON.stringify(all)))
     if (!(read && type.parse(read, expiration) instanceof type))
-      throw new Misuse(`\`${name}.parse\` would make no ${name} of ${JSON.stringify(claims).slice(0, 200)}.`)
+      throw new Misuse(`\`${name}.parse\` makes no ${name} of ${JSON.stringify(claims).slice(0, 200)}.`)
     return signCompact(all, typ, key)
   }
 
-  /** What the token says, as an instance of the payload class; `undefined` if it is not good. Never throws for a bad token. */
+  /** The payload of a valid token as an instance of its class, else `undefined`. Never throws for a bad token. */
   verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>): Payload | undefined {
-    // Without a dot it is no signed token, and need not be looked for among those that are known.
+    // An opaque token has no dot. Skipping it here saves its digest in the cache.
     if (typeof token !== 'string' || !token.includes('.')) return undefined
     const claims = this.#verified.claims(token, type.typ, () => this.#open(token, type.typ))
     if (!claims) return undefined
-    const exp = goodUntil(claims, this.#rules, type.lifetime)
+    const exp = validUntil(claims, this.#rules, type.lifetime)
     return exp === undefined ? undefined : type.parse(claims, new Date(exp * 1000))
   }
 
-  /** For authenticators: throws `Misuse` if the tokens of this class could pass for those of another (RFC 8725 §3.12). */
-  admit(type: JWTPayloadClass): void {
-    const { typ, name } = provePayloadClass(type)
+  /** For authenticators. Throws `Misuse` if tokens of this class could pass for those of another (RFC 8725 §3.12). */
+  register(type: JWTPayloadClass): void {
+    const { typ, name } = checkPayloadClass(type)
     const other = this.#types.get(mediaType(typ)) ?? type
     if (other !== type) {
       throw new Misuse(
@@ -101,7 +99,6 @@ export class JWTKeys {
   }
 
   #keysFor(encoded: string, type: string): readonly JWTKey[] {
-    // The headers that we make ourselves are known, and need no parsing.
     const header = this.#headers.get(encoded) ?? parseHeader(encoded)
     if (!header?.typ || mediaType(header.typ) !== mediaType(type)) return []
     const { alg, kid } = header
@@ -109,16 +106,16 @@ export class JWTKeys {
   }
 }
 
-function proveSet(keys: readonly JWTKey[], sources: readonly (string | JWK)[]): void {
+function checkKeySet(keys: readonly JWTKey[], sources: readonly (string | JWK)[]): void {
   const kinds = new Set(keys.map((key) => key.alg === 'HS256'))
-  // Our `kid` is the thumbprint; a JWK may say another, and two that say the same are a mix-up.
-  const named = sources.flatMap((source) => (typeof source === 'string' ? [] : (source.kid ?? [])))
+  // Our `kid` is the thumbprint. A JWK may have another one, and two keys with the same one are a mistake.
+  const kids = sources.flatMap((source) => (typeof source === 'string' ? [] : (source.kid ?? [])))
   if (keys.length === 0) throw new JWTKeyError('Tokens need a key: list one under `secrets` or `keys`.')
   if (kinds.size > 1) throw new JWTKeyError('Secrets and key pairs cannot be mixed: list one kind only.')
-  if (hasTwice(keys.map((key) => key.kid))) throw new JWTKeyError('The same key is listed twice.')
-  if (hasTwice(named)) throw new JWTKeyError('Two of the keys have the same `kid`.')
+  if (hasDuplicates(keys.map((key) => key.kid))) throw new JWTKeyError('The same key is listed twice.')
+  if (hasDuplicates(kids)) throw new JWTKeyError('Two of the keys have the same `kid`.')
 }
 
-function hasTwice(values: readonly unknown[]): boolean {
+function hasDuplicates(values: readonly unknown[]): boolean {
   return new Set(values).size < values.length
 }

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { type Claims, JWTPayload, SessionToken } from './index.ts'
-import { JWTKeys } from './keys.ts'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
+import Koa from 'koa'
+import { auth } from '../auth.ts'
+import type { BearerAuthorization } from '../authorization.ts'
+import { BearerAuthenticator } from '../bearer.ts'
+import { type AuthContext, type AuthMiddleware, guard } from '../index.ts'
+import { type Claims, JWTAuthenticator, JWTKeys, JWTPayload, SessionToken } from './index.ts'
 
-const names = { issuer: 'site', audience: 'site' }
-const newKeys = () => new JWTKeys({ secrets: ['0123456789abcdef0123456789abcdef'], ...names })
+const id = '0190163d-8694-739b-aea5-966c26f8ad91'
+const names = { issuer: 'https://site', audience: 'https://site' }
+const secret = 's'.repeat(32)
+const newKeys = () => new JWTKeys({ secrets: [secret], ...names })
 
 class Invitation extends JWTPayload {
   static readonly lifetime = 7 * 86_400
@@ -19,6 +27,37 @@ class Invitation extends JWTPayload {
   static parse({ email }: Claims, expiration: Date): Invitation | undefined {
     return typeof email === 'string' ? new Invitation(email, expiration) : undefined
   }
+}
+
+class Robot {
+  readonly name = 'robot'
+}
+
+class RobotAuthenticator extends BearerAuthenticator<Robot> {
+  readonly user = Robot
+
+  override authenticate({ token }: BearerAuthorization, ctx: AuthContext): void {
+    if (token === 'opaque') ctx.auth.login(new Robot())
+  }
+}
+
+/** A site whose only page tells who one is: a session token, a robot or nobody. */
+async function start(t: TestContext, keys: JWTKeys, ...more: AuthMiddleware[]) {
+  const app = new Koa()
+  app.silent = true
+  app.use(auth())
+  app.use(SessionToken.authenticator(keys))
+  app.use(new RobotAuthenticator().middleware())
+  for (const each of more) app.use(each)
+  app.use((ctx) => {
+    ctx.body = { userId: ctx.auth.get(SessionToken)?.userId, robot: ctx.auth.get(Robot)?.name }
+  })
+  const server = app.listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return (authorization?: string) =>
+    fetch(`http://127.0.0.1:${port}`, { headers: authorization ? { authorization } : {} })
 }
 
 describe('JWTPayload', () => {
@@ -74,9 +113,136 @@ describe('JWTPayload', () => {
       })
     }
     assert.equal(keys.verify(keys.sign(new Invitation('a')), SessionToken), undefined)
-    assert.equal(
-      keys.verify(keys.sign(new SessionToken('0190163d-8694-739b-aea5-966c26f8ad91')), Invitation),
+    assert.equal(keys.verify(keys.sign(new SessionToken(id)), Invitation), undefined)
+  })
+})
+
+describe('SessionToken', () => {
+  const expiration = new Date(1_800_000_000_000)
+
+  test('expires 900 seconds after it was made', (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: 1_700_000_000_123 })
+    assert.equal(new SessionToken(id).expiration.getTime(), 1_700_000_900_123)
+  })
+
+  test('takes any UUID as its user, in lower case', () => {
+    for (const userId of [id, id.toUpperCase(), '00000000-0000-0000-0000-000000000000']) {
+      const token = SessionToken.parse({ userId, exp: 1, extra: true }, expiration)
+      assert.deepEqual(token, new SessionToken(userId.toLowerCase(), expiration))
+    }
+  })
+
+  test('takes nothing else, before anybody could ask a database for it', () => {
+    const wrong: unknown[] = [
+      ...[
+        undefined,
+        null,
+        true,
+        0,
+        1,
+        -1,
+        1.5,
+        '',
+        ' ',
+        'null',
+        '1',
+        '*',
+        '%',
+        "' or 1=1 --",
+        '../../etc/passwd',
+      ],
+      ...[
+        [],
+        [id],
+        [[id]],
+        {},
+        { $ne: null },
+        { $ne: '' },
+        { $gt: '' },
+        { $in: [id] },
+        { $like: '%' },
+        { $not: {} },
+      ],
+      ...[{ id }, { toString: id }, { length: 36 }, { 0: id }, { valueOf: 1 }],
+      ...[
+        ` ${id}`,
+        `${id} `,
+        `${id}\n`,
+        `${id}\0`,
+        `\n${id}`,
+        `{${id}}`,
+        `urn:uuid:${id}`,
+        id.replaceAll('-', ''),
+        id.slice(1),
+      ],
+      ...[
+        `${id}0`,
+        id.replace('0', 'g'),
+        id.replace('-', '_'),
+        id.replaceAll('0', '０'),
+        id.replace('1', 'İ'),
+        `${id},${id}`,
+      ],
+    ]
+    for (const userId of wrong)
+      assert.equal(SessionToken.parse({ userId }, expiration), undefined, JSON.stringify(userId))
+    assert.equal(SessionToken.parse({ userid: id, sub: id }, expiration), undefined)
+  })
+})
+
+describe('SessionToken.authenticator', () => {
+  test('logs in the payload of a good token', async (t) => {
+    const keys = new JWTKeys({ secrets: [secret], ...names })
+    const get = await start(t, keys)
+    const token = keys.sign(new SessionToken(id))
+    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+      assert.deepEqual(await (await get(`${scheme} ${token}`)).json(), { userId: id })
+    }
+  })
+
+  test('takes anything else for no match, and lets the next authenticator have its turn', async (t) => {
+    let now = Date.now()
+    const keys = new JWTKeys({ secrets: [secret], ...names, now: () => now })
+    const foreign = new JWTKeys({ secrets: ['f'.repeat(32)], ...names })
+    const get = await start(t, keys)
+    const token = keys.sign(new SessionToken(id, new Date(now + 900_000)))
+    const other = foreign.sign(new SessionToken(id))
+    const nobody = [
       undefined,
-    )
+      token,
+      `Basic ${token}`,
+      `Bearer ${token}x`,
+      `Bearer ${other}`,
+      'Bearer a.b.c',
+      'Bearer .',
+    ]
+    for (const header of nobody) {
+      const response = await get(header)
+      assert.equal(response.status, 200)
+      assert.deepEqual(await response.json(), {}, header)
+    }
+    assert.deepEqual(await (await get('Bearer opaque')).json(), { robot: 'robot' })
+    now += 900_000
+    assert.deepEqual(await (await get(`Bearer ${token}`)).json(), {})
+  })
+
+  test('makes authorization mandatory with a guard behind it', async (t) => {
+    const keys = new JWTKeys({ secrets: [secret], ...names })
+    const get = await start(t, keys, guard(SessionToken))
+    assert.equal((await get(`Bearer ${keys.sign(new SessionToken(id))}`)).status, 200)
+    const missing = await get()
+    assert.equal(missing.status, 401)
+    assert.equal(missing.headers.get('www-authenticate'), 'Bearer realm="restricted"')
+    const bad = await get('Bearer a.b.c')
+    assert.equal(bad.status, 401)
+    assert.equal(bad.headers.get('www-authenticate'), 'Bearer realm="restricted", error="invalid_token"')
+    assert.equal((await get('Bearer opaque')).status, 401)
+  })
+})
+
+describe('JWTAuthenticator', () => {
+  test('authenticates the class that it was made for', () => {
+    const keys = new JWTKeys({ secrets: [secret], ...names })
+    assert.equal(new JWTAuthenticator(SessionToken, keys).user, SessionToken)
   })
 })

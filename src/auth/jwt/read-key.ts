@@ -1,14 +1,33 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
-import type { JWK } from './jwk.ts'
-import { JWTKey } from './key.ts'
-import { JWTKeyError } from './key-error.ts'
+import { JWTKey, JWTKeyError } from './key.ts'
 
-/** A secret for HMAC: bytes, or text that stands for its UTF-8 bytes. Throws `JWTKeyError` if it is not fit. */
+/** A key as JSON (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2). Independent of the version of Node's types. */
+export interface JWK {
+  readonly kty?: string | undefined
+  readonly kid?: string | undefined
+  readonly use?: string | undefined
+  readonly key_ops?: readonly string[] | undefined
+  readonly alg?: string | undefined
+  readonly crv?: string | undefined
+  readonly x?: string | undefined
+  readonly y?: string | undefined
+  readonly n?: string | undefined
+  readonly e?: string | undefined
+  readonly k?: string | undefined
+  readonly d?: string | undefined
+  readonly p?: string | undefined
+  readonly q?: string | undefined
+  readonly dp?: string | undefined
+  readonly dq?: string | undefined
+  readonly qi?: string | undefined
+}
+
+/** An HMAC secret from bytes or UTF-8 text. Throws `JWTKeyError` if it is unsuitable. */
 export function readSecret(secret: string | Uint8Array): JWTKey {
   if (typeof secret !== 'string' && !(secret instanceof Uint8Array))
     throw new JWTKeyError(`A secret is text or bytes, and this one is ${typeof secret}: is it set?`)
   const bytes = Buffer.from(secret)
-  // A public key must never become a secret that everybody knows (RFC 8725 §2.1).
+  // Algorithm confusion: a public key as a secret would let anyone sign (RFC 8725 §2.1).
   if (bytes.includes('-----BEGIN')) {
     throw new JWTKeyError('This secret is a key in PEM: list it under `keys`, not under `secrets`.')
   }
@@ -16,8 +35,8 @@ export function readSecret(secret: string | Uint8Array): JWTKey {
 }
 
 /**
- * A private or public key in PEM, or any JWK (RFC 7517 §4), whose `use`, `key_ops` and `alg` are honoured. Throws
- * `JWTKeyError` if it is not fit.
+ * A private or public key from PEM or a JWK (RFC 7517 §4). Honours the JWK's `use`, `key_ops` and `alg`. Throws
+ * `JWTKeyError` if the key is unsuitable.
  */
 export function readKey(source: string | JWK): JWTKey {
   return typeof source === 'string' ? readPem(source) : readJwk(source)
@@ -30,13 +49,14 @@ function readPem(pem: string): JWTKey {
 
 function readJwk(jwk: JWK): JWTKey {
   const isPrivate = jwk.kty !== 'oct' && jwk.d !== undefined
-  const use = isPrivate ? 'sign' : 'verify'
+  const operation = isPrivate ? 'sign' : 'verify'
   if (jwk.use !== undefined && jwk.use !== 'sig') throw new JWTKeyError('The `use` of this JWK is not "sig".')
-  if (!allows(jwk, use)) throw new JWTKeyError(`The \`key_ops\` of this JWK do not allow "${use}".`)
+  if (!allows(jwk, operation))
+    throw new JWTKeyError(`The \`key_ops\` of this JWK do not allow "${operation}".`)
   const object = load(() => keyObject(jwk, isPrivate))
   const key = new JWTKey(object, allows(jwk, 'sign'))
   if (jwk.alg !== undefined && jwk.alg !== key.alg) {
-    throw new JWTKeyError(`The \`alg\` of this JWK is not "${key.alg}", which is what such a key is for.`)
+    throw new JWTKeyError(`The \`alg\` of this JWK is not "${key.alg}", the only one for this type of key.`)
   }
   return key
 }
@@ -47,7 +67,7 @@ function allows({ key_ops: operations }: JWK, operation: 'sign' | 'verify'): boo
 
 function keyObject(jwk: JWK, isPrivate: boolean): KeyObject {
   if (jwk.kty === 'oct') return createSecretKey(jwk.k ?? '', 'base64url')
-  // What Node's types call a JWK differs from version to version; Node itself proves what it gets.
+  // Node's type of a JWK differs between versions. Node itself checks the value.
   const input = { key: { ...jwk } as never, format: 'jwk' } as const
   return isPrivate ? createPrivateKey(input) : createPublicKey(input)
 }
@@ -56,6 +76,6 @@ function load(create: () => KeyObject): KeyObject {
   try {
     return create()
   } catch (cause) {
-    throw new JWTKeyError('This key cannot be read: it is no unencrypted PEM or JWK of a key.', { cause })
+    throw new JWTKeyError('This key cannot be read: it is not an unencrypted PEM key or JWK.', { cause })
   }
 }

@@ -2,23 +2,23 @@ import { hash } from 'node:crypto'
 import type { Claims } from './claims.ts'
 
 /**
- * Remembers what tokens say whose signatures and format were found right, by digest: to find that out again is most of what
- * a token costs. Whether it still counts, its expiry before all, is nothing that this knows: that is asked each time.
+ * Caches the claims of tokens whose signature and format were verified, by digest: verification is most of the cost of a
+ * token. It does not decide whether a token is valid now: expiry and the other claims are checked on every request.
  */
 export class VerifiedTokens {
-  readonly #most: number
+  readonly #maxCharacters: number
   #length = 0
   #recent = new Map<string, Claims>()
   #older = new Map<string, Claims>()
 
-  /** @param most how many characters of tokens it holds, in two generations; the one that was not asked about for longest goes */
-  constructor(most = 10_000_000) {
-    this.#most = most
+  /** @param maxCharacters bounds the total length of the cached tokens. The least recently used half is dropped first. */
+  constructor(maxCharacters = 10_000_000) {
+    this.#maxCharacters = maxCharacters
   }
 
-  /** The claims of a token of that `typ`, which are frozen since many requests get them; those that `verify` finds, or has found. */
+  /** The cached claims of a token of that `typ`, or the result of `verify`. Frozen, because requests share them. */
   claims(token: string, typ: string, verify: () => Claims | undefined): Claims | undefined {
-    // No `typ` and no token has a line break in it that would pass for this one.
+    // Unambiguous, because neither a `typ` nor a token contains a line break.
     const digest = hash('sha256', `${typ}\n${token}`, 'base64url')
     const recent = this.#recent.get(digest)
     if (recent) return recent
@@ -28,7 +28,7 @@ export class VerifiedTokens {
   }
 
   #keep(digest: string, claims: Claims, length: number): void {
-    if (this.#length > this.#most / 2) {
+    if (this.#length > this.#maxCharacters / 2) {
       this.#older = this.#recent
       this.#recent = new Map()
       this.#length = 0
