@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { problemsWith, rowsOf } from './shown-by.ts'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
 
-// How many there are of each letter.
-const letters = {
+const program = join(import.meta.dirname, '../src/testing/list-promises.ts')
+const sizes = {
   A: 8,
   B: 10,
   C: 6,
@@ -19,35 +21,42 @@ const letters = {
   M: 6,
   N: 13,
   O: 6,
+  P: 9,
 }
-const ids = Object.entries(letters).flatMap(([letter, count]) =>
-  Array.from({ length: count }, (_, i) => `${letter}${i + 1}`),
-)
-const rows = rowsOf('promises.md', /^[A-O]\d+$/)
 
 describe('docs/promises.md', () => {
-  test('has every promise once and in order, and no other', () => {
-    assert.deepEqual(
-      rows.map(([id]) => id),
-      ids,
+  it('has one line for each promise, in order, with its tier', () => {
+    const expected = Object.entries(sizes).flatMap(([letter, size]) =>
+      Array.from({ length: size }, (_, i) => `${letter}${i + 1}`),
     )
+    assert.deepEqual(idsIn('promises.md', /^- \*\*([A-P]\d+)\*\* \(tier [123]\) [A-Z`]/gm), expected)
+    assert.deepEqual(idsIn('promises.md', /\*\*(\w+)\*\*/g), expected)
   })
 
-  test('says each in one cell, and by what it is shown in another', () => {
-    for (const row of rows) assert.deepEqual([row.length, row[1] !== ''], [3, true], row.join(' | '))
-  })
-
-  test('names tests that exist, or a reason why there is none', () => {
-    const problems = rows.flatMap(([id, , shownBy = '']) =>
-      problemsWith(shownBy).map((problem) => `${id}: ${problem}`),
+  it('has a test for each promise and for each row of the specification, by the ids in test titles', () => {
+    const options = { encoding: 'utf8', timeout: 120_000 } as const
+    const { stderr, status } = spawnSync(
+      process.execPath,
+      ['--conditions=@koa-authenticators/source', program],
+      options,
     )
-    assert.deepEqual(problems, [])
-  })
-
-  test('counts right how many are shown, open and not applicable', () => {
-    const having = (reason: string) => rows.filter(([, , shownBy]) => shownBy?.includes(`${reason}: `)).length
-    const [open, notApplicable] = [having('open'), having('not applicable')]
-    const [counted] = rowsOf('promises.md', /^\d+$/)
-    assert.deepEqual(counted?.map(Number), [rows.length - open - notApplicable, open, notApplicable])
+    assert.equal(stderr, '')
+    assert.equal(status, 0)
   })
 })
+
+describe('docs/specification.md', () => {
+  it('has consecutive ids, and repeats one only where a row says the same again', () => {
+    const ids = [...new Set(idsIn('specification.md', /\*\*(S\d+)\*\*/g))]
+    assert.deepEqual(
+      ids,
+      ids.map((_, i) => `S${i + 1}`),
+    )
+    assert.ok(ids.length > 90)
+  })
+})
+
+function idsIn(page: string, pattern: RegExp): string[] {
+  const text = readFileSync(join(import.meta.dirname, page), 'utf8')
+  return [...text.matchAll(pattern)].map(([, id = '']) => id)
+}

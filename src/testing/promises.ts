@@ -3,28 +3,28 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { resolve } from 'node:path'
 import { password } from './people.ts'
 
-/** What came back. */
+/** A response of the site. */
 export interface Answer {
-  /** Method and path, for messages. */
+  /** Method and path, for assertion messages. */
   readonly request: string
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** The lines of `WWW-Authenticate`. */
+  /** The `WWW-Authenticate` headers. */
   readonly challenges: readonly string[]
-  /** The lines of `Set-Cookie`. */
+  /** The `Set-Cookie` headers. */
   readonly cookies: readonly string[]
   readonly text: string
-  /** The body if it is JSON, else nothing. */
+  /** The body if it is a JSON object, else empty. */
   readonly record: Record<string, unknown>
 }
 
-/** What holds of every answer of the site, whatever was asked. */
+/** Asserts the promises that every response of the site keeps: headers, cookies, redirects, errors, no leaked secret. */
 export function assertPromises(answer: Answer, secrets: ReadonlySet<string>): void {
   assertHeaders(answer)
   assertNoLeak(answer, secrets)
   if (answer.cookies.length > 0) assertCookies(answer)
-  if (answer.headers.location !== undefined) assertLeadsHere(answer)
-  if (answer.status >= 400) assertSaysWhy(answer)
+  if (answer.headers.location !== undefined) assertStaysHere(answer)
+  if (answer.status >= 400) assertError(answer)
 }
 
 function assertHeaders({ headers, request, status }: Answer): void {
@@ -33,7 +33,7 @@ function assertHeaders({ headers, request, status }: Answer): void {
   assert.match(policy, /(^|; )base-uri 'none'(;|$)/, request)
   assert.match(policy, /(^|; )frame-ancestors 'none'(;|$)/, request)
   assert.match(policy, /(^|; )form-action 'self'(;|$)/, request)
-  assert.doesNotMatch(policy, /unsafe|\*|:/, `${request}: no inline code, and no other origin`)
+  assert.doesNotMatch(policy, /unsafe|\*|:/, `${request}: no inline code and no other origin`)
   assert.equal(headers['x-content-type-options'], 'nosniff', request)
   assert.equal(headers['x-frame-options'], 'DENY', request)
   assert.equal(headers['referrer-policy'], 'same-origin', request)
@@ -41,7 +41,7 @@ function assertHeaders({ headers, request, status }: Answer): void {
   assert.equal(headers['cross-origin-resource-policy'], 'same-origin', request)
   assert.match(headers['cache-control'] ?? '', /^no-(store|cache)$/, request)
   for (const name of ['server', 'x-powered-by', 'access-control-allow-origin'])
-    assert.equal(headers[name], undefined, `${request} tells ${name}`)
+    assert.equal(headers[name], undefined, `${request} sends ${name}`)
   assert.notEqual(status, 500, request)
 }
 
@@ -49,7 +49,7 @@ const folder = resolve(import.meta.dirname, '../..')
 const leaks = [
   /password_?hash/i,
   /\$2[aby]\$/,
-  // A stack, a statement, an error of a driver.
+  // Stacks, statements and driver errors.
   /\n\s+at .+:\d+/,
   /node_modules|file:\/\//,
   /\b(select [^<]* from|insert into|delete from|alter table|update `)/i,
@@ -59,17 +59,17 @@ const leaks = [
 function assertNoLeak(answer: Answer, secrets: ReadonlySet<string>) {
   const { headers, request, text } = answer
   for (const leak of leaks) assert.doesNotMatch(text, leak, request)
-  assert.ok(!text.includes(folder), `${request} tells a path`)
+  assert.ok(!text.includes(folder), `${request} shows a path`)
   const head = JSON.stringify({ ...headers, 'set-cookie': undefined })
-  for (const each of [text, head]) assert.ok(!each.includes(password), `${request} repeats the password`)
+  for (const each of [text, head]) assert.ok(!each.includes(password), `${request} shows the password`)
   for (const secret of secrets) {
-    assert.ok(!head.includes(secret), `${request} repeats a secret in a header`)
-    if (!showsNewToken(answer)) assert.ok(!text.includes(secret), `${request} repeats a secret`)
+    assert.ok(!head.includes(secret), `${request} sends a secret in a header`)
+    if (!showsNewToken(answer)) assert.ok(!text.includes(secret), `${request} shows a secret`)
   }
 }
 
-// A new token is shown in the answer that makes it, or to a browser that forgets it as it shows it, and nowhere else; an
-// identifier of a session nowhere at all.
+// A new token is shown once: in the response that creates it, or on the page that reads and clears its cookie.
+// A session id is never shown.
 function showsNewToken({ cookies, request, status }: Answer): boolean {
   if (request.startsWith('POST /login')) return status === 200
   if (request === 'POST /account/tokens') return status === 201
@@ -85,13 +85,13 @@ function assertCookies({ cookies, request }: Answer): void {
   assert.equal(new Set(names).size, names.length, `${request} sets a cookie twice`)
 }
 
-function assertLeadsHere({ headers: { location = '' }, request, status }: Answer): void {
+function assertStaysHere({ headers: { location = '' }, request, status }: Answer): void {
   assert.equal(status, 303, request)
   assert.match(location, /^\/(?![/\\])/, request)
   assert.equal(new URL(location, 'http://here.invalid').host, 'here.invalid', request)
 }
 
-function assertSaysWhy({ headers, request, status, challenges, ...answer }: Answer): void {
+function assertError({ headers, request, status, challenges, ...answer }: Answer): void {
   if (status === 405) assert.match(headers.allow ?? '', /^[A-Z]+(, [A-Z]+)*$/, request)
   if (status === 503 || status === 429) assert.match(headers['retry-after'] ?? '', /^\d+$/, request)
   if (request.startsWith('HEAD') || /^GET \/(healthz|readyz)/.test(request)) return

@@ -106,7 +106,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.deepEqual(await (await fetch(url, bearer('right'))).json(), ['right', true, true, true])
   })
 
-  test('leaves the stored value out of JSON, unless the model has a toJSON of its own', async (t) => {
+  test('P9 leaves the stored value out of JSON, unless the model has a toJSON of its own', async (t) => {
     const { User, Token } = usersWithTokens()
     const NoteSchema = defineEntity({
       name: 'Note',
