@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import Koa from 'koa'
+import koaBody from 'koa-body'
 import bodyParser from 'koa-bodyparser'
 import { type AuthContext, auth } from './auth.ts'
 import { BasicAuthenticator } from './basic.ts'
@@ -11,7 +12,7 @@ import { rawRequest } from './testing/raw-request.ts'
 import { serve } from './testing/serve.ts'
 
 /** An application that logs `ada` in by the password `secret`, and the credentials that it was asked about. */
-function adaOnly() {
+function adaOnly(parser: Koa.Middleware = bodyParser()) {
   class User {
     readonly name = 'Ada'
   }
@@ -25,7 +26,7 @@ function adaOnly() {
   }
   const app = new Koa<object, AuthContext>()
   app.use(auth())
-  app.use(bodyParser())
+  app.use(parser)
   app.use(new ByForm().middleware())
   app.use(guard(User))
   app.use((ctx) => {
@@ -299,7 +300,46 @@ describe('CredentialsAuthenticator', () => {
       )
   })
 
-  test('names the missing line where there is a body and no parser', async (t) => {
+  test('answers 401 to a body that koa-body leaves undecoded', async (t) => {
+    const form = 'username=ada&password=secret'
+    for (const [body, type, options] of [
+      ['<username>ada</username>', 'application/xml', {}],
+      [form, 'application/octet-stream', {}],
+      [form, undefined, {}],
+      [form, 'form/', {}],
+      ['--x--', 'multipart/form-data; boundary=x', {}],
+      ['{"username":', 'application/json', { onError() {} }],
+    ] as const) {
+      const { app, calls } = adaOnly(koaBody(options))
+      const { url } = await serve(t, app)
+      const headers = type === undefined ? {} : { 'content-type': type }
+
+      const { status } = await fetch(url, { method: 'POST', body: Buffer.from(body), headers })
+
+      assert.equal(status, 401, type)
+      assert.deepEqual(calls, [])
+    }
+  })
+
+  test('answers 401 to a form where koa-body decodes JSON only, once a request had a decoded body', async (t) => {
+    const { url } = await serve(t, adaOnly(koaBody({ urlencoded: false })).app)
+
+    assert.equal((await post(url, { username: 'ada', password: 'secret' })).status, 200)
+    assert.equal((await post(url, 'username=ada&password=secret')).status, 401)
+  })
+
+  test('logs in through koa-body, by a form, by JSON and by multipart', async (t) => {
+    const { url } = await serve(t, adaOnly(koaBody({ multipart: true })).app)
+    const form = new FormData()
+    form.set('username', 'ada')
+    form.set('password', 'secret')
+
+    assert.equal((await post(url, 'username=ada&password=secret')).status, 200)
+    assert.equal((await post(url, { username: 'ada', password: 'secret' })).status, 200)
+    assert.equal((await fetch(url, { method: 'POST', body: form })).status, 200)
+  })
+
+  test('names the missing line where nothing decodes a form or JSON', async (t) => {
     class Never extends CredentialsAuthenticator {
       readonly user = class User {}
       override authenticate() {}
@@ -309,13 +349,15 @@ describe('CredentialsAuthenticator', () => {
     app.use(new Never().middleware())
     const { url, errors } = await serve(t, app)
 
-    const response = await post(url, 'username=ada&password=secret')
+    for (const body of ['username=ada&password=secret', { username: 'ada', password: 'secret' }]) {
+      const response = await post(url, body)
 
-    assert.equal(response.status, 500)
-    assert.equal(await response.text(), 'Internal Server Error')
-    assert.equal(
-      errors[0]?.message,
-      'Add a body parser before the credentials authenticator, such as `app.use(bodyParser())`.',
-    )
+      assert.equal(response.status, 500)
+      assert.equal(await response.text(), 'Internal Server Error')
+      assert.equal(
+        errors.pop()?.message,
+        'Add a body parser before the credentials authenticator, such as `app.use(bodyParser())`.',
+      )
+    }
   })
 })

@@ -25,6 +25,8 @@ export abstract class CredentialsAuthenticator<
 > extends RequestAuthenticator<User> {
   override readonly signsIn = true
   readonly #fields: Required<NonNullable<CredentialsOptions['fields']>>
+  // Some parsers leave no trace of a body that they do not decode, so one decoded body is the proof of a parser.
+  #hasParser = false
 
   constructor({ fields }: CredentialsOptions = {}) {
     super()
@@ -58,7 +60,7 @@ export abstract class CredentialsAuthenticator<
   override attempt(ctx: AuthContext): void | Promise<void> {
     // An `Authorization` header that was sent beside them decides alone.
     if (ctx.req.headers.authorization !== undefined) return
-    const credentials = atOnce(this.parse(bodyOf(ctx)), '`parse`')
+    const credentials = atOnce(this.parse(this.#bodyOf(ctx)), '`parse`')
     if (credentials === undefined) return
     ctx.auth.present(this.user)
     return this.authenticate(credentials, ctx)
@@ -66,6 +68,18 @@ export abstract class CredentialsAuthenticator<
 
   override isSpared(ctx: AuthContext): boolean {
     return super.isSpared(ctx) && ctx.auth.credentialsSent
+  }
+
+  #bodyOf(ctx: AuthContext): unknown {
+    // Body parsers put the decoded body there.
+    const { body } = ctx.request as { body?: unknown }
+    if (body !== undefined) this.#hasParser = true
+    else if (!this.#hasParser && isUnread(ctx)) {
+      throw new Misuse(
+        'Add a body parser before the credentials authenticator, such as `app.use(bodyParser())`.',
+      )
+    }
+    return body
   }
 }
 
@@ -99,15 +113,8 @@ function parsePasswordCredentials(
   return { username, password }
 }
 
-function bodyOf(ctx: AuthContext): unknown {
-  // Whichever body parser is mounted puts it there.
-  const { body } = ctx.request as { body?: unknown }
-  const hasBody = Number(ctx.get('content-length')) > 0 || ctx.get('transfer-encoding') !== ''
-  // Some parsers leave those of other methods alone, whoever sends them.
-  if (body === undefined && hasBody && ['POST', 'PUT', 'PATCH'].includes(ctx.method)) {
-    throw new Misuse(
-      'Add a body parser before the credentials authenticator, such as `app.use(bodyParser())`.',
-    )
-  }
-  return body
+/** Whether the request brought a body that every parser decodes by default, and nothing has read it. */
+function isUnread(ctx: AuthContext): boolean {
+  const isParsed = ['POST', 'PUT', 'PATCH'].includes(ctx.method) && ctx.is('urlencoded', 'json')
+  return Boolean(isParsed) && !ctx.req.readableDidRead
 }
