@@ -31,10 +31,12 @@ function isPathHere(value: unknown): value is string {
   return decoded !== undefined && leadsHere(value) && leadsHere(decoded)
 }
 
-/** Whether a browser that is sent to that path stays on this site. */
+/** Whether a redirect to that path stays on this site, before and after its dot segments are removed (RFC 3986 §5.2.4). */
 export function leadsHere(path: string): boolean {
   if (!/^\/(?![/\\])/.test(path) || /\p{Cc}/u.test(path)) return false
-  return URL.parse(path, here)?.origin === here
+  const url = URL.parse(path, here)
+  // A server or proxy that removes dot segments would make `//example.com` of `/.//example.com`.
+  return url?.origin === here && !url.pathname.startsWith('//')
 }
 
 function decode(value: string): string | undefined {

@@ -82,6 +82,7 @@ describe('redirectUnless', () => {
     for (const to of [
       '//example.com',
       '/\\example.com',
+      '/.//example.com',
       'https://example.com',
       'javascript:alert(1)',
       '/\t/a.b',
