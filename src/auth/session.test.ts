@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { inspect } from 'node:util'
 import Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import session from 'koa-session'
@@ -671,6 +672,178 @@ describe('a handler that throws', () => {
       assert.deepEqual(await (await browser.get('/')).json(), { user: 'ada', session })
       if (store) assert.deepEqual([store.ids.length, store.data], [1, session])
     }
+  })
+})
+
+describe('a cookie-only session and the error handler of Koa', () => {
+  /** An application without a store and without an error boundary; `/end` throws after the session has ended. */
+  function endingWith(thrown: () => unknown, end?: (ctx: SessionContext) => void) {
+    const { User, FromSession, ByForm } = people('ada')
+    const app = appWith()
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use((ctx) => {
+      if (ctx.path === '/end') {
+        ctx.cookies.set('other', 'of the handler')
+        if (end) end(ctx)
+        else ctx.auth.logout(User)
+        throw thrown()
+      }
+      ctx.body = ctx.auth.has(User)
+    })
+    return app
+  }
+  const shared = new Error('one instance for all requests')
+  const unavailable = Object.assign(new Error('try later'), {
+    status: 503,
+    expose: true,
+    headers: { 'retry-after': '5' },
+  })
+
+  test('signs the user out though the handler throws after `logout`, whatever it throws', async (t) => {
+    for (const thrown of [() => new Error('gone'), () => shared, () => unavailable, () => 'a text']) {
+      const { url } = await serve(t, endingWith(thrown))
+      const browser = new Browser(url)
+      await browser.post('/', form('ada'))
+      assert.equal(await (await browser.get('/')).text(), 'true')
+
+      const response = await browser.post('/end')
+
+      assert.equal(response.status, thrown() === unavailable ? 503 : 500)
+      assert.equal(browser.cookie, '', String(thrown()))
+      assert.equal(await (await browser.get('/')).text(), 'false')
+    }
+  })
+
+  test('ends the session though the handler throws after `ctx.session = null`', async (t) => {
+    const end = (ctx: SessionContext) => {
+      ctx.session = null
+    }
+    const { url } = await serve(
+      t,
+      endingWith(() => new Error('gone'), end),
+    )
+    const browser = new Browser(url)
+    await browser.post('/', form('ada'))
+
+    assert.equal((await browser.post('/end')).status, 500)
+
+    assert.equal(browser.cookie, '')
+  })
+
+  test('keeps the headers of the error, and drops the cookies of the handler', async (t) => {
+    const { url } = await serve(
+      t,
+      endingWith(() => unavailable),
+    )
+    const browser = new Browser(url)
+    await browser.post('/', form('ada'))
+
+    const response = await browser.post('/end')
+
+    assert.equal(await response.text(), 'try later')
+    assert.equal(response.headers.get('retry-after'), '5')
+    assert.deepEqual(
+      response.headers.getSetCookie().map((cookie) => cookie.split('=')[0]),
+      ['koa.sess', 'koa.sess.sig'],
+    )
+  })
+
+  test('leaves no cookie in the error, which other requests may throw too, or a log may print', async (t) => {
+    const app = endingWith(() => shared)
+    const seen: string[] = []
+    app.on('error', (error) => seen.push(inspect(error)))
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    await browser.post('/', form('ada'))
+
+    await browser.post('/end')
+    const response = await fetch(`${url}/end`)
+
+    assert.equal(seen.length, 2)
+    assert.doesNotMatch(seen.join(), /koa\.sess/)
+    assert.equal('headers' in shared, false)
+    assert.equal(response.status, 500)
+  })
+
+  test('signs out one of two user types, and keeps the other', async (t) => {
+    const users = people('ada')
+    const admins = people('root')
+    const app = appWith()
+    app.use(new users.FromSession({ key: 'user' }).middleware())
+    app.use(new admins.FromSession({ key: 'admin' }).middleware())
+    app.use((ctx) => {
+      if (ctx.path === '/log-in')
+        for (const { known } of [users, admins]) ctx.auth.login([...known.values()][0] ?? {})
+      if (ctx.path === '/end') {
+        ctx.auth.logout(users.User)
+        ctx.throw(409)
+      }
+      ctx.body = [ctx.auth.has(users.User), ctx.auth.has(admins.User)]
+    })
+    const { url } = await serve(t, app)
+    const browser = new Browser(url)
+    await browser.get('/log-in')
+    assert.deepEqual(await (await browser.get('/')).json(), [true, true])
+
+    assert.equal((await browser.post('/end')).status, 409)
+
+    assert.deepEqual(await (await browser.get('/')).json(), [false, true])
+  })
+})
+
+describe('a response whose headers were sent before the handler ended', () => {
+  function streaming(store: MemoryStore | undefined, act: (ctx: SessionContext) => unknown = () => {}) {
+    const { User, known, FromSession, ByForm, ByToken, byHandler } = people('ada')
+    const app = appWith(store)
+    app.use(new FromSession().middleware())
+    app.use(new ByForm().middleware())
+    app.use(new ByToken().middleware())
+    app.use(async (ctx) => {
+      if (ctx.path === '/visit' && ctx.session) ctx.session.cart = ['a book']
+      if (ctx.path !== '/stream') {
+        ctx.body = { user: ctx.auth.get(User)?.sessionID, session: ctx.session }
+        return
+      }
+      ctx.status = 200
+      ctx.flushHeaders()
+      byHandler(ctx)
+      await act(ctx)
+      ctx.body = 'streamed'
+    })
+    return { app, User, known }
+  }
+
+  test('completes for a bearer token, and leaves the session as it was', async (t) => {
+    for (const store of [new MemoryStore(), undefined]) {
+      const { app } = streaming(store)
+      const { url, errors } = await serve(t, app)
+      const stranger = new Browser(url)
+      const visitor = new Browser(url)
+      await visitor.get('/visit')
+
+      for (const browser of [stranger, visitor]) {
+        const { cookie } = browser
+        const response = await browser.get('/stream', bearer('ada'))
+        assert.equal(response.status, 200)
+        assert.equal(await response.text(), 'streamed')
+        assert.equal(browser.cookie, cookie)
+      }
+
+      assert.deepEqual(errors, [])
+      assert.deepEqual(await (await visitor.get('/')).json(), { session: { cart: ['a book'] } })
+    }
+  })
+
+  test('completes after a sign-in, starts no session and reports that', async (t) => {
+    const store = new MemoryStore()
+    const { url, errors } = await serve(t, streaming(store).app)
+
+    const response = await new Browser(url).get('/stream?as=ada')
+
+    assert.equal(await response.text(), 'streamed')
+    assert.deepEqual(store.ids, [])
+    assert.match(errors[0]?.message ?? '', /after the response headers were sent/)
   })
 })
 

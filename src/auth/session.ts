@@ -2,7 +2,13 @@ import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
 import { type Find, RequestAuthenticator } from './authenticator.ts'
 import type { Class } from './class.ts'
 import { Misuse } from './errors.ts'
-import { dataOf, type SessionContext, type SessionData, sessionOf } from './session-data.ts'
+import {
+  dataOf,
+  keepCookiesOnError,
+  type SessionContext,
+  type SessionData,
+  sessionOf,
+} from './koa-session.ts'
 
 /** A user that a session can remember (specification, "SessionAuthenticatable"). */
 export interface SessionAuthenticatable {
@@ -92,13 +98,27 @@ export abstract class SessionAuthenticator<
       } catch (error) {
         // koa-session saves after an error too. What the handler wrote is not to be kept, but a logout counts.
         if (ctx.session) ctx.session = JSON.parse(saved)
-        for (const each of sessionAuthenticators(ctx)) if (store.isLoggedOut(each.user)) each.#forget(ctx)
+        const loggedOut = sessionAuthenticators(ctx).filter((each) => store.isLoggedOut(each.user))
+        for (const each of loggedOut) each.#forget(ctx)
+        if (loggedOut.length > 0 || ctx.session === null) keepCookiesOnError(ctx)
         throw error
       }
       const user = store.peek(this.user)
       if (store.isLoggedOut(this.user)) this.#forget(ctx)
-      else if (user && this.#isNew(ctx, before)) await this.#remember(ctx, user)
+      else if (user && this.#isNew(ctx, before))
+        await (ctx.headerSent ? this.#restore(ctx, saved) : this.#remember(ctx, user))
     }
+  }
+
+  /** Leaves the session as it was, because it is too late for a cookie. A lost sign-in is reported. */
+  #restore(ctx: SessionContext, saved: string): void {
+    if (ctx.session) ctx.session = JSON.parse(saved)
+    const by = ctx.auth.by(this.user)
+    if (by && !by.signsIn) return
+    const late = new Misuse(
+      'A user signed in after the response headers were sent, so no session was started.',
+    )
+    ctx.app.emit('error', late, ctx)
   }
 
   async #remember(ctx: AuthContext, user: User): Promise<void> {

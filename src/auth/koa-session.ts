@@ -1,0 +1,68 @@
+import { format, types } from 'node:util'
+import type { AuthContext } from './auth.ts'
+import { Misuse } from './errors.ts'
+
+/** The data that an application keeps in a session. */
+export type SessionData = Record<string, unknown>
+
+/** The session object of koa-session. */
+export type Session = SessionData & { regenerate?: unknown; toJSON?: unknown }
+
+/** The context behind a session middleware. */
+export type SessionContext = AuthContext & {
+  session?: Session | null
+  sessionOptions?: { readonly key?: string }
+}
+
+/** The session of a request. An ended session begins anew. Throws `Misuse` without a session middleware before. */
+export function sessionOf(ctx: SessionContext): Session {
+  if (ctx.session) return ctx.session
+  if (ctx.session === undefined) {
+    throw new Misuse(
+      'Add a session middleware before the session authenticator, such as `app.use(session(app))`.',
+    )
+  }
+  ctx.session = {}
+  return ctx.session
+}
+
+/** The data of the application in the session, without the fields of koa-session. */
+export function dataOf(session: Session): SessionData {
+  const data = typeof session.toJSON === 'function' ? session.toJSON() : { ...session }
+  return data ?? {}
+}
+
+/**
+ * Sends the session's cookies with an error response too. Koa's error handler keeps no headers but those of the error, so
+ * they are lent to the error while it runs. The error stays clean, because another request may throw the same instance.
+ */
+export function keepCookiesOnError(ctx: SessionContext): void {
+  const { onerror } = ctx
+  ctx.onerror = (thrown) => {
+    const cookies = sessionCookies(ctx)
+    if (thrown == null || cookies.length === 0) return onerror.call(ctx, thrown)
+    const error: Error & { headers?: object } = isError(thrown)
+      ? thrown
+      : new Error(format('non-error thrown: %j', thrown))
+    const before = Object.getOwnPropertyDescriptor(error, 'headers')
+    // Not enumerable, so that no log prints it.
+    const headers = { value: { ...error.headers, 'Set-Cookie': cookies }, configurable: true }
+    Reflect.defineProperty(error, 'headers', headers)
+    try {
+      onerror.call(ctx, error)
+    } finally {
+      if (before) Reflect.defineProperty(error, 'headers', before)
+      else Reflect.deleteProperty(error, 'headers')
+    }
+  }
+}
+
+function sessionCookies({ sessionOptions, response }: SessionContext): string[] {
+  const key = sessionOptions?.key
+  const cookies = [response.headers['set-cookie'] ?? []].flat()
+  return cookies.filter((cookie) => cookie.startsWith(`${key}=`) || cookie.startsWith(`${key}.sig=`))
+}
+
+function isError(thrown: unknown): thrown is Error {
+  return types.isNativeError(thrown) || thrown instanceof Error
+}
