@@ -2,17 +2,21 @@ import { ConfigError } from './config.ts'
 import { DatabaseError } from './database/open-database.ts'
 import { WorkersError } from './workers/workers.ts'
 
-/** All that the operator needs to know of a start that failed, if what is wrong is outside this program. */
+/** The message for the operator if the cause of a failed start is outside this program, else `undefined`. */
 export function startProblem(error: unknown): string | undefined {
-  if (!isForOperator(error)) return undefined
-  const isTaken = 'code' in error && error.code === 'EADDRINUSE'
-  return isTaken ? `${error.message}: set another PORT, or stop what listens there` : error.message
+  if (error instanceof ConfigError || error instanceof DatabaseError || error instanceof WorkersError)
+    return error.message
+  return isListenError(error) ? `${error.message}: ${remedy(error.code)}` : undefined
 }
 
-function isForOperator(error: unknown): error is Error {
-  if (error instanceof ConfigError || error instanceof DatabaseError || error instanceof WorkersError)
-    return true
+// The primary process binds for its workers, and a host name is resolved first.
+function isListenError(error: unknown): error is NodeJS.ErrnoException {
   const syscall = error instanceof Error && 'syscall' in error && error.syscall
-  // Of several workers, the primary binds for each.
   return syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo'
+}
+
+function remedy(code: string | undefined): string {
+  if (code === 'EADDRINUSE') return 'set another PORT, or stop the program that listens there'
+  if (code === 'EACCES') return 'set a PORT of 1024 or more'
+  return 'set HOST to an address of this machine'
 }

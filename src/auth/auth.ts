@@ -192,8 +192,11 @@ export class Auth {
 export function auth(...none: []): (ctx: ExtendableContext & { auth?: Auth }, next: Next) => Promise<void> {
   if (none.length > 0) throw new Misuse('Call it: `app.use(auth())`, with parentheses.')
   return async (ctx, next) => {
-    // Mounted twice, the first store stays.
-    if (ctx.auth) return next()
+    if (ctx.auth) {
+      // Mounted twice, the first store stays.
+      authOf(ctx)
+      return next()
+    }
     const store = new Auth(ctx as AuthContext)
     ctx.auth = store
     await endOfTurn()
@@ -213,10 +216,13 @@ function endOfTurn(): Promise<void> {
   return end
 }
 
-/** The store of a request, or a sentence that names the missing line. */
-export function authOf(ctx: { auth?: Auth }): Auth {
+/** The store of a request. Throws `Misuse` without `auth()` before, or if `ctx.auth` is another library's value. */
+export function authOf(ctx: { auth?: unknown }): Auth {
+  if (ctx.auth instanceof Auth) return ctx.auth
   if (!ctx.auth) throw new Misuse('Add `app.use(auth())` before the first authenticator, guard or redirect.')
-  return ctx.auth
+  throw new Misuse(
+    'Another library has set `ctx.auth`, or a second copy of koa-authenticators. Keep only one.',
+  )
 }
 
 /** With that one at its end. What V8 gives a list that grows is room for sixteen more, and most lists are of one. */

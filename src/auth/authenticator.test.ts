@@ -288,4 +288,33 @@ describe('RequestAuthenticator', () => {
       'Add `app.use(auth())` before the first authenticator, guard or redirect.',
     )
   })
+
+  test('names the clash where another library has put its own value on `ctx.auth`', async (t) => {
+    class User {}
+    class Never extends RequestAuthenticator {
+      readonly user = User
+      override attempt() {}
+    }
+    for (const [mount, middleware] of [
+      ['before auth()', auth()],
+      ['in the place of auth()', new Never().middleware()],
+      ['in the place of auth()', guard(User)],
+      ['in the place of auth()', layer.redirectUnless(User, '/login')],
+    ] as const) {
+      const app = new Koa()
+      app.use((ctx, next) => {
+        ctx.auth = { user: 'ada', login() {}, has: () => true }
+        return next()
+      })
+      app.use(middleware as Koa.Middleware)
+      app.use((ctx) => {
+        ctx.body = 'reached'
+      })
+      const { url, errors } = await serve(t, app)
+
+      assert.equal((await fetch(url)).status, 500, mount)
+      assert.match(errors[0]?.message ?? '', /^Another library has set `ctx\.auth`/)
+      assert.equal(errors[0]?.name, 'Misuse')
+    }
+  })
 })

@@ -14,6 +14,29 @@ export type SessionContext = AuthContext & {
   sessionOptions?: { readonly key?: string }
 }
 
+// The properties of koa-session's `Session`. It also drops keys that begin with an underscore.
+const reserved = new Set([
+  'commit',
+  'externalKey',
+  'isNew',
+  'length',
+  'manuallyCommit',
+  'maxAge',
+  'populated',
+  'regenerate',
+  'save',
+  'toJSON',
+])
+
+/** Throws `Misuse` for a key under which koa-session cannot keep a value. */
+export function proveKey(key: string): void {
+  const isFree = typeof key === 'string' && key !== '' && !key.startsWith('_') && !reserved.has(key)
+  if (isFree && !(key in Object.prototype)) return
+  throw new Misuse(
+    `koa-session cannot keep a user as "${String(key)}". Give the session authenticator another \`key\`.`,
+  )
+}
+
 /** The session of a request. An ended session begins anew. Throws `Misuse` without a session middleware before. */
 export function sessionOf(ctx: SessionContext): Session {
   if (ctx.session) return ctx.session

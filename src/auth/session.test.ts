@@ -1180,6 +1180,41 @@ describe('a session', () => {
     assert.equal(store.data.at, '/later')
   })
 
+  test('refuses a `key` that koa-session keeps for itself, when the authenticator is made', async (t) => {
+    const { FromSession } = people('ada')
+    const names = new Set<string>()
+    const app = appWith(new MemoryStore())
+    app.use((ctx) => {
+      for (let object: object = ctx.session ?? {}; object; object = Object.getPrototypeOf(object))
+        for (const name of Object.getOwnPropertyNames(object)) names.add(name)
+      ctx.body = ''
+    })
+    await fetch((await serve(t, app)).url)
+    assert.ok(names.has('maxAge') && names.has('isNew') && names.has('toJSON') && names.has('__proto__'))
+
+    for (const key of [...names, '', '_user', '_expire', '_maxAge', '_session'])
+      assert.throws(
+        () => new FromSession({ key }),
+        { code: 'ERR_AUTH_MISUSE', message: /another `key`/ },
+        key,
+      )
+    for (const key of [5, Symbol('key'), null] as unknown as string[])
+      assert.throws(() => new FromSession({ key }), { code: 'ERR_AUTH_MISUSE' })
+  })
+
+  test('refuses a class whose name koa-session keeps for itself, when the middleware is made', () => {
+    const { User } = people('ada')
+    for (const name of ['length', 'isNew', '_User', 'toString']) {
+      const Named = class extends User {}
+      Object.defineProperty(Named, 'name', { value: name })
+      assert.throws(() => SessionAuthenticator.from(Named, () => undefined), {
+        code: 'ERR_AUTH_MISUSE',
+        message: /another `key`/,
+      })
+      SessionAuthenticator.from(Named, () => undefined, { key: 'user' })
+    }
+  })
+
   test('needs a name of its own for a class without one', () => {
     const Nameless = (() => class {})() as new () => { sessionID: string }
     Object.defineProperty(Nameless, 'name', { value: '' })
@@ -1189,7 +1224,7 @@ describe('a session', () => {
     for (const options of [{}, { key: '_user' }])
       assert.throws(() => SessionAuthenticator.from(bundled, () => undefined, options), {
         code: 'ERR_AUTH_MISUSE',
-        message: /koa-session drops/,
+        message: /another `key`/,
       })
     SessionAuthenticator.from(bundled, () => undefined, { key: 'user' })
   })

@@ -5,6 +5,7 @@ import { Misuse } from './errors.ts'
 import {
   dataOf,
   keepCookiesOnError,
+  proveKey,
   type SessionContext,
   type SessionData,
   sessionOf,
@@ -46,6 +47,7 @@ export abstract class SessionAuthenticator<
     const { remember = 'authenticated' } = options
     if (remember !== 'authenticated' && remember !== 'signed-in')
       throw new Misuse('A session can `remember` whoever is "authenticated", or who is "signed-in".')
+    if (options.key !== undefined) proveKey(options.key)
     this.#options = options
   }
 
@@ -79,11 +81,7 @@ export abstract class SessionAuthenticator<
   }
 
   override middleware(): AuthMiddleware {
-    if (this.key === '')
-      throw new Misuse('A class without a name needs a `key`, to be found again in the session.')
-    // A bundler may have put one before the name of a class.
-    if (this.key.startsWith('_'))
-      throw new Misuse('koa-session drops keys that begin with `_`: give another `key`.')
+    proveKey(this.key)
     return async (ctx: SessionContext, next) => {
       const store = authOf(ctx)
       const before = dataOf(sessionOf(ctx))

@@ -82,7 +82,7 @@ const badStarts: Record<string, BadStart> = {
   },
   'a host that nobody knows': {
     variables: { HOST: 'no.such.host.invalid' },
-    line: /^getaddrinfo [A-Z_]+ no\.such\.host\.invalid$/,
+    line: /^getaddrinfo [A-Z_]+ no\.such\.host\.invalid: set HOST to an address of this machine$/,
   },
   'a folder in the place of .env': {
     prepare: async (folder) => void (await mkdir(join(folder, '.env'))),

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
+import { startProblem } from './start-problem.ts'
+
+/** The error of a real attempt to listen. */
+async function listenError(t: TestContext, host: string, port = 0): Promise<unknown> {
+  const server = createServer()
+  t.after(() => server.close())
+  const error = once(server, 'error')
+  server.listen({ host, port })
+  return (await error)[0]
+}
+
+describe('startProblem', () => {
+  test('names HOST for an address that is not one of this machine', async (t) => {
+    // RFC 5737: an address for documentation.
+    const problem = startProblem(await listenError(t, '192.0.2.1'))
+
+    assert.match(
+      problem ?? '',
+      /^listen EADDRNOTAVAIL.* 192\.0\.2\.1: set HOST to an address of this machine$/,
+    )
+  })
+
+  test('names HOST for a name that does not resolve', async (t) => {
+    const problem = startProblem(await listenError(t, 'no.such.host.invalid'))
+
+    assert.match(problem ?? '', /^getaddrinfo [A-Z_]+ no\.such\.host\.invalid: set HOST to an address /)
+  })
+
+  test('names HOST in a worker, where the primary binds', () => {
+    for (const code of ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL']) {
+      const error = Object.assign(new Error(`bind ${code} ::1:3000`), { code, syscall: 'bind' })
+      assert.equal(startProblem(error), `bind ${code} ::1:3000: set HOST to an address of this machine`)
+    }
+  })
+
+  test('names PORT for a port that is taken or not allowed', async (t) => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    t.after(() => other.close())
+    const { port } = other.address() as { port: number }
+    const denied = Object.assign(new Error('listen EACCES: permission denied 0.0.0.0:80'), {
+      code: 'EACCES',
+      syscall: 'listen',
+    })
+
+    assert.match(
+      startProblem(await listenError(t, '127.0.0.1', port)) ?? '',
+      new RegExp(`EADDRINUSE.*${port}: set another PORT, or stop the program that listens there$`),
+    )
+    assert.equal(
+      startProblem(denied),
+      'listen EACCES: permission denied 0.0.0.0:80: set a PORT of 1024 or more',
+    )
+  })
+
+  test('leaves an error of this program alone', () => {
+    assert.equal(startProblem(new TypeError('x is not a function')), undefined)
+    assert.equal(startProblem(Object.assign(new Error('x'), { code: 'ENOTFOUND' })), undefined)
+    assert.equal(startProblem('a text'), undefined)
+  })
+})
