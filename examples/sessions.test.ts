@@ -59,4 +59,13 @@ describe('examples/sessions.ts', () => {
     browser.cookie = cookie
     assert.equal((await browser.get('/me')).status, 401)
   })
+
+  test('refuses a request from another site, and keeps the session', async () => {
+    const browser = new Browser(program.url)
+    await browser.get('/me', bearer('analytical-engine'))
+
+    assert.equal((await browser.post('/logout', {}, { 'sec-fetch-site': 'cross-site' })).status, 403)
+
+    assert.equal((await browser.get('/me')).status, 200)
+  })
 })

@@ -12,7 +12,14 @@ import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { AuthContext, BearerAuthorization, SessionAuthenticatable } from 'koa-authenticators'
-import { auth, BearerAuthenticator, guard, newIdentifier, SessionAuthenticator } from 'koa-authenticators'
+import {
+  auth,
+  BearerAuthenticator,
+  guard,
+  newIdentifier,
+  refuseCrossSite,
+  SessionAuthenticator,
+} from 'koa-authenticators'
 import session from 'koa-session'
 
 class User implements SessionAuthenticatable {
@@ -53,6 +60,8 @@ const sessions = new Map<string, unknown>()
 const ended = new Set<string>()
 
 const app = new Koa()
+// Another site cannot use the cookie of the session.
+app.use(refuseCrossSite())
 app.use(
   session(
     {

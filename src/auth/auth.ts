@@ -4,7 +4,7 @@ import type { RequestAuthenticator } from './authenticator.ts'
 import { type Class, proveClass } from './class.ts'
 import { atOnce, isAnswer, Misuse, Unauthorized, Undecided } from './errors.ts'
 import { find, type LoggedIn, without } from './logged-in.ts'
-import { warnOfLogoutInVain, warnOfUnguarded } from './unguarded.ts'
+import { warnOfIneffectiveLogout, warnOfUnguarded } from './warnings.ts'
 
 /** Koa's context with the store on it. Give it to the router, so that a misspelt `ctx.atuh` does not compile. */
 export interface AuthContext extends ExtendableContext {
@@ -77,7 +77,7 @@ export class Auth {
   logout(type: Class): void {
     this.#asked = true
     if (!find(this.#users, type) && !this.#authenticators.some(({ user }) => user === type))
-      warnOfLogoutInVain(this.#ctx, type)
+      warnOfIneffectiveLogout(this.#ctx, type)
     this.withdraw(type)
     this.#loggedOut = added(this.#loggedOut, type)
   }

@@ -339,7 +339,7 @@ describe('CredentialsAuthenticator', () => {
     assert.equal((await fetch(url, { method: 'POST', body: form })).status, 200)
   })
 
-  test('names the missing line where nothing decodes a form or JSON', async (t) => {
+  test('names the missing line where there is a body and no parser', async (t) => {
     class Never extends CredentialsAuthenticator {
       readonly user = class User {}
       override authenticate() {}

@@ -1,7 +1,7 @@
 import { type AuthMiddleware, authOf } from './auth.ts'
 import { type Class, proveClass } from './class.ts'
 import { Misuse } from './errors.ts'
-import { warnOfNoAuthenticator } from './unguarded.ts'
+import { warnOfNoAuthenticator } from './warnings.ts'
 
 /**
  * Lets a request pass only if a user of that class is authenticated, and rejects any other with 401 (specification,
@@ -14,7 +14,7 @@ export function guard(type: Class, ...none: []): AuthMiddleware {
   return (ctx, next) => {
     const store = authOf(ctx)
     if (!store.has(type)) {
-      warnOfNoAuthenticator(ctx)
+      if (ctx.auth.authenticators.length === 0) warnOfNoAuthenticator(ctx)
       store.require(type)
     }
     return next()

@@ -2,7 +2,7 @@ import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
 import { type Class, proveClass } from './class.ts'
 import { atOnce, Misuse } from './errors.ts'
 import { leadsHere } from './next-path.ts'
-import { warnOfNoAuthenticator } from './unguarded.ts'
+import { warnOfNoAuthenticator } from './warnings.ts'
 
 /**
  * Sends a request with no authenticated user of that class to another page with 303, in place of a 401
@@ -16,7 +16,7 @@ export function redirectUnless(type: Class, to: string | ((ctx: AuthContext) => 
     throw new Misuse("Say where to: `redirectUnless(User, '/login')`.")
   return (ctx, next) => {
     if (authOf(ctx).has(type)) return next()
-    warnOfNoAuthenticator(ctx)
+    if (ctx.auth.authenticators.length === 0) warnOfNoAuthenticator(ctx)
     const target = typeof to === 'string' ? to : atOnce(to(ctx), '`to`, of `redirectUnless`,')
     // What a function makes of a request may be what somebody else put there.
     if (target !== to && !leadsHere(target)) ctx.auth.require(type)

@@ -1,6 +1,7 @@
 import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
 import { type Find, RequestAuthenticator } from './authenticator.ts'
 import type { Class } from './class.ts'
+import { lacksCrossSiteCheck } from './cross-site.ts'
 import { Misuse } from './errors.ts'
 import {
   dataOf,
@@ -10,6 +11,7 @@ import {
   type SessionData,
   sessionOf,
 } from './koa-session.ts'
+import { warnOfNoCrossSiteCheck } from './warnings.ts'
 
 /** A user that a session can remember (specification, "SessionAuthenticatable"). */
 export interface SessionAuthenticatable {
@@ -84,6 +86,7 @@ export abstract class SessionAuthenticator<
     proveKey(this.key)
     return async (ctx: SessionContext, next) => {
       const store = authOf(ctx)
+      if (lacksCrossSiteCheck(ctx)) warnOfNoCrossSiteCheck(ctx)
       const before = dataOf(sessionOf(ctx))
       const saved = JSON.stringify(before)
       this.#refuseSharedKey(ctx)

@@ -5,6 +5,7 @@ import Koa from 'koa'
 import session from 'koa-session'
 import { type AuthContext, auth } from './auth.ts'
 import { RequestAuthenticator } from './authenticator.ts'
+import { refuseCrossSite } from './cross-site.ts'
 import { guard } from './guard.ts'
 import { redirectUnless } from './redirect-unless.ts'
 import { SessionAuthenticator } from './session.ts'
@@ -14,7 +15,8 @@ import { serve } from './testing/serve.ts'
 function warnings(t: TestContext): string[] {
   const seen: string[] = []
   const listen = (warning: Error & { code?: string }) => {
-    if (warning.code === 'KOA_AUTH_UNGUARDED') seen.push(warning.message)
+    if (warning.code?.startsWith('KOA_AUTH_'))
+      seen.push(`${warning.code}: ${warning.message}`.replace('KOA_AUTH_UNGUARDED: ', ''))
   }
   const others = process.listeners('warning')
   process.removeAllListeners('warning').on('warning', listen)
@@ -80,7 +82,7 @@ describe('a route that nobody guards', () => {
     )
 
     assert.deepEqual(seen, [
-      'GET /logout logs out a User, and no authenticator of the route knows any: a session goes on. Add the session authenticator.',
+      'GET /logout logs out a User, but no authenticator of the route is for that class, so its session goes on. Add the session authenticator.',
     ])
   })
 
@@ -210,6 +212,73 @@ describe('a guard or a redirect with no authenticator before it', () => {
       'GET /only-a-guard has a guard or a redirect and no authenticator before it. Add one, such as `User.authenticator()`.',
       'GET /only-a-redirect has a guard or a redirect and no authenticator before it. Add one, such as `User.authenticator()`.',
     ])
+  })
+})
+
+describe('an application with sessions and no cross-site check', () => {
+  class Member {
+    readonly sessionID = '1'
+  }
+
+  async function serveSessions(t: TestContext, mount: (app: Koa<object, AuthContext>) => void) {
+    const app = new Koa<object, AuthContext>()
+    app.use(session({ signed: false }, app))
+    mount(app)
+    app.use(answer)
+    const { url } = await serve(t, app)
+    return (method: string) => fetch(url, { method, headers: { 'sec-fetch-site': 'same-origin' } })
+  }
+
+  const member = () => SessionAuthenticator.from(Member, () => undefined)
+
+  test('is named once, at its first unsafe request', async (t) => {
+    const seen = warnings(t)
+    const send = await serveSessions(t, (app) => app.use(auth()).use(member()))
+
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) await send(method)
+    assert.deepEqual(seen, [])
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'POST']) await send(method)
+
+    assert.deepEqual(seen, [
+      'KOA_AUTH_CROSS_SITE: A session authenticator served a POST request without a cross-site check. Add `app.use(refuseCrossSite())` before it.',
+    ])
+  })
+
+  test('is named where the check stands behind the session authenticator', async (t) => {
+    const seen = warnings(t)
+    const send = await serveSessions(t, (app) => app.use(auth()).use(member()).use(refuseCrossSite()))
+
+    await send('POST')
+
+    assert.equal(seen.length, 1)
+  })
+
+  test('is not named where the check stands before it, in either order with auth()', async (t) => {
+    const seen = warnings(t)
+    const first = await serveSessions(t, (app) => app.use(refuseCrossSite()).use(auth()).use(member()))
+    const second = await serveSessions(t, (app) => app.use(auth()).use(refuseCrossSite()).use(member()))
+
+    await first('POST')
+    await second('DELETE')
+
+    assert.deepEqual(seen, [])
+  })
+
+  test('is not named in production, and not without sessions', async (t) => {
+    const seen = warnings(t)
+    const { NODE_ENV } = process.env
+    const without = await serveSessions(t, (app) => app.use(auth()))
+    const send = await serveSessions(t, (app) => app.use(auth()).use(member()))
+
+    await without('POST')
+    process.env.NODE_ENV = 'production'
+    t.after(() => {
+      if (NODE_ENV === undefined) delete process.env.NODE_ENV
+      else process.env.NODE_ENV = NODE_ENV
+    })
+    await send('POST')
+
+    assert.deepEqual(seen, [])
   })
 })
 
