@@ -13,6 +13,7 @@ const repository = join(import.meta.dirname, '../..')
 
 describe('the package as npm installs it', () => {
   let folder: string
+  let tarball: string
   /** The files of the package. */
   let files: string[]
   /** What the compiler says of the examples, and of a misspelt copy of the README's program. */
@@ -21,7 +22,7 @@ describe('the package as npm installs it', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
     await run('npm', ['pack', '--pack-destination', folder], { cwd: import.meta.dirname })
-    const [tarball = ''] = await readdir(folder)
+    ;[tarball = ''] = await readdir(folder)
     await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
     const options = ['--prefer-offline', '--no-audit', '--no-fund']
     await run('npm', ['install', ...options, 'koa', '@koa/router', `./${tarball}`], { cwd: folder })
@@ -41,6 +42,17 @@ describe('the package as npm installs it', () => {
     assert.deepEqual(extra.sort(), ['LICENSE', 'README.md', 'package.json'])
     assert.ok(paths.includes('dist/index.js') && paths.includes('dist/index.d.ts'))
     assert.ok(!paths.some((path) => path.includes('test')))
+  })
+
+  test('passes publint and are-the-types-wrong', async () => {
+    const file = join(folder, tarball)
+    const commands = [
+      ['publint', 'run', file, '--strict'],
+      // Node 22.12 and later can `require` an ES module.
+      ['attw', file, '--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm'],
+    ]
+    for (const [name = '', ...arguments_] of commands)
+      await run(join(repository, 'node_modules/.bin', name), arguments_, { cwd: folder })
   })
 
   test('requires nothing but koa', async () => {
