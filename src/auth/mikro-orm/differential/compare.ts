@@ -4,6 +4,7 @@ import { type EntityClass, type EntityManager, helper, type MikroORM } from '@mi
 import { requestTo } from '../../testing/request-to.ts'
 import { entityManager } from '../databases.ts'
 import type { Key } from '../drivers.ts'
+import { KeyLookUp } from '../key-look-up.ts'
 import { LookUp, type Sought } from '../look-up.ts'
 import { type AnyOptions, openDatabase } from './open-database.ts'
 import { answersOf, pictureOf } from './picture.ts'
@@ -16,8 +17,12 @@ export interface Application {
   readonly entities: readonly EntityClass<object>[]
   readonly sought: Sought
   readonly value: Key
+  /** Finds by the primary key, given as text, with `KeyLookUp`. */
+  readonly byKey?: string | undefined
+  /** What both ways come to, if that is no entity. */
+  readonly finds?: 'nothing' | 'an error'
   /** Inserts the rows. */
-  fill(em: EntityManager, orm: MikroORM): Promise<unknown>
+  fill(em: EntityManager, orm: MikroORM, entities: readonly EntityClass<object>[]): Promise<unknown>
   /** Changes the entity, for a flush. */
   change(found: object): void
   readonly options?: AnyOptions | undefined
@@ -36,28 +41,30 @@ interface Request {
 export async function isAsFindOne(t: TestContext, way: Way, application: Application): Promise<void> {
   const { entities, fill, options, prepare, value } = application
   const orm = await openDatabase(t, { entities: [...entities], ...options })
-  await fill(orm.em.fork(), orm)
+  await fill(orm.em.fork(), orm, entities)
   await prepare?.(orm)
-  const lookUp = new LookUp(application.sought)
-  const ours = () => ourRequest(orm, lookUp, value)
-  const usual = () => usualRequest(orm, application.sought, value)
+  const { sought, byKey } = application
+  const lookUp = byKey === undefined ? new LookUp(sought) : new KeyLookUp(sought.model)
+  const ours = () => ourRequest(orm, lookUp as LookUp<object>, byKey ?? value)
+  const usual = () => usualRequest(orm, sought, value)
   // The first look-up records the query.
   await settle(() => ours().find())
 
   const count = countFindOne(t, orm)
   const found = await settle(() => ours().find())
   assert.equal(count() === 0 ? 'prepared' : 'findOne', way, 'The look-up takes another way.')
+  assert.equal(kindOf(found), application.finds ?? 'an entity')
   assert.deepEqual(pictureOf(found), pictureOf(await settle(() => usual().find())))
 
-  assert.deepEqual(await observeMissing(ours(), value), await observeMissing(usual(), value))
-  if (found && !('threw' in found))
+  assert.deepEqual(await observeMissing(ours(), byKey ?? value), await observeMissing(usual(), value))
+  if (kindOf(found) === 'an entity')
     for (const observe of [observeAnswers, observeFlush, observeIdentity])
       assert.deepEqual(
         await observe(ours(), orm, application),
         await observe(usual(), orm, application),
         observe.name,
       )
-  await observeBatch(ours, value, found)
+  await observeBatch(ours, found)
 }
 
 function ourRequest(orm: MikroORM, lookUp: LookUp<object>, value: Key): Request {
@@ -77,6 +84,11 @@ function usualRequest(orm: MikroORM, { model, property, relation }: Sought, valu
     },
     manager: () => em,
   }
+}
+
+function kindOf(found: object | undefined) {
+  if (!found) return 'nothing'
+  return 'threw' in found ? 'an error' : 'an entity'
 }
 
 async function findOrFail(request: Request): Promise<object> {
@@ -152,11 +164,11 @@ async function observeMissing(request: Request, value: Key): Promise<unknown> {
 }
 
 /** Look-ups of one turn of the event loop: each request has its own object. */
-async function observeBatch(ours: () => Request, value: Key, expected: unknown): Promise<void> {
-  const all = await Promise.all([value, value, value].map((each) => settle(() => ours().find(each))))
+async function observeBatch(ours: () => Request, expected: unknown): Promise<void> {
+  const all = await Promise.all([ours(), ours(), ours()].map((request) => settle(() => request.find())))
   for (const found of all) assert.deepEqual(pictureOf(found), pictureOf(expected))
   const [first, second] = all
-  if (first && !('threw' in first)) assert.notEqual(first, second, 'Two requests share an object.')
+  if (first) assert.notEqual(first, second, 'Two requests share an object.')
 }
 
 /** The statements that a flush writes. They are rolled back. */

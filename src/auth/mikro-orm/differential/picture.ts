@@ -12,6 +12,8 @@ export function attempt(call: () => unknown): unknown {
 /** All that an application can see of a value: entities and references become plain objects that `deepEqual` compares. */
 export function pictureOf(value: unknown, seen = new Map<unknown, string>()): unknown {
   if (value === null || typeof value !== 'object') return value
+  // The database wrote it during the test.
+  if (value instanceof Date && Math.abs(Date.now() - value.getTime()) < 60_000) return 'now'
   const known = seen.get(value)
   if (known) return known
   if (value instanceof ScalarReference)

@@ -1,0 +1,228 @@
+import { describe, it, type TestContext } from 'node:test'
+import { p } from '@mikro-orm/core'
+import { isAsFindOne, type Way } from './compare.ts'
+import { type Model, model, people, peopleOf, type Special } from './people.ts'
+
+const staff = { user: { staff: p.integer().unique() }, userRow: { staff: 7 } }
+const team = () => model('Team', { id: p.integer().primary(), title: p.string() })
+
+/** Asserts it of users and tokens with something special, and of the look-up that it takes that way. */
+const isFound = (t: TestContext, way: Way, special: Special) => isAsFindOne(t, way, people(special))
+
+describe('LookUp, of the relation, finds as em.findOne does', () => {
+  it('nullable, with a user', (t) =>
+    isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).nullable() }))
+  it('nullable, without a user', (t) =>
+    isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).nullable(), tokenRow: { user: null } }))
+  it('reference', (t) => isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).ref() }))
+  it('reference that is null', (t) =>
+    isFound(t, 'prepared', {
+      relate: (User) => p.manyToOne(User).ref().nullable(),
+      tokenRow: { user: null },
+    }))
+  it('target key', (t) =>
+    isFound(t, 'prepared', {
+      ...staff,
+      relate: (User) => p.manyToOne(User).targetKey('staff' as never),
+      tokenRow: { user: 7 },
+    }))
+  it('target key, by reference', (t) =>
+    isFound(t, 'prepared', {
+      ...staff,
+      relate: (User) =>
+        p
+          .manyToOne(User)
+          .targetKey('staff' as never)
+          .ref(),
+      tokenRow: { user: 7 },
+    }))
+  it('reference column', (t) =>
+    isFound(t, 'prepared', {
+      ...staff,
+      relate: (User) => p.manyToOne(User).referenceColumnName('staff'),
+      tokenRow: { user: 7 },
+    }))
+  it('join column', (t) =>
+    isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).joinColumn('owner "no"') }))
+  it('mapped to the key', (t) =>
+    isFound(t, 'findOne', {
+      relate: (User) => p.manyToOne(User).mapToPk(),
+      change: (token) => Object.assign(token, { label: 'phone' }),
+    }))
+  it('hidden', (t) => isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).hidden() }))
+  it('serializer', (t) =>
+    isFound(t, 'prepared', {
+      relate: (User) => p.manyToOne(User).serializer((user) => Reflect.get(user as object, 'name')),
+    }))
+  it('serialized name and groups', (t) =>
+    isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).serializedName('owner').groups('private') }))
+  it('eager', (t) => isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).eager() }))
+  it('lazy reference', (t) => isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).lazyRef() }))
+  it('joined', (t) => isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).strategy('joined') }))
+  it('selected afterwards', (t) =>
+    isFound(t, 'findOne', { relate: (User) => p.manyToOne(User).strategy('select-in') }))
+  it('delete and update rules, cascade', (t) =>
+    isFound(t, 'prepared', {
+      relate: (User) =>
+        p
+          .manyToOne(User)
+          .deleteRule('cascade')
+          .updateRule('cascade')
+          .cascade('all' as never),
+    }))
+  it('dangling', (t) =>
+    isFound(t, 'prepared', {
+      finds: 'nothing',
+      relate: (User) => p.manyToOne(User).createForeignKeyConstraint(false),
+      tokenRow: { user: 9 },
+    }))
+  it('dangling and nullable', (t) =>
+    isFound(t, 'prepared', {
+      relate: (User) => p.manyToOne(User).nullable().createForeignKeyConstraint(false),
+      tokenRow: { user: 9 },
+    }))
+  it('primary key', (t) =>
+    isFound(t, 'findOne', { relate: (User) => p.manyToOne(User).primary(), token: { id: p.integer() } }))
+  it('one to one', (t) => isFound(t, 'prepared', { relate: (User) => p.oneToOne(User).owner() }))
+  it('one to one, by reference', (t) =>
+    isFound(t, 'prepared', { relate: (User) => p.oneToOne(User).owner().ref() }))
+  it('not loaded', (t) => isFound(t, 'findOne', { sought: { relation: undefined } }))
+})
+
+describe('LookUp, of keys beside the relation, finds as em.findOne does', () => {
+  const key = { userId: p.integer().persist(false) }
+  it('key that is not persisted', (t) => isFound(t, 'prepared', { token: key }))
+  it('key that is not persisted, of no user', (t) =>
+    isFound(t, 'prepared', {
+      relate: (User) => p.manyToOne(User).nullable(),
+      token: { userId: p.integer().persist(false).nullable() },
+      tokenRow: { user: null },
+    }))
+  it('key that is persisted, and a relation that is not', (t) =>
+    isFound(t, 'prepared', {
+      relate: (User) => p.manyToOne(User).joinColumn('user_id').persist(false),
+      token: { userId: p.integer() },
+      tokenRow: { user: undefined, userId: 1 },
+    }))
+})
+
+describe('LookUp, of other relations, finds as em.findOne does', () => {
+  it('inverse side of one to one', (t) => {
+    const User: Model = model('User', {
+      id: p.integer().primary(),
+      name: p.string(),
+      token: () =>
+        p
+          .oneToOne(Token)
+          .mappedBy('user' as never)
+          .nullable(),
+    })
+    const Token: Model = model('Token', {
+      ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
+      user: () =>
+        p
+          .oneToOne(User)
+          .inversedBy('token' as never)
+          .owner(),
+    })
+    return isAsFindOne(t, 'findOne', peopleOf(User, Token))
+  })
+  it('looked up from the inverse side', (t) => {
+    const User: Model = model('User', {
+      id: p.integer().primary(),
+      name: p.string(),
+      token: () =>
+        p
+          .oneToOne(Token)
+          .inversedBy('user' as never)
+          .owner(),
+    })
+    const Token: Model = model('Token', {
+      ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
+      user: () =>
+        p
+          .oneToOne(User)
+          .mappedBy('token' as never)
+          .nullable(),
+    })
+    const fill = async (em: { insert(model: Model, row: never): unknown }) => {
+      await em.insert(Token, { id: 2, value: 'value', label: 'laptop' } as never)
+      await em.insert(User, { id: 1, name: 'Ada', token: 2 } as never)
+    }
+    return isAsFindOne(t, 'findOne', peopleOf(User, Token, { fill }))
+  })
+  it('collection of tokens', (t) => {
+    const User: Model = model('User', {
+      id: p.integer().primary(),
+      name: p.string(),
+      tokens: () =>
+        p
+          .oneToMany(Token)
+          .mappedBy('user' as never)
+          .orphanRemoval(),
+    })
+    const Token: Model = model('Token', {
+      ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
+      user: () => p.manyToOne(User).inversedBy('tokens' as never),
+    })
+    return isAsFindOne(t, 'findOne', peopleOf(User, Token))
+  })
+  it('many to many', (t) => {
+    const Team = team()
+    return isFound(t, 'findOne', { entities: [Team], user: { teams: () => p.manyToMany(Team).owner() } })
+  })
+  it('second relation', (t) => {
+    const Team = team()
+    return isFound(t, 'findOne', { entities: [Team], token: { team: () => p.manyToOne(Team).nullable() } })
+  })
+  it('eager relation of the user', (t) => {
+    const Team = team()
+    return isFound(t, 'findOne', {
+      entities: [Team],
+      user: { team: () => p.manyToOne(Team).nullable().eager() },
+    })
+  })
+  it('self reference', (t) => {
+    const User: Model = model('User', {
+      id: p.integer().primary(),
+      name: p.string(),
+      boss: () => p.manyToOne(User).nullable(),
+    })
+    const Token: Model = model('Token', {
+      ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
+      user: () => p.manyToOne(User),
+    })
+    return isAsFindOne(t, 'findOne', peopleOf(User, Token))
+  })
+  it('user who is a token', (t) => {
+    const Token: Model = model('Token', {
+      ...{ id: p.integer().primary(), value: p.string(), label: p.string(), name: p.string().nullable() },
+      user: () => p.manyToOne(Token).nullable(),
+    })
+    const fill = async (em: { insert(model: Model, row: never): unknown }) => {
+      await em.insert(Token, { id: 1, value: 'other', label: 'phone' } as never)
+      await em.insert(Token, { id: 2, value: 'value', label: 'laptop', user: 1 } as never)
+    }
+    return isAsFindOne(t, 'findOne', { ...peopleOf(Token, Token, { fill }), entities: [Token] })
+  })
+  it('polymorphic', (t) => {
+    const User = model('User', { id: p.integer().primary(), name: p.string() })
+    const Bot = model('Bot', { id: p.integer().primary(), name: p.string() })
+    const Token = model('Token', {
+      ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
+      user: () => p.manyToOne([User, Bot]).discriminator('userType'),
+    })
+    const fill = async (em: { create(model: Model, row: never): unknown; flush(): unknown }) => {
+      const user = em.create(User, { id: 1, name: 'Ada' } as never)
+      em.create(Token, { id: 2, value: 'value', label: 'laptop', user } as never)
+      await em.flush()
+    }
+    return isAsFindOne(t, 'findOne', peopleOf(User, Token, { entities: [Bot], fill }))
+  })
+  it('relation of a formula', (t) =>
+    isFound(t, 'prepared', {
+      relate: (User) => p.manyToOne(User).formula((of) => `${of}.user_no`),
+      token: { userNo: p.integer() },
+      tokenRow: { user: undefined, userNo: 1 },
+    }))
+})
