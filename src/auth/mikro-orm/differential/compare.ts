@@ -20,7 +20,7 @@ export interface Application {
   /** Finds by the primary key, given as text, with `KeyLookUp`. */
   readonly byKey?: string | undefined
   /** What both ways come to, if that is no entity. */
-  readonly finds?: 'nothing' | 'an error'
+  readonly finds?: 'an entity' | 'nothing' | 'an error'
   /** Inserts the rows. */
   fill(em: EntityManager, orm: MikroORM, entities: readonly EntityClass<object>[]): Promise<unknown>
   /** Changes the entity, for a flush. */
@@ -115,18 +115,25 @@ async function observeAnswers(request: Request): Promise<unknown> {
   const found = await findOrFail(request)
   const before = answersOf(found)
   const em = request.manager()
-  const { __originalEntityData: snapshot, __loadedProperties: loaded, ...wrapped } = helper(found)
+  const { __loadedProperties: loaded, __managed: isManaged } = helper(found)
   return {
     before,
     after: answersOf(found),
     picture: pictureOf(found),
-    snapshot,
+    snapshot: snapshotOf(found),
     loaded: [...loaded].sort(),
-    isManaged: wrapped.__managed,
+    isManaged,
     schema: helper(found).getSchema(),
     manager: helper(found).__em === em,
     map: [...em.getUnitOfWork().getIdentityMap().keys()].sort(),
   }
+}
+
+/** The values that a flush compares with. Of a bigint key SQLite has now a number, now a text, and both compare equal. */
+function snapshotOf(entity: object): unknown {
+  const { __originalEntityData: data = {}, __meta: meta } = helper(entity)
+  const isColumn = (name: string) => !meta.relations.some((relation) => relation.name === name)
+  return Object.fromEntries(Object.entries(data).filter(([name]) => isColumn(name)))
 }
 
 /** The statements of a flush without a change, and of one after a change. */
