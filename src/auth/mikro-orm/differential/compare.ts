@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { type EntityClass, type EntityManager, helper, type MikroORM } from '@mikro-orm/core'
+import {
+  type EntityClass,
+  type EntityManager,
+  type EntitySchema,
+  helper,
+  type MikroORM,
+} from '@mikro-orm/core'
 import { requestTo } from '../../testing/request-to.ts'
 import { entityManager } from '../databases.ts'
 import type { Key } from '../drivers.ts'
@@ -14,7 +20,7 @@ export type Way = 'prepared' | 'findOne'
 
 /** An application whose entities are looked up in both ways. */
 export interface Application {
-  readonly entities: readonly EntityClass<object>[]
+  readonly entities: readonly (EntityClass<object> | EntitySchema)[]
   readonly sought: Sought
   readonly value: Key
   /** Finds by the primary key, given as text, with `KeyLookUp`. */
@@ -22,12 +28,14 @@ export interface Application {
   /** What both ways come to, if that is no entity. */
   readonly finds?: 'an entity' | 'nothing' | 'an error'
   /** Inserts the rows. */
-  fill(em: EntityManager, orm: MikroORM, entities: readonly EntityClass<object>[]): Promise<unknown>
+  fill(em: EntityManager, orm: MikroORM, entities: Application['entities']): Promise<unknown>
   /** Changes the entity, for a flush. */
   change(found: object): void
   readonly options?: AnyOptions | undefined
   /** Something that the application does before the first look-up. */
   prepare?(orm: MikroORM): unknown
+  /** Something that it does after the first look-up. */
+  later?(orm: MikroORM): unknown
 }
 
 /** One way to find, in one request. */
@@ -39,7 +47,7 @@ interface Request {
 
 /** Asserts that `LookUp` and `em.findOne` agree in everything, and that the look-up takes that way. */
 export async function isAsFindOne(t: TestContext, way: Way, application: Application): Promise<void> {
-  const { entities, fill, options, prepare, value } = application
+  const { entities, fill, later, options, prepare, value } = application
   const orm = await openDatabase(t, { entities: [...entities], ...options })
   await fill(orm.em.fork(), orm, entities)
   await prepare?.(orm)
@@ -49,12 +57,16 @@ export async function isAsFindOne(t: TestContext, way: Way, application: Applica
   const usual = () => usualRequest(orm, sought, value)
   // The first look-up records the query.
   await settle(() => ours().find())
+  await later?.(orm)
 
   const count = countFindOne(t, orm)
   const found = await settle(() => ours().find())
-  assert.equal(count() === 0 ? 'prepared' : 'findOne', way, 'The look-up takes another way.')
-  assert.equal(kindOf(found), application.finds ?? 'an entity')
+  const queries = count()
   assert.deepEqual(pictureOf(found), pictureOf(await settle(() => usual().find())))
+  assert.equal(kindOf(found), application.finds ?? 'an entity')
+  // An error may come before the driver is called.
+  if (kindOf(found) !== 'an error')
+    assert.equal(queries === 0 ? 'prepared' : 'findOne', way, 'The look-up takes another way.')
 
   assert.deepEqual(await observeMissing(ours(), byKey ?? value), await observeMissing(usual(), value))
   if (kindOf(found) === 'an entity')

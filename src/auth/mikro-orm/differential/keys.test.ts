@@ -179,7 +179,7 @@ describe('LookUp, by values, finds as em.findOne does', () => {
       tokenRow: { value: 'v' },
     }),
   )
-  it('bits', onlyPostgres, (t) => isFoundByValue(t, 'prepared', p.string().columnType('bit(3)'), '101'))
+  it('bits', onlyPostgres, (t) => isFoundByValue(t, 'findOne', p.string().columnType('bit(3)'), '101'))
   it('one of several rows', (t) => {
     const fill = async (em: EntityManager, _: unknown, [User, Token]: Model[] = []) => {
       await insert(em, User as Model, { id: 1, name: 'Ada' })

@@ -1,0 +1,66 @@
+import { describe, it, type TestContext } from 'node:test'
+import { p } from '@mikro-orm/core'
+import { isAsFindOne, type Way } from './compare.ts'
+import { model, people, type Special } from './people.ts'
+
+const address = () =>
+  model('Address', { city: p.string(), since: p.datetime().nullable() }, { embeddable: true })
+const london = { city: 'London', since: new Date(0) }
+
+/** Asserts it of users and tokens with something special, and of the look-up that it takes that way. */
+const isFound = (t: TestContext, way: Way, special: Special) => isAsFindOne(t, way, people(special))
+
+describe('LookUp, of embedded objects, finds as em.findOne does', () => {
+  it('columns of the user', (t) => {
+    const Address = address()
+    return isFound(t, 'findOne', {
+      entities: [Address],
+      user: { home: () => p.embedded(Address) },
+      userRow: { home: london },
+    })
+  })
+  it('columns of the token', (t) => {
+    const Address = address()
+    return isFound(t, 'findOne', {
+      entities: [Address],
+      token: { home: () => p.embedded(Address).prefix('at_').prefixMode('absolute') },
+      tokenRow: { home: london },
+    })
+  })
+  it('columns that are null', (t) => {
+    const Address = address()
+    return isFound(t, 'findOne', {
+      entities: [Address],
+      user: { home: () => p.embedded(Address).nullable() },
+    })
+  })
+  it('object', (t) => {
+    const Address = address()
+    return isFound(t, 'findOne', {
+      entities: [Address],
+      user: { home: () => p.embedded(Address).object() },
+      userRow: { home: london },
+    })
+  })
+  it('array', (t) => {
+    const Address = address()
+    return isFound(t, 'findOne', {
+      entities: [Address],
+      user: { homes: () => p.embedded(Address).array() },
+      userRow: { homes: [london, { city: 'Paris', since: null }] },
+    })
+  })
+  it('object in columns', (t) => {
+    const Address = address()
+    const Home = model(
+      'Home',
+      { floor: p.integer(), address: () => p.embedded(Address) },
+      { embeddable: true },
+    )
+    return isFound(t, 'findOne', {
+      entities: [Address, Home],
+      user: { home: () => p.embedded(Home) },
+      userRow: { home: { floor: 2, address: london } },
+    })
+  })
+})
