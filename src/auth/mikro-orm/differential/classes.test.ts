@@ -208,41 +208,53 @@ describe('LookUp, of inheritance, finds as em.findOne does', () => {
     await em.flush()
     await insert(em, Token, { id: 2, value: 'value', label: 'laptop', user: 1 })
   }
-  const singleTable = () => {
-    const options = { discriminatorColumn: 'kind', discriminatorValue: 'person', abstract: false }
-    const Person = defineEntity({ name: 'Person', properties: columns, ...options })
-    class PersonClass extends Person.class {}
-    Object.defineProperty(PersonClass, 'name', { value: 'Person' })
-    Person.setClass(PersonClass)
+  const singleTable = (options: object = { discriminatorValue: 'person' }) => {
+    const Person = defineEntity({
+      name: 'Person',
+      discriminatorColumn: 'kind',
+      properties: columns,
+      ...options,
+    })
     const Admin = defineEntity({
       ...{ name: 'Admin', extends: Person, discriminatorValue: 'admin' },
       properties: { level: p.integer().nullable() },
     })
-    class AdminClass extends Admin.class {}
-    Object.defineProperty(AdminClass, 'name', { value: 'Admin' })
-    Admin.setClass(AdminClass)
-    return { Person: PersonClass as Model, Admin: AdminClass as Model }
+    return { schemas: [Person, Admin], Person: Person.class as Model, Admin: Admin.class as Model }
   }
-  it('one table, by the root', (t) => {
-    const { Person, Admin } = singleTable()
+  it('one table, by an abstract root', (t) => {
+    const { schemas, Person, Admin } = singleTable({ abstract: true })
     const Token = tokensOf(Person)
-    const special = { entities: [Admin], fill: (em: EntityManager) => fill(em, Admin, Token, { level: 3 }) }
-    return isAsFindOne(t, 'findOne', peopleOf(Person, Token, special))
+    const app = peopleOf(Person, Token, { fill: (em) => fill(em, Admin, Token, { level: 3 }) })
+    return isAsFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
+  })
+  it('one table, by a root with rows of its own, of a subclass', (t) => {
+    const { schemas, Person, Admin } = singleTable()
+    const Token = tokensOf(Person)
+    // MikroORM joins only rows of the root itself.
+    const app = peopleOf(Person, Token, { finds: 'nothing', fill: (em) => fill(em, Admin, Token) })
+    return isAsFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
+  })
+  it('one table, looked up by the key of the root', (t) => {
+    const { schemas, Person, Admin } = singleTable()
+    return isAsFindOne(t, 'findOne', {
+      entities: schemas,
+      sought: { model: Person, property: 'id' },
+      ...{ value: 1, byKey: '1' },
+      fill: (em) => insert(em, Admin, { id: 1, name: 'Ada', kind: 'admin', level: 3 }),
+      change: (user) => Object.assign(user, { name: 'Grace' }),
+    })
   })
   it('one table, by the subclass', (t) => {
-    const { Person, Admin } = singleTable()
+    const { schemas, Admin } = singleTable()
     const Token = tokensOf(Admin)
-    const special = { entities: [Person], fill: (em: EntityManager) => fill(em, Admin, Token, { level: 3 }) }
-    return isAsFindOne(t, 'findOne', peopleOf(Admin, Token, special))
+    const app = peopleOf(Admin, Token, { fill: (em) => fill(em, Admin, Token, { level: 3 }) })
+    return isAsFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
   })
   it('one table, by another subclass', (t) => {
-    const { Person, Admin } = singleTable()
+    const { schemas, Person, Admin } = singleTable()
     const Token = tokensOf(Admin)
-    const special = {
-      ...{ entities: [Person], finds: 'nothing' as const },
-      fill: (em: EntityManager) => fill(em, Person, Token),
-    }
-    return isAsFindOne(t, 'findOne', peopleOf(Admin, Token, special))
+    const app = peopleOf(Admin, Token, { finds: 'nothing', fill: (em) => fill(em, Person, Token) })
+    return isAsFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
   })
   it('table of each type', (t) => {
     const Person = defineEntity({ name: 'Person', inheritance: 'tpt', properties: columns })

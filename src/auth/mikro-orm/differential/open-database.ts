@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import { type Constructor, type IDatabaseDriver, MikroORM, type Options } from '@mikro-orm/core'
+import {
+  type Constructor,
+  type CreateSchemaOptions,
+  type IDatabaseDriver,
+  MikroORM,
+  type Options,
+} from '@mikro-orm/core'
 import { PostgreSqlDriver } from '@mikro-orm/postgresql'
 import { SqliteDriver } from '@mikro-orm/sqlite'
 
@@ -19,10 +25,14 @@ export const onlyPostgres = { skip: !isOnPostgres && 'PostgreSQL only: npm run p
 export const onlySqlite = { skip: isOnPostgres && 'SQLite only' }
 
 /** Opens an ORM over an empty database with the tables of the entities. Both end with the test. */
-export async function openDatabase(t: TestContext, options: AnyOptions): Promise<MikroORM> {
+export async function openDatabase(
+  t: TestContext,
+  options: AnyOptions,
+  create?: CreateSchemaOptions,
+): Promise<MikroORM> {
   const orm = await MikroORM.init({ ...connectionTo(await makeDatabase(t)), ...options })
   t.after(() => orm.close(true))
-  await orm.schema.create()
+  await orm.schema.create(create)
   return orm
 }
 

@@ -15,7 +15,9 @@ interface FoundToken {
 
 /** What an application has beside the plain columns of its users and tokens. */
 export interface Special
-  extends Partial<Pick<Application, 'options' | 'prepare' | 'later' | 'finds' | 'value' | 'byKey' | 'fill'>> {
+  extends Partial<
+    Pick<Application, 'options' | 'create' | 'prepare' | 'later' | 'finds' | 'value' | 'byKey' | 'fill'>
+  > {
   /** Properties of the entities. */
   readonly user?: Values
   readonly token?: Values

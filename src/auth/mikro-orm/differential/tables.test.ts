@@ -1,0 +1,161 @@
+import { describe, it, type TestContext } from 'node:test'
+import { type EntityManager, type MikroORM, p } from '@mikro-orm/core'
+import { isAsFindOne, type Way } from './compare.ts'
+import { onlyPostgres, onlySqlite } from './open-database.ts'
+import { insert, type Model, model, people, peopleOf, type Special } from './people.ts'
+
+/** Asserts it of users and tokens with something special, and of the look-up that it takes that way. */
+const isFound = (t: TestContext, way: Way, special: Special) => isAsFindOne(t, way, people(special))
+
+/** The same of entities with these options. */
+const isFoundWith = (t: TestContext, way: Way, options: object) =>
+  isFound(t, way, { userOptions: options, tokenOptions: options })
+
+/** Runs SQL. */
+const execute = ({ em }: MikroORM, sql: string) =>
+  (em.getConnection() as unknown as { execute(sql: string): Promise<unknown> }).execute(sql)
+
+describe('LookUp, of options of tables, finds as em.findOne does', () => {
+  it('table names that need quotes', (t) =>
+    isFound(t, 'prepared', {
+      userOptions: { tableName: 'Us"er `s' },
+      tokenOptions: { tableName: "select 's" },
+    }))
+  it('comment', (t) => isFoundWith(t, 'prepared', { comment: 'People' }))
+  it('order', (t) => isFoundWith(t, 'prepared', { orderBy: { id: 'desc' } }))
+  it('checks', (t) => isFoundWith(t, 'prepared', { checks: [{ expression: 'id > 0', name: 'positive' }] }))
+  it('unique pair of columns', (t) =>
+    isFound(t, 'prepared', { tokenOptions: { uniques: [{ properties: ['label', 'user'] }] } }))
+  it('unique expression', (t) =>
+    isFound(t, 'prepared', {
+      tokenOptions: {
+        uniques: [{ name: 'lower', expression: 'create unique index lower_value on token (lower(value))' }],
+      },
+    }))
+  it('indexes', (t) => isFoundWith(t, 'prepared', { indexes: [{ properties: ['id'] }] }))
+  it('read-only', (t) => isFoundWith(t, 'prepared', { readonly: true }))
+  it('triggers beside', (t) => isFoundWith(t, 'prepared', { hasTriggers: true }))
+  it('JSON of references as objects', (t) => isFoundWith(t, 'prepared', { forceObject: true }))
+  it('row-level security', onlyPostgres, (t) =>
+    isFound(t, 'prepared', {
+      tokenOptions: { policies: [{ name: 'all', command: 'all', using: 'true' }] },
+    }),
+  )
+  it('partitions', onlyPostgres, (t) => {
+    const User = model('User', { id: p.integer().primary(), name: p.string() })
+    const properties = {
+      ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
+      user: () => p.manyToOne(User),
+    }
+    const partitionBy = { type: 'hash', expression: 'id', partitions: 2 }
+    return isAsFindOne(t, 'prepared', peopleOf(User, model('Token', properties, { partitionBy })))
+  })
+})
+
+describe('LookUp, of views, finds as em.findOne does', () => {
+  const fill =
+    (User: Model, Row: Model) =>
+    async (em: EntityManager): Promise<void> => {
+      await insert(em, User, { id: 1, name: 'Ada' })
+      await insert(em, Row, { id: 2, value: 'value', label: 'laptop', user: 1 })
+    }
+  const rows = (User: Model, name: string, options: object = {}) =>
+    model(
+      name,
+      {
+        ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
+        user: () => p.manyToOne(User),
+      },
+      options,
+    )
+  it('view of tokens', (t) => {
+    const User = model('User', { id: p.integer().primary(), name: p.string() })
+    const Row = rows(User, 'Row')
+    const Token = rows(User, 'Token', {
+      ...{ view: true, tableName: 'tokens' },
+      expression: 'select * from "row"',
+    })
+    return isAsFindOne(t, 'findOne', peopleOf(User, Token, { entities: [Row], fill: fill(User, Row) }))
+  })
+  it('virtual entity', (t) => {
+    const User = model('User', { id: p.integer().primary(), name: p.string() })
+    const Row = rows(User, 'Row')
+    const Token = model(
+      'Token',
+      { value: p.string(), label: p.string() },
+      { expression: 'select value, label from "row"' },
+    )
+    return isAsFindOne(
+      t,
+      'findOne',
+      peopleOf(User, Token, {
+        ...{ entities: [Row], fill: fill(User, Row), sought: { relation: undefined } },
+        ...{ isVirtual: true, change: (token) => Object.assign(token, { label: 'phone' }) },
+      }),
+    )
+  })
+  it('user in a view', (t) => {
+    const Person = model('Person', { id: p.integer().primary(), name: p.string() })
+    const User = model(
+      'User',
+      { id: p.integer().primary(), name: p.string() },
+      { view: true, tableName: 'users', expression: 'select * from "person"' },
+    )
+    const Token = model('Token', {
+      ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
+      user: () => p.manyToOne(User).createForeignKeyConstraint(false),
+    })
+    const special = {
+      entities: [Person],
+      fill: async (em: EntityManager) => {
+        await insert(em, Person, { id: 1, name: 'Ada' })
+        await insert(em, Token, { id: 2, value: 'value', label: 'laptop', user: 1 })
+      },
+    }
+    return isAsFindOne(t, 'findOne', peopleOf(User, Token, special))
+  })
+})
+
+/** Tables of the same names, with other rows, in the schema `public`. */
+async function addPublic(orm: MikroORM): Promise<void> {
+  await execute(orm, 'create table if not exists public."user" (id int primary key, name text)')
+  await execute(
+    orm,
+    'create table if not exists public.token (id int primary key, value text, label text, user_id int)',
+  )
+  await execute(orm, `insert into public."user" values (1, 'Root')`)
+  await execute(orm, `insert into public.token values (1, 'value', 'stolen', 1), (9, 'valu0', 'stolen', 1)`)
+}
+
+describe('LookUp, of schemas, finds as em.findOne does', () => {
+  it('schema of the entities', onlyPostgres, (t) =>
+    isFound(t, 'prepared', {
+      userOptions: { schema: 'app' },
+      tokenOptions: { schema: 'app' },
+      prepare: addPublic,
+    }),
+  )
+  it('two schemas', onlyPostgres, (t) =>
+    isFound(t, 'prepared', { userOptions: { schema: 'people' }, tokenOptions: { schema: 'keys' } }),
+  )
+  it('schema that needs quotes', onlyPostgres, (t) => isFoundWith(t, 'prepared', { schema: 'A "schema"' }))
+  it('schema of the configuration', onlyPostgres, (t) =>
+    isFound(t, 'prepared', { options: { schema: 'app' }, prepare: addPublic }),
+  )
+  it('schemas of both', onlyPostgres, (t) =>
+    isFound(t, 'prepared', { options: { schema: 'app' }, tokenOptions: { schema: 'keys' } }),
+  )
+  it('any schema', onlyPostgres, (t) =>
+    isFound(t, 'findOne', {
+      ...{ userOptions: { schema: '*' }, tokenOptions: { schema: '*' }, options: { schema: 'app' } },
+      create: { includeWildcardSchema: true },
+    }),
+  )
+  it('any schema, of the user', onlyPostgres, (t) =>
+    isFound(t, 'findOne', {
+      ...{ userOptions: { schema: '*' }, options: { schema: 'app' } },
+      create: { includeWildcardSchema: true },
+    }),
+  )
+  it('schema in SQLite', onlySqlite, (t) => isFoundWith(t, 'prepared', { schema: 'main' }))
+})
