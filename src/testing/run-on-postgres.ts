@@ -6,6 +6,7 @@ import { startPostgres } from './postgres-server.ts'
 // databases, or on one that is started for this and taken away again. Files that are named are run instead of all.
 const suites = [
   'src/{audit,database,http,operator,testing,throttle,users,web}/**/*.test.ts',
+  'src/auth/mikro-orm/differential/*.test.ts',
   'src/{move,purge,user-command}.test.ts',
   'src/promises/*.test.ts',
   'src/faults/{lost-connections,two-processes}.test.ts',

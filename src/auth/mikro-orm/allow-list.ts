@@ -27,6 +27,7 @@ export function isConfigurationAllowed({ config, driver }: MikroORM): boolean {
     defaults.every((option) => config.get(option) === plain.get(option)) &&
     !config.get('replicas')?.some(({ onCreateConnection }) => onCreateConnection) &&
     !config.get('forceEntityConstructor') &&
+    !config.get('forceUndefined') &&
     !config.get('resultCache').global &&
     config.get('sessionContext') !== 'connection'
   )

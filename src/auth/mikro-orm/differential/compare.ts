@@ -10,9 +10,10 @@ import {
 } from '@mikro-orm/core'
 import { requestTo } from '../../testing/request-to.ts'
 import { entityManager } from '../databases.ts'
-import type { Key } from '../drivers.ts'
 import { KeyLookUp } from '../key-look-up.ts'
-import { LookUp, type Sought } from '../look-up.ts'
+import { LookUp } from '../look-up.ts'
+import type { Key } from '../prepared-statement.ts'
+import type { Sought } from '../query-builder.ts'
 import { type AnyOptions, openDatabase } from './open-database.ts'
 import { answersOf, pictureOf } from './picture.ts'
 

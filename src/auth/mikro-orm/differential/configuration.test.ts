@@ -42,9 +42,8 @@ describe('LookUp, of the configuration, finds as em.findOne does', () => {
     isFoundWith(t, 'prepared', { namingStrategy: EntityCaseNamingStrategy }))
   it('names in snake case', (t) => isFoundWith(t, 'prepared', { namingStrategy: UnderscoreNamingStrategy }))
   it('own names', (t) => isFoundWith(t, 'prepared', { namingStrategy: Shouting }))
-  it('undefined for null', (t) => isFoundWith(t, 'prepared', { forceUndefined: true }))
-  it('undefined for null, without a user', (t) =>
-    isFoundWith(t, 'prepared', { forceUndefined: true }, nobody))
+  it('undefined for null', (t) => isFoundWith(t, 'findOne', { forceUndefined: true }))
+  it('undefined for null, without a user', (t) => isFoundWith(t, 'findOne', { forceUndefined: true }, nobody))
   it('undefined for null in a query', (t) => isFoundWith(t, 'prepared', { ignoreUndefinedInQuery: true }))
   it('forced constructors', (t) => isFoundWith(t, 'findOne', { forceEntityConstructor: true }))
   it('forced constructors of some', (t) => isFoundWith(t, 'findOne', { forceEntityConstructor: ['User'] }))
