@@ -7,19 +7,12 @@
 //   curl -b /tmp/cookies -c /tmp/cookies -X POST localhost:3000/logout
 //   curl -b /tmp/cookies localhost:3000/me                                                # You need to sign in
 
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { AuthContext, BearerAuthorization, SessionAuthenticatable } from 'koa-authenticators'
-import {
-  auth,
-  BearerAuthenticator,
-  guard,
-  newIdentifier,
-  refuseCrossSite,
-  SessionAuthenticator,
-} from 'koa-authenticators'
+import { auth, BearerAuthenticator, guard, refuseCrossSite, SessionAuthenticator } from 'koa-authenticators'
 import session from 'koa-session'
 
 class User implements SessionAuthenticatable {
@@ -72,7 +65,7 @@ app.use(
       httpOnly: false,
       // The cookie is nothing but 256 random bits, which cannot be guessed, so it needs no signature and no `app.keys`.
       signed: false,
-      genid: newIdentifier,
+      genid: () => randomBytes(32).toString('base64url'),
       store: {
         get: async (id) => sessions.get(id),
         set: async (id, data) => void (ended.has(id) || sessions.set(id, data)),

@@ -3,13 +3,14 @@
 import Router from '@koa/router'
 import { MikroORM } from '@mikro-orm/core'
 import Koa from 'koa'
-import { type AuthContext, auth, guard, newIdentifier, redirectUnless } from 'koa-authenticators'
+import { type AuthContext, auth, guard, redirectUnless } from 'koa-authenticators'
 import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
 import { databases, LastUses } from 'koa-authenticators/mikro-orm'
 import compose from 'koa-compose'
 import session from 'koa-session'
 import koaViews from 'koa-views'
 import { pageCacheSize } from '../../src/database/sqlite/page-cache.ts'
+import { newIdentifier } from '../../src/web/new-identifier.ts'
 import {
   databasePath,
   databaseURL,

@@ -275,7 +275,8 @@ describe('ctx.auth', () => {
     })
     const { url } = await serve(t, app)
 
-    assert.equal((await fetch(`${url}/add`)).status, 500)
+    const added = await fetch(`${url}/add`)
+    assert.equal(added.headers.get('www-authenticate'), 'Basic realm="restricted", charset="UTF-8"')
     const { status, headers } = await fetch(url)
 
     assert.equal(status, 401)

@@ -265,7 +265,7 @@ describe('RequestAuthenticator', () => {
       const { url, errors } = await serve(t, app)
 
       assert.equal((await fetch(url)).status, 500)
-      assert.match(errors[0]?.message ?? '', new RegExp(`^\`${member}\` has to answer at once`))
+      assert.match(errors[0]?.message ?? '', new RegExp(`^\`${member}\` must return its result`))
     }
   })
 

@@ -1,25 +1,26 @@
 import type { AuthContext, AuthMiddleware } from './auth.ts'
-import { type Find, RequestAuthenticator } from './authenticator.ts'
+import { authenticateBy, type Find, RequestAuthenticator } from './authenticator.ts'
 import { type BasicAuthorization, basicAuthorization, quoted } from './authorization.ts'
 import type { Class } from './class.ts'
 
-/** Verifies `Authorization: Basic` (specification, "Basic"; RFC 7617). To be used over TLS only. */
+/** Verifies `Authorization: Basic` (RFC 7617). Use it over TLS only. */
 export abstract class BasicAuthenticator<User extends object = object> extends RequestAuthenticator<User> {
-  /**
-   * The middleware over a check of your own, for users that are kept in a way that no other kind knows:
-   * `BasicAuthenticator.from(User, ({ username, password }) => userOf(username, password))`.
-   */
+  /** The middleware for a function: `BasicAuthenticator.from(User, ({ username, password }) => userBy(username, password))`. */
   static from<User extends object>(
     user: Class<User>,
     find: Find<NoInfer<User>, BasicAuthorization>,
   ): AuthMiddleware {
-    return new FoundByBasic(user, find).middleware()
+    class FromFunction extends BasicAuthenticator<User> {
+      override readonly user = user
+      override authenticate = authenticateBy(user, find)
+    }
+    return new FromFunction().middleware()
   }
 
-  /** The protection space that the challenge names (RFC 9110 §11.5), in printable ASCII. */
+  /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5). */
   readonly realm: string = 'restricted'
 
-  /** Called when the request has Basic credentials. Calls `ctx.auth.login` if they match, else does nothing. */
+  /** Called for a request with Basic credentials. Calls `ctx.auth.login` if they match, else does nothing. */
   abstract authenticate(basic: BasicAuthorization, ctx: AuthContext): void | Promise<void>
 
   override attempt(ctx: AuthContext): void | Promise<void> {
@@ -31,26 +32,10 @@ export abstract class BasicAuthenticator<User extends object = object> extends R
     return `Basic realm=${quoted(this.realm)}, charset="UTF-8"`
   }
 
-  /** Throws `Misuse` if no header can hold the `realm`. */
+  /** Throws `Misuse` for a `realm` that a header cannot hold. */
   override middleware(): AuthMiddleware {
     quoted(this.realm)
     return super.middleware()
-  }
-}
-
-class FoundByBasic<User extends object> extends BasicAuthenticator<User> {
-  readonly user: Class<User>
-  readonly #find: Find<User, BasicAuthorization>
-
-  constructor(user: Class<User>, find: Find<User, BasicAuthorization>) {
-    super()
-    this.user = user
-    this.#find = find
-  }
-
-  override async authenticate(basic: BasicAuthorization, ctx: AuthContext): Promise<void> {
-    const user = await this.#find(basic, ctx)
-    if (user) ctx.auth.login(user, this.user)
   }
 }
 

@@ -1,22 +1,23 @@
 import type { AuthContext, AuthMiddleware } from './auth.ts'
-import { type Find, RequestAuthenticator } from './authenticator.ts'
+import { authenticateBy, type Find, RequestAuthenticator } from './authenticator.ts'
 import { type BearerAuthorization, bearerAuthorization, quoted } from './authorization.ts'
 import type { Class } from './class.ts'
 
-/** Verifies `Authorization: Bearer` (specification, "Bearer"; RFC 6750). To be used over TLS only. */
+/** Verifies `Authorization: Bearer` (RFC 6750). Use it over TLS only. */
 export abstract class BearerAuthenticator<User extends object = object> extends RequestAuthenticator<User> {
-  /**
-   * The middleware over a look-up of your own, for users that are kept in a way that no other kind knows:
-   * `BearerAuthenticator.from(User, (token) => userOfToken(token))`.
-   */
+  /** The middleware for a function: `BearerAuthenticator.from(User, (token) => userByToken(token))`. */
   static from<User extends object>(user: Class<User>, find: Find<NoInfer<User>>): AuthMiddleware {
-    return new FoundByToken(user, find).middleware()
+    class FromFunction extends BearerAuthenticator<User> {
+      override readonly user = user
+      override authenticate = authenticateBy(user, ({ token }: BearerAuthorization, ctx) => find(token, ctx))
+    }
+    return new FromFunction().middleware()
   }
 
-  /** The protection space that the challenge names (RFC 9110 §11.5), in printable ASCII. */
+  /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5). */
   readonly realm: string = 'restricted'
 
-  /** Called when the request has a bearer token. Calls `ctx.auth.login` if it is good, else does nothing. */
+  /** Called for a request with a bearer token. Calls `ctx.auth.login` if it is valid, else does nothing. */
   abstract authenticate(bearer: BearerAuthorization, ctx: AuthContext): void | Promise<void>
 
   override attempt(ctx: AuthContext): void | Promise<void> {
@@ -24,32 +25,16 @@ export abstract class BearerAuthenticator<User extends object = object> extends 
     if (bearer) return this.authenticate(bearer, ctx)
   }
 
-  /** Says `invalid_token` only where one was sent: without credentials there is no error to name (RFC 6750 §3.1). */
+  /** Contains `invalid_token` only if the request had a token (RFC 6750 §3.1). */
   override challenge(ctx: AuthContext): string {
     const error = bearerAuthorization(ctx.req) ? ', error="invalid_token"' : ''
     return `Bearer realm=${quoted(this.realm)}${error}`
   }
 
-  /** Throws `Misuse` if no header can hold the `realm`. */
+  /** Throws `Misuse` for a `realm` that a header cannot hold. */
   override middleware(): AuthMiddleware {
     quoted(this.realm)
     return super.middleware()
-  }
-}
-
-class FoundByToken<User extends object> extends BearerAuthenticator<User> {
-  readonly user: Class<User>
-  readonly #find: Find<User>
-
-  constructor(user: Class<User>, find: Find<User>) {
-    super()
-    this.user = user
-    this.#find = find
-  }
-
-  override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
-    const user = await this.#find(token, ctx)
-    if (user) ctx.auth.login(user, this.user)
   }
 }
 

@@ -1,10 +1,12 @@
 import { Misuse } from './errors.ts'
 
-/** A user type: any class of yours, or a persisted model. The class itself, never its name, is its key. */
+/** The class of a user type. The store uses the class itself as the key, not its name. */
 export type Class<Value extends object = object> = abstract new (...args: never[]) => Value
 
-/** Proves that it is a class that users can be told apart by: for plain JavaScript, and for objects without a class. */
+/** Throws `Misuse` for a value that is no class of users, such as the class of a plain object. */
 export function proveClass(type: Class): void {
   if (typeof type !== 'function' || typeof type.prototype !== 'object' || type === Object)
-    throw new Misuse('Name the class of the user, such as `guard(User)`; a plain object has none of its own.')
+    throw new Misuse(
+      'Name the class of the user, as in `guard(User)`. A plain object has no class of its own.',
+    )
 }

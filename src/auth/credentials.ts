@@ -1,23 +1,23 @@
 import type { AuthContext, AuthMiddleware } from './auth.ts'
-import { type Find, RequestAuthenticator } from './authenticator.ts'
+import { authenticateBy, type Find, RequestAuthenticator } from './authenticator.ts'
 import type { Class } from './class.ts'
 import { atOnce, Misuse } from './errors.ts'
 
-/** The credentials of a log-in form (specification, "POST /login (form login with session)"). */
+/** The user name and password of a sign-in form. */
 export interface PasswordCredentials {
   readonly username: string
   readonly password: string
 }
 
-/** How a credentials authenticator reads a body. */
+/** The options of a credentials authenticator. */
 export interface CredentialsOptions {
-  /** What the fields of the form are called, if not `username` and `password`: `{ username: 'email' }`. */
+  /** The names of the form's fields, if they are not `username` and `password`: `{ username: 'email' }`. */
   readonly fields?: { readonly username?: string; readonly password?: string }
 }
 
 /**
- * Verifies credentials in the decoded body of the request. They decide alone: what a session restored gives way to
- * them, whether they turn out right or wrong.
+ * Verifies credentials in the decoded body of the request. They alone decide: a user of the session is withdrawn, even if
+ * the credentials are wrong.
  */
 export abstract class CredentialsAuthenticator<
   User extends object = object,
@@ -25,7 +25,7 @@ export abstract class CredentialsAuthenticator<
 > extends RequestAuthenticator<User> {
   override readonly signsIn = true
   readonly #fields: Required<NonNullable<CredentialsOptions['fields']>>
-  // Some parsers leave no trace of a body that they do not decode, so one decoded body is the proof of a parser.
+  // Some parsers leave no trace of a body that they do not decode. One decoded body proves that there is a parser.
   #hasParser = false
 
   constructor({ fields }: CredentialsOptions = {}) {
@@ -34,31 +34,32 @@ export abstract class CredentialsAuthenticator<
   }
 
   /**
-   * The middleware over a check of your own, for users that are kept in a way that no other kind knows:
-   * `CredentialsAuthenticator.from(User, ({ username, password }) => userOf(username, password))`.
+   * The middleware for a function:
+   * `CredentialsAuthenticator.from(User, ({ username, password }) => userBy(username, password))`.
    */
   static from<User extends object>(
     user: Class<User>,
     find: Find<NoInfer<User>, PasswordCredentials>,
     options: CredentialsOptions = {},
   ): AuthMiddleware {
-    return new FoundByCredentials(user, find, options).middleware()
+    class FromFunction extends CredentialsAuthenticator<User> {
+      override readonly user = user
+      override authenticate = authenticateBy(user, find)
+    }
+    return new FromFunction(options).middleware()
   }
 
-  /** Called when the body has credentials. Calls `ctx.auth.login` if they match, else does nothing. */
+  /** Called for a body with credentials. Calls `ctx.auth.login` if they match, else does nothing. */
   abstract authenticate(credentials: Credentials, ctx: AuthContext): void | Promise<void>
 
-  /**
-   * Proves the body to be credentials, or returns `undefined`: anything of the wrong shape is no credentials, not an
-   * error. Override it for credentials other than a name and a password.
-   */
+  /** The credentials in a body; `undefined` for a body of another shape. Override it for other credentials. */
   parse(body: unknown): Credentials | undefined {
-    // A subclass with credentials of its own overrides this; without one, `Credentials` is the default.
+    // A subclass with other credentials overrides this method, so here they are a name and a password.
     return parsePasswordCredentials(body, this.#fields) as Credentials | undefined
   }
 
   override attempt(ctx: AuthContext): void | Promise<void> {
-    // An `Authorization` header that was sent beside them decides alone.
+    // An `Authorization` header decides alone.
     if (ctx.req.headers.authorization !== undefined) return
     const credentials = atOnce(this.parse(this.#bodyOf(ctx)), '`parse`')
     if (credentials === undefined) return
@@ -83,22 +84,6 @@ export abstract class CredentialsAuthenticator<
   }
 }
 
-class FoundByCredentials<User extends object> extends CredentialsAuthenticator<User> {
-  readonly user: Class<User>
-  readonly #find: Find<User, PasswordCredentials>
-
-  constructor(user: Class<User>, find: Find<User, PasswordCredentials>, options: CredentialsOptions) {
-    super(options)
-    this.user = user
-    this.#find = find
-  }
-
-  override async authenticate(credentials: PasswordCredentials, ctx: AuthContext): Promise<void> {
-    const user = await this.#find(credentials, ctx)
-    if (user) ctx.auth.login(user, this.user)
-  }
-}
-
 export { CredentialsAuthenticator as AsyncCredentialsAuthenticator }
 
 function parsePasswordCredentials(
@@ -108,13 +93,13 @@ function parsePasswordCredentials(
   if (typeof body !== 'object' || body === null) return undefined
   const { [fields.username]: username, [fields.password]: password } = body as Record<string, unknown>
   if (typeof username !== 'string' || typeof password !== 'string') return undefined
-  // No key is that long or has control characters in it, and a database driver may choke on a NUL.
+  // A database driver may throw for a NUL or half a surrogate pair.
   if (username.length > 1024 || /\p{Cc}/u.test(username) || !username.isWellFormed()) return undefined
   return { username, password }
 }
 
-/** Whether the request brought a body that every parser decodes by default, and nothing has read it. */
+/** Whether the request has a body that every parser decodes by default, and nothing has read it. */
 function isUnread(ctx: AuthContext): boolean {
-  const isParsed = ['POST', 'PUT', 'PATCH'].includes(ctx.method) && ctx.is('urlencoded', 'json')
-  return Boolean(isParsed) && !ctx.req.readableDidRead
+  const isDecodable = ['POST', 'PUT', 'PATCH'].includes(ctx.method) && Boolean(ctx.is('urlencoded', 'json'))
+  return isDecodable && !ctx.req.readableDidRead
 }

@@ -1,54 +1,57 @@
-/** What the layer throws: a status for the client, a stable `code` for programs, a sentence for the person who can act. */
+import { validateHeaderValue } from 'node:http'
+
+/** An error of the layer: a status for the client, a stable `code` for programs, a sentence for the person who can act. */
 export abstract class AuthError extends Error {
   abstract readonly status: number
   abstract readonly code: string
-  /** Koa shows `message` to the client only where this is true. */
+  /** Whether Koa shows `message` to the client. */
   readonly expose: boolean = true
-  /** Response headers that Koa and an error boundary send along. */
+  /** Response headers, which Koa and an error boundary send. */
   readonly headers: Readonly<Record<string, string | string[]>> = {}
 }
 
-/**
- * 401: nobody of the type asked for is authenticated on this request (specification, "Errors"). Carries one
- * `WWW-Authenticate` challenge for each header authenticator that stood before it (RFC 9110 §11.6.1).
- */
+/** 401: no user of the required class is authenticated. Carries the `WWW-Authenticate` challenges (RFC 9110 §11.6.1). */
 export class Unauthorized extends AuthError {
   override readonly name = 'Unauthorized'
   readonly status = 401
   readonly code = 'ERR_AUTH_UNAUTHORIZED'
   override readonly headers: Readonly<Record<string, string[]>>
 
-  constructor(challenges: readonly string[] = []) {
+  /** @param challenges one for each authenticator; repeated and missing ones are left out */
+  constructor(challenges: readonly (string | undefined)[] = []) {
     super('You need to sign in, or to send valid credentials.')
-    this.headers = challenges.length > 0 ? { 'WWW-Authenticate': [...challenges] } : {}
+    const sent = [...new Set(challenges.filter((each) => each !== undefined))]
+    // Koa sets the headers of an error where nothing catches the exception of an invalid one.
+    for (const each of sent) validateHeaderValue('WWW-Authenticate', each)
+    this.headers = sent.length > 0 ? { 'WWW-Authenticate': sent } : {}
   }
 }
 
-/** 403: the caller is refused whoever they are: a form post from another site, or the older variant's bad token. */
+/** 403: the request is refused for every user, such as a form from another site or the older variant's bad token. */
 export class Forbidden extends AuthError {
   override readonly name = 'Forbidden'
   readonly status = 403
   readonly code = 'ERR_AUTH_FORBIDDEN'
 }
 
-/** 503: an authenticator could not decide, because its database is gone, say. Never mistaken for "anonymous". */
+/** 503: an authenticator failed, because its database is down for example. Never treated as an anonymous request. */
 export class Undecided extends AuthError {
   override readonly name = 'Undecided'
   readonly status = 503
   readonly code = 'ERR_AUTH_UNDECIDED'
-  // Koa keeps silent about what it shows; of this the log has to hear.
+  // Koa does not log an error that it shows.
   override readonly expose = false
   override readonly headers = { 'Retry-After': '5' }
 
   constructor(cause: unknown) {
     super('We cannot tell who you are at the moment. Please try again shortly.', { cause })
-    // Koa logs the stack and nothing else of an error. What a database says may hold what somebody has sent.
-    const isSlip = cause instanceof TypeError || cause instanceof ReferenceError
-    if (cause instanceof Error) this.stack += `\n  because of ${isSlip ? cause.stack : cause.name}`
+    // Koa logs only the stack. The message of a database error may hold the credentials, so it is left out.
+    const isBug = cause instanceof TypeError || cause instanceof ReferenceError
+    if (cause instanceof Error) this.stack += `\n  because of ${isBug ? cause.stack : cause.name}`
   }
 }
 
-/** 500: the application is put together wrongly. The message names the line to add; the client does not see it. */
+/** 500: the application is set up wrongly. The message names the line to change; the client does not see it. */
 export class Misuse extends AuthError {
   override readonly name = 'Misuse'
   readonly status = 500
@@ -57,24 +60,24 @@ export class Misuse extends AuthError {
 }
 
 /**
- * What a function of the application has answered, where there is no waiting for it. Throws `Misuse` for a promise, whose
- * rejection would end the process: nobody else would catch it.
+ * Returns the result of an application's synchronous function. Throws `Misuse` for a promise, and handles its rejection,
+ * which would end the process otherwise.
  */
-export function atOnce<Answer>(answer: Answer, who: string): Answer {
-  if (!(answer instanceof Promise)) return answer
-  answer.catch(() => undefined)
-  throw new Misuse(`${who} has to answer at once, not with a promise.`)
+export function atOnce<Result>(result: Result, name: string): Result {
+  if (!(result instanceof Promise)) return result
+  result.catch(() => undefined)
+  throw new Misuse(`${name} must return its result, not a promise of it.`)
 }
 
-/** A yes or no of the application. Throws `Misuse` for anything else: a promise, say, or a method, is truthy, whatever it means. */
-export function yesOrNo(answer: unknown, who: string): boolean {
-  if (typeof answer === 'boolean') return answer
-  throw new Misuse(`${who} is \`true\` or \`false\`, and nothing else.`)
+/** Returns a boolean of an application. Throws `Misuse` for another value, because a promise or a method is always truthy. */
+export function yesOrNo(result: unknown, name: string): boolean {
+  if (typeof result === 'boolean') return result
+  throw new Misuse(`${name} is \`true\` or \`false\`, and nothing else.`)
 }
 
 /**
- * Whether an error is an answer of its own, as `ctx.throw` makes them, and not a sign that something is broken: a client or
- * server error that says whether it may be shown. The status in an HTTP client's error is what somebody else answered.
+ * Whether an error is a response, as `ctx.throw` makes it: a client or server error with `expose`. Errors of HTTP clients
+ * have a status too, which is that of another server's response.
  */
 export function isAnswer(error: unknown): boolean {
   if (!(error instanceof Error && 'status' in error && 'expose' in error)) return false

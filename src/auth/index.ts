@@ -1,4 +1,4 @@
-export { Auth, type AuthContext, type AuthMiddleware, auth } from './auth.ts'
+export { type AuthContext, type AuthMiddleware, auth } from './auth.ts'
 export { AsyncRequestAuthenticator, type Find, RequestAuthenticator } from './authenticator.ts'
 export type { BasicAuthorization, BearerAuthorization } from './authorization.ts'
 export { AsyncBasicAuthenticator, BasicAuthenticator } from './basic.ts'
@@ -13,8 +13,6 @@ export {
 export { refuseCrossSite } from './cross-site.ts'
 export { AuthError, Forbidden, Misuse, Unauthorized, Undecided } from './errors.ts'
 export { guard } from './guard.ts'
-export { newIdentifier } from './identifier.ts'
-export { type JsonObject, parseJsonObject } from './json-object.ts'
 export { nextPath, withNext } from './next-path.ts'
 export { redirectUnless } from './redirect-unless.ts'
 export {
@@ -23,4 +21,4 @@ export {
   SessionAuthenticator,
   type SessionOptions,
 } from './session.ts'
-export { Slot } from './slot.ts'
+export { Auth, type Authenticator } from './store.ts'

@@ -1,18 +1,18 @@
-/** A JSON object from outside: its members are unknown until somebody has proven them. */
+/** A JSON object from outside, with members of unknown types. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-const deepest = 32
+const maxDepth = 32
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The JSON object in these bytes, read strictly: `undefined` if they are not UTF-8, begin with a byte order mark, are no
- * object, have a member twice (RFC 7515 §4) or nest deeper than 32 levels. Never throws.
+ * Parses a JSON object strictly. Returns `undefined` for bytes that are not UTF-8, a byte order mark, another value than an
+ * object, a duplicate key (RFC 7515 §4) or more than 32 levels. Never throws.
  */
 export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
   try {
     const text = utf8.decode(bytes)
     const value: unknown = JSON.parse(text)
-    return isObject(value) && countColons(text) === countMembers(value, deepest) ? value : undefined
+    return isObject(value) && countColons(text) === countMembers(value, maxDepth) ? value : undefined
   } catch {
     return undefined
   }
@@ -22,14 +22,14 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-// A colon outside strings is a member as written. `JSON.parse` keeps the last of several with one name: then fewer are left.
+// Each colon outside strings is one key. `JSON.parse` keeps only the last of duplicate keys, so the counts differ.
 function countColons(json: string): number {
   return json.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1
 }
 
 function countMembers(value: unknown, levels: number): number {
   if (typeof value !== 'object' || value === null) return 0
-  // Equal to no count of colons.
+  // Not equal to any count of colons.
   if (levels === 0) return Number.NaN
   const children: unknown[] = Object.values(value)
   let count = Array.isArray(value) ? 0 : children.length

@@ -55,6 +55,37 @@ export function dataOf(session: Session): SessionData {
   return data ?? {}
 }
 
+/** Saves a value under a new identifier of the session, against session fixation. Throws `Misuse` without `regenerate()`. */
+export async function save(ctx: SessionContext, key: string, value: string): Promise<void> {
+  const session = sessionOf(ctx)
+  if (typeof session.regenerate !== 'function')
+    throw new Misuse('The session cannot change its identifier. Use koa-session, which has `regenerate()`.')
+  session[key] = value
+  const { maxAge } = session
+  await session.regenerate()
+  // koa-session saves here and again at the end, and loses this setting in between.
+  if (maxAge === 'session') session.maxAge = maxAge
+}
+
+/** Removes the data from before a sign-in, except the users in use. */
+export function clear({ session }: SessionContext, before: SessionData, keysInUse: readonly string[]): void {
+  if (!session) return
+  for (const [key, value] of Object.entries(dataOf(session)))
+    if (value === before[key] && !keysInUse.includes(key)) delete session[key]
+}
+
+/** Removes a value, and ends the session if no user is left in it. */
+export function remove(ctx: SessionContext, key: string, keysInUse: readonly string[]): void {
+  if (!ctx.session) return
+  delete ctx.session[key]
+  if (!Object.keys(dataOf(ctx.session)).some((each) => keysInUse.includes(each))) ctx.session = null
+}
+
+/** Restores the data from before the handler, unless the session has ended. */
+export function restore(ctx: SessionContext, saved: string): void {
+  if (ctx.session) ctx.session = JSON.parse(saved)
+}
+
 /**
  * Sends the session's cookies with an error response too. Koa's error handler keeps no headers but those of the error, so
  * they are lent to the error while it runs. The error stays clean, because another request may throw the same instance.

@@ -1,32 +1,31 @@
-const longest = 2048
-// Any host serves: what matters is that the path does not lead away from it.
+const maxBytes = 2048
+// Any host will do: the check is whether a path leads away from it.
 const here = 'https://here.invalid'
 
 /**
- * Where to go after signing in: `next` byte for byte if it and its percent-decoded form are paths on this site (HTTP
- * contract, "`next`"), else the fallback. Take `next` as it comes, from the form or by `new URLSearchParams(ctx.querystring)`: it may be
- * anything.
+ * The page to show after sign-in: `next`, byte for byte, if it and its percent-decoded form are paths on this site, else the
+ * fallback. `next` may be any value of a form or of `new URLSearchParams(ctx.querystring)`.
  */
 export function nextPath(next: unknown, fallback: string): string {
   return isPathHere(next) ? next : fallback
 }
 
-/** The request that a stranger made, with the whole path, whatever it was mounted at. */
-interface Asked {
+/** The part of a request that `withNext` reads. */
+interface RequestedPage {
   readonly method: string
   readonly originalUrl: string
 }
 
-/** The page to sign in at, with the path and query asked for as one encoded parameter; a form post is not kept. */
-export function withNext(loginPath: string, { method, originalUrl: url }: Asked): string {
-  const isKept = (method === 'GET' || method === 'HEAD') && isPathHere(url)
-  return isKept
+/** The sign-in page with the requested path and query as its `next` parameter, for `GET` and `HEAD` requests only. */
+export function withNext(loginPath: string, { method, originalUrl: url }: RequestedPage): string {
+  const isPage = (method === 'GET' || method === 'HEAD') && isPathHere(url)
+  return isPage
     ? `${loginPath}${loginPath.includes('?') ? '&' : '?'}next=${encodeURIComponent(url)}`
     : loginPath
 }
 
 function isPathHere(value: unknown): value is string {
-  if (typeof value !== 'string' || Buffer.byteLength(value) > longest || !value.isWellFormed()) return false
+  if (typeof value !== 'string' || Buffer.byteLength(value) > maxBytes || !value.isWellFormed()) return false
   const decoded = decode(value)
   return decoded !== undefined && leadsHere(value) && leadsHere(decoded)
 }

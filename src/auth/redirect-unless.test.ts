@@ -143,7 +143,7 @@ describe('redirectUnless', () => {
     const { url, errors } = await serve(t, app)
 
     for (const query of ['/login', '%E0']) assert.equal((await fetch(`${url}/?${query}`)).status, 500)
-    assert.match(errors[1]?.message ?? '', /^`to`, of `redirectUnless`, has to answer at once/)
+    assert.match(errors[1]?.message ?? '', /^The function of `redirectUnless` must return its result/)
   })
 
   test('needs to know where to when it is made', () => {

@@ -5,21 +5,22 @@ import { leadsHere } from './next-path.ts'
 import { warnOfNoAuthenticator } from './warnings.ts'
 
 /**
- * Sends a request with no authenticated user of that class to another page with 303, in place of a 401
- * (specification, "Redirect protection"). `to` is a path, or a function of the request that gives one, so that it can
- * carry the page asked for; where the function's would lead to another site, it is a 401 after all. A session
- * authenticator stands before it.
+ * Redirects a request with 303 unless a user of that class is authenticated. Belongs behind the authenticators.
+ *
+ * @param to the path of the sign-in page, or a function of the request, which can add the requested page. If the path of
+ *   a function leads to another site, the response is a 401.
  */
 export function redirectUnless(type: Class, to: string | ((ctx: AuthContext) => string)): AuthMiddleware {
   proveClass(type)
   if (typeof to !== 'string' && typeof to !== 'function')
-    throw new Misuse("Say where to: `redirectUnless(User, '/login')`.")
+    throw new Misuse("Give the path to redirect to: `redirectUnless(User, '/login')`.")
   return (ctx, next) => {
-    if (authOf(ctx).has(type)) return next()
-    if (ctx.auth.authenticators.length === 0) warnOfNoAuthenticator(ctx)
-    const target = typeof to === 'string' ? to : atOnce(to(ctx), '`to`, of `redirectUnless`,')
-    // What a function makes of a request may be what somebody else put there.
-    if (target !== to && !leadsHere(target)) ctx.auth.require(type)
+    const store = authOf(ctx)
+    if (store.has(type)) return next()
+    if (store.authenticators.length === 0) warnOfNoAuthenticator(ctx)
+    const target = typeof to === 'string' ? to : atOnce(to(ctx), 'The function of `redirectUnless`')
+    // A path made from a request may be an attacker's.
+    if (target !== to && !leadsHere(target)) store.require(type)
     ctx.status = 303
     ctx.redirect(target)
   }

@@ -967,7 +967,7 @@ describe('two user types in one session', () => {
     assert.equal((await fetch(url)).status, 500)
     assert.equal(
       errors[0]?.message,
-      'Two user types are kept in the session as "User". Give one of them another `key`.',
+      'Two user types have the session key "User". Give one of them another `key`.',
     )
   })
 
@@ -1151,7 +1151,7 @@ describe('a session', () => {
     const { url, errors } = await serve(t, app)
 
     assert.equal((await new Browser(url).post('/', form('ada'))).status, 500)
-    assert.match(errors[0]?.message ?? '', /cannot change its identifier: mount koa-session/)
+    assert.match(errors[0]?.message ?? '', /cannot change its identifier. Use koa-session/)
     assert.equal('User' in session, false)
   })
 
@@ -1254,7 +1254,7 @@ describe('a session', () => {
     const { url, errors } = await serve(t, app)
 
     assert.equal((await fetch(url, { headers: { authorization: 'Bearer any' } })).status, 500)
-    assert.match(errors[0]?.message ?? '', /`sessionID` of User is a text/)
+    assert.match(errors[0]?.message ?? '', /`sessionID` of User must be a string/)
   })
 
   test('needs auth() before it', async (t) => {

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Slot } from '#auth'
 import { framingProblem } from './framing.ts'
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -10,7 +9,7 @@ const atOnce = 32
 // What is read at once may hold thousands: whoever sends so many will read none of the answers.
 const mostWaiting = 256
 
-const pipelines = new Slot<Pipeline>('pipeline')
+const pipelines = new WeakMap<object, Pipeline>()
 
 /**
  * Has a connection end with the answers to the whole requests that came by it, before which nothing else may be sent

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { newIdentifier } from '#auth'
 import { count, sql } from '../testing/database.ts'
 import { flushHolder } from '../testing/hold-flush.ts'
 import { basic, type Person, password, signIn, signUp } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import type { Visitor } from '../testing/visitor.ts'
 import { endAccess } from '../web/end-access.ts'
+import { newIdentifier } from '../web/new-identifier.ts'
 import { digestOf, SessionStore } from '../web/session-store.ts'
 import { dumpAll } from './dump.ts'
 

@@ -60,7 +60,7 @@ describe('the source', () => {
       for (const [call] of text.matchAll(/(?<!\.)\b\w+Sync(?=\()/g)) found.push(`${name}: ${call}`)
     assert.deepEqual(found.sort(), [
       // Once in 128 times, in place of 128 calls that take as long each.
-      'src/auth/identifier.ts: randomFillSync',
+      'src/web/new-identifier.ts: randomFillSync',
       // Where it is, at the start; then three paths, microseconds each, before a write: its file says why.
       'src/database/sqlite/database-file.ts: realpathSync',
       'src/database/sqlite/database-file.ts: statSync',

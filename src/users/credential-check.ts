@@ -1,4 +1,4 @@
-import { type AuthContext, Slot } from '#auth'
+import type { AuthContext } from '#auth'
 import { emailKey } from './email.ts'
 
 /** Whose password is checked: an account that exists or not, alike. */
@@ -14,7 +14,7 @@ export type CredentialCheck = <Found>(
   evaluate: () => Promise<Found | undefined>,
 ) => Promise<Found | undefined>
 
-const mounted = new Slot<CredentialCheck>('credential check')
+const mounted = new WeakMap<object, CredentialCheck>()
 
 /** Puts a check around all checks of a request. */
 export function mountCredentialCheck(ctx: object, check: CredentialCheck): void {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/core'
-import { newIdentifier } from '#auth'
 import { deleteBatch } from '../database/delete-batch.ts'
 import { deleteBeyond } from '../database/delete-beyond.ts'
 import { Device } from './device.ts'
+import { newIdentifier } from './new-identifier.ts'
 
 const year = 365 * 24 * 60 * 60_000
 

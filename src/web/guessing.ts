@@ -1,6 +1,5 @@
 import type { MikroORM } from '@mikro-orm/core'
 import type { Context, Middleware, Next } from 'koa'
-import { Slot } from '#auth'
 import { networkOf } from '../throttle/network.ts'
 import type { Throttle, Try } from '../throttle/throttle.ts'
 import { claimed, mountCredentialCheck } from '../users/credential-check.ts'
@@ -12,7 +11,7 @@ import { Devices, knownFor } from './devices.ts'
 import { HostCookie } from './host-cookie.ts'
 import { witnessed } from './witness.ts'
 
-const throttles = new Slot<Throttle>('throttle')
+const throttles = new WeakMap<object, Throttle>()
 
 /**
  * Puts the throttle around every check of a password, and remembers the devices that people sign in from, so that

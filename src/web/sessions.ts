@@ -1,9 +1,9 @@
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import session from 'koa-session'
-import { newIdentifier, Slot } from '#auth'
 import { User } from '../users/user.ts'
 import { HostCookie } from './host-cookie.ts'
+import { newIdentifier } from './new-identifier.ts'
 import { lifetime } from './session-limits.ts'
 import { ownData, type SessionStore } from './session-store.ts'
 
@@ -52,8 +52,8 @@ async function nothing(): Promise<void> {}
 
 /** The store as koa-session calls it. What was loaded or started on a request is updated from then on, never inserted. */
 function storeFor(store: SessionStore, cookie: HostCookie) {
-  const existing = new Slot<string>('existing session')
-  const started = new Slot<string>('started session')
+  const existing = new WeakMap<object, string>()
+  const started = new WeakMap<object, string>()
   return {
     async get(id: string, _maxAge: number, options: StoreOptions) {
       const ctx = contextOf(options)

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import { type AuthMiddleware, Slot } from '#auth'
+import type { AuthMiddleware } from '#auth'
 import type { EventName } from '../audit/event-name.ts'
 import type { CredentialCheck } from '../users/credential-check.ts'
 import { User } from '../users/user.ts'
@@ -14,7 +14,7 @@ interface Testimony {
   event?: EventName
 }
 
-const testimonies = new Slot<Testimony>('testimony')
+const testimonies = new WeakMap<object, Testimony>()
 const nothing: Readonly<Testimony> = {}
 
 /** What is known of a request so far. */

@@ -1,13 +1,13 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { ExtendableContext, Next } from 'koa'
+import { ContextKey } from '../context-key.ts'
 import { Misuse } from '../errors.ts'
-import { Slot } from '../slot.ts'
 import { type Hydrated, register } from './find-one-query.ts'
 
 /** The databases of an application by name. `default` is used where no name is given. */
 export type Databases = { readonly default: MikroORM } & { readonly [name: string]: MikroORM }
 
-const mounted = new Slot<RequestDatabases>('databases')
+const mounted = new ContextKey<RequestDatabases>('databases')
 
 /** Gives each request its databases. An entity manager is forked only when code asks for one. */
 export function databases(
