@@ -1,5 +1,4 @@
-// Hard-coded Basic (specification, "Basic", and "POST /login", simple variant): a name and a password on every request.
-// Over TLS only: Basic sends the password itself.
+// Basic authentication (RFC 7617) of hard-coded users: every request carries the name and the password. Use it over TLS only.
 //
 //   npm run example examples/basic.ts
 //   curl -u ada:analytical-engine -X POST localhost:3000/login   # {"name":"Ada"}
@@ -15,7 +14,7 @@ import { auth, BasicAuthenticator, guard } from 'koa-authenticators'
 
 class User {
   readonly name: string
-  // Private, so that it is in no answer.
+  // A private field is not part of a JSON response.
   readonly #passwordHash: string
 
   constructor(name: string, passwordHash: string) {
@@ -31,7 +30,7 @@ class User {
 const users = new Map([
   ['ada', new User('Ada', '$2b$12$wF/IQZn3WhBxy6ew7Ia3geRWMugpo3hbd7ojvPOdir4VlCOHkSr6W')],
 ])
-// Asked where there is no such user, so that the time it takes does not tell.
+// Verified for an unknown name, so that the response time does not show that it is unknown.
 const nobody = new User('nobody', `$2b$12$${'.'.repeat(53)}`)
 
 class UserPassword extends BasicAuthenticator<User> {

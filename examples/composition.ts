@@ -1,5 +1,4 @@
-// Composition (specification, "Guard and composition"): authenticators in a row are alternatives. `/me` takes a password
-// or a token, and `/secure` an admin or a user.
+// Composition: authenticators in a row are alternatives. `/me` accepts a password or a token, and `/secure` an admin or a user.
 //
 //   npm run example examples/composition.ts
 //   curl -u ada:analytical-engine localhost:3000/me                           # Ada
@@ -70,7 +69,7 @@ router.get('/me', userPassword, userToken, guard(User), (ctx) => {
 })
 router.get('/secure', adminPassword, userPassword, userToken, (ctx) => {
   const admin = ctx.auth.get(Admin)
-  // `require` throws the 401 for whoever is neither.
+  // `require` throws the 401 if there is no user either.
   ctx.body = admin ? `Admin ${admin.name}` : `User ${ctx.auth.require(User).name}`
 })
 

@@ -1,5 +1,4 @@
-// A signed token with claims of its own (specification, "JWTAuthenticator"): an invitation by e-mail, good for a week and
-// for nothing but joining.
+// A signed token (RFC 7519) with custom claims: an invitation by e-mail, which is valid for a week and only for joining.
 //
 //   npm run example examples/jwt-payload.ts
 //   ASK='localhost:3000/invitations?email=grace@example.com'
@@ -17,7 +16,7 @@ import { type Claims, JWTKeys, JWTPayload } from 'koa-authenticators/jwt'
 
 class Invitation extends JWTPayload {
   static readonly lifetime = 7 * 24 * 60 * 60
-  // Another class with these keys needs another `typ`, so that no token passes for one of the other kind.
+  // Each class with these keys needs its own `typ`, so that a token of one class is invalid for another.
   static override readonly typ = 'invitation+jwt'
   readonly email: string
 
@@ -26,7 +25,7 @@ class Invitation extends JWTPayload {
     this.email = email
   }
 
-  // The signature is proven by then; what the claims are is not.
+  // The signature is verified before; the types of the claims are not.
   static parse({ email }: Claims, expiration: Date) {
     return typeof email === 'string' ? new Invitation(email, expiration) : undefined
   }
@@ -48,7 +47,7 @@ class UserBearer extends BearerAuthenticator<User> {
 }
 
 const keys = new JWTKeys({
-  // Without a secret from outside, the tokens of one start are no good at the next.
+  // With a random secret, the tokens end with the process.
   secrets: [process.env.JWT_SECRET ?? randomBytes(32)],
   issuer: 'http://localhost:3000',
   audience: 'http://localhost:3000',

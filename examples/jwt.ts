@@ -1,5 +1,4 @@
-// Signed tokens (specification, "Signed token (JWT)"): a password once, then a token for 15 minutes, which no database is
-// asked about.
+// Signed tokens (RFC 7519): a password is exchanged for a token, which is valid for 15 minutes without a database query.
 //
 //   npm run example examples/jwt.ts
 //   TOKEN=$(curl -su ada:analytical-engine -X POST localhost:3000/login | cut -d '"' -f 4)
@@ -32,7 +31,7 @@ class UserPassword extends BasicAuthenticator<User> {
 }
 
 const keys = new JWTKeys({
-  // Without a secret from outside, the tokens of one start are no good at the next.
+  // With a random secret, the tokens end with the process.
   secrets: [process.env.JWT_SECRET ?? randomBytes(32)],
   issuer: 'http://localhost:3000',
   audience: 'http://localhost:3000',

@@ -1,5 +1,4 @@
-// The older variant (specification, "Older variant" and "Older variant models"): tokens in a table of their own, and 403
-// for a token that is not in it, and for none at all.
+// The older variant: tokens are stored in a table, and a missing or unknown token is answered with 403.
 //
 //   npm run example examples/legacy.ts
 //   curl -H 'Authorization: Bearer analytical-engine' localhost:3000/me      # Ada

@@ -1,5 +1,4 @@
-// A whole application on MikroORM (specification, "Persisted model requirements"; "User", "UserToken", "User.Create"):
-// sign-up, a password for a token or for a session, and whoever that makes one. DATABASE=file.sqlite keeps it.
+// A whole application on MikroORM: sign-up, sign-in by password, tokens and sessions. DATABASE=file.sqlite keeps the data.
 //
 //   npm run example examples/mikro-orm.ts
 //   ADA='{"name":"Ada","email":"ada@example.com","password":"analytical","confirmPassword":"analytical"}'
@@ -41,6 +40,7 @@ const UserSchema = defineEntity({
       .onCreate(() => randomUUID()),
     name: p.string(),
     email: p.string().unique(),
+    // Not part of a JSON response.
     passwordHash: p.string().hidden(),
   },
 })
@@ -53,7 +53,7 @@ class User extends ModelAuthenticatable(UserSchema.class, {
     return bcrypt.compare(password, this.passwordHash)
   }
 
-  // As dear as `verify`, so that the time it takes does not tell who has an account.
+  // As slow as `verify`, so that the response time does not show whether the account exists.
   static override async verifyNobody(password: string) {
     await bcrypt.hash(password, bcryptCost)
   }
@@ -80,7 +80,7 @@ class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value
     return this.expiresAt.getTime() > Date.now()
   }
 
-  // The table keeps a digest, so that nobody can sign in with what a stolen database holds.
+  // The table keeps a digest, so that a stolen database contains no usable token.
   static override stored(token: string) {
     return hash('sha256', token)
   }
@@ -92,11 +92,11 @@ const orm = await MikroORM.init({
   dbName: process.env.DATABASE ?? ':memory:',
   entities: [User, UserToken],
 })
-// Migrations, in earnest.
+// A real application has migrations.
 await orm.schema.update()
 
 const app = new Koa()
-// The session is in the cookie, signed with a key that ends with the process; sessions.ts keeps it on the server.
+// The session is kept in the cookie, signed with a random key of the process; sessions.ts keeps it on the server.
 app.keys = [randomBytes(32).toString('base64url')]
 app.use(refuseCrossSite())
 app.use(session({ key: 'session', maxAge: month, httpOnly: true, sameSite: 'lax' }, app))
@@ -123,7 +123,7 @@ router.post('/users', async (ctx) => {
   ctx.body = user
 })
 
-/** The fields of a new user, each proven: an object would be a query, and a NUL an error of the driver. */
+/** Validates the fields of a new user. MikroORM would take an object as a query, and a driver throws for a NUL. */
 function readForm(body: unknown): string | { name: string; email: string; password: string } {
   const { name, email, password, confirmPassword } = { ...(body as Record<string, unknown>) }
   if (!isText(name) || name.trim() === '') return 'The name is empty.'
@@ -158,7 +158,7 @@ router.post(
     const em = entityManager(ctx)
     const { id } = em.create(UserToken, { value: UserToken.stored(value), user, expiresAt })
     await em.flush()
-    // The only time that the token itself is shown.
+    // The token itself is shown only once.
     ctx.body = { id, value, user: { id: user.id }, expiresAt }
   },
 )

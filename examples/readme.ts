@@ -8,7 +8,7 @@ class User {
   name = 'Ada'
 }
 
-// Looked up by digest, so that the time it takes tells nothing about the token.
+// The lookup is by digest, so its time tells nothing about the token.
 const users = new Map([[hash('sha256', 'analytical-engine'), new User()]])
 
 class UserBearer extends BearerAuthenticator<User> {

@@ -1,5 +1,5 @@
-// Redirect protection (specification, "Redirect protection (websites)"), with a log-in form and a session. `/account`
-// sends a stranger to a fixed path with a flag, `/orders` to one that remembers the page asked for.
+// Redirects of a website with a sign-in form and a session. `/account` redirects a visitor to a fixed path, and `/orders` to a
+// path with the requested page.
 //
 //   npm run example examples/redirect.ts
 //   curl -i localhost:3000/account                              # Location: /login?loginRequired=true
@@ -54,7 +54,7 @@ class UserSession extends SessionAuthenticator<User> {
 }
 
 const app = new Koa()
-// The session is in the cookie itself, signed with a key that ends with the process; sessions.ts keeps it on the server.
+// The session is kept in the cookie, signed with a random key of the process; sessions.ts keeps it on the server.
 app.keys = [randomBytes(32).toString('base64url')]
 app.use(session({ key: 'session', maxAge: 2 * 60 * 60 * 1000, httpOnly: true, sameSite: 'lax' }, app))
 app.use(refuseCrossSite())
@@ -62,7 +62,7 @@ app.use(bodyParser())
 app.use(auth())
 app.use(new UserSession().middleware())
 
-// Without an `action`, the form is sent to the path that it came from, `next` included.
+// Without an `action`, a browser posts the form to the URL of the page, with its `next`.
 const logInForm = (sentence: string) => `<!doctype html>
 <html lang="en">
 <title>Log in</title>
@@ -96,7 +96,7 @@ router.get(
   },
 )
 
-// `nextPath` lets nothing through that leads to another site.
+// `nextPath` refuses a path that leads to another site.
 function seeNext(ctx: AuthContext) {
   ctx.status = 303
   ctx.redirect(nextPath(new URLSearchParams(ctx.querystring).get('next'), '/account'))

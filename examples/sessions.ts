@@ -1,5 +1,4 @@
-// Sessions (specification, "Session", and "GET /me", session variant): a bearer token starts a session, and from then on
-// its cookie alone says who it is.
+// Sessions on the server: a bearer token starts a session, and its cookie authenticates the requests after it.
 //
 //   npm run example examples/sessions.ts
 //   curl -c /tmp/cookies -H 'Authorization: Bearer analytical-engine' localhost:3000/me   # Ada
@@ -47,23 +46,23 @@ class UserSession extends SessionAuthenticator<User> {
   }
 }
 
-// A database, in earnest: this one forgets at every start, and never otherwise.
+// A real application has a database with expiry: this one loses the sessions at a restart, and never expires one.
 const sessions = new Map<string, unknown>()
-// A request that was under way at a log-out saves its session when it ends: it is not to come back.
+// A request that runs during a logout saves its session when it ends, which must not restore it.
 const ended = new Set<string>()
 
 const app = new Koa()
-// Another site cannot use the cookie of the session.
+// Another site cannot use the cookie of a session.
 app.use(refuseCrossSite())
 app.use(
   session(
     {
       key: 'session',
       maxAge: 2 * 60 * 60 * 1000,
-      // The specification's default. A website says `true` twice: over TLS only, and out of the reach of scripts.
+      // A website sets both to `true`: for TLS only, and hidden from scripts.
       secure: false,
       httpOnly: false,
-      // The cookie is nothing but 256 random bits, which cannot be guessed, so it needs no signature and no `app.keys`.
+      // The cookie holds 256 random bits, which need no signature and no `app.keys`.
       signed: false,
       genid: () => randomBytes(32).toString('base64url'),
       store: {

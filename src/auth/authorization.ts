@@ -1,33 +1,33 @@
 import type { IncomingMessage } from 'node:http'
 import { Misuse } from './errors.ts'
 
-/** What `Authorization: Basic` says (specification, "BasicAuthorization"; RFC 7617 §2). */
+/** The credentials of `Authorization: Basic` (RFC 7617 §2). */
 export interface BasicAuthorization {
   readonly username: string
   readonly password: string
 }
 
-/** What `Authorization: Bearer` says (specification, "BearerAuthorization"; RFC 6750 §2.1). */
+/** The credentials of `Authorization: Bearer` (RFC 6750 §2.1). */
 export interface BearerAuthorization {
   readonly token: string
 }
 
-/** The Basic credentials of a request; `undefined` if it has none, or what does not decode. Never throws. */
+/** The Basic credentials of a request; `undefined` if there are none, or they cannot be decoded. Never throws. */
 export function basicAuthorization(req: IncomingMessage): BasicAuthorization | undefined {
   const token68 = credentialsOf(req, 'basic')
   return token68 === undefined ? undefined : parseBasic(token68)
 }
 
-/** The bearer token of a request, from the header only (RFC 6750 §5.3); `undefined` if it has none. */
+/** The bearer token of a request, from the header only (RFC 6750 §5.3); `undefined` if there is none. */
 export function bearerAuthorization(req: IncomingMessage): BearerAuthorization | undefined {
   const token = credentialsOf(req, 'bearer')
   return token === undefined ? undefined : { token }
 }
 
-/** For challenges: the text as a quoted-string (RFC 9110 §5.6.4). Throws `Misuse` for what a header cannot hold safely. */
+/** A text as a quoted-string of a challenge (RFC 9110 §5.6.4). Throws `Misuse` unless it is printable ASCII. */
 export function quoted(text: string): string {
   if (typeof text !== 'string' || !/^[ -~]*$/.test(text))
-    throw new Misuse(`Give a \`realm\` in printable ASCII: a header cannot hold ${JSON.stringify(text)}.`)
+    throw new Misuse(`The \`realm\` must be printable ASCII: a header cannot hold ${JSON.stringify(text)}.`)
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
@@ -44,7 +44,7 @@ function credentialsOf(req: IncomingMessage, scheme: keyof typeof credentials): 
   return token68 === undefined || isRepeated(req) ? undefined : token68
 }
 
-// Node keeps the first of two `Authorization` headers and drops the other; a proxy may have read the other.
+// Node reads the first of two `Authorization` headers. A proxy may have read the second.
 function isRepeated({ rawHeaders }: IncomingMessage): boolean {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -58,7 +58,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function parseBasic(token68: string): BasicAuthorization | undefined {
   const bytes = Buffer.from(token68, 'base64')
-  // Node decodes leniently; what is not the one encoding of its bytes is refused (RFC 4648 §3.5).
+  // Node decodes leniently, so an encoding that is not canonical is refused here (RFC 4648 §3.5).
   if (bytes.toString('base64') !== token68) return undefined
   const text = decode(bytes)
   const colon = text?.indexOf(':') ?? -1

@@ -59,7 +59,6 @@ describe('the source', () => {
     for (const { name, text } of filesIn('src', '.ts').filter(({ name }) => /^src\/[^/]+$/.test(name)))
       for (const [call] of text.matchAll(/(?<!\.)\b\w+Sync(?=\()/g)) found.push(`${name}: ${call}`)
     assert.deepEqual(found.sort(), [
-      // Once in 128 times, in place of 128 calls that take as long each.
       'src/web/new-identifier.ts: randomFillSync',
       // Where it is, at the start; then three paths, microseconds each, before a write: its file says why.
       'src/database/sqlite/database-file.ts: realpathSync',
@@ -76,6 +75,8 @@ describe('the source', () => {
       // At the start.
       'src/thread-pool.ts: readFileSync',
       'src/thread-pool.ts: readdirSync',
+      // One call for 128 identifiers.
+      'src/web/new-identifier.ts: randomFillSync',
       'src/web/views.ts: readFileSync',
       'src/web/views.ts: readdirSync',
     ])
