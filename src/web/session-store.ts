@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto'
-import { DriverException, type MikroORM } from '@mikro-orm/core'
+import type { MikroORM } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { type LastUses, LookUp } from '#auth/mikro-orm'
 import { deleteBatch } from '../database/delete-batch.ts'
 import { deleteBeyond } from '../database/delete-beyond.ts'
-import { withoutWaiting } from '../database/without-waiting.ts'
 import { Refusal } from '../refusal.ts'
 import { holdAccount } from '../users/hold-account.ts'
 import { isOver, lifetime, over } from './session-limits.ts'
@@ -64,26 +63,16 @@ export class SessionStore {
     return found && this.#use(found)
   }
 
-  #use(found: StoredSession): SessionData | Promise<undefined> {
+  #use(found: StoredSession): SessionData | undefined {
     const now = this.#now()
-    const { digest, data, kept, createdAt } = found
+    const { data, kept, createdAt } = found
     // Not even JSON, or none of ours: nobody can tell whose it is.
     if (typeof data !== 'object' || data === null) throw new Error('What this session holds is damaged.')
     const seenAt = this.#uses.of(found) ?? createdAt
-    if (isOver({ kept, createdAt, seenAt }, now)) return this.#endIfPossible(digest, now)
+    // The purge deletes the row, so that a read never waits for the write lock.
+    if (isOver({ kept, createdAt, seenAt }, now)) return undefined
     this.#uses.note(found, now)
     return { ...data, _maxAge: lifetime(kept) }
-  }
-
-  // A database that is locked or full can be read all the same: nobody is kept waiting for what counts for nobody.
-  async #endIfPossible(digest: string, now: number): Promise<undefined> {
-    // Unless another process has just written down that it was used.
-    const isStillOver = { digest, $or: over(now) }
-    try {
-      await withoutWaiting(() => this.#orm.em.fork().nativeDelete(StoredSession, isStillOver))
-    } catch (error) {
-      if (!(error instanceof DriverException)) throw error
-    }
   }
 
   /** Starts a session. Only somebody who is signed in has one. */

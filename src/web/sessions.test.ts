@@ -73,14 +73,13 @@ describe('sessions', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('ends after 2 hours unused, and its row is deleted', async (t) => {
+  test('ends after 2 hours unused', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     await unused(site, 2 * hour - minute)
     assert.equal((await ada.get('/me')).status, 200)
     await unused(site, 2 * hour)
     assert.equal((await ada.page('/account')).headers.location, '/login?next=%2Faccount')
-    assert.equal(await count(site, 'sessions'), 0)
   })
 
   test('ends after 24 hours, however much it is used', async (t) => {
@@ -90,7 +89,6 @@ describe('sessions', () => {
     assert.equal((await ada.get('/me')).status, 200)
     await started(site, day)
     assert.equal((await ada.get('/me')).status, 401)
-    assert.equal(await count(site, 'sessions'), 0)
   })
 
   test('kept on this device, ends after 14 days unused or 30 days at all', async (t) => {
