@@ -1,5 +1,14 @@
+import { join } from 'node:path'
 import { readStorageConfig } from './src/config.ts'
-import { databaseOptions } from './src/database/options.ts'
+import { databaseOptions } from './src/database/database-options.ts'
+import { loadDialect } from './src/database/load-dialect.ts'
+import { schema } from './src/schema.ts'
+
+const { databaseUrl } = readStorageConfig()
+const options = databaseOptions(await loadDialect(databaseUrl), schema)
 
 /** For MikroORM's command line: `npx mikro-orm debug`, `npx mikro-orm migration:create`. */
-export default await databaseOptions(readStorageConfig().databaseUrl)
+export default {
+  ...options,
+  migrations: { ...options.migrations, path: join(import.meta.dirname, 'src/migrations') },
+}

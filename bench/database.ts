@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import bcrypt from 'bcrypt'
 import Database from 'better-sqlite3'
 import { openDatabase } from '../src/database/open-database.ts'
+import { schema } from '../src/schema.ts'
 import { storedToken } from '../src/users/token-value.ts'
 import { digestOf } from '../src/web/session-store.ts'
 import { type Amounts, bcryptCost, folder, hex, password, registered, session, token, user } from './data.ts'
@@ -13,7 +14,7 @@ const minute = 60 * 1000
 const day = 24 * 60 * 60 * 1000
 // A database that other migrations have made would be measured for what the site does not have.
 const migrations = join(import.meta.dirname, '../src/migrations')
-const schema = hash(
+const schemaHash = hash(
   'sha256',
   readdirSync(migrations)
     .map((file) => readFileSync(join(migrations, file), 'utf8'))
@@ -27,7 +28,7 @@ export async function database(amounts: Amounts): Promise<string> {
   mkdirSync(folder, { recursive: true })
   const unfinished = `${path}-unfinished`
   discard(unfinished)
-  const orm = await openDatabase(`sqlite:${unfinished}`)
+  const orm = await openDatabase(`sqlite:${unfinished}`, schema)
   await orm.close()
   await fill(unfinished, amounts)
   renameSync(unfinished, path)
@@ -41,7 +42,7 @@ export function isMade(amounts: Amounts): boolean {
 }
 
 function pathOf({ users, tokens, sessions }: Amounts): string {
-  return join(folder, `${users}-${tokens}-${sessions}-${schema}.sqlite`)
+  return join(folder, `${users}-${tokens}-${sessions}-${schemaHash}.sqlite`)
 }
 
 /** Says of every session and every token that it was used ten minutes ago: it has to be noted when it is used again. */

@@ -5,8 +5,9 @@ import Database from 'better-sqlite3'
 import { createApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open-database.ts'
-import { pageCacheSize } from '../src/database/sqlite/page-cache.ts'
+import { pageCacheSize } from '../src/database/sqlite/sqlite-driver.ts'
 import { createLog } from '../src/log.ts'
+import { schema } from '../src/schema.ts'
 import { siteUses } from '../src/web/last-uses.ts'
 import { type Amounts, publicUrl } from './data.ts'
 
@@ -45,7 +46,7 @@ export function timesOf(
     file: new Database(path),
     taken: [] as number[],
   }))
-  for (const { file } of opened) file.pragma(`cache_size = -${pageCacheSize()}`)
+  for (const { file } of opened) file.pragma(`cache_size = -${pageCacheSize}`)
   for (let round = 0; round <= timesAlone; round += 1) {
     for (const { file, amounts, taken } of opened) {
       const time = timeOf(file, lookUp, statements, amounts)
@@ -96,7 +97,7 @@ export async function statementsOf(all: readonly LookUp[], path: string): Promis
     // What is remembered is not asked for.
     LOOKUP_CACHE: 'off',
   })
-  const orm = await openDatabase(config.databaseUrl)
+  const orm = await openDatabase(config.databaseUrl, schema)
   const nowhere = new Writable({ write: (_line, _encoding, done) => done() })
   const log = createLog('silent', nowhere)
   const app = await createApp({

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import Database from 'better-sqlite3'
 import { openDatabase } from '../src/database/open-database.ts'
+import { schema } from '../src/schema.ts'
 import { startPostgres } from '../src/testing/postgres-server.ts'
 import { usual } from './data.ts'
 import { database } from './database.ts'
@@ -36,7 +37,7 @@ export async function postgresRows(): Promise<PostgresRows> {
   try {
     await drop()
     await run(admin, `create database ${name} template template0`)
-    await (await openDatabase(url.href)).close()
+    await (await openDatabase(url.href, schema)).close()
     await fill(url.href)
   } catch (error) {
     await stop()

@@ -11,6 +11,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { openDatabase } from './database/open-database.ts'
+import { schema } from './schema.ts'
 import { basic, bearer, password, registration, signUp, takeToken } from './testing/people.ts'
 import { type Ending, runServer, startServer, temporaryFolder } from './testing/server-process.ts'
 
@@ -247,7 +248,7 @@ describe('the server', { concurrency: 2 }, () => {
 
   test('refuses a database that is newer than the code, in one line, and leaves it alone', async (t) => {
     const folder = await temporaryFolder(t)
-    await (await openDatabase(`sqlite:${join(folder, 'site.sqlite')}`)).close()
+    await (await openDatabase(`sqlite:${join(folder, 'site.sqlite')}`, schema)).close()
     const database = new Database(join(folder, 'site.sqlite'))
     database.exec("insert into mikro_orm_migrations (name, executed_at) values ('29990101-future', 0)")
     const before = database.prepare('select * from mikro_orm_migrations').all()

@@ -10,6 +10,7 @@ import { Departure } from './http/departure.ts'
 import { httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log.ts'
 import { startPurging } from './purge.ts'
+import { schema } from './schema.ts'
 import { yieldThreadPool } from './thread-pool.ts'
 import { Throttle } from './throttle/throttle.ts'
 import { ExpiredTokens } from './users/expired-tokens.ts'
@@ -31,7 +32,7 @@ export interface Serving {
 
 /** Opens the database and listens. */
 export async function serve(config: Config, log: Logger): Promise<Serving> {
-  const orm = await openDatabase(config.databaseUrl, { connections: config.databasePool })
+  const orm = await openDatabase(config.databaseUrl, { ...schema, connections: config.databasePool })
   shareCores(config.workers)
   // Connections end when we go; the site goes only if nobody takes our place.
   const site = { isDraining: false }

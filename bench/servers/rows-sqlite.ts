@@ -1,12 +1,12 @@
 import Database from 'better-sqlite3'
-import { pageCacheSize } from '../../src/database/sqlite/page-cache.ts'
+import { pageCacheSize } from '../../src/database/sqlite/sqlite-driver.ts'
 import { databasePath } from './environment.ts'
 import { digest, isDue, isOver, type Person, person, type SessionRow, type TokenRow } from './row-rules.ts'
 
 const database = new Database(databasePath)
 database.pragma('journal_mode = wal')
 database.pragma('synchronous = normal')
-database.pragma(`cache_size = -${pageCacheSize()}`)
+database.pragma(`cache_size = -${pageCacheSize}`)
 
 const byID = database.prepare<[string], Person>(
   `select ${person} from users u where u.id = ? and u.disabled_at is null`,

@@ -6,9 +6,11 @@ import { Writable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { MikroORM } from '@mikro-orm/core'
 import fc from 'fast-check'
+import { databaseOptions } from '../database/database-options.ts'
+import { loadDialect } from '../database/load-dialect.ts'
 import { openDatabase } from '../database/open-database.ts'
-import { databaseOptions } from '../database/options.ts'
 import { createLog } from '../log.ts'
+import { schema } from '../schema.ts'
 import { isOnPostgres, makeDatabase } from '../testing/test-database.ts'
 import { User } from '../users/user.ts'
 import { Audit, type Happening } from './audit.ts'
@@ -27,10 +29,10 @@ const signedIn: Happening = { event: 'signed in', account: ada, ...from }
 async function openTrail(t: TestContext, { level = 'info' } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'audit-'))
   const { url, drop } = await makeDatabase(folder)
-  await (await openDatabase(url)).close()
+  await (await openDatabase(url, schema)).close()
   const statements: string[] = []
   const orm = await MikroORM.init({
-    ...(await databaseOptions(url)),
+    ...databaseOptions(await loadDialect(url), schema),
     debug: ['query', 'query-params'],
     colors: false,
     logger: (line) => statements.push(line.replace(/^\[query\] | \[took .*$/g, '')),

@@ -1,9 +1,9 @@
-/** Whether a database URL names one of PostgreSQL; the others are files of SQLite. */
+/** Whether a database URL is one of PostgreSQL. Otherwise it is `sqlite:` and a path. */
 export function isPostgresUrl(databaseUrl: string): boolean {
   return /^postgres(ql)?:/.test(databaseUrl)
 }
 
-/** What messages call a database: its file, or where it is and what it is called, without a name or password of anybody. */
+/** The name of a database for messages: its path, or its host and name without user and password. */
 export function databaseName(databaseUrl: string): string {
   if (!isPostgresUrl(databaseUrl)) return databaseUrl.replace(/^sqlite:/, '')
   const { host, pathname } = new URL(databaseUrl)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { v7 as uuidv7 } from 'uuid'
+import { schema } from '../schema.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
 import { makeDatabase, onlyPostgres } from '../testing/test-database.ts'
 import { Attempt } from '../throttle/attempt.ts'
@@ -8,10 +9,10 @@ import { Throttle } from '../throttle/throttle.ts'
 import { deleteBatch } from './delete-batch.ts'
 import { openDatabase } from './open-database.ts'
 
-/** Two processes' worth of connections to a database with so many rows that are over, and one that is not. */
-async function open(t: TestContext, over: number) {
+/** Two connections to a database with expired rows and one row that is not expired. */
+async function open(t: TestContext, expired: number) {
   const { url, drop } = await makeDatabase(await temporaryFolder(t))
-  const [one, other] = await Promise.all([openDatabase(url), openDatabase(url)])
+  const [one, other] = await Promise.all([openDatabase(url, schema), openDatabase(url, schema)])
   t.after(async () => {
     await Promise.all([one.close(), other.close()])
     await drop()
@@ -20,12 +21,12 @@ async function open(t: TestContext, over: number) {
     id: uuidv7(),
     ...{ action: 'password', account: 'ada', network: 'here', at, pending: false },
   })
-  await one.em.fork().insertMany(Attempt, [row(Date.now()), ...Array.from({ length: over }, () => row(0))])
+  await one.em.fork().insertMany(Attempt, [row(Date.now()), ...Array.from({ length: expired }, () => row(0))])
   return { one, other, left: () => one.em.fork().count(Attempt) }
 }
 
 describe('deleteBatch', () => {
-  test('deletes each row once, though two processes purge at the same time', async (t) => {
+  test('E14 deletes each row once when two processes purge at the same time', async (t) => {
     const { one, other, left } = await open(t, 2_000)
     const purge = async (throttle: Throttle) => {
       let purged = 0
@@ -33,18 +34,18 @@ describe('deleteBatch', () => {
       return purged
     }
     const [here, there] = await Promise.all([purge(new Throttle(one)), purge(new Throttle(other))])
-    // Of what one has locked, the other takes nothing; what it finds is over when nobody has any more.
+    // Each process skips the rows that the other has locked, so a last call deletes the rest.
     assert.equal(here + there + (await purge(new Throttle(one))), 2_000)
     assert.equal(await left(), 1)
   })
 
-  test('waits for nobody who deletes the same: it takes what is left', onlyPostgres, async (t) => {
+  test('E14 skips rows that another process has locked', onlyPostgres, async (t) => {
     const { one, other, left } = await open(t, 150)
-    const over = { where: { at: 0 }, key: 'id' } as const
+    const old = { where: { at: 0 }, key: 'id' } as const
     await one.em.fork().transactional(async (em) => {
-      assert.equal(await deleteBatch(em, Attempt, over, 100), 100)
-      assert.equal(await deleteBatch(other.em.fork(), Attempt, over, 100), 50)
-      assert.equal(await deleteBatch(other.em.fork(), Attempt, over, 100), 0)
+      assert.equal(await deleteBatch(em, Attempt, old, 100), 100)
+      assert.equal(await deleteBatch(other.em.fork(), Attempt, old, 100), 50)
+      assert.equal(await deleteBatch(other.em.fork(), Attempt, old, 100), 0)
     })
     assert.equal(await left(), 1)
   })

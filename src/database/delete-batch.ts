@@ -1,40 +1,37 @@
 import { type EntityClass, type EntityManager, LockMode } from '@mikro-orm/core'
 import { isPostgres } from './is-postgres.ts'
 
-/** What is over: a condition of MikroORM's, and by which property its rows are found again. */
-export interface Over<Entity> {
+/** Expired rows: their condition, and the property that identifies each. */
+export interface Expired<Entity> {
   readonly where: object
   readonly key: keyof Entity & string
 }
 
-/**
- * Deletes at most so many rows, and returns how many there were. Rows that somebody else has locked are left for the next
- * time, so that of two that delete neither waits for the other.
- */
+/** Deletes up to `most` rows and returns their number. Skips rows that another process has locked. */
 export async function deleteBatch<Entity extends object>(
   em: EntityManager,
   entity: EntityClass<Entity>,
-  over: Over<Entity>,
+  expired: Expired<Entity>,
   most: number,
 ): Promise<number> {
-  if (!isPostgres(em)) return findAndDelete(em, entity, over, { limit: most })
+  if (!isPostgres(em)) return findAndDelete(em, entity, expired, { limit: most })
   const lockMode = LockMode.PESSIMISTIC_PARTIAL_WRITE
-  return em.transactional((em) => findAndDelete(em, entity, over, { limit: most, lockMode }))
+  return em.transactional((em) => findAndDelete(em, entity, expired, { limit: most, lockMode }))
 }
 
 async function findAndDelete<Entity extends object>(
   em: EntityManager,
   entity: EntityClass<Entity>,
-  { where, key }: Over<Entity>,
+  { where, key }: Expired<Entity>,
   options: { limit: number; lockMode?: LockMode.PESSIMISTIC_PARTIAL_WRITE },
 ): Promise<number> {
-  // MikroORM's types follow neither a condition nor a key of any entity.
+  // MikroORM's types cannot express the fields of a generic entity.
   const found: object[] = await em.find<object>(entity, where, {
     ...options,
     fields: [key as never],
     filters: false,
   })
   if (found.length === 0) return 0
-  const same = { [key]: { $in: found.map((each) => Reflect.get(each, key)) } }
-  return em.nativeDelete<object>(entity, { $and: [where, same] }, { filters: false })
+  const keys = found.map((each) => Reflect.get(each, key))
+  return em.nativeDelete<object>(entity, { $and: [where, { [key]: { $in: keys } }] }, { filters: false })
 }

@@ -1,29 +1,28 @@
 import type { EntityManager } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
 
-/** Which rows somebody may have: those that were used last, and one that stays whatever the clocks say. */
-export interface Allowed {
+/** The limit of a user's rows. The rows that were used last remain. */
+export interface RowLimit {
   readonly user: string
-  /** The digest of the one that stays. */
+  /** The digest of the row that always remains. */
   readonly current: string
-  /** How many there may be, that one among them. */
+  /** The number of rows that remain, including the current one. */
   readonly most: number
-  /** What tells two apart that were used in the same millisecond. */
+  /** The column that orders rows of the same millisecond. */
   readonly tie: 'id' | 'digest'
 }
 
 /**
- * Deletes what a user has beyond so many, as many again at most. In one statement, since it is asked for whenever somebody
- * signs in, and hardly ever is there any.
+ * Deletes a user's rows beyond a limit, up to `most` of them, in one statement.
  *
- * @param table one that has `user_id`, `digest` and `seen_at`
+ * @param table one with the columns `user_id`, `digest` and `seen_at`
  */
 export async function deleteBeyond(
   em: EntityManager,
   table: 'sessions' | 'devices',
-  { user, current, most, tie }: Allowed,
+  { user, current, most, tie }: RowLimit,
 ): Promise<void> {
-  // Both drivers that the site runs on speak SQL.
+  // Both drivers of the site are SQL drivers.
   await (em as SqlEntityManager).execute(
     `delete from ${table} where user_id = ? and digest in (
        select digest from ${table} where user_id = ? and digest <> ?

@@ -9,12 +9,13 @@ import Database from 'better-sqlite3'
 import { LookUp } from '#auth/mikro-orm'
 import { requestTo } from '../auth/testing/request-to.ts'
 import { migrations } from '../migrations/index.ts'
+import { schema } from '../schema.ts'
 import { sql } from '../testing/database.ts'
 import { User } from '../users/user.ts'
 import { DatabaseError, openDatabase } from './open-database.ts'
 
 describe('openDatabase', () => {
-  test('makes the file, the folders above it and the tables at the first start, and finds them at the next', async (t) => {
+  test('C-config-2 creates the file, its folders and the tables, and opens them again', async (t) => {
     const path = join(await folder(t), 'a', 'b', 'site.sqlite')
     const first = await open(t, path)
     const tables = await sql({ orm: first }, "select name from sqlite_master where type = 'table'")
@@ -32,13 +33,13 @@ describe('openDatabase', () => {
     )
   })
 
-  test('has SQLite keep a log of its writes, and the keys of other tables in order', async (t) => {
+  test('N3 enables WAL and foreign keys on SQLite', async (t) => {
     const orm = await open(t, join(await folder(t), 'site.sqlite'))
     assert.deepEqual(await sql({ orm }, 'pragma journal_mode'), [{ journal_mode: 'wal' }])
     assert.deepEqual(await sql({ orm }, 'pragma foreign_keys'), [{ foreign_keys: 1 }])
   })
 
-  test('remembers nothing past a connection that was closed', async (t) => {
+  test('E9 finds no deleted user after the connection was closed and opened again', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     const orm = await open(t, path)
     const email = 'ada@example.com'
@@ -55,7 +56,7 @@ describe('openDatabase', () => {
     assert.equal(await find(), undefined)
   })
 
-  test('remembers nothing of a transaction that somebody began by a statement, and took back', async (t) => {
+  test('finds no change of a transaction that was rolled back', async (t) => {
     const orm = await open(t, join(await folder(t), 'site.sqlite'))
     const email = 'ada@example.com'
     const em = orm.em.fork()
@@ -69,7 +70,7 @@ describe('openDatabase', () => {
     assert.equal(await find(), 'Ada')
   })
 
-  test('may be called many times at once on a fresh file: each migration runs once', async (t) => {
+  test('C-config-14 runs each migration once when many calls open a new file', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     const all = await Promise.all(Array.from({ length: 8 }, () => open(t, path)))
     const [orm = assert.fail()] = all
@@ -77,7 +78,7 @@ describe('openDatabase', () => {
     assert.equal(done.length, migrations.length)
   })
 
-  test('waits for another process that migrates', async (t) => {
+  test('C-config-14 waits for another process that migrates', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     const other = new Database(`${path}-migrating`)
     other.exec('begin exclusive')
@@ -85,7 +86,7 @@ describe('openDatabase', () => {
     const opening = open(t, path).then(() => {
       isOpen = true
     })
-    // Whatever it does without the lock, it has done by then: the first thing it does with it is to make the file.
+    // The file is created after the lock was taken.
     for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate)
     assert.deepEqual([isOpen, existsSync(path)], [false, false])
     other.close()
@@ -93,7 +94,7 @@ describe('openDatabase', () => {
     assert.equal(isOpen, true)
   })
 
-  test('refuses a database that is newer than the code, in one sentence that names the migration', async (t) => {
+  test('N1 rejects a newer database in one sentence that names the migration', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     const orm = await open(t, path)
     await sql({ orm }, "insert into mikro_orm_migrations (name, executed_at) values ('29990101-future', 0)")
@@ -107,7 +108,7 @@ describe('openDatabase', () => {
     })
   })
 
-  test('refuses what cannot be a database, in one sentence that names it and holds no statement', async (t) => {
+  test('N1 rejects a folder, a text file and an impossible path in one sentence', async (t) => {
     const here = await folder(t)
     await mkdir(join(here, 'folder.sqlite'))
     await writeFile(join(here, 'text.sqlite'), 'no database '.repeat(1000))
@@ -125,7 +126,7 @@ describe('openDatabase', () => {
     }
   })
 
-  test('lets go of the lock when it fails, so that a later start can succeed', async (t) => {
+  test('releases the migration lock after a failure', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     await writeFile(path, 'no database '.repeat(1000))
     await assert.rejects(open(t, path), DatabaseError)
@@ -134,8 +135,8 @@ describe('openDatabase', () => {
   })
 })
 
-describe('a busy database', () => {
-  test('is waited for, while the event loop goes on', async (t) => {
+describe('openDatabase on a busy SQLite file', () => {
+  test('N3 waits for the lock without blocking the event loop', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     const orm = await open(t, path)
     const other = new Database(path)
@@ -161,7 +162,7 @@ async function folder(t: TestContext): Promise<string> {
 }
 
 async function open(t: TestContext, path: string): Promise<MikroORM> {
-  const orm = await openDatabase(`sqlite:${path}`)
+  const orm = await openDatabase(`sqlite:${path}`, schema)
   t.after(() => orm.close())
   return orm
 }

@@ -1,22 +1,29 @@
 import { MikroORM } from '@mikro-orm/core'
 import { DatabaseError } from './database-error.ts'
-import { type DatabaseSettings, dialectOf } from './dialect.ts'
-import { databaseOptions } from './options.ts'
+import { databaseOptions, type Schema } from './database-options.ts'
+import type { DatabaseLimits } from './dialect.ts'
+import { loadDialect } from './load-dialect.ts'
 
 export { DatabaseError } from './database-error.ts'
 
+/** The schema and the limits of a database. */
+export type DatabaseSettings = Schema & DatabaseLimits
+
 /**
- * Opens the database and brings its schema up to date. A file of SQLite is made at the first start.
- * @throws {DatabaseError} if it cannot be used
+ * Opens a database and runs the pending migrations. Creates a missing SQLite file.
+ * @throws {DatabaseError} if the database cannot be used
  */
-export async function openDatabase(databaseUrl: string, settings: DatabaseSettings = {}): Promise<MikroORM> {
-  const dialect = await dialectOf(databaseUrl, settings)
-  const orm = await MikroORM.init(await databaseOptions(dialect))
+export async function openDatabase(
+  databaseUrl: string,
+  { connections, ...schema }: DatabaseSettings,
+): Promise<MikroORM> {
+  const dialect = await loadDialect(databaseUrl, { connections })
+  const orm = await MikroORM.init(databaseOptions(dialect, schema))
   try {
     const unlock = await dialect.lockMigrations(orm)
     try {
       await orm.connect()
-      await migrate(orm)
+      await migrate(orm, schema)
     } finally {
       await unlock()
     }
@@ -28,10 +35,10 @@ export async function openDatabase(databaseUrl: string, settings: DatabaseSettin
   }
 }
 
-async function migrate(orm: MikroORM): Promise<void> {
-  const known = new Set(orm.config.get('migrations').migrationsList?.map((each) => each.name))
-  const done = await orm.migrator.getExecuted()
-  const newer = done.find(({ name }) => !known.has(name))
+async function migrate(orm: MikroORM, { migrations }: Schema): Promise<void> {
+  const known = new Set(migrations.map(({ name }) => name))
+  const executed = await orm.migrator.getExecuted()
+  const newer = executed.find(({ name }) => !known.has(name))
   if (newer) {
     throw new DatabaseError(
       `The database is newer than this program: it has had the migration ${newer.name}. Start a newer version.`,

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
-import { Lease } from '../database/postgres/lease.ts'
+import { PooledConnection } from '../database/postgres/pooled-connection.ts'
 
-// Loaded before the server (`--import`): the process dies of SIGKILL in front of its n-th statement that changes the schema.
+// Loaded with `--import`: kills the process with SIGKILL before its n-th statement that changes the schema.
 let left = Number(process.env.DIE_AT)
 
 const { prepare, exec } = Database.prototype
@@ -16,9 +16,9 @@ Database.prototype.exec = function (this: Database.Database, sql: string) {
   return exec.call(this, sql)
 }
 
-const { executeQuery } = Lease.prototype
+const { executeQuery } = PooledConnection.prototype
 
-Lease.prototype.executeQuery = function (this: Lease, query: { readonly sql: string }) {
+PooledConnection.prototype.executeQuery = function (this: PooledConnection, query: { readonly sql: string }) {
   dieIfTime(query.sql)
   return executeQuery.call(this, query)
 } as typeof executeQuery

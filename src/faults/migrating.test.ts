@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { openDatabase } from '../database/open-database.ts'
 import { migrations } from '../migrations/index.ts'
+import { schema } from '../schema.ts'
 import { sql } from '../testing/database.ts'
 import { registration } from '../testing/people.ts'
 import { runServer, startServer, temporaryFolder } from '../testing/server-process.ts'
@@ -28,12 +29,12 @@ const descriptions = isOnPostgres
 
 /** Everything that migrations make, and what they have noted of themselves. */
 async function schemaOf({ DATABASE_URL }: Variables) {
-  const orm = await openDatabase(DATABASE_URL)
+  const orm = await openDatabase(DATABASE_URL, schema)
   const done = await sql({ orm }, 'select name from mikro_orm_migrations order by name')
-  const schema = []
-  for (const each of descriptions) schema.push(await sql({ orm }, each))
+  const description = []
+  for (const each of descriptions) description.push(await sql({ orm }, each))
   await orm.close()
-  return { migrations: done.map(({ name }) => name), schema }
+  return { migrations: done.map(({ name }) => name), schema: description }
 }
 
 async function start(t: TestContext, variables: Variables) {
@@ -50,9 +51,9 @@ describe('migrations', () => {
     assert.equal((await first.visitor().json('/users', registration('Ada'))).status, 201)
     for (const each of others)
       assert.equal((await each.visitor().json('/users', registration('Ada'))).status, 409)
-    const { migrations: done, schema } = await schemaOf(variables)
+    const { migrations: done, schema: description } = await schemaOf(variables)
     assert.deepEqual(done, migrations.map(({ name }) => name).sort())
-    if (!isOnPostgres) assert.deepEqual(schema.at(-1), [{ integrity_check: 'ok' }])
+    if (!isOnPostgres) assert.deepEqual(description.at(-1), [{ integrity_check: 'ok' }])
   })
 
   test('are done as a whole or not at all by a process that is killed, and completed by the next', async (t) => {

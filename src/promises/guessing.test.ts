@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import bcrypt from 'bcrypt'
 import { openDatabase } from '../database/open-database.ts'
+import { schema } from '../schema.ts'
 import { sql } from '../testing/database.ts'
 import { basic, password, registration, signIn, signUp } from '../testing/people.ts'
 import type { Answer } from '../testing/promises.ts'
@@ -170,7 +171,7 @@ describe('guessing', () => {
     now += 14 * 60_000
     while ((await throttle.purge()) > 0);
     await assert.rejects(guess('ada', '192.0.2.1'), { status: 429 })
-    const another = await openDatabase(site.config.databaseUrl)
+    const another = await openDatabase(site.config.databaseUrl, schema)
     t.after(() => another.close())
     const elsewhere = new Throttle(another, () => now)
     await assert.rejects(

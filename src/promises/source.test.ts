@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
-import { databaseOptions } from '../database/options.ts'
+import { databaseOptions } from '../database/database-options.ts'
+import { loadDialect } from '../database/load-dialect.ts'
+import { schema } from '../schema.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -63,8 +65,6 @@ describe('the source', () => {
       // Where it is, at the start; then three paths, microseconds each, before a write: its file says why.
       'src/database/sqlite/database-file.ts: realpathSync',
       'src/database/sqlite/database-file.ts: statSync',
-      // A program of its own.
-      'src/move.ts: realpathSync',
       // At the start; the lines of a turn, to an output that does not block; and at the end of the process, which waits.
       'src/standard-output.ts: flushSync',
       'src/standard-output.ts: fstatSync',
@@ -146,7 +146,7 @@ describe('the source', () => {
 
   test('has the database’s own log switched off', async () => {
     for (const url of ['sqlite::memory:', 'postgres://me@localhost/site'])
-      assert.equal((await databaseOptions(url)).debug, false)
+      assert.equal(databaseOptions(await loadDialect(url), schema).debug, false)
   })
 })
 

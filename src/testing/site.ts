@@ -11,6 +11,7 @@ import { type Config, readConfig } from '../config.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { httpServer } from '../http/http-server.ts'
 import { createLog } from '../log.ts'
+import { schema } from '../schema.ts'
 import { type SiteUses, siteUses } from '../web/last-uses.ts'
 import { password } from './people.ts'
 import { makeDatabase, type TestDatabase } from './test-database.ts'
@@ -57,7 +58,7 @@ export async function startSite(test: Test, environment: Record<string, string> 
       done()
     },
   })
-  const orm = await openDatabase(config.databaseUrl, { connections: config.databasePool })
+  const orm = await openDatabase(config.databaseUrl, { ...schema, connections: config.databasePool })
   const lifecycle = { isDraining: false }
   const siteLog = createLog('trace', sink)
   const uses = siteUses(orm, siteLog)

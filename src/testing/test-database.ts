@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { openDatabase } from '../database/open-database.ts'
+import { schema } from '../schema.ts'
 import { connectTo } from './postgres-connection.ts'
 
 const server = process.env.TEST_DATABASE_URL
@@ -94,7 +95,7 @@ async function makeTemplate(): Promise<string> {
     const unfinished = `${name}_unfinished`
     await admin.execute(`drop database if exists ${unfinished} with (force)`)
     await admin.execute(`create database ${unfinished} template template0`)
-    await (await openDatabase(urlOf(unfinished))).close()
+    await (await openDatabase(urlOf(unfinished), schema)).close()
     await admin.execute(`alter database ${unfinished} rename to ${name}`)
     return name
   } finally {

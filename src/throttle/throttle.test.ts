@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { openDatabase } from '../database/open-database.ts'
 import { TryLater } from '../refusal.ts'
+import { schema } from '../schema.ts'
 import { recordStatements } from '../testing/record-statements.ts'
 import { makeDatabase } from '../testing/test-database.ts'
 import { Throttle, type Try } from './throttle.ts'
@@ -16,7 +17,7 @@ const guess: Try = { action: 'password', account: 'ada@example.com', address: '1
 async function openOne(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'throttle-'))
   const { url, drop } = await makeDatabase(folder)
-  const orm = await openDatabase(url)
+  const orm = await openDatabase(url, schema)
   t.after(async () => {
     await orm.close()
     await drop()
@@ -43,7 +44,7 @@ async function flood(throttles: Throttle[], attempts: Try[], outcome: () => Prom
 describe('Throttle', () => {
   test('evaluates ten of 200 wrong guesses that are sent at once, through two processes’ worth of connections', async (t) => {
     const { orm, url } = await openOne(t)
-    const second = await openDatabase(url)
+    const second = await openDatabase(url, schema)
     t.after(() => second.close())
     const result = await flood([new Throttle(orm), new Throttle(second)], Array(200).fill(guess), wrong)
     assert.deepEqual(result, { evaluated: 10, refused: 190 })

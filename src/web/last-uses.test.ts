@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import Database from 'better-sqlite3'
 import { openDatabase } from '../database/open-database.ts'
+import { schema } from '../schema.ts'
 import { sql } from '../testing/database.ts'
 import { basic, bearer, signIn, signUp, takeToken } from '../testing/people.ts'
 import { quiet } from '../testing/quiet.ts'
@@ -62,7 +63,7 @@ describe('siteUses', () => {
 
   test('waits for nobody who has locked a row, and the others are written', onlyPostgres, async (t) => {
     const { site, use } = await siteWithTokens(t, 3)
-    const other = await openDatabase(site.database.url)
+    const other = await openDatabase(site.database.url, schema)
     t.after(() => other.close())
     const [, second] = await sql(site, 'select id from user_tokens order by id')
     await other.em.fork().transactional(async (em) => {

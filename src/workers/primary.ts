@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import { openDatabase } from '../database/open-database.ts'
 import type { Logger } from '../log.ts'
+import { schema } from '../schema.ts'
 import { stopOnSignals } from '../stop-signals.ts'
 import { Workers } from './workers.ts'
 
@@ -11,7 +12,7 @@ import { Workers } from './workers.ts'
  */
 export async function lead(config: Config, log: Logger): Promise<never> {
   // What is wrong with the database is said once, and the workers find its schema up to date.
-  const orm = await openDatabase(config.databaseUrl)
+  const orm = await openDatabase(config.databaseUrl, schema)
   await orm.close()
 
   const workers = new Workers(config, log)

@@ -7,6 +7,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { MikroORM } from '@mikro-orm/core'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { migrations } from '../../migrations/index.ts'
+import { schema } from '../../schema.ts'
 import { startProxy } from '../../testing/database-proxy.ts'
 import { makeDatabase, makeEmptyDatabase, onlyPostgres } from '../../testing/test-database.ts'
 import { User } from '../../users/user.ts'
@@ -22,7 +23,7 @@ async function emptyDatabase(t: TestContext) {
     await drop()
   })
   const open = async () => {
-    const orm = await openDatabase(url)
+    const orm = await openDatabase(url, schema)
     opened.push(orm)
     return orm
   }
@@ -33,10 +34,10 @@ function execute(orm: MikroORM, sql: string): Promise<Record<string, unknown>[]>
   return (orm.em.getConnection() as AbstractSqlConnection).execute(sql)
 }
 
-/** The sentence for the operator. It holds no secret and no statement. */
+/** The message for the operator, without secrets and SQL. */
 async function refusal(url: string): Promise<string> {
-  const error = await openDatabase(url).then(
-    () => assert.fail('It was opened.'),
+  const error = await openDatabase(url, schema).then(
+    () => assert.fail('The database was opened.'),
     (reason: unknown) => reason,
   )
   assert.ok(error instanceof DatabaseError)
@@ -46,7 +47,7 @@ async function refusal(url: string): Promise<string> {
 }
 
 describe('openDatabase on PostgreSQL', onlyPostgres, () => {
-  test('makes the tables at the first start, and finds them at the next', async (t) => {
+  test('C-config-3 creates the tables, and opens them again', async (t) => {
     const { open } = await emptyDatabase(t)
     await open()
     const second = await open()
@@ -58,11 +59,11 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     assert.equal(await second.em.fork().count(User), 0)
   })
 
-  test('may be called by ten processes at once on an empty database: each migration runs once', async (t) => {
+  test('N12 runs each migration once when ten processes open an empty database', async (t) => {
     const { url, open } = await emptyDatabase(t)
     const all = await Promise.all(
       Array.from({ length: 10 }, async () => {
-        const program = [join(import.meta.dirname, '../../start.js'), 'user-command', 'list']
+        const program = [join(import.meta.dirname, '../../start.js'), 'commands/user', 'list']
         const child = spawn(process.execPath, program, {
           env: { PATH: process.env.PATH, DATABASE_URL: url },
         })
@@ -75,7 +76,7 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     assert.equal(done.length, migrations.length)
   })
 
-  test('waits for another process that migrates, and lets go of the lock', async (t) => {
+  test('N12 waits for another process that migrates, and releases the lock', async (t) => {
     const { open } = await emptyDatabase(t)
     const orm = await open()
     const connection = orm.em.getConnection() as AbstractSqlConnection
@@ -98,7 +99,7 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     assert.deepEqual(held, [])
   })
 
-  test('refuses a database that is newer than the code, in one sentence that names the migration', async (t) => {
+  test('N1 rejects a newer database in one sentence that names the migration', async (t) => {
     const { url, open } = await emptyDatabase(t)
     await execute(
       await open(),
@@ -110,20 +111,20 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     )
   })
 
-  test('refuses what is no database, or lets nobody in, in one sentence that names it and holds no secret', async (t) => {
+  test('N1 explains a wrong password, database, port and host in one sentence without secrets', async (t) => {
     const { url: known } = await emptyDatabase(t)
     const { host, pathname } = new URL(known)
     const stranger = new URL(known)
     stranger.password = 'hunter2'
     assert.equal(
       await refusal(stranger.href),
-      `The database postgres://${host}${pathname} does not let postgres in: check the user and the password in DATABASE_URL.`,
+      `The database postgres://${host}${pathname} rejects the user postgres: check the user and the password in DATABASE_URL.`,
     )
     const nowhere = new URL(known)
     nowhere.pathname = '/nowhere'
     assert.equal(
       await refusal(nowhere.href),
-      `There is no database postgres://${host}/nowhere: make it, or correct DATABASE_URL.`,
+      `There is no database postgres://${host}/nowhere: create it, or correct DATABASE_URL.`,
     )
     assert.equal(
       await refusal('postgres://me:hunter2@127.0.0.1:1/site'),
@@ -135,7 +136,7 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     )
   })
 
-  test('gives up on a server that says nothing within a few seconds', async (t) => {
+  test('N1 gives up on a silent server within a few seconds', async (t) => {
     const { url } = await emptyDatabase(t)
     const proxy = await startProxy(t, url)
     proxy.fallSilent()
@@ -148,10 +149,10 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
   })
 })
 
-describe('a text on PostgreSQL', onlyPostgres, () => {
-  test('is told apart and put in order by its bytes, in whatever language the database was made', async (t) => {
+describe('postgres', onlyPostgres, () => {
+  test('compares and orders text by bytes, independent of the collation of the database', async (t) => {
     const { url, drop } = await makeDatabase('')
-    const orm = await openDatabase(url)
+    const orm = await openDatabase(url, schema)
     t.after(async () => {
       await orm.close()
       await drop()

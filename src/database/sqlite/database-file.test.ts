@@ -6,7 +6,6 @@ import { describe, type TestContext, test } from 'node:test'
 import Database from 'better-sqlite3'
 import { DatabaseFile } from './database-file.ts'
 
-/** A database that somebody has open, and its file. */
 async function open(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
   const path = join(folder, 'site.sqlite')
@@ -20,10 +19,10 @@ async function open(t: TestContext) {
   return { path, database, file: new DatabaseFile(path) }
 }
 
-const gone = { code: 'SQLITE_READONLY_DBMOVED' }
+const moved = { code: 'SQLITE_READONLY_DBMOVED' }
 
 describe('DatabaseFile', () => {
-  test('is in place while the database is only written, checkpointed and opened by others', async (t) => {
+  test('accepts writes, checkpoints, vacuum and other connections', async (t) => {
     const { path, database, file } = await open(t)
     file.assertInPlace()
     const other = new Database(path)
@@ -34,43 +33,43 @@ describe('DatabaseFile', () => {
     file.assertInPlace()
   })
 
-  test('is not when it was moved, and is again when it is back', async (t) => {
+  test('detects a moved file, and accepts it again when it is back', async (t) => {
     const { path, file } = await open(t)
     await rename(path, `${path}.old`)
-    assert.throws(() => file.assertInPlace(), gone)
+    assert.throws(() => file.assertInPlace(), moved)
     await rename(`${path}.old`, path)
     file.assertInPlace()
   })
 
-  test('is not when it was replaced, by a copy of itself even, or deleted', async (t) => {
+  test('detects a file that was replaced by its copy, or deleted', async (t) => {
     const { path, file } = await open(t)
     await copyFile(path, `${path}.copy`)
     await rename(`${path}.copy`, path)
-    assert.throws(() => file.assertInPlace(), gone)
+    assert.throws(() => file.assertInPlace(), moved)
     await rm(path)
-    assert.throws(() => file.assertInPlace(), gone)
+    assert.throws(() => file.assertInPlace(), moved)
   })
 
-  test('is not when the log of its writes was deleted, which holds what was written last', async (t) => {
+  test('detects a deleted log', async (t) => {
     const { path, file } = await open(t)
     await rm(`${path}-wal`)
-    assert.throws(() => file.assertInPlace(), gone)
+    assert.throws(() => file.assertInPlace(), moved)
     assert.equal(file.hasLostIndex(), false)
   })
 
-  test('is not when the index of that log was deleted or replaced, by which others know what we write', async (t) => {
+  test('detects a deleted or replaced index of the log', async (t) => {
     const { path, file } = await open(t)
     assert.equal(file.hasLostIndex(), false)
     await rename(`${path}-shm`, `${path}-elsewhere`)
-    assert.throws(() => file.assertInPlace(), gone)
+    assert.throws(() => file.assertInPlace(), moved)
     const other = new Database(path)
     other.exec("insert into notes values ('a')")
     other.close()
-    assert.throws(() => file.assertInPlace(), gone)
+    assert.throws(() => file.assertInPlace(), moved)
     assert.equal(file.hasLostIndex(), true)
   })
 
-  test('is looked for where a symbolic link leads, and where it stands', async (t) => {
+  test('follows a symbolic link to its target', async (t) => {
     const { path } = await open(t)
     const link = `${path}-link`
     await symlink(path, link)
@@ -78,22 +77,22 @@ describe('DatabaseFile', () => {
     file.assertInPlace()
     for (const each of [link, path, `${path}-wal`, `${path}-shm`]) {
       await rename(each, `${each}-elsewhere`)
-      assert.throws(() => file.assertInPlace(), gone, each)
+      assert.throws(() => file.assertInPlace(), moved, each)
       await rename(`${each}-elsewhere`, each)
       file.assertInPlace()
     }
     await copyFile(path, `${path}-copy`)
     await rm(link)
     await symlink(`${path}-copy`, link)
-    assert.throws(() => file.assertInPlace(), gone)
+    assert.throws(() => file.assertInPlace(), moved)
   })
 
-  test('is looked at no oftener than the caller needs', async (t) => {
+  test('uses an earlier result within the tolerance', async (t) => {
     const { path, file } = await open(t)
     file.assertInPlace()
     await rm(path)
     file.assertInPlace(60_000)
-    assert.throws(() => file.assertInPlace(), gone)
-    assert.throws(() => file.assertInPlace(60_000), gone)
+    assert.throws(() => file.assertInPlace(), moved)
+    assert.throws(() => file.assertInPlace(60_000), moved)
   })
 })

@@ -1,68 +1,69 @@
 import { type BigIntStats, realpathSync, statSync } from 'node:fs'
 
 /**
- * The files of a database as they were when it was opened. SQLite goes on with a file that was moved or deleted, and
- * all that it writes there is lost when the process ends.
+ * The three files of an open SQLite database, by inode. SQLite keeps writing to a file that was moved or deleted, and
+ * those writes are lost when the process ends.
  */
 export class DatabaseFile {
-  readonly #database: Original
-  readonly #log: Original
-  readonly #index: Original
+  readonly #database: OriginalFile
+  readonly #log: OriginalFile
+  readonly #index: OriginalFile
   #isInPlace = true
-  #lookedAt = 0
+  #checkedAt = 0
 
-  /** @param path of a database that is open, in WAL mode, and was read from */
+  /** @param path of a database that is open in WAL mode and has been read */
   constructor(path: string) {
-    // SQLite keeps these beside the file that a symbolic link leads to.
+    // SQLite creates the log and its index beside the target of a symbolic link.
     const file = realpathSync(path)
-    this.#database = new Original(path)
-    this.#log = new Original(`${file}-wal`)
-    this.#index = new Original(`${file}-shm`)
+    this.#database = new OriginalFile(path)
+    this.#log = new OriginalFile(`${file}-wal`)
+    this.#index = new OriginalFile(`${file}-shm`)
   }
 
-  /** Throws if another file, or none, is in the place now, or was when somebody looked so many milliseconds ago. */
-  assertInPlace(since = 0): void {
+  /**
+   * Throws if one of the files is missing or was replaced.
+   * @param tolerance the age in milliseconds up to which an earlier result is used
+   */
+  assertInPlace(tolerance = 0): void {
     const now = performance.now()
-    if (now - this.#lookedAt >= since) {
+    if (now - this.#checkedAt >= tolerance) {
       this.#isInPlace = [this.#database, this.#log, this.#index].every((each) => each.isInPlace())
-      this.#lookedAt = now
+      this.#checkedAt = now
     }
-    if (!this.#isInPlace) throw new DatabaseFileGone()
+    if (!this.#isInPlace) throw new DatabaseFileMovedError()
   }
 
-  /** Whether others may have added to the log what this process does not know, for want of the index that they go by. */
+  /** Whether the index of the log was lost, so that this process cannot see commits of other processes in the log. */
   hasLostIndex(): boolean {
     return this.#log.isInPlace() && !this.#index.isInPlace()
   }
 }
 
-/** A file as it was, wherever it is now. */
-class Original {
+class OriginalFile {
   readonly #path: string
-  readonly #identity: string
+  readonly #inode: string
 
   constructor(path: string) {
     this.#path = path
-    this.#identity = identityAt(path)
+    this.#inode = inodeOf(path)
   }
 
   isInPlace(): boolean {
-    return identityAt(this.#path) === this.#identity
+    return inodeOf(this.#path) === this.#inode
   }
 }
 
-/** The database was moved, deleted or replaced under a process that has it open. */
-class DatabaseFileGone extends Error {
-  // SQLite's own name for it, which it finds out about in other modes than WAL.
+class DatabaseFileMovedError extends Error {
+  // SQLite's own code for this error, which SQLite does not detect in WAL mode.
   readonly code = 'SQLITE_READONLY_DBMOVED'
 
   constructor() {
-    super('The file of the database is not where it was: put it back, or start again.')
+    super('The file of the database was moved or replaced: put it back, or restart.')
   }
 }
 
-// A path takes microseconds to look at, and a promise of it may wait behind bcrypt.
-function identityAt(path: string): string {
+// Synchronous, because it takes microseconds and an asynchronous call would queue behind bcrypt in the thread pool.
+function inodeOf(path: string): string {
   const file: BigIntStats | undefined = statSync(path, { bigint: true, throwIfNoEntry: false })
   return file ? `${file.dev}:${file.ino}` : 'none'
 }

@@ -1,24 +1,24 @@
-import type { Handle } from './handle.ts'
+import type { VirtualConnection } from './virtual-connection.ts'
 
-// Everybody else waits for a transaction that waits for something else.
-const longestPause = 2_000
+// An idle transaction blocks all other requests.
+const idleTimeout = 2_000
 
-/** A transaction that is open: whose it is, and when it is over. One that pauses for too long is given up. */
+/** The open transaction, its owner and its idle timeout. */
 export class OpenTransaction {
-  readonly handle: Handle
+  readonly owner: VirtualConnection
   readonly #ended = Promise.withResolvers<void>()
   readonly #timer: NodeJS.Timeout
 
-  constructor(handle: Handle, giveUp: () => void) {
-    this.handle = handle
-    this.#timer = setTimeout(giveUp, longestPause).unref()
+  constructor(owner: VirtualConnection, onIdle: () => void) {
+    this.owner = owner
+    this.#timer = setTimeout(onIdle, idleTimeout).unref()
   }
 
   get ended(): Promise<void> {
     return this.#ended.promise
   }
 
-  goOn(): void {
+  restartTimeout(): void {
     this.#timer.refresh()
   }
 

@@ -6,19 +6,19 @@ import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { temporaryFolder } from '../testing/server-process.ts'
 
-// Node finds none of these, as where they are not installed.
+// Hides the PostgreSQL packages from Node.
 const withoutPostgres = `import { registerHooks } from 'node:module'
   registerHooks({ resolve(name, context, next) {
     if (name !== '@mikro-orm/postgresql' && name !== 'pg') return next(name, context)
     throw Object.assign(new Error('There is no such package.'), { code: 'ERR_MODULE_NOT_FOUND' })
   } })`
 
-describe('a database where nothing of PostgreSQL is installed', () => {
-  test('can be SQLite, and for PostgreSQL the operator is told in a line what to install', async (t) => {
+describe('loadDialect without the PostgreSQL packages', () => {
+  test('loads SQLite, and names the missing package in one line for PostgreSQL', async (t) => {
     const folder = await temporaryFolder(t)
     const list = async (DATABASE_URL: string) => {
       const hooks = `data:text/javascript,${encodeURIComponent(withoutPostgres)}`
-      const words = ['--import', hooks, join(import.meta.dirname, '../start.js'), 'user-command', 'list']
+      const words = ['--import', hooks, join(import.meta.dirname, '../start.js'), 'commands/user', 'list']
       const child = spawn(process.execPath, words, { env: { PATH: process.env.PATH, DATABASE_URL } })
       const [[code], errors] = await Promise.all([once(child, 'close'), text(child.stderr)])
       return [code, errors]

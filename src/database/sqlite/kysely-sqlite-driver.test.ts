@@ -6,14 +6,16 @@ import { describe, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { DriverException, type EntityManager, LockWaitTimeoutException, MikroORM } from '@mikro-orm/core'
 import Database from 'better-sqlite3'
-import { databaseOptions } from '../options.ts'
-import type { PatientSqliteConnection } from './patient-sqlite.ts'
+import { schema } from '../../schema.ts'
+import { databaseOptions } from '../database-options.ts'
+import { sqlite } from './sqlite.ts'
+import type { SharedSqliteConnection } from './sqlite-driver.ts'
 
-/** A database with one table, and a second connection to it, which may belong to another process. */
+/** A database with one table, and a second connection that stands for another process. */
 async function open(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
   const path = join(folder, 'notes.sqlite')
-  const orm = await MikroORM.init(await databaseOptions(`sqlite:${path}`))
+  const orm = await MikroORM.init(databaseOptions(sqlite(`sqlite:${path}`), schema))
   await orm.connect()
   const other = new Database(path, { timeout: 0 })
   other.exec('create table notes (id integer primary key, text text not null unique)')
@@ -30,13 +32,13 @@ async function open(t: TestContext) {
 
 const note = (text: string) => `insert into notes (text) values ('${text}')`
 
-describe('SharedDatabase', { concurrency: true }, () => {
-  test('never has SQLite itself wait, and with it the event loop', async (t) => {
+describe('KyselySqliteDriver', { concurrency: true }, () => {
+  test('N3 sets no busy timeout, which would block the event loop', async (t) => {
     const { run } = await open(t)
     assert.deepEqual(await run('pragma busy_timeout'), [{ timeout: 0 }])
   })
 
-  test('reads while another process writes, and while statements and transactions of ours wait for it', async (t) => {
+  test('N3 reads while another process writes, and while statements and transactions wait for its lock', async (t) => {
     const { orm, other, run, count } = await open(t)
     other.exec('begin exclusive')
     const statement = run(note('one'))
@@ -50,7 +52,7 @@ describe('SharedDatabase', { concurrency: true }, () => {
     assert.equal(await count(), 2)
   })
 
-  test('gives up after two seconds, with an error that MikroORM knows, and is well again at once', async (t) => {
+  test('N3 fails with LockWaitTimeoutException after two seconds, and recovers at once', async (t) => {
     const { orm, other, run, count } = await open(t)
     other.exec('begin exclusive')
     const start = performance.now()
@@ -67,7 +69,7 @@ describe('SharedDatabase', { concurrency: true }, () => {
     assert.equal(await count(), 1)
   })
 
-  test('lets a transaction take the lock before anything else, so that no other process comes between', async (t) => {
+  test('takes the write lock at the start of a transaction', async (t) => {
     const { orm, other, run } = await open(t)
     await orm.em.transactional(async (em) => {
       await run('select * from notes', em)
@@ -77,7 +79,7 @@ describe('SharedDatabase', { concurrency: true }, () => {
     other.exec(note('theirs'))
   })
 
-  test('keeps a transaction to itself: others wait, and what is rolled back takes nothing of theirs along', async (t) => {
+  test('isolates a transaction: other statements wait and survive its rollback', async (t) => {
     const { orm, run, count } = await open(t)
     const failing = orm.em.transactional(async (em) => {
       await run(note('lost'), em)
@@ -90,7 +92,7 @@ describe('SharedDatabase', { concurrency: true }, () => {
     assert.equal(await count(), 3)
   })
 
-  test('goes on after a transaction that SQLite rolled back by itself', async (t) => {
+  test('continues after a transaction that SQLite rolled back by itself', async (t) => {
     const { orm, run, count } = await open(t)
     await run(`create trigger broken before insert on notes when new.text = 'bad'
                begin select raise(rollback, 'by itself'); end`)
@@ -104,7 +106,7 @@ describe('SharedDatabase', { concurrency: true }, () => {
     assert.equal(await count(), 1)
   })
 
-  test('takes what fails in a nested transaction back, and nothing else', async (t) => {
+  test('rolls back only the failed nested transaction', async (t) => {
     const { orm, run, count } = await open(t)
     await orm.em.transactional(async (em) => {
       await run(note('outer'), em)
@@ -118,7 +120,7 @@ describe('SharedDatabase', { concurrency: true }, () => {
     assert.equal(await count(), 2)
   })
 
-  test('commits nothing into a file that was moved meanwhile', async (t) => {
+  test('does not commit into a file that was moved during the transaction', async (t) => {
     const { orm, run, count, path } = await open(t)
     const moved = orm.em.transactional(async (em) => {
       await run(note('lost'), em)
@@ -130,11 +132,11 @@ describe('SharedDatabase', { concurrency: true }, () => {
     assert.equal(await count(), 1)
   })
 
-  test('gives up a transaction that waits for something else too long, and lets none of it through', async (t) => {
+  test('rolls back a transaction that is idle for two seconds', async (t) => {
     const { orm, run, count } = await open(t)
     const stuck = orm.em.transactional(async (em) => {
       await run(note('lost'), em)
-      // Another connection than its own, which it keeps waiting: nobody would ever get any further.
+      // A deadlock: this statement waits for the transaction, and the transaction for this statement.
       await run(note('through'))
       await run(note('lost too'), em)
     })
@@ -142,19 +144,19 @@ describe('SharedDatabase', { concurrency: true }, () => {
     assert.equal(await count(), 1)
   })
 
-  test('is written past by nobody in a transaction, into a file that is not in place, or when it is closed', async (t) => {
+  test('assertReadable throws in a transaction, without the file, and after close', async (t) => {
     const { orm, path } = await open(t)
-    const connection = orm.em.getConnection() as PatientSqliteConnection
+    const connection = orm.em.getConnection() as SharedSqliteConnection
     const client = await connection.getNativeClient()
-    connection.assertWritable(client)
-    await orm.em.transactional(async () => {
-      assert.throws(() => connection.assertWritable(client), /transaction/)
-    })
     await rename(path, `${path}.old`)
-    assert.throws(() => connection.assertWritable(client), { code: 'SQLITE_READONLY_DBMOVED' })
+    assert.throws(() => connection.assertReadable(client), { code: 'SQLITE_READONLY_DBMOVED' })
     await rename(`${path}.old`, path)
-    connection.assertWritable(client)
+    assert.deepEqual(await connection.checkConnection(), { ok: true })
+    connection.assertReadable(client)
+    await orm.em.transactional(async () => {
+      assert.throws(() => connection.assertReadable(client), /transaction/)
+    })
     await orm.close(true)
-    assert.throws(() => connection.assertWritable(client), /closed/)
+    assert.throws(() => connection.assertReadable(client), /closed/)
   })
 })

@@ -3,67 +3,66 @@ import { AbstractSqlDriver, SqliteConnection, SqlitePlatform } from '@mikro-orm/
 import type Database from 'better-sqlite3'
 import type { Dialect } from 'kysely'
 import { DatabaseFile } from './database-file.ts'
-import { pageCacheSize } from './page-cache.ts'
-import { SharedDatabase } from './shared-database.ts'
+import { KyselySqliteDriver } from './kysely-sqlite-driver.ts'
 
-/** MikroORM's SQLite driver, which waits for a busy database without blocking the event loop. */
-export class PatientSqliteDriver extends AbstractSqlDriver {
+/** The size of SQLite's page cache in KiB, for each process. Memory is taken as pages are read. */
+export const pageCacheSize = 65_536
+
+// `select 1` would not read the file.
+const readFile = 'select count(*) from sqlite_schema'
+
+/** MikroORM's SQLite driver with one shared connection, which waits for locks without blocking the event loop. */
+export class SharedSqliteDriver extends AbstractSqlDriver {
   constructor(config: Configuration) {
-    super(config, new SqlitePlatform(), PatientSqliteConnection, ['kysely', 'better-sqlite3'])
+    super(config, new SqlitePlatform(), SharedSqliteConnection, ['kysely', 'better-sqlite3'])
   }
 }
 
-/** Its connection, which may be read and written past. */
-export class PatientSqliteConnection extends SqliteConnection {
-  #shared: SharedDatabase | undefined
+/** The connection of `SharedSqliteDriver`. */
+export class SharedSqliteConnection extends SqliteConnection {
+  #driver: KyselySqliteDriver | undefined
   #file: DatabaseFile | undefined
 
   override async connect(options?: { skipOnConnect?: boolean }): Promise<void> {
     await super.connect(options)
     await this.execute('pragma journal_mode = wal')
     await this.execute('pragma synchronous = normal')
-    await this.execute(`pragma cache_size = -${pageCacheSize()}`)
+    await this.execute(`pragma cache_size = -${pageCacheSize}`)
     const { name, memory } = await this.getNativeClient()
     if (memory) return
-    await this.execute(something)
+    await this.execute(readFile)
     this.#file = new DatabaseFile(name)
-    this.#shared?.watch(this.#file)
+    this.#driver?.watch(this.#file)
   }
 
-  /** Whether the database can be read, and is the one that was opened: `select 1` would not even look at it. */
+  /** Checks that the database can be read and that its file is the one that was opened. */
   override async checkConnection(): ReturnType<SqliteConnection['checkConnection']> {
     if (!this.connected) return { ok: false, reason: 'the database is closed' }
     try {
       this.#file?.assertInPlace()
-      await this.execute(something)
+      await this.execute(readFile)
       return { ok: true }
     } catch (error) {
       return { ok: false, reason: 'the database cannot be used', error: error as Error }
     }
   }
 
-  /** For `prepareRead`, which reads past the driver. */
+  /** Throws if the layer's prepared look-ups cannot read the driver's client now, so that they use MikroORM instead. */
   assertReadable(client: object): void {
-    this.#shared?.assertReadable(client)
+    this.#driver?.assertReadable(client)
   }
 
-  /** For `LastUses`, which writes past it. */
-  assertWritable(client: object): void {
-    this.#shared?.assertWritable(client)
-  }
-
-  // Kysely's own driver, in front of which it queues, would keep its place for a transaction that fails to begin or to
-  // roll back, for ever.
+  // Kysely's own SQLite driver never releases its mutex after a transaction that fails to begin or to roll back.
   override createKyselyDialect(options: object): Dialect {
-    // The driver is synchronous: while it waited for a lock, every other request would wait too.
+    // The driver is synchronous, so SQLite's busy timeout would block the event loop.
     const dialect = super.createKyselyDialect({ ...options, timeout: 0 })
-    // What `getNativeClient` hands out once all of this is connected.
+    // `getNativeClient` returns it only after the connection is set up.
     const database: Database.Database = Reflect.get(this, 'database')
     const converter = this.platform.getExceptionConverter()
     return {
       createDriver: () => {
-        this.#shared = new SharedDatabase(database, (error) => converter.convertException(error))
-        return this.#shared
+        this.#driver = new KyselySqliteDriver(database, (error) => converter.convertException(error))
+        return this.#driver
       },
       createAdapter: () =>
         Object.defineProperty(dialect.createAdapter(), 'supportsMultipleConnections', { value: true }),
@@ -72,5 +71,3 @@ export class PatientSqliteConnection extends SqliteConnection {
     }
   }
 }
-
-const something = 'select count(*) from sqlite_schema'

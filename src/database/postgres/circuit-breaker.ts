@@ -1,0 +1,45 @@
+const openTime = 1_000
+
+/**
+ * Circuit breaker for a server that does not answer. When it opens, the waiting calls fail, and further calls fail at
+ * once for one second. Without it, the timeouts of consecutive calls of one request would add up.
+ */
+export class CircuitBreaker {
+  readonly #waiting = new Set<(error: Error) => void>()
+  #error: Error | undefined
+  #openUntil = 0
+  #openings = 0
+
+  /** The number of times that it has opened. */
+  get openings(): number {
+    return this.#openings
+  }
+
+  /** Opens after a timeout. */
+  open(error: Error): void {
+    this.#openings += 1
+    this.#error = error
+    this.#openUntil = performance.now() + openTime
+    for (const reject of this.#waiting) reject(error)
+  }
+
+  /** Closes after an answer. */
+  close(): void {
+    this.#openUntil = 0
+  }
+
+  /** Runs work unless the breaker is open. If it opens meanwhile, the call fails and `undo` gets the late result. */
+  run<Result>(work: () => Promise<Result>, undo: (late: Result) => void): Promise<Result> {
+    if (this.#error && performance.now() < this.#openUntil) return Promise.reject(this.#error)
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    let isSettled = false
+    const settle = () => {
+      isSettled = true
+      this.#waiting.delete(reject)
+    }
+    this.#waiting.add(reject)
+    promise.then(settle, settle)
+    work().then((result) => (isSettled ? undo(result) : resolve(result)), reject)
+    return promise
+  }
+}

@@ -1,0 +1,143 @@
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import type { CircuitBreaker } from './circuit-breaker.ts'
+
+// Slightly longer than `statement_timeout`, so that the server reports the timeout if it can.
+const queryTimeout = 2_500
+const mostAttempts = 3
+
+/** A client of `pg`'s pool. */
+export interface PoolClient {
+  query(query: PostgresQuery): Promise<PostgresResult | PostgresResult[]>
+  query(
+    query: PostgresQuery,
+    callback: (error: Error | undefined, result: PostgresResult | PostgresResult[]) => void,
+  ): void
+  /** @param destroy whether the pool closes the connection */
+  release(destroy?: boolean): void
+  readonly connection: { readonly stream: { destroy(): void } }
+}
+
+/** A query of `pg`. One with a name is prepared once for each connection. */
+export interface PostgresQuery {
+  readonly text: string
+  readonly name?: string
+  /** In milliseconds. */
+  query_timeout?: number
+}
+
+/** A result of `pg`. */
+export interface PostgresResult {
+  readonly command: string
+  readonly rowCount: number | null
+  readonly rows: unknown[]
+}
+
+/** The pool that a connection belongs to. */
+export interface ConnectionPool {
+  readonly breaker: CircuitBreaker
+  /** Whether queries have a timeout. */
+  readonly hasTimeouts: boolean
+  /** Maps errors of `pg` to MikroORM's. */
+  readonly convertError: (error: Error) => Error
+}
+
+/** A connection on loan from the pool. A broken connection, or one with a pending answer, is closed on release. */
+export class PooledConnection implements DatabaseConnection {
+  isInTransaction = false
+  readonly #client: PoolClient
+  readonly #pool: ConnectionPool
+  #isBroken = false
+  #isReleased = false
+
+  constructor(client: PoolClient, pool: ConnectionPool) {
+    this.#client = client
+    this.#pool = pool
+  }
+
+  async executeQuery<Row>({ sql }: Pick<CompiledQuery, 'sql'>): Promise<QueryResult<Row>> {
+    // MikroORM writes the values into the statement.
+    const { command, rowCount, rows } = await this.#queryWithRetries(sql)
+    const isChange = rowCount !== null && /^(insert|update|delete|merge)$/i.test(command)
+    // Kysely's types leave the shape of the rows to the caller.
+    return { rows: rows as Row[], ...(isChange && { numAffectedRows: BigInt(rowCount) }) }
+  }
+
+  /** Yields all rows at once: the site reads no result that is larger than a page. */
+  async *streamQuery<Row>(query: CompiledQuery): AsyncIterableIterator<QueryResult<Row>> {
+    yield await this.executeQuery<Row>(query)
+  }
+
+  /** Closes the connection on release, which rolls back its transaction. */
+  markBroken(): void {
+    this.#isBroken = true
+  }
+
+  release(): void {
+    if (this.#isReleased) return
+    this.#isReleased = true
+    if (this.#isBroken) closeClient(this.#client)
+    else this.#client.release()
+  }
+
+  /** Runs a query once. Throws the errors of `pg`. */
+  async query(query: PostgresQuery): Promise<PostgresResult> {
+    // A NUL would end the statement early, in the middle of a value.
+    if (query.text.includes('\0'))
+      throw Object.assign(new Error('A text cannot contain NUL.'), { code: '22021' })
+    if (this.#isBroken) throw Object.assign(new Error('The connection is broken.'), { code: 'ECONNRESET' })
+    try {
+      if (this.#pool.hasTimeouts) query.query_timeout = queryTimeout
+      const result = await this.#send(query)
+      this.#pool.breaker.close()
+      return (Array.isArray(result) ? result.at(-1) : result) as PostgresResult
+    } catch (error) {
+      // After an error of severity ERROR the connection is still usable.
+      const severity = error instanceof Error && 'severity' in error ? error.severity : undefined
+      if (severity !== 'ERROR') this.#isBroken = true
+      if (isTimeout(error)) this.#pool.breaker.open(error)
+      throw error
+    }
+  }
+
+  // The callback form also accepts objects with a `submit` method.
+  #send(query: PostgresQuery): Promise<PostgresResult | PostgresResult[]> {
+    return new Promise((resolve, reject) => {
+      this.#client.query(query, (error, result) => (error ? reject(error) : resolve(result)))
+    })
+  }
+
+  async #queryWithRetries(sql: string): Promise<PostgresResult> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.query({ text: sql })
+      } catch (error) {
+        // A single statement that lost a deadlock changed nothing, so it can be retried.
+        const canRetry = !this.isInTransaction && hasCode(error, '40P01', '40001') && attempt < mostAttempts
+        if (!canRetry) throw error instanceof Error ? this.#pool.convertError(error) : error
+      }
+    }
+  }
+}
+
+/** Closes a connection without the goodbye of `pg`, which would wait for a silent server. */
+export function closeClient(client: PoolClient): void {
+  client.release(true)
+  client.connection.stream.destroy()
+}
+
+/** Whether `pg` gave up waiting for an answer or for a new connection. */
+export function isTimeout(error: unknown): error is Error {
+  return (
+    error instanceof Error &&
+    /^(Query read timeout|Connection terminated due to connection timeout)$/.test(error.message)
+  )
+}
+
+/** Whether `pg` or the server gave up waiting, including `lock_timeout` and `statement_timeout`. */
+export function isAnyTimeout(error: unknown): error is Error {
+  return isTimeout(error) || hasCode(error, '55P03', '57014')
+}
+
+function hasCode(error: unknown, ...codes: string[]): error is Error {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
+}

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Configuration } from '@mikro-orm/core'
+import { AbstractSqlDriver, PostgreSqlConnection, PostgreSqlPlatform } from '@mikro-orm/postgresql'
+import type { Dialect, PostgresDialect } from 'kysely'
+import { DatabaseError } from '../database-error.ts'
+import { KyselyPostgresDriver, type Pool } from './kysely-postgres-driver.ts'
+import { isAnyTimeout, type PostgresQuery, type PostgresResult } from './pooled-connection.ts'
+
+// Several processes may start at the same time and migrate one after the other.
+const lockTimeout = 8_000
+const retryInterval = 25
+// An arbitrary key, which must be the same in all versions.
+const migrationLock = 4_115_417_190_612
+
+/** MikroORM's PostgreSQL driver with a timeout on every wait. */
+export class PooledPostgresDriver extends AbstractSqlDriver {
+  constructor(config: Configuration) {
+    super(config, new PostgreSqlPlatform(), PooledPostgresConnection, ['kysely', 'pg'])
+  }
+}
+
+/** The connection of `PooledPostgresDriver`. */
+export class PooledPostgresConnection extends PostgreSqlConnection {
+  #driver: KyselyPostgresDriver | undefined
+
+  /**
+   * Takes an advisory lock, which excludes the migrations of other processes. The server releases it when the
+   * connection closes. Returns the function that releases it.
+   */
+  async lockMigrations(): Promise<() => Promise<void>> {
+    await this.connect()
+    const driver = this.#connectedDriver
+    const connection = await driver.acquireConnection()
+    const deadline = performance.now() + lockTimeout
+    const isLocked = async () => {
+      const { rows } = await connection.executeQuery<{ locked: boolean }>({
+        sql: `select pg_try_advisory_lock(${migrationLock}) as locked`,
+      })
+      return rows[0]?.locked
+    }
+    try {
+      while (!(await isLocked())) {
+        if (performance.now() > deadline)
+          throw new DatabaseError(
+            'Another process is migrating the database, and not done yet. Start again later.',
+          )
+        await sleep(retryInterval)
+      }
+    } catch (error) {
+      connection.markBroken()
+      connection.release()
+      throw error
+    }
+    return async () => {
+      const sql = `select pg_advisory_unlock(${migrationLock})`
+      await connection.executeQuery({ sql }).catch(() => connection.markBroken())
+      connection.release()
+      driver.enableTimeouts()
+    }
+  }
+
+  /**
+   * Runs a query of the layer's prepared look-ups on a pooled connection with its timeouts.
+   * @throws MikroORM's error after a timeout, and otherwise the error of `pg`, after which MikroORM may be used instead
+   */
+  async ask(query: PostgresQuery): Promise<PostgresResult> {
+    const connection = await this.#connectedDriver.acquireConnection()
+    try {
+      return await connection.query(query)
+    } catch (error) {
+      throw isAnyTimeout(error) ? this.#connectedDriver.convertError(error) : error
+    } finally {
+      connection.release()
+    }
+  }
+
+  override createKyselyDialect(options: object): PostgresDialect {
+    let pool: Pool | undefined
+    const dialect = super.createKyselyDialect({
+      ...options,
+      // MikroORM's own hook, which the type of its options lacks.
+      onPoolCreated: (created: Pool) => {
+        pool = created
+      },
+    } as object)
+    const converter = this.platform.getExceptionConverter()
+    const ours: Dialect = {
+      createDriver: () => {
+        if (!pool) throw new Error('MikroORM has created no pool.')
+        this.#driver = new KyselyPostgresDriver(pool, (error) => converter.convertException(error))
+        return this.#driver
+      },
+      createAdapter: () => dialect.createAdapter(),
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+      createIntrospector: (db) => dialect.createIntrospector(db),
+    }
+    // MikroORM calls only these four methods.
+    return ours as PostgresDialect
+  }
+
+  get #connectedDriver(): KyselyPostgresDriver {
+    if (!this.#driver) throw new Error('The database is not connected.')
+    return this.#driver
+  }
+}
