@@ -63,7 +63,7 @@ describe('a database whose file is not there any more', () => {
     const { person, ada, open, reading, writing } = await doors(server)
     const { 'GET /readyz': ready = assert.fail, 'GET / by session': home, ...guarded } = reading
     await rm(join(folder, 'site.sqlite-shm'))
-    const disabled = spawnSync(process.execPath, ['src/start.js', 'user-command', 'disable', person.email], {
+    const disabled = spawnSync(process.execPath, ['src/start.js', 'commands/user', 'disable', person.email], {
       cwd: join(import.meta.dirname, '../..'),
       env: { PATH: process.env.PATH, ...variables },
     })

@@ -21,7 +21,7 @@ async function startTwo(t: Parameters<typeof startServer>[0]) {
 
 /** The operator's command, beside the servers. */
 function operate(database: Record<string, string>, ...line: string[]) {
-  const command = ['src/start.js', 'user-command', ...line]
+  const command = ['src/start.js', 'commands/user', ...line]
   const env = { PATH: process.env.PATH, BCRYPT_COST: '4', ...database }
   return promisify(execFile)(process.execPath, command, { cwd: join(import.meta.dirname, '../..'), env })
 }

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
-import { Failure } from '../failure.ts'
+import { CommandError } from '../command-error.ts'
 
-const MORE_THAN_ENOUGH = 16_384
+const mostBytes = 16_384
 
-/** Asks twice on the terminal without showing what is typed, or takes the first line of any other input. */
+/** Asks twice on a terminal without echo, or reads the first line of any other input. */
 export async function readPassword(
   input: Readable & { isTTY?: boolean },
   prompts: Writable,
@@ -20,12 +20,13 @@ async function askTwice(input: Readable, prompts: Writable): Promise<string> {
     prompts.write(question)
     const line = await lines.next()
     prompts.write('\n')
-    if (line.done) throw new Failure('No password was given.')
+    if (line.done) throw new CommandError('No password was given.')
     return line.value
   }
   try {
     const password = await ask('New password: ')
-    if (password !== (await ask('The same again: '))) throw new Failure('The passwords did not match.')
+    if (password !== (await ask('Repeat the password: ')))
+      throw new CommandError('The passwords did not match.')
     return password
   } finally {
     terminal.close()
@@ -36,10 +37,10 @@ async function readFirstLine(input: Readable): Promise<string> {
   let bytes = Buffer.alloc(0)
   for await (const chunk of input) {
     bytes = Buffer.concat([bytes, chunk])
-    if (bytes.includes('\n') || bytes.length > MORE_THAN_ENOUGH) break
+    if (bytes.includes('\n') || bytes.length > mostBytes) break
   }
   const [line = ''] = decode(bytes).split(/\r?\n/, 1)
-  if (line === '') throw new Failure('No password came from standard input.')
+  if (line === '') throw new CommandError('No password came from standard input.')
   return line
 }
 
@@ -47,6 +48,6 @@ function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw new Failure('What came from standard input is not UTF-8.', { cause })
+    throw new CommandError('Standard input is not UTF-8.', { cause })
   }
 }

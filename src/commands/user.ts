@@ -1,13 +1,16 @@
 import { DriverException } from '@mikro-orm/core'
-import { ConfigError, readStorageConfig } from './config.ts'
-import { databaseName } from './database/database-url.ts'
-import { DatabaseError, openDatabase } from './database/open-database.ts'
-import { Failure } from './failure.ts'
-import { UsageError } from './operator/command.ts'
-import { parseCommandLine, type Request } from './operator/command-line.ts'
-import { Admin } from './users/admin.ts'
-import { setBcryptCost } from './users/password.ts'
-import { User } from './users/user.ts'
+import { ConfigError, readStorageConfig } from '../config.ts'
+import { databaseName } from '../database/database-url.ts'
+import { DatabaseError, openDatabase } from '../database/open-database.ts'
+import { schema } from '../schema.ts'
+import { Admin } from '../users/admin.ts'
+import { setBcryptCost } from '../users/password.ts'
+import { User } from '../users/user.ts'
+import { CommandError } from './command-error.ts'
+import { UsageError } from './user/command.ts'
+import { parseCommandLine, type Request } from './user/command-line.ts'
+
+// The program behind `npm run user`.
 
 try {
   const line = parseCommandLine(process.argv.slice(2))
@@ -20,7 +23,7 @@ try {
 async function run({ command, email, options }: Request): Promise<string> {
   const { databaseUrl, databasePool, bcryptCost } = readStorageConfig()
   setBcryptCost(bcryptCost)
-  const orm = await openDatabase(databaseUrl, { connections: databasePool })
+  const orm = await openDatabase(databaseUrl, { ...schema, connections: databasePool })
   try {
     const { noun, entity } = options.admin
       ? ({ noun: 'admin', entity: Admin } as const)
@@ -33,9 +36,9 @@ async function run({ command, email, options }: Request): Promise<string> {
 }
 
 function explain(error: unknown): unknown {
-  if (error instanceof Failure || error instanceof ConfigError || error instanceof DatabaseError)
+  if (error instanceof CommandError || error instanceof ConfigError || error instanceof DatabaseError)
     return error.message
-  // The message of a driver holds statements with their values, a hash among them.
+  // The message of a driver contains SQL with values, such as a password hash.
   if (error instanceof DriverException)
     return `The database could not do that (${error.code}). Nothing was changed.`
   return error

@@ -6,7 +6,7 @@ import { enable } from './enable.ts'
 import { list } from './list.ts'
 import { setPassword } from './set-password.ts'
 
-/** By the name that the operator types. */
+/** The commands by their names. */
 export const commands: ReadonlyMap<string, Command> = new Map([
   ['add', add],
   ['list', list],

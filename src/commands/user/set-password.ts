@@ -1,15 +1,15 @@
-import { forgetAttempts } from '../throttle/throttle.ts'
-import { claimed } from '../users/credential-check.ts'
-import { holdAccount } from '../users/hold-account.ts'
-import { endAccess } from '../web/end-access.ts'
+import { forgetAttempts } from '../../throttle/throttle.ts'
+import { claimed } from '../../users/credential-check.ts'
+import { holdAccount } from '../../users/hold-account.ts'
+import { endAccess } from '../../web/end-access.ts'
 import { choosePassword } from './choose-password.ts'
 import type { Command } from './command.ts'
 import { findAccount } from './find-account.ts'
 
 export const setPassword: Command = {
   usage: 'EMAIL [--admin] [--generate]',
-  summary: 'Give an account a new password, and end its sessions and tokens',
-  details: 'Wrong guesses at the old one are forgotten: whoever was told to wait may sign in at once.',
+  summary: 'Set a new password, and end the sessions and tokens of the account',
+  details: 'Resets the throttle of the account, so that its owner can sign in at once.',
   takesEmail: true,
   options: ['admin', 'generate'],
 
@@ -19,7 +19,7 @@ export const setPassword: Command = {
     const { hash, notice } = await choosePassword({ name, email }, call.options)
     await em.transactional(async (em) => {
       await holdAccount(em, { id }, entity)
-      // To wait for that may have taken seconds.
+      // Set after the lock, which may take seconds: older signed tokens end at this time.
       const change = { passwordHash: hash, passwordChangedAt: new Date() }
       await em.nativeUpdate(entity, { id }, change, { filters: false })
       await endAccess(em, id)

@@ -3,25 +3,28 @@ import { type Command, type Options, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { help } from './help.ts'
 
-/** A command to run. */
+/** A command with its arguments. */
 export interface Request {
   readonly command: Command
   readonly email: string
   readonly options: Options
 }
 
-/** Parses the words after `npm run user --`: a command to run, or a wish to read. Throws `UsageError` for anything else. */
+/**
+ * Parses the words after `npm run user --` into a command or a help text.
+ * @throws {UsageError} if they are neither
+ */
 export function parseCommandLine(
   words: readonly string[],
   variables = process.env,
 ): Request | { help: string } {
-  refuseWhatNpmSwallowed(variables)
+  rejectSwallowedOptions(variables)
   const [name, ...rest] = words
   if (name === undefined || name === '--help' || name === '-h' || name === 'help')
     return { help: help(rest[0]) }
   const command = commands.get(name)
   if (!command)
-    throw new UsageError(`There is no command ${name}. There are ${[...commands.keys()].join(', ')}.`)
+    throw new UsageError(`Unknown command ${name}. The commands are ${[...commands.keys()].join(', ')}.`)
 
   const { values, positionals } = parse(command, rest)
   if (values.help) return { help: help(name) }
@@ -31,8 +34,8 @@ export function parseCommandLine(
   return { command, email, options: values }
 }
 
-// Without the `--`, npm takes the options for its own: `npm run user delete EMAIL --admin` would delete the user.
-function refuseWhatNpmSwallowed(variables: NodeJS.ProcessEnv): void {
+// Without `--`, npm consumes the options, so that `npm run user delete EMAIL --admin` would delete the user.
+function rejectSwallowedOptions(variables: NodeJS.ProcessEnv): void {
   if (variables.npm_config_admin === undefined && variables.npm_config_generate === undefined) return
   throw new UsageError(
     'npm kept an option for itself. Write -- before the command: npm run user -- COMMAND …',
@@ -49,7 +52,7 @@ function parse(
   try {
     return parseArgs({ args, options: { ...allowed, help: { type: 'boolean' } }, allowPositionals: true })
   } catch (error) {
-    // Behind its first sentence, Node goes on about arguments that start with a dash.
+    // The first sentence is enough: the others are about arguments that start with a dash.
     const [reason = ''] = error instanceof Error ? error.message.split('. ') : []
     throw new UsageError(`${reason.replace(/\.$/, '')}.`)
   }

@@ -1,12 +1,12 @@
-import { endAccess } from '../web/end-access.ts'
+import { endAccess } from '../../web/end-access.ts'
 import type { Command } from './command.ts'
 import { findAccount } from './find-account.ts'
 
 export const disable: Command = {
   usage: 'EMAIL [--admin]',
-  summary: 'Let somebody in no more, and end their sessions and tokens',
+  summary: 'Disable an account, and end its sessions and tokens',
   details:
-    'A signed token (JWT) goes on for its 15 minutes where no database is asked: POST /validateLoggedInUser.',
+    'POST /validateLoggedInUser accepts signed tokens (JWT) for up to 15 more minutes, because it reads no database.',
   takesEmail: true,
   options: ['admin'],
 

@@ -1,10 +1,10 @@
-import type { User } from '../users/user.ts'
+import type { User } from '../../users/user.ts'
 import type { Command } from './command.ts'
 
 export const list: Command = {
   usage: '[--admin] [--json]',
-  summary: 'Show all accounts',
-  details: 'For a program that reads the JSON: npm run --silent user -- list --json',
+  summary: 'List all accounts',
+  details: 'JSON without the output of npm: npm run --silent user -- list --json',
   takesEmail: false,
   options: ['admin', 'json'],
 

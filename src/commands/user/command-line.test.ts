@@ -10,7 +10,7 @@ function parse(words: string, variables = {}) {
 }
 
 describe('parseCommandLine', () => {
-  test('finds the command, the address and the options, in any order', () => {
+  test('returns the command, the address and the options, in any order', () => {
     const expected = { command: setPassword, email: 'ada@example.com', options: { admin: true } }
 
     for (const words of ['set-password --admin ada@example.com', 'set-password ada@example.com --admin']) {
@@ -19,7 +19,7 @@ describe('parseCommandLine', () => {
     }
   })
 
-  test('explains all commands, and each of them', () => {
+  test('returns the help of all commands, and of each', () => {
     const asked = ['', '--help', '-h', 'help', 'help frob']
     for (const words of asked) {
       const parsed = parse(words)
@@ -33,8 +33,8 @@ describe('parseCommandLine', () => {
     }
   })
 
-  test('refuses what makes no sense, and says where the help is', () => {
-    const senseless = [
+  test('rejects an invalid line, refers to the help, and repeats no password', () => {
+    const invalid = [
       'frob',
       'constructor',
       'add',
@@ -50,7 +50,7 @@ describe('parseCommandLine', () => {
       'set-password a@b.co -p hunter2',
     ]
 
-    for (const words of [...senseless, ...withPasswords]) {
+    for (const words of [...invalid, ...withPasswords]) {
       assert.throws(
         () => parse(words),
         (error) => {
@@ -63,7 +63,7 @@ describe('parseCommandLine', () => {
     }
   })
 
-  test('refuses to go on without the options that npm kept for itself', () => {
+  test('rejects a line whose options npm consumed', () => {
     for (const variables of [{ npm_config_admin: 'true' }, { npm_config_generate: 'true' }]) {
       assert.throws(() => parse('delete ada@example.com', variables), /npm run user -- COMMAND/)
     }

@@ -1,32 +1,37 @@
 import type { EntityClass, EntityManager } from '@mikro-orm/core'
-import { Failure } from '../failure.ts'
-import type { User } from '../users/user.ts'
+import type { User } from '../../users/user.ts'
+import { CommandError } from '../command-error.ts'
 
-/** What the operator can do to accounts: one file each. */
+/** A command of `npm run user`. Each has its own file. */
 export interface Command {
-  /** After the name of the command: `EMAIL --name NAME`. */
+  /** The arguments: `EMAIL --name NAME`. */
   readonly usage: string
-  /** A line of the list of commands. */
+  /** Its line in the list of commands. */
   readonly summary: string
-  /** What else there is to know. */
+  /** A further paragraph of its help. */
   readonly details?: string
   readonly takesEmail: boolean
   readonly options: readonly OptionName[]
-  /** Does it, and answers with what there is to print. Throws `Failure` if it cannot be done. */
+  /**
+   * Runs the command. Returns the text to print.
+   * @throws {CommandError} if it cannot be carried out
+   */
   run(call: Call): Promise<string>
 }
 
+/** The arguments of a command. */
 export interface Call {
   readonly em: EntityManager
-  /** The database, for messages: the one that was meant? */
+  /** The name of the database, for messages. */
   readonly database: string
   readonly noun: 'user' | 'admin'
-  /** `User`, or `Admin`, which has the same columns. */
+  /** `User`, or `Admin` with the same columns. */
   readonly entity: EntityClass<User>
   readonly email: string
   readonly options: Options
 }
 
+/** The options of a command. */
 export interface Options {
   readonly admin?: boolean
   readonly generate?: boolean
@@ -34,10 +39,11 @@ export interface Options {
   readonly name?: string
 }
 
+/** The name of an option. */
 export type OptionName = keyof Options
 
-/** What was asked for cannot be understood. */
-export class UsageError extends Failure {
+/** The command line is not valid. */
+export class UsageError extends CommandError {
   override readonly name = 'UsageError'
 
   constructor(what: string) {

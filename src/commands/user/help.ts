@@ -5,14 +5,14 @@ const start = 'npm run user --'
 const explanations = {
   EMAIL: 'the address as it was written at sign-up',
   '--name NAME': 'the name of the new account, in quotes if it has spaces',
-  '--admin': 'an account of the table of admins, who may see GET /secure, instead of a user',
-  '--generate': 'make a password and print it, once',
-  '--json': 'for a program',
+  '--admin': 'an admin, who may use GET /secure, instead of a user',
+  '--generate': 'generate a password and print it once',
+  '--json': 'print JSON',
 }
-const passwords = `A password is never an argument, which others on the machine could read: it is asked for without
-being shown, or is the first line of standard input if that is no terminal.`
+const passwords = `The password is not an argument, because others on the machine could read it. The command asks for it without showing
+it. Without a terminal it reads the first line of standard input.`
 
-/** What `--help` prints: about one command, or about all. */
+/** The help text of one command, or of all. */
 export function help(name?: string): string {
   const command = name === undefined ? undefined : commands.get(name)
   return name && command ? helpAbout(name, command) : helpAboutAll()
@@ -28,9 +28,9 @@ function helpAbout(name: string, { usage, summary, details }: Command): string {
 function helpAboutAll(): string {
   const lines = [...commands].map(([name, { summary }]) => `  ${name.padEnd(12)}  ${summary}`)
   return [
-    'Looks after the accounts of users and, with --admin, of admins, while the site runs or not.',
+    'Manages the accounts of users and, with --admin, of admins. The site may run meanwhile.',
     lines.join('\n'),
-    `More about one of them: ${start} COMMAND --help`,
-    'The database is the one of the site: DATABASE_URL, or site.sqlite in DATA_DIR (data/).',
+    `Help for one command: ${start} COMMAND --help`,
+    'The database is that of the site: DATABASE_URL, or site.sqlite in DATA_DIR (data/).',
   ].join('\n\n')
 }

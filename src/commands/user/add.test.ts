@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { basic } from '../../testing/people.ts'
+import { assertRefused } from '../../testing/run-command.ts'
+import { loginStatus, startWithUserCommand } from '../../testing/user-command.ts'
+import { User } from '../../users/user.ts'
+
+const another = 'correct horse battery'
+
+describe('add', () => {
+  test('creates a user who can sign in', async (t) => {
+    const { site, user, em, database } = await startWithUserCommand(t)
+    const outcome = await user('add Ada@example.com --name Ada', `${another}\n`)
+
+    assert.deepEqual(outcome, {
+      code: 0,
+      out: `Added the user Ada@example.com to ${database}.\n`,
+      errors: '',
+    })
+    assert.equal(await loginStatus(site, { email: 'Ada@example.com' }, another), 200)
+    const { name, emailKey } = await em().findOneOrFail(User, { email: 'Ada@example.com' })
+    assert.deepEqual([name, emailKey], ['Ada', 'ada@example.com'])
+  })
+
+  test('F2 creates a database that only its owner can read, even in a readable folder', async (t) => {
+    if (process.platform === 'win32') return t.skip('Windows has other rights.')
+    const { user, site } = await startWithUserCommand(t)
+    const folder = join(site.config.dataDir, 'another')
+    await mkdir(folder)
+    await chmod(folder, 0o755)
+    const { code } = await user('add ada@example.com --name Ada', `${another}\n`, {
+      DATA_DIR: folder,
+      DATABASE_URL: '',
+    })
+    const files = await readdir(folder)
+
+    assert.equal(code, 0)
+    assert.ok(files.includes('site.sqlite'))
+    for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o077, 0, file)
+  })
+
+  test('creates an admin, who is not a user', async (t) => {
+    const { site, user, em } = await startWithUserCommand(t)
+    const { out } = await user('add ada@example.com --name Ada --admin', `${another}\r\n`)
+    const { record } = await site.visitor().get('/secure', basic({ email: 'ada@example.com' }, another))
+
+    assert.match(out, /^Added the admin ada@example\.com /)
+    assert.equal(record.as, 'Admin')
+    assert.equal(await em().count(User), 0)
+  })
+
+  test('generates a password and prints it', async (t) => {
+    const { site, user } = await startWithUserCommand(t)
+    const { out } = await user('add ada@example.com --name Ada --generate')
+    const [, made = ''] = /shown this once: (\S+)\n$/.exec(out) ?? []
+
+    assert.match(made, /^([a-z2-9]{5}-){3}[a-z2-9]{5}$/)
+    assert.equal(await loginStatus(site, { email: 'ada@example.com' }, made), 200)
+  })
+
+  test('creates the database if the site has never run', async (t) => {
+    const { user, site } = await startWithUserCommand(t)
+    const DATABASE_URL = `sqlite:${site.config.dataDir}/new/site.sqlite`
+
+    assert.equal((await user('add ada@example.com --name Ada', another, { DATABASE_URL })).code, 0)
+    assert.match((await user('list', '', { DATABASE_URL })).out, /ada@example\.com/)
+  })
+
+  test('applies the rules of sign-up', async (t) => {
+    const { user, em } = await startWithUserCommand(t)
+    const ada = 'add ada@example.com --name Ada'
+
+    assertRefused(await user('add ada --name Ada', another), /^Enter an e-mail address like/)
+    assertRefused(await user('add ada@example.com --name \u202Eada', another), /^The name contains/)
+    assertRefused(await user(ada, 'ada@example.com\n'), /made of your e-mail/)
+    assertRefused(await user(ada, ''), /^No password came/)
+    assert.equal(await em().count(User), 0)
+  })
+
+  test('creates one account from concurrent attempts that differ in the case of the address', async (t) => {
+    const { user, em } = await startWithUserCommand(t)
+    const attempts = ['ada', 'Ada', 'ADA'].map((name) => user(`add ${name}@example.com --name Ada`, another))
+    const codes = (await Promise.all(attempts)).map(({ code }) => code)
+
+    assert.deepEqual(codes.toSorted(), [0, 1, 1])
+    assertRefused(
+      await user('add aDa@example.com --name Ada', another),
+      /^The user aDa@example\.com already exists/,
+    )
+    assert.equal(await em().count(User), 1)
+  })
+})

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { signUp } from '../../testing/people.ts'
+import { assertRefused } from '../../testing/run-command.ts'
+import { loginStatus, signInThreeWays, startWithUserCommand } from '../../testing/user-command.ts'
+import { User } from '../../users/user.ts'
+
+const another = 'correct horse battery'
+
+describe('set-password', () => {
+  test('changes the password, and ends the sessions and tokens of this user only', async (t) => {
+    const { site, user } = await startWithUserCommand(t)
+    const [ada, bob] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
+    const [forAda, forBob] = [await signInThreeWays(site, ada), await signInThreeWays(site, bob)]
+    const { code, out } = await user('set-password ada@example.com', `${another}\n`)
+
+    assert.equal(code, 0)
+    assert.equal(out, 'The user ada@example.com has a new password. Sessions and tokens have ended.\n')
+    assert.deepEqual([await loginStatus(site, ada), await loginStatus(site, ada, another)], [401, 200])
+    assert.deepEqual((await forAda()).slice(0, 2), [401, 401])
+    assert.deepEqual(await forBob(), [200, 200, 200])
+  })
+
+  test('resets the throttle of this account only', async (t) => {
+    const { site, user } = await startWithUserCommand(t, { THROTTLE: 'on' })
+    const [ada, bob] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
+    for (const person of [ada, bob])
+      for (let i = 0; i < 10; i++) assert.equal(await loginStatus(site, person, 'a wrong guess'), 401)
+    assert.equal(await loginStatus(site, ada), 429)
+    await user('set-password ada@example.com', another)
+
+    assert.deepEqual([await loginStatus(site, ada, another), await loginStatus(site, bob)], [200, 429])
+  })
+
+  test('ends older signed tokens by the time of the change', async (t) => {
+    const { site, user, em } = await startWithUserCommand(t)
+    const { id } = await signUp(site)
+    const before = new Date()
+    await user('set-password ada@example.com', another)
+
+    assert.ok((await em().findOneOrFail(User, id)).passwordChangedAt >= before)
+  })
+
+  test('changes nothing if the new password is rejected', async (t) => {
+    const { site, user } = await startWithUserCommand(t)
+    const ada = await signUp(site)
+    const statuses = await signInThreeWays(site, ada)
+
+    assertRefused(await user('set-password ada@example.com', 'example.com\n'), /made of your e-mail/)
+    assert.equal(await loginStatus(site, ada), 200)
+    assert.deepEqual(await statuses(), [200, 200, 200])
+  })
+
+  test('finds an account by its exact address, among users or among admins', async (t) => {
+    const { site, user } = await startWithUserCommand(t)
+    await signUp(site)
+
+    for (const words of ['ADA@example.com', 'ada@example.com --admin', "'or'1'='1"]) {
+      assertRefused(
+        await user(`set-password ${words}`, another),
+        /^There is no (user|admin) .* in .*(site\.sqlite|koa_test_\w+)\./,
+      )
+    }
+  })
+})
