@@ -5,9 +5,9 @@ import { startPostgres } from './postgres-server.ts'
 // Everything that asks a database, on PostgreSQL: on the server that TEST_DATABASE_URL names, whose user may make
 // databases, or on one that is started for this and taken away again. Files that are named are run instead of all.
 const suites = [
-  'src/{audit,database,http,operator,testing,throttle,users,web}/**/*.test.ts',
+  'src/{audit,commands,database,http,testing,throttle,users,web}/**/*.test.ts',
+  'src/purge.test.ts',
   'src/auth/mikro-orm/differential/*.test.ts',
-  'src/{move,purge,user-command}.test.ts',
   'src/promises/*.test.ts',
   'src/faults/{lost-connections,two-processes}.test.ts',
 ]

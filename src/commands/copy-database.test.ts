@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { describe, type TestContext, test } from 'node:test'
+import Database from 'better-sqlite3'
+import { v7 as uuidv7 } from 'uuid'
+import { databaseName } from '../database/database-url.ts'
+import { openDatabase } from '../database/open-database.ts'
+import { schema } from '../schema.ts'
+import { sql } from '../testing/database.ts'
+import { addAdmin, basic, bearer, signIn, signUp, takeToken } from '../testing/people.ts'
+import { assertRefused, runCommand } from '../testing/run-command.ts'
+import { temporaryFolder } from '../testing/server-process.ts'
+import { startSite } from '../testing/site.ts'
+import { isOnPostgres, makeEmptyDatabase } from '../testing/test-database.ts'
+
+const tables = ['users', 'admins', 'user_tokens', 'sessions', 'devices', 'events', 'attempts']
+
+function copyDatabase(...words: string[]) {
+  return runCommand(['commands/copy-database', ...words], { PATH: process.env.PATH })
+}
+
+/** A site on SQLite with rows in every table, and the URL of an empty database of the tested kind. */
+async function open(t: TestContext) {
+  const folder = await temporaryFolder(t)
+  const from = `sqlite:${folder}/from.sqlite`
+  const site = await startSite(t, { DATABASE_URL: from, THROTTLE: 'on' })
+  const [ada, bob] = [await signUp(site, 'Ada'), await signUp(site, 'Böb', { email: 'bob@example.com' })]
+  const visitor = await signIn(site, ada, { remember: true })
+  const token = await takeToken(site, bob)
+  const admin = await addAdmin(site)
+  assert.equal((await site.visitor().get('/me', basic(ada, 'wrong'))).status, 401)
+  await sql(site, 'update users set disabled_at = 1 where id = ?', [(await signUp(site, 'Eve')).id])
+  return { folder, from, to: await emptyDatabase(t, folder), site, ada, bob, admin, visitor, token }
+}
+
+async function emptyDatabase(t: TestContext, folder: string): Promise<string> {
+  if (!isOnPostgres) return `sqlite:${folder}/to.sqlite`
+  const { url, drop } = await makeEmptyDatabase()
+  t.after(drop)
+  return url
+}
+
+/** All rows of an SQLite file. */
+function dump(databaseUrl: string): Record<string, unknown[]> {
+  const file = new Database(databaseName(databaseUrl))
+  const rows = tables.map((table) => [table, file.prepare(`select * from ${table} order by 1, 2`).all()])
+  file.close()
+  return Object.fromEntries(rows)
+}
+
+/** The number of rows of each table. */
+async function counts(t: TestContext, databaseUrl: string): Promise<number[]> {
+  const orm = await openDatabase(databaseUrl, schema)
+  t.after(() => orm.close())
+  const rows = tables.map((table) => sql({ orm }, `select count(*) as n from ${table}`))
+  return (await Promise.all(rows)).map(([row]) => Number(row?.n))
+}
+
+describe('npm run copy-database', () => {
+  test('keeps sessions, tokens, passwords and disabled accounts', async (t) => {
+    const { from, to, ada, bob, admin, visitor, token } = await open(t)
+    const { code, errors, out } = await copyDatabase(from, to)
+
+    assert.deepEqual([code, errors], [0, ''])
+    assert.match(out, /^users: 3 rows\n/)
+    assert.ok(out.endsWith(`\nCopied ${databaseName(from)} to ${databaseName(to)}.\n`))
+    const copy = await startSite(t, { DATABASE_URL: to })
+    assert.equal((await copy.visitor(visitor.session).get('/me')).record.id, ada.id)
+    assert.equal((await copy.visitor().get('/me', bearer(token))).record.id, bob.id)
+    assert.equal((await copy.visitor().get('/secure', basic(admin))).record.id, admin.id)
+    assert.equal((await copy.visitor().post('/login?as=user', basic(bob))).record.name, 'Böb')
+    const eve = { email: 'eve@example.com' }
+    assert.equal((await copy.visitor().post('/login?as=user', basic(eve))).status, 401)
+  })
+
+  test('copies every row of many batches unchanged, in both directions', async (t) => {
+    const { from, to, folder, ada, bob } = await open(t)
+    const file = new Database(databaseName(from))
+    const addDevice = file.prepare('insert into devices (digest, user_id, seen_at) values (?, ?, ?)')
+    const addEvent = file.prepare(
+      `insert into events (id, at, event, user_id, address, user_agent, request) values (?, ?, 'signed in', null, '::1', ?, '')`,
+    )
+    file.transaction(() => {
+      for (let i = 0; i < 1_000; i += 1)
+        for (const { id } of [ada, bob]) addDevice.run(`digest-${i}`, id, 1_700_000_000_123 + i)
+      for (let i = 0; i < 1_001; i += 1) addEvent.run(uuidv7(), 1_700_000_000_123 + i, `'"\\ ?é😀 ${i}`)
+    })()
+    file.close()
+    const before = dump(from)
+    for (const table of tables) assert.notEqual(before[table]?.length, 0, table)
+    const back = `sqlite:${folder}/new/back.sqlite`
+
+    assert.equal((await copyDatabase(from, to)).errors, '')
+    assert.equal((await copyDatabase(to, back)).errors, '')
+    assert.deepEqual(dump(back), before)
+    assert.deepEqual(dump(from), before)
+  })
+
+  test('copies a snapshot while the source is in use', async (t) => {
+    const { from, to, site, bob } = await open(t)
+    let isDone = false
+    const copying = copyDatabase(from, to).finally(() => {
+      isDone = true
+    })
+    // Each sign-in writes a session, and fails the test if the source is locked.
+    while (!isDone) await signIn(site, bob)
+
+    assert.deepEqual([(await copying).code, (await copying).errors], [0, ''])
+  })
+
+  test('rejects a target with rows, and changes nothing there', async (t) => {
+    const { from, to, folder } = await open(t)
+    await copyDatabase(from, to)
+    const before = await counts(t, to)
+    const isNotEmpty = /^\S+ is not empty: users has rows\. Nothing was copied\. Name an empty database\.\n$/
+    assertRefused(await copyDatabase(from, to), isNotEmpty)
+    assertRefused(await copyDatabase(from, from), isNotEmpty)
+    assert.deepEqual(await counts(t, to), before)
+
+    const older = `${folder}/older.sqlite`
+    await copyDatabase(from, `sqlite:${older}`)
+    const file = new Database(older)
+    file.exec("delete from mikro_orm_migrations where name like '%devices'; drop index devices_seen_at_index")
+    assertRefused(await copyDatabase(from, `sqlite:${older}`), isNotEmpty)
+    assert.equal(
+      file.prepare('select 1 from mikro_orm_migrations').all().length,
+      schema.migrations.length - 1,
+    )
+    file.close()
+  })
+
+  test('leaves the target empty if a row cannot be copied', async (t) => {
+    const { from, to, site } = await open(t)
+    await (await openDatabase(to, schema)).close()
+    // PostgreSQL limits the length of a text, and SQLite does not.
+    if (isOnPostgres) await sql(site, 'update sessions set user_agent = ?', ['x'.repeat(300)])
+    else
+      new Database(databaseName(to))
+        .exec("create trigger no before insert on sessions begin select raise(abort, 'no'); end")
+        .close()
+
+    assertRefused(await copyDatabase(from, to), /^One of the databases failed: \w+\. Nothing was copied\.\n$/)
+    assert.deepEqual(
+      await counts(t, to),
+      tables.map(() => 0),
+    )
+  })
+
+  test('rejects a source of another version', async (t) => {
+    const { from, to, folder } = await open(t)
+    const change = async (name: string, statement: string) => {
+      await (await openDatabase(`sqlite:${folder}/${name}`, schema)).close()
+      new Database(`${folder}/${name}`).exec(statement).close()
+      return `sqlite:${folder}/${name}`
+    }
+    const newer = await change(
+      'newer.sqlite',
+      "insert into mikro_orm_migrations (name, executed_at) values ('29990101-future', 0)",
+    )
+    const older = await change('older.sqlite', "delete from mikro_orm_migrations where name like '%devices'")
+
+    assertRefused(
+      await copyDatabase(newer, to),
+      /newer\.sqlite is newer than this program: it has the migration 29990101-future\.\n$/,
+    )
+    assertRefused(
+      await copyDatabase(from, newer),
+      /^The database is newer than this program: it has had the migration 29990101-future\. .*\n$/,
+    )
+    assertRefused(
+      await copyDatabase(older, to),
+      /older\.sqlite is older than this program: it lacks the migration \S+-devices\. .*\n$/,
+    )
+  })
+
+  test('explains every mistake in one line without a password', async (t) => {
+    const { from, to, folder } = await open(t)
+    await writeFile(`${folder}/text.sqlite`, 'no database '.repeat(1000))
+    new Database(`${folder}/foreign.sqlite`).exec('create table cats (name text)').close()
+    const away = 'postgres://me:hunter2@127.0.0.1:1/site'
+    const unreachable =
+      /^The server of the database postgres:\/\/127\.0\.0\.1:1\/site cannot be reached: \w+\.\n$/
+
+    assertRefused(await copyDatabase(from), /^Name two databases: npm run copy-database -- FROM TO\n$/)
+    assertRefused(await copyDatabase(from, to, to), /^Name two databases/)
+    assertRefused(await copyDatabase('site.sqlite', to), /^FROM must be sqlite:PATH or postgres:\/\/.*\n$/)
+    assertRefused(await copyDatabase(from, 'postgres://me:hunter2@host'), /^TO must be sqlite:PATH or .*\n$/)
+    assertRefused(await copyDatabase(from, 'sqlite::memory:'), /^TO must not be in memory\.\n$/)
+    assertRefused(await copyDatabase(`sqlite:${folder}/none`, to), /^There is no database .*none\.\n$/)
+    assertRefused(
+      await copyDatabase(`sqlite:${folder}/text.sqlite`, to),
+      /^The database .*text\.sqlite cannot be used: SQLITE_NOTADB\.\n$/,
+    )
+    assertRefused(
+      await copyDatabase(`sqlite:${folder}/foreign.sqlite`, to),
+      /foreign\.sqlite is not a database of this site\.\n$/,
+    )
+    assertRefused(await copyDatabase(from, away), unreachable)
+    assertRefused(await copyDatabase(away, to), unreachable)
+  })
+
+  test('prints its help', async () => {
+    assert.match((await copyDatabase('--help')).out, /^npm run copy-database -- FROM TO\n/)
+  })
+})

@@ -1,0 +1,74 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { type EntityManager, TableNotFoundException, wrap } from '@mikro-orm/core'
+import type { SqlEntityManager } from '@mikro-orm/sqlite'
+import { schema } from '../schema.ts'
+import { CommandError } from './command-error.ts'
+
+const batchSize = 500
+
+/**
+ * Copies all rows in batches, and compares the number of rows of each table. Returns a line for each table.
+ * @throws {CommandError} if the numbers differ
+ */
+export async function copyTables(source: EntityManager, target: EntityManager): Promise<string[]> {
+  const lines: string[] = []
+  for (const entity of schema.entities) {
+    const { tableName } = source.getMetadata().get(entity)
+    for await (const rows of batches(source.stream(entity, { filters: false }))) {
+      // Plain objects, because an entity keeps the schema name of its database.
+      await target.insertMany(
+        entity,
+        rows.map((row) => wrap(row).toPOJO()),
+      )
+      // SQLite's driver is synchronous, and its memory is freed only when the event loop turns.
+      await turn()
+    }
+    const [read, written] = [await countRows(source, tableName), await countRows(target, tableName)]
+    if (read !== written)
+      throw new CommandError(`Of ${read} rows of ${tableName}, ${written} were copied. Nothing was changed.`)
+    lines.push(`${tableName}: ${read} rows`)
+  }
+  return lines
+}
+
+/** Returns the names of the tables that have rows. Missing tables have none. */
+export async function usedTables(em: EntityManager): Promise<string[]> {
+  const used: string[] = []
+  for (const entity of schema.entities) {
+    const { tableName } = em.getMetadata().get(entity)
+    if ((await countRows(em, tableName)) > 0) used.push(tableName)
+  }
+  return used
+}
+
+/** Returns the names of the executed migrations. MikroORM's migrator would create their table. */
+export async function executedMigrations(em: EntityManager): Promise<string[]> {
+  const rows = await select<{ name: string }>(em, 'select name from mikro_orm_migrations')
+  return rows.map(({ name }) => name)
+}
+
+async function countRows(em: EntityManager, table: string): Promise<number> {
+  const [row] = await select<{ count: number | string }>(em, `select count(*) as count from ${table}`)
+  return Number(row?.count ?? 0)
+}
+
+async function select<Row>(em: EntityManager, statement: string): Promise<Row[]> {
+  try {
+    // Both drivers of the site are SQL drivers.
+    return await (em as SqlEntityManager).execute<Row[]>(statement)
+  } catch (error) {
+    if (error instanceof TableNotFoundException) return []
+    throw error
+  }
+}
+
+async function* batches<Row>(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
+  let batch: Row[] = []
+  for await (const row of rows) {
+    batch.push(row)
+    if (batch.length < batchSize) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
