@@ -6,15 +6,15 @@ import { quiet } from '../testing/quiet.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
 import { assertAnswers, doors, isAway, isFine } from './doors.ts'
 
-/** A server with somebody who may do everything, and another process that can lock its database. */
-async function scene(t: TestContext) {
+/** A server, requests of a signed-in user, and another connection that can lock the database. */
+async function startLockable(t: TestContext) {
   const folder = await temporaryFolder(t)
   const server = await startServer(t, { DATA_DIR: folder })
   const everybody = await doors(server)
   const other = new Database(join(folder, 'site.sqlite'), { timeout: 0 })
   t.after(async () => void other.close())
   const lock = async () => {
-    // A statement of the server's own may be in the way for a moment.
+    // A statement of the server may hold the lock for a moment.
     for (;;) {
       try {
         return other.exec('begin exclusive')
@@ -26,30 +26,26 @@ async function scene(t: TestContext) {
   return { server, other, lock, ...everybody }
 }
 
-/** How many seconds it takes. */
+/** The seconds until the work is done. */
 async function seconds(work: Promise<unknown>): Promise<number> {
   const start = performance.now()
   await work
   return (performance.now() - start) / 1000
 }
 
-describe('a database that another process keeps locked', { concurrency: true }, () => {
-  test('is read all the same, answers every write with 503 within three seconds, and is well when it is let go', async (t) => {
-    const { server, other, lock, open, reading, writing, ada, leaver } = await scene(t)
-    // So long ago that it is time to write down that they are still used.
+describe('an SQLite database that another process has locked', { concurrency: true }, () => {
+  test('N2 N3 answers reads with 200 and writes with 503 within three seconds, and recovers when it is unlocked', async (t) => {
+    const { server, other, lock, open, reading, writing, ada, leaver } = await startLockable(t)
+    // So long ago that the next request writes the time of the last use.
     other.exec('update sessions set seen_at = seen_at - 600000; update user_tokens set last_used_at = null')
     await lock()
     const [reads, writes] = await Promise.all([
       seconds(assertAnswers(isFine, open, reading)),
       seconds(assertAnswers(isAway, writing)),
     ])
-    assert.ok(reads < quiet(1.5), `reads waited for ${reads} s`)
-    assert.ok(writes < quiet(3), `writes waited for ${writes} s`)
-    assert.equal(
-      (await leaver.get('/me')).status,
-      200,
-      'nobody was told that the session had ended, and it has not',
-    )
+    assert.ok(reads < quiet(1.5), `reads took ${reads} s`)
+    assert.ok(writes < quiet(3), `writes took ${writes} s`)
+    assert.equal((await leaver.get('/me')).status, 200, 'the session of a refused sign-out goes on')
 
     other.exec('rollback')
     const recovery = await seconds(assertAnswers(isFine, open, reading, writing))
@@ -59,13 +55,13 @@ describe('a database that another process keeps locked', { concurrency: true }, 
     assert.equal(server.child.exitCode, null)
   })
 
-  test('keeps nobody waiting but who writes, however many do, and what they sent succeeds if it is let go in time', async (t) => {
-    const { server, other, lock, open, reading, writing, person } = await scene(t)
+  test('N3 delays no read behind many writes, and completes the writes if it is unlocked in time', async (t) => {
+    const { server, other, lock, open, reading, writing, person } = await startLockable(t)
     await lock()
     const guess = () => server.visitor().json('/login', { username: person.email, password: 'wrong' })
     const guesses = Array.from({ length: 60 }, guess)
     const reads = await seconds(assertAnswers(isFine, open, reading))
-    assert.ok(reads < quiet(1.5), `reads waited for ${reads} s`)
+    assert.ok(reads < quiet(1.5), `reads took ${reads} s`)
     for (const { status } of await Promise.all(guesses)) assert.equal(status, 503)
 
     const waiting = assertAnswers(isFine, writing)

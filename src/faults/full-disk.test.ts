@@ -9,11 +9,11 @@ import { startServer, temporaryFolder } from '../testing/server-process.ts'
 import { startSite } from '../testing/site.ts'
 import { assertAnswers, doors, isAway, isFine } from './doors.ts'
 
-// A process that writes beyond its limit is killed, unless it has said that it looks after itself.
-const looksAfterItself = `--import=data:text/javascript,process.on('SIGXFSZ',()=>{})`
+// The signal for a write beyond the limit would kill the process.
+const ignoreSignal = `--import=data:text/javascript,process.on('SIGXFSZ',()=>{})`
 
-describe('a disk that is full', () => {
-  test('makes what needs room a 503, leaves everything else, and does no harm; all is well when there is room again', async (t) => {
+describe('a full disk', () => {
+  test('N4 makes writes a 503 and reads a 200, damages nothing, and recovers by itself', async (t) => {
     const site = await startSite(t)
     const { leaver, open, reading, writing } = await doors(site)
     const [size] = await sql(site, 'pragma page_count')
@@ -45,9 +45,9 @@ describe('a disk that is full', () => {
     assert.equal(users?.n, signedUp.length)
   })
 
-  test('is no end of the process either when the system refuses to write any more', async (t) => {
+  test('N4 does not end the process when the operating system refuses writes', async (t) => {
     const folder = await temporaryFolder(t)
-    const server = await startServer(t, { DATA_DIR: folder, NODE_OPTIONS: looksAfterItself })
+    const server = await startServer(t, { DATA_DIR: folder, NODE_OPTIONS: ignoreSignal })
     const { ada, leaver, open, reading, writing } = await doors(server)
     const limit = (bytes: string) =>
       execFileSync('prlimit', ['--pid', String(server.child.pid), `--fsize=${bytes}`])

@@ -7,8 +7,8 @@ import { basic } from '../testing/people.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
 import { assertAnswers, doors, isAway, isFine } from './doors.ts'
 
-describe('a database whose file is not there any more', () => {
-  test('is found out by GET /readyz and at the next write, which nobody is told has been done, and is well when it is back', async (t) => {
+describe('a moved or deleted SQLite file', () => {
+  test('N2 N13 makes GET /readyz and every write a 503, and recovers when it is back', async (t) => {
     const folder = await temporaryFolder(t)
     const [path, elsewhere] = [join(folder, 'site.sqlite'), join(folder, 'elsewhere')]
     const server = await startServer(t, { DATA_DIR: folder })
@@ -27,14 +27,14 @@ describe('a database whose file is not there any more', () => {
     assert.equal((await ready()).status, 200)
     await assertAnswers(isFine, open, reading)
 
-    // Somebody restores a backup while we run.
+    // A backup is restored while the server runs.
     await rename(path, elsewhere)
     await copyFile(elsewhere, path)
     await assertLost()
     await rename(elsewhere, path)
     await assertAnswers(isFine, { ready }, { me: () => ada.get('/me') })
 
-    // Somebody tidies up what looks temporary.
+    // The log is deleted like a temporary file.
     await rm(`${path}-wal`)
     await assertLost()
 
@@ -42,7 +42,7 @@ describe('a database whose file is not there any more', () => {
     assert.match(JSON.stringify(errors), /SQLITE_READONLY_DBMOVED/)
   })
 
-  test('is found out behind a symbolic link, too, beside whose target SQLite keeps the log of its writes', async (t) => {
+  test('N13 is detected behind a symbolic link, where SQLite keeps the log beside the target', async (t) => {
     const folder = await temporaryFolder(t)
     const target = join(folder, 'disk', 'site.sqlite')
     await mkdir(join(folder, 'disk'), { mode: 0o700 })
@@ -56,7 +56,7 @@ describe('a database whose file is not there any more', () => {
     await assertAnswers(isAway, writing)
   })
 
-  test('is found out when the index of its log is deleted, and what others then write is there at the next start', async (t) => {
+  test('N13 is detected by the deleted index of its log, and later commits of other processes survive', async (t) => {
     const folder = await temporaryFolder(t)
     const variables = { DATA_DIR: folder, BCRYPT_COST: '4' }
     const server = await startServer(t, variables)

@@ -11,8 +11,8 @@ import { isOnPostgres, makeEmptyDatabase } from '../testing/test-database.ts'
 
 type Variables = Record<'DATA_DIR' | 'DATABASE_URL', string>
 
-/** The variables of a site that has never been started: there is no file yet, or nothing in the database. */
-async function fresh(t: TestContext): Promise<Variables> {
+/** The variables of a site with an empty database. */
+async function emptyDatabase(t: TestContext): Promise<Variables> {
   const folder = await temporaryFolder(t)
   if (!isOnPostgres) return { DATA_DIR: folder, DATABASE_URL: `sqlite:${join(folder, 'site.sqlite')}` }
   const { url, drop } = await makeEmptyDatabase()
@@ -27,7 +27,7 @@ const descriptions = isOnPostgres
     ]
   : ['select type, name, sql from sqlite_schema order by type, name', 'pragma integrity_check']
 
-/** Everything that migrations make, and what they have noted of themselves. */
+/** The schema and the executed migrations of a database. */
 async function schemaOf({ DATABASE_URL }: Variables) {
   const orm = await openDatabase(DATABASE_URL, schema)
   const done = await sql({ orm }, 'select name from mikro_orm_migrations order by name')
@@ -44,8 +44,8 @@ async function start(t: TestContext, variables: Variables) {
 }
 
 describe('migrations', () => {
-  test('run once when ten processes start at once on a fresh database, and all of them serve', async (t) => {
-    const variables = await fresh(t)
+  test('N12 run once when ten processes start together on an empty database, and all processes serve', async (t) => {
+    const variables = await emptyDatabase(t)
     const servers = await Promise.all(Array.from({ length: 10 }, () => start(t, variables)))
     const [first = assert.fail(), ...others] = servers
     assert.equal((await first.visitor().json('/users', registration('Ada'))).status, 201)
@@ -56,13 +56,13 @@ describe('migrations', () => {
     if (!isOnPostgres) assert.deepEqual(description.at(-1), [{ integrity_check: 'ok' }])
   })
 
-  test('are done as a whole or not at all by a process that is killed, and completed by the next', async (t) => {
-    const undisturbed = await fresh(t)
+  test('N12 are completed by the next start after a process was killed', async (t) => {
+    const undisturbed = await emptyDatabase(t)
     const expected = await schemaOf(undisturbed)
-    assert.deepEqual(await schemaOf(undisturbed), expected, 'another start changes nothing')
+    assert.deepEqual(await schemaOf(undisturbed), expected, 'a second start changes nothing')
 
-    const variables = await fresh(t)
-    // One after the other, on what the one before has left.
+    const variables = await emptyDatabase(t)
+    // Each process continues with the database that the previous one left.
     for (const statement of ['2', '26']) {
       const options = ['--conditions=@koa-authenticators/source', `--import=${import.meta.dirname}/die-at.ts`]
       const { child, ended } = runServer(t, { ...variables, DIE_AT: statement }, { options })

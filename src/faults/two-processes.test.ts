@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { basic, bearer, password, registration, signIn, signUp, takeToken } from '../testing/people.ts'
 import { databaseFor, startServer, temporaryFolder } from '../testing/server-process.ts'
 
-/** Two servers on one database, one of them by the clocks of the Chathams, the other by those of Newfoundland. */
+/** Two servers on one database, in different time zones. */
 async function startTwo(t: Parameters<typeof startServer>[0]) {
   const folder = await temporaryFolder(t)
   const variables = { DATA_DIR: folder, TRUST_PROXY: '1' }
@@ -19,15 +19,15 @@ async function startTwo(t: Parameters<typeof startServer>[0]) {
   return { database, one, other, both: [one, other] as const }
 }
 
-/** The operator's command, beside the servers. */
-function operate(database: Record<string, string>, ...line: string[]) {
+/** Runs `npm run user` on their database. */
+function runUserCommand(database: Record<string, string>, ...line: string[]) {
   const command = ['src/start.js', 'commands/user', ...line]
   const env = { PATH: process.env.PATH, BCRYPT_COST: '4', ...database }
   return promisify(execFile)(process.execPath, command, { cwd: join(import.meta.dirname, '../..'), env })
 }
 
-/** What a proxy in front says: somebody else each time, from a network of their own. */
-function somewhere(): { 'x-forwarded-for': string } {
+/** The header of a proxy for a client in a random network. */
+function fromRandomNetwork(): { 'x-forwarded-for': string } {
   return { 'x-forwarded-for': `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}` }
 }
 
@@ -42,33 +42,33 @@ describe('two processes on one database', () => {
     for (const end of ends) await end()
   })
 
-  test('are one: who signs in at one is known at the other, and what ends at one has ended at both', async () => {
+  test('M6 share sessions, tokens and accounts: a change at one is effective at both', async () => {
     const { one, other, both, database } = await two()
     const ada = await signUp(one)
     const here = await signIn(other, ada)
     const there = one.visitor(here.session)
     assert.equal((await there.get('/me')).record.name, 'Ada')
     assert.equal((await there.post('/logout')).status, 204)
-    assert.equal((await here.get('/me')).status, 401, 'a session that was signed out')
+    assert.equal((await here.get('/me')).status, 401, 'a session after sign-out')
 
     const [again, elsewhere] = [await signIn(one, ada), await signIn(other, ada)]
     const { id, value: token } = (await other.visitor().post('/login', basic(ada))).record
     const me = ({ visitor }: typeof one) => visitor().get('/me', bearer(String(token)))
     for (const each of both) assert.equal((await me(each)).status, 200)
     await again.post('/account/sessions/end-others')
-    assert.equal((await elsewhere.get('/me')).status, 401, 'a session that was ended')
+    assert.equal((await elsewhere.get('/me')).status, 401, 'an ended session')
     await again.post(`/account/tokens/${id}/revoke`)
-    for (const each of both) assert.equal((await me(each)).status, 401, 'a token that was revoked')
+    for (const each of both) assert.equal((await me(each)).status, 401, 'a revoked token')
 
     const last = await takeToken(one, ada)
-    await operate(database, 'delete', ada.email)
+    await runUserCommand(database, 'delete', ada.email)
     for (const each of both) {
-      assert.equal((await each.visitor(again.session).get('/me')).status, 401, 'a user who is gone')
-      assert.equal((await each.visitor().get('/me', bearer(last))).status, 401, 'a user who is gone')
+      assert.equal((await each.visitor(again.session).get('/me')).status, 401, 'a deleted user')
+      assert.equal((await each.visitor().get('/me', bearer(last))).status, 401, 'a deleted user')
     }
   })
 
-  test('count guesses together, even those that are sent all at once', async () => {
+  test('D6 share one allowance for concurrent guesses', async () => {
     const { both, one } = await two()
     const { email } = await signUp(one, 'Annabella')
     const guesses = Array.from({ length: 200 }, (_, i) =>
@@ -81,20 +81,22 @@ describe('two processes on one database', () => {
       assert.equal((await each.visitor().json('/login', { username: email, password })).status, 429)
   })
 
-  test('make one account of an address that many sign up with at the same time', async () => {
+  test('K8 create one account from concurrent sign-ups with one address', async () => {
     const { both } = await two()
     for (let round = 0; round < 20; round += 1) {
       const signUps = Array.from({ length: 20 }, (_, i) => {
         const name = i % 3 === 0 ? `Eve${round}` : `eve${round}`
         const email = `${name}@example.com`
-        return both[i % 2 === 0 ? 0 : 1].visitor().json('/users', registration(name, { email }), somewhere())
+        return both[i % 2 === 0 ? 0 : 1]
+          .visitor()
+          .json('/users', registration(name, { email }), fromRandomNetwork())
       })
       const statuses = (await Promise.all(signUps)).map(({ status }) => status)
       assert.deepEqual(statuses.sort(), [201, ...Array.from({ length: 19 }, () => 409)])
     }
   })
 
-  test('give a user a hundred sessions and no more, however many start at the same time', async () => {
+  test('E19 M6 cap the sessions of a user at 100 when many start at the same time', async () => {
     const { both } = await two()
     const { email } = await signUp(both[0], 'Byron')
     const visitors = Array.from({ length: 120 }, (_, i) => both[i % 2 === 0 ? 0 : 1].visitor())
@@ -105,17 +107,17 @@ describe('two processes on one database', () => {
     assert.equal(statuses.filter((status) => status === 401).length, 20)
   })
 
-  test('bring no session back that ended at one while the other was at work on it', async () => {
+  test('E6 do not resurrect a session that ends at one while the other handles its request', async () => {
     const { one, other, both } = await two()
     const ada = await signUp(one, 'Augusta')
-    // The form's answer leaves a notice in the session.
+    // The form saves a notice in the session.
     const round = async () => {
       const here = await signIn(one, ada)
       const { session } = here
       const there = other.visitor(session)
-      const atWork = there.form('/account/name', { name: 'Ada King' })
+      const saving = there.form('/account/name', { name: 'Ada King' })
       assert.equal((await here.post('/logout')).status, 204)
-      await atWork
+      await saving
       for (const each of both) assert.equal((await each.visitor(session).get('/me')).status, 401)
     }
     for (let rounds = 0; rounds < 5; rounds += 1) await Promise.all(Array.from({ length: 10 }, round))

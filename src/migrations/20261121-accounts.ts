@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 import { columnTypes } from './column-types.ts'
 
-/** Users and their tokens, admins, sessions, and what happened to them. */
+/** Adds users, their tokens, admins, sessions and audit events. */
 export class Accounts20261121 extends Migration {
   override up(): void {
     const { uuid, boolean, json, datetime, text, clustered } = columnTypes(this.driver)

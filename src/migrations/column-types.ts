@@ -1,18 +1,15 @@
 import { type AbstractSqlDriver, BasePostgreSqlPlatform } from '@mikro-orm/sqlite'
 
-/** What a column's type is called in the SQL of a database, and a table whose rows lie in the order of their key. */
+/** The column types of a database. */
 export interface ColumnTypes {
   readonly uuid: string
   readonly boolean: string
   readonly json: string
-  /** To the millisecond at least, in UTC. */
+  /** In UTC, with a precision of at least one millisecond. */
   readonly datetime: string
-  /** Text of at most so many characters, compared byte by byte. */
+  /** Text of a maximum length, compared byte by byte. */
   text(most: number): string
-  /**
-   * Stands after the columns of a table whose rows are read by their primary key far more often than they are written: SQLite
-   * would first look up a number in an index, and then the row by that.
-   */
+  /** A suffix of `create table` that clusters the rows by primary key, which saves SQLite a second search for each read. */
   readonly clustered: string
 }
 
@@ -21,7 +18,7 @@ const sqlite: ColumnTypes = {
   boolean: 'integer',
   json: 'json',
   datetime: 'datetime',
-  // SQLite would not keep to a length.
+  // SQLite ignores a length.
   text: () => 'text',
   clustered: 'without rowid',
 }
@@ -35,7 +32,7 @@ const postgres: ColumnTypes = {
   clustered: '',
 }
 
-/** The types of the database that is migrated. */
+/** Returns the column types for the database of a driver. */
 export function columnTypes(driver: AbstractSqlDriver): ColumnTypes {
   return driver.getPlatform() instanceof BasePostgreSqlPlatform ? postgres : sqlite
 }

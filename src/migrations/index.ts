@@ -2,7 +2,7 @@ import { Accounts20261121 } from './20261121-accounts.ts'
 import { Throttle20261121 } from './20261121-throttle.ts'
 import { Devices20261122 } from './20261122-devices.ts'
 
-/** Every change of the schema, oldest first. What has been released is never edited. */
+/** All migrations, oldest first. A released migration never changes. */
 export const migrations = [
   { name: '20261121-accounts', class: Accounts20261121 },
   { name: '20261121-throttle', class: Throttle20261121 },

@@ -9,7 +9,7 @@ import { RetryQueue } from './retry-queue.ts'
 import { SharedSqliteDriver } from './sqlite-driver.ts'
 
 // Several processes may start at the same time and migrate one after the other.
-const lockTimeout = 5_000
+const lockTimeout = 8_000
 
 /** The dialect of an SQLite file, which is created at the first start. */
 export function sqlite(databaseUrl: string): Dialect {
