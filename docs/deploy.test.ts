@@ -99,7 +99,7 @@ describe('the image', () => {
 describe('docs/deploy.md', () => {
   test('names files, commands and lines of the log that exist', () => {
     for (const file of matches(page, /\]\(([^)#]+)\)/g)) assert.ok(existsSync(join(root, 'docs', file)), file)
-    for (const name of matches(page, /npm run (?:-s )?([a-z]+)/g)) assert.ok(name in scripts, name)
+    for (const name of matches(page, /npm run (?:-s )?([a-z-]+)/g)) assert.ok(name in scripts, name)
     const code = sources.map(read).join('\n')
     const lines = matches(page.slice(page.indexOf('## What to watch')), /^\| (?:a `code` of )?`([^`]+)` /gm)
     assert.ok(lines.length > 10)
