@@ -1,7 +1,7 @@
 import { betterAuth } from 'better-auth'
 import { bearer } from 'better-auth/plugins'
 import Database from 'better-sqlite3'
-import { pageCacheSize } from '../../src/database/sqlite/sqlite-driver.ts'
+import { pageCacheSize } from '../../src/database/sqlite/page-cache.ts'
 import { cookieSecret, publicUrl } from '../data.ts'
 
 /** Better Auth on a database file. The account page says when the password was set, so that is a field of the user. */

@@ -9,7 +9,7 @@ import { databases, LastUses } from 'koa-authenticators/mikro-orm'
 import compose from 'koa-compose'
 import session from 'koa-session'
 import koaViews from 'koa-views'
-import { pageCacheSize } from '../../src/database/sqlite/sqlite-driver.ts'
+import { pageCacheSize } from '../../src/database/sqlite/page-cache.ts'
 import {
   databasePath,
   databaseURL,

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { pageCacheSize } from '../../src/database/sqlite/sqlite-driver.ts'
+import { pageCacheSize } from '../../src/database/sqlite/page-cache.ts'
 import { databasePath } from './environment.ts'
 import { digest, isDue, isOver, type Person, person, type SessionRow, type TokenRow } from './row-rules.ts'
 

@@ -41,9 +41,7 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
     try {
       while (!(await isLocked())) {
         if (performance.now() > deadline)
-          throw new DatabaseError(
-            'Another process is migrating the database, and not done yet. Start again later.',
-          )
+          throw new DatabaseError('Another process is still migrating the database. Start again later.')
         await sleep(retryInterval)
       }
     } catch (error) {

@@ -4,9 +4,7 @@ import type Database from 'better-sqlite3'
 import type { Dialect } from 'kysely'
 import { DatabaseFile } from './database-file.ts'
 import { KyselySqliteDriver } from './kysely-sqlite-driver.ts'
-
-/** The size of SQLite's page cache in KiB, for each process. Memory is taken as pages are read. */
-export const pageCacheSize = 65_536
+import { pageCacheSize } from './page-cache.ts'
 
 // `select 1` would not read the file.
 const readFile = 'select count(*) from sqlite_schema'
