@@ -3,13 +3,14 @@
 import Router from '@koa/router'
 import { MikroORM } from '@mikro-orm/core'
 import Koa from 'koa'
-import { type AuthContext, auth, guard, newIdentifier, redirectUnless } from 'koa-authenticators'
+import { type AuthContext, auth, guard, redirectUnless } from 'koa-authenticators'
 import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
 import { databases, LastUses } from 'koa-authenticators/mikro-orm'
 import compose from 'koa-compose'
 import session from 'koa-session'
 import koaViews from 'koa-views'
 import { pageCacheSize } from '../../src/database/sqlite/page-cache.ts'
+import { newIdentifier } from '../../src/web/new-identifier.ts'
 import {
   databasePath,
   databaseURL,
@@ -37,7 +38,7 @@ const app = new Koa()
 const onError = (error: unknown) => app.emit('error', error)
 const tokenUses = new LastUses(orm, UserToken, 'lastUsedAt', { onError })
 const sessionUses = new LastUses(orm, StoredSession, 'seenAt', { onError })
-app.use(databases(orm, { remember: process.env.LOOKUP_CACHE !== 'off' }))
+app.use(databases(orm))
 app.use(auth())
 
 if (!isThroughViews) app.context.render = renderAtOnce
@@ -101,6 +102,6 @@ async function openDatabase(): Promise<MikroORM> {
   }
   const { SqliteDriver: driver } = await import('@mikro-orm/sqlite')
   const orm = await MikroORM.init({ driver, dbName: databasePath, entities })
-  await orm.em.getConnection().execute(`pragma cache_size = -${pageCacheSize}`)
+  await orm.em.getConnection().execute(`pragma cache_size = -${pageCacheSize()}`)
   return orm
 }
