@@ -10,15 +10,17 @@ import {
 } from '@mikro-orm/core'
 import { requestTo } from '../../testing/request-to.ts'
 import { entityManager } from '../databases.ts'
+import type { Sought } from '../index.ts'
 import { KeyLookUp } from '../key-look-up.ts'
 import { LookUp } from '../look-up.ts'
-import type { Key } from '../prepared-statement.ts'
-import type { Sought } from '../query-builder.ts'
 import { type AnyOptions, openDatabase } from './open-database.ts'
 import { answersOf, pictureOf } from './picture.ts'
 
 /** How a look-up asks the database: by a prepared statement, or by `em.findOne`. */
 export type Way = 'prepared' | 'findOne'
+
+/** A value that is looked up. */
+type Key = string | number
 
 /** An application whose entities are looked up in both ways. */
 export interface Application {

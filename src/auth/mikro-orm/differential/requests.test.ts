@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { type EntityManager, type MikroORM, p, RequestContext } from '@mikro-orm/core'
+import { requestTo } from '../../testing/request-to.ts'
+import { entityManager } from '../databases.ts'
+import { LookUp } from '../look-up.ts'
+import { isAsFindOne, type Way } from './compare.ts'
+import { onlyPostgres, onlySqlite, openDatabase } from './open-database.ts'
+import { people, type Special } from './people.ts'
+
+/** Asserts it of users and tokens with something special, and of the look-up that it takes that way. */
+const isFound = (t: TestContext, way: Way, special: Special) => isAsFindOne(t, way, people(special))
+
+describe('LookUp, of what changes after the first look-up, finds as em.findOne does', () => {
+  it('nothing', (t) => isFound(t, 'prepared', { later: () => {} }))
+  it('schema of the entity manager', onlyPostgres, (t) =>
+    isFound(t, 'findOne', { later: ({ em }) => Object.assign(em, { schema: 'public' }) }),
+  )
+  it('session context of the entity manager', onlyPostgres, (t) =>
+    isFound(t, 'findOne', { later: ({ em }) => em.setSessionContext({ variables: { 'app.user': '1' } }) }),
+  )
+  it('abort signal of the entity manager', (t) =>
+    isFound(t, 'findOne', {
+      later: ({ em }) => Object.assign(em, { signal: new AbortController().signal }),
+    }))
+  it('log of queries', (t) =>
+    isFound(t, 'findOne', {
+      options: { logger: () => {} },
+      later: ({ config }) => config.getLogger().setDebugMode(['query']),
+    }))
+})
+
+/** An application that has found its token once, and a count of the calls of `em.findOne` since. */
+async function open(t: TestContext, special?: Special) {
+  const { entities, fill, sought, options } = people(special)
+  const orm = await openDatabase(t, { entities: [...entities], ...options })
+  await fill(orm.em.fork(), orm, entities)
+  const tokens = new LookUp(sought)
+  const find = async (ctx = requestTo(orm)) =>
+    (await tokens.find(ctx, 'value')) as { label: string; user: { name: string } } | undefined
+  await find()
+  const { mock } = t.mock.method(Object.getPrototypeOf(orm.em) as EntityManager, 'findOne')
+  return { orm, find, calls: () => mock.callCount() }
+}
+
+/** Gives Ada another name, in a transaction of the global entity manager. */
+const rename = ({ em }: MikroORM, name: string) =>
+  em.getConnection().execute(`update "user" set name = '${name}'`) as Promise<unknown>
+
+describe('LookUp, in a request', () => {
+  it('uses em.findOne once a handler has asked for the entity manager', async (t) => {
+    const { orm, find, calls } = await open(t)
+    const ctx = requestTo(orm)
+    const em = entityManager(ctx)
+    const found = await find(ctx)
+    assert.equal(calls(), 1)
+    assert.ok(found && em.getUnitOfWork().getIdentityMap().values().includes(found))
+  })
+
+  it('uses em.findOne if a handler asks for the entity manager meanwhile', async (t) => {
+    const { orm, find, calls } = await open(t)
+    const ctx = requestTo(orm)
+    const finding = find(ctx)
+    const em = entityManager(ctx)
+    const found = await finding
+    assert.equal(calls(), 1)
+    assert.ok(found && em.getUnitOfWork().getIdentityMap().values().includes(found))
+  })
+
+  it('uses em.findOne for a row that it has found before, and keeps its changes', async (t) => {
+    const { orm, find, calls } = await open(t)
+    const ctx = requestTo(orm)
+    const first = await find(ctx)
+    assert.ok(first)
+    first.label = 'phone'
+    assert.equal(calls(), 0)
+    assert.equal(await find(ctx), first)
+    assert.equal(calls(), 1)
+    await entityManager(ctx).flush()
+    assert.equal((await find())?.label, 'phone')
+  })
+
+  it('uses em.findOne in a RequestContext', async (t) => {
+    const { orm, find, calls } = await open(t)
+    const found = await RequestContext.create(orm.em, () => find())
+    assert.equal(found?.user.name, 'Ada')
+    assert.equal(calls(), 1)
+  })
+
+  it('applies a filter of a RequestContext', async (t) => {
+    const { orm, find } = await open(t, { user: { left: p.boolean() }, userRow: { left: true } })
+    const found = await RequestContext.create(orm.em, () => {
+      orm.em.addFilter({ name: 'here', cond: { left: false }, entity: 'User' } as never)
+      return find()
+    })
+    assert.equal(found, undefined)
+    assert.ok(await find())
+  })
+
+  it('uses em.findOne in a transaction of the global entity manager', onlyPostgres, async (t) => {
+    const { orm, find, calls } = await open(t)
+    const found = await orm.em.fork().transactional(() => find())
+    assert.equal(found?.user.name, 'Ada')
+    assert.equal(calls(), 1)
+  })
+
+  it('does not read what another transaction has not committed', onlySqlite, async (t) => {
+    const { orm, find, calls } = await open(t)
+    const em = orm.em.fork()
+    await em.begin()
+    await em
+      .getConnection('write')
+      .execute(`update "user" set name = 'Root'`, [], 'run', em.getTransactionContext())
+    const finding = find()
+    await new Promise(setImmediate)
+    await em.rollback()
+    assert.equal((await finding)?.user.name, 'Ada')
+    assert.equal(calls(), 1)
+  })
+
+  it('reads what is committed', async (t) => {
+    const { orm, find, calls } = await open(t)
+    await rename(orm, 'Grace')
+    assert.equal((await find())?.user.name, 'Grace')
+    assert.equal(calls(), 0)
+  })
+
+  it('finds nothing once the row is deleted', async (t) => {
+    const { orm, find } = await open(t)
+    await orm.em.getConnection().execute('delete from token')
+    assert.equal(await find(), undefined)
+  })
+
+  it('throws as em.findOne does if the table is gone', async (t) => {
+    const { orm, find } = await open(t)
+    await orm.em.getConnection().execute('drop table token')
+    await assert.rejects(find(), { name: 'TableNotFoundException' })
+  })
+
+  it('finds nothing by a string with a NUL', async (t) => {
+    const { entities, sought } = people()
+    const orm = await openDatabase(t, { entities: [...entities] })
+    assert.equal(await new LookUp(sought).find(requestTo(orm), 'val\0ue'), undefined)
+  })
+})
