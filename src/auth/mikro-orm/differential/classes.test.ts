@@ -1,4 +1,4 @@
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import {
   BaseEntity,
   defineEntity,
@@ -9,7 +9,10 @@ import {
   p,
 } from '@mikro-orm/core'
 import { isAsFindOne, type Way } from './compare.ts'
+import { dropDatabases } from './open-database.ts'
 import { insert, type Model, model, people, peopleOf, type Special } from './people.ts'
+
+after(dropDatabases)
 
 const columns = { id: p.integer().primary(), name: p.string() }
 

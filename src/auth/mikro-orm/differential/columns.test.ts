@@ -1,4 +1,4 @@
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { p } from '@mikro-orm/core'
 import { isAsFindOne, type Way } from './compare.ts'
 import {
@@ -13,8 +13,10 @@ import {
   UpperType,
   WrittenUpperType,
 } from './custom-types.ts'
-import { onlyPostgres } from './open-database.ts'
+import { dropDatabases, onlyPostgres } from './open-database.ts'
 import { people, withColumn } from './people.ts'
+
+after(dropDatabases)
 
 /** Asserts it of users and tokens with such a column of text, and of the look-up that it takes that way. */
 function isFound(t: TestContext, way: Way, property: () => unknown, value = 'one', other = 'two') {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import {
   EntityCaseNamingStrategy,
   EntityRepository,
@@ -10,8 +10,10 @@ import {
   UnderscoreNamingStrategy,
 } from '@mikro-orm/core'
 import { isAsFindOne, type Way } from './compare.ts'
-import { type AnyOptions, isOnPostgres, onlyPostgres } from './open-database.ts'
+import { type AnyOptions, dropDatabases, isOnPostgres, onlyPostgres } from './open-database.ts'
 import { people, type Special } from './people.ts'
+
+after(dropDatabases)
 
 /** A column of the kinds that options change. */
 const columns = { at: p.datetime().nullable(), motto: p.string().nullable(), roles: p.json() }
@@ -51,7 +53,7 @@ describe('LookUp, of the configuration, finds as em.findOne does', () => {
   it('joined', (t) => isFoundWith(t, 'prepared', { loadStrategy: 'joined' }))
   it('balanced', (t) => isFoundWith(t, 'prepared', { loadStrategy: 'balanced' }))
   it('populate where infer', (t) => isFoundWith(t, 'prepared', { populateWhere: 'infer' }))
-  it('global result cache', (t) => isFoundWith(t, 'findOne', { resultCache: { global: 50 } }))
+  it('global result cache', (t) => isFoundWith(t, 'findOne', { resultCache: { global: 60_000 } }))
   it('no identity map', (t) => isFoundWith(t, 'findOne', { disableIdentityMap: true }))
   it('time zone', (t) => isFoundWith(t, 'prepared', { timezone: '+02:00' }))
   it('local time zone', (t) => isFoundWith(t, 'prepared', { timezone: 'local' }))
@@ -77,6 +79,11 @@ describe('LookUp, of the configuration, finds as em.findOne does', () => {
   it('hook for connections', (t) => isFoundWith(t, 'findOne', { onCreateConnection: async () => {} }))
   it('hook for connections of the pool', (t) =>
     isFoundWith(t, 'findOne', { onReserveConnection: async () => {} }))
+  it('hook for connections of a replica', async (t) =>
+    isFoundWith(t, 'findOne', {
+      ...(await file(t)),
+      replicas: [{ onCreateConnection: async () => {} }],
+    }))
   it('session context of connections', onlyPostgres, (t) =>
     isFoundWith(t, 'findOne', { sessionContext: 'connection' }),
   )

@@ -1,7 +1,10 @@
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { p } from '@mikro-orm/core'
 import { isAsFindOne, type Way } from './compare.ts'
+import { dropDatabases } from './open-database.ts'
 import { model, people, type Special } from './people.ts'
+
+after(dropDatabases)
 
 const address = () =>
   model('Address', { city: p.string(), since: p.datetime().nullable() }, { embeddable: true })

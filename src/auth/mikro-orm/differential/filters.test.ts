@@ -1,8 +1,10 @@
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { type MikroORM, p } from '@mikro-orm/core'
 import { isAsFindOne, type Way } from './compare.ts'
-import { onlyPostgres } from './open-database.ts'
+import { dropDatabases, onlyPostgres } from './open-database.ts'
 import { people, type Special } from './people.ts'
+
+after(dropDatabases)
 
 /** Users who may be deleted softly, which the filter hides. */
 const softly = (filter: object = {}, row: object = {}): Special => ({

@@ -1,9 +1,11 @@
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { type EntityManager, p } from '@mikro-orm/core'
 import { isAsFindOne, type Way } from './compare.ts'
 import { Money, MoneyType, Reversed } from './custom-types.ts'
-import { isOnPostgres, onlyPostgres } from './open-database.ts'
+import { dropDatabases, isOnPostgres, onlyPostgres } from './open-database.ts'
 import { insert, type Model, model, peopleOf, type Special } from './people.ts'
+
+after(dropDatabases)
 
 const uuid = '018f0000-0000-7000-8000-00000000000a'
 

@@ -1,7 +1,10 @@
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { p } from '@mikro-orm/core'
 import { isAsFindOne, type Way } from './compare.ts'
+import { dropDatabases } from './open-database.ts'
 import { type Model, model, people, peopleOf, type Special } from './people.ts'
+
+after(dropDatabases)
 
 const staff = { user: { staff: p.integer().unique() }, userRow: { staff: 7 } }
 const team = () => model('Team', { id: p.integer().primary(), title: p.string() })

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { type EntityManager, type MikroORM, p, RequestContext } from '@mikro-orm/core'
 import { requestTo } from '../../testing/request-to.ts'
 import { entityManager } from '../databases.ts'
 import { LookUp } from '../look-up.ts'
 import { isAsFindOne, type Way } from './compare.ts'
-import { onlyPostgres, onlySqlite, openDatabase } from './open-database.ts'
+import { dropDatabases, onlyPostgres, onlySqlite, openDatabase } from './open-database.ts'
 import { people, type Special } from './people.ts'
+
+after(dropDatabases)
 
 /** Asserts it of users and tokens with something special, and of the look-up that it takes that way. */
 const isFound = (t: TestContext, way: Way, special: Special) => isAsFindOne(t, way, people(special))

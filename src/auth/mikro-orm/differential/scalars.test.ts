@@ -1,8 +1,10 @@
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { p } from '@mikro-orm/core'
 import { isAsFindOne } from './compare.ts'
-import { onlyPostgres, onlySqlite } from './open-database.ts'
+import { dropDatabases, onlyPostgres, onlySqlite } from './open-database.ts'
 import { people, withColumn } from './people.ts'
+
+after(dropDatabases)
 
 /** Asserts it of users and tokens with such a column, and that the look-up is prepared. */
 function isPrepared(t: TestContext, property: () => unknown, value: unknown, other: unknown): Promise<void> {

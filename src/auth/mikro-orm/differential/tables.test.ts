@@ -1,8 +1,10 @@
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { type EntityManager, type MikroORM, p } from '@mikro-orm/core'
 import { isAsFindOne, type Way } from './compare.ts'
-import { onlyPostgres, onlySqlite } from './open-database.ts'
+import { dropDatabases, onlyPostgres, onlySqlite } from './open-database.ts'
 import { insert, type Model, model, people, peopleOf, type Special } from './people.ts'
+
+after(dropDatabases)
 
 /** Asserts it of users and tokens with something special, and of the look-up that it takes that way. */
 const isFound = (t: TestContext, way: Way, special: Special) => isAsFindOne(t, way, people(special))
@@ -90,7 +92,7 @@ describe('LookUp, of views, finds as em.findOne does', () => {
       'findOne',
       peopleOf(User, Token, {
         ...{ entities: [Row], fill: fill(User, Row), sought: { relation: undefined } },
-        ...{ isVirtual: true, change: (token) => Object.assign(token, { label: 'phone' }) },
+        ...{ change: (token) => Object.assign(token, { label: 'phone' }) },
       }),
     )
   })

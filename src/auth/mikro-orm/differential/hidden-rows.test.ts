@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { after, describe, it, type TestContext } from 'node:test'
+import { MikroORM, p, RequestContext } from '@mikro-orm/core'
+import { entityManager } from '../databases.ts'
+import {
+  type AnyOptions,
+  connectionTo,
+  dropDatabases,
+  makeDatabase,
+  onlyPostgres,
+  openDatabase,
+} from './open-database.ts'
+import { insert, type Model } from './people.ts'
+import { serveTokens, tokenClass, userClass } from './token-program.ts'
+
+after(dropDatabases)
+
+const execute = ({ em }: MikroORM, sql: string) => em.getConnection().execute(sql) as Promise<unknown>
+
+/** A program whose users may be deleted softly. Ada is. */
+async function openDeleted(t: TestContext, relate: (User: Model) => unknown, options: object = {}) {
+  const User = userClass({ deletedAt: p.datetime().nullable() }, options)
+  const UserToken = tokenClass(() => relate(User))
+  const orm = await openDatabase(t, { entities: [User, UserToken] })
+  await insert(orm.em.fork(), User, { id: 1, name: 'Ada', deletedAt: new Date(0) })
+  await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 1 })
+  return { orm, User, UserToken }
+}
+const notDeleted = { name: 'notDeleted', cond: { deletedAt: null } }
+
+describe('A program with schemas', onlyPostgres, () => {
+  it('A3: authenticates tokens of the schema of the configuration only', async (t) => {
+    const User = userClass()
+    const UserToken = tokenClass(() => p.manyToOne(User))
+    const orm = await openDatabase(t, { entities: [User, UserToken], schema: 'app' })
+    await insert(orm.em.fork(), User, { id: 1, name: 'Ada' })
+    await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 1 })
+    await execute(orm, 'create table public."user" as select * from app."user"')
+    await execute(orm, 'create table public.user_token as select * from app.user_token')
+    await execute(orm, `update public.user_token set value = 'stolen'`)
+    await execute(orm, `update public."user" set name = 'Root'`)
+    const get = await serveTokens(t, orm, [User, UserToken])
+    for (let i = 0; i < 3; i += 1) {
+      assert.deepEqual((await get()).body, { id: 1, name: 'Ada' })
+      assert.equal((await get('stolen')).status, 401)
+    }
+  })
+
+  it('A3: authenticates tokens of the schema of the RequestContext only', async (t) => {
+    const User = userClass({}, { schema: '*' })
+    const UserToken = tokenClass(
+      () => p.manyToOne(User),
+      {},
+      () => true,
+      { schema: '*' },
+    )
+    const orm = await openDatabase(t, { entities: [User, UserToken] })
+    for (const [schema, name] of [
+      ['one', 'Ada'],
+      ['two', 'Grace'],
+    ] as const) {
+      await execute(orm, `create schema "${schema}"`)
+      await orm.schema.update({ schema })
+      const em = orm.em.fork({ schema })
+      await em.insert(User, { id: 1, name } as never)
+      await em.insert(UserToken, { id: 1, value: `of ${name}`, user: 1 } as never)
+    }
+    const tenant = { schema: 'one' }
+    const get = await serveTokens(t, orm, [User, UserToken], {
+      before: (_, next) => RequestContext.create(orm.em, next, tenant) as Promise<unknown>,
+    })
+    for (const [schema, mine, other] of [
+      ['one', 'Ada', 'Grace'],
+      ['two', 'Grace', 'Ada'],
+    ] as const) {
+      tenant.schema = schema
+      assert.deepEqual((await get(`of ${mine}`)).body, { id: 1, name: mine })
+      assert.equal((await get(`of ${other}`)).status, 401)
+    }
+  })
+})
+
+describe('A program with filters', () => {
+  it('A4: applies a filter that is added to the global entity manager after the first request', async (t) => {
+    const { orm, User, UserToken } = await openDeleted(t, (User) => p.manyToOne(User))
+    const get = await serveTokens(t, orm, [User, UserToken])
+    for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 200)
+    orm.em.addFilter({ ...notDeleted, entity: 'User' } as never)
+    for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
+  })
+
+  it('A4: applies a filter that is added to the entity manager of the request', async (t) => {
+    const { orm, User, UserToken } = await openDeleted(t, (User) => p.manyToOne(User))
+    const filters: object[] = []
+    const get = await serveTokens(t, orm, [User, UserToken], {
+      before(ctx, next) {
+        for (const filter of filters) entityManager(ctx).addFilter(filter as never)
+        return next()
+      },
+    })
+    for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 200)
+    filters.push({ ...notDeleted, entity: 'User' })
+    for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
+    filters.pop()
+    assert.equal((await get()).status, 200)
+  })
+
+  it('A5: applies the filters that the relation turns on', async (t) => {
+    const { orm, User, UserToken } = await openDeleted(
+      t,
+      (User) => p.manyToOne(User).filters({ notDeleted: true }),
+      { filters: { notDeleted: { ...notDeleted, default: false } } },
+    )
+    const get = await serveTokens(t, orm, [User, UserToken])
+    for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
+    await execute(orm, 'update "user" set deleted_at = null')
+    for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 200)
+  })
+
+  it('A5: applies none if the relation turns them off', async (t) => {
+    const { orm, User, UserToken } = await openDeleted(t, (User) => p.manyToOne(User).filters(false), {
+      filters: { notDeleted: { ...notDeleted, default: true } },
+    })
+    const get = await serveTokens(t, orm, [User, UserToken])
+    for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 200)
+  })
+})
+
+/** The options of a program with a replica that lags: it still has the token `revoked`, and lacks the token `new`. */
+async function openReplicated(t: TestContext, options: AnyOptions) {
+  const User = userClass()
+  const UserToken = tokenClass(() => p.manyToOne(User))
+  const entities = [User, UserToken]
+  const names = [await makeDatabase(t), await makeDatabase(t)] as const
+  for (const [dbName, value] of [
+    [names[0], 'new'],
+    [names[1], 'revoked'],
+  ] as const) {
+    const orm = await MikroORM.init({ ...connectionTo(dbName), entities })
+    await orm.schema.create()
+    await insert(orm.em.fork(), User, { id: 1, name: 'Ada' })
+    await insert(orm.em.fork(), UserToken, { id: 2, value, user: 1 })
+    await orm.close(true)
+  }
+  const replicas = [{ ...connectionTo(names[1]), dbName: names[1] }] as never
+  const orm = await MikroORM.init({ ...connectionTo(names[0]), entities, replicas, ...options })
+  t.after(() => orm.close(true))
+  return serveTokens(t, orm, [User, UserToken])
+}
+
+// On SQLite MikroORM opens the file of the primary for each replica.
+describe('A program with a read replica that lags', onlyPostgres, () => {
+  it('A5b: reads the primary if replicas are not preferred', async (t) => {
+    const get = await openReplicated(t, { preferReadReplicas: false })
+    for (let i = 0; i < 3; i += 1) {
+      assert.equal((await get('new')).status, 200)
+      assert.equal((await get('revoked')).status, 401)
+    }
+  })
+
+  it('reads the replica if replicas are preferred, as MikroORM does', async (t) => {
+    const get = await openReplicated(t, {})
+    for (let i = 0; i < 3; i += 1) {
+      assert.equal((await get('new')).status, 401)
+      assert.equal((await get('revoked')).status, 200)
+    }
+  })
+})

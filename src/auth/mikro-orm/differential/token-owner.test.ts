@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { after, describe, it, type TestContext } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/core'
+import { requestTo } from '../../testing/request-to.ts'
+import { KeyLookUp } from '../key-look-up.ts'
+import { LookUp } from '../look-up.ts'
+import { ModelSessionAuthenticatable } from '../session-model.ts'
+import { PointType } from './custom-types.ts'
+import { dropDatabases, openDatabase } from './open-database.ts'
+import { insert, type Model, model } from './people.ts'
+import { serveTokens, tokenClass, userClass } from './token-program.ts'
+
+after(dropDatabases)
+
+describe('A program with bearer tokens', () => {
+  const staffOf = async (t: TestContext, relate: (User: Model) => unknown) => {
+    const User = userClass({ staff: p.integer().unique() })
+    const UserToken = tokenClass(() => relate(User))
+    const orm = await openDatabase(t, { entities: [User, UserToken] })
+    await insert(orm.em.fork(), User, { id: 1, staff: 2, name: 'Ada' })
+    await insert(orm.em.fork(), User, { id: 2, staff: 1, name: 'Root' })
+    // Ada's token: the column has her staff number.
+    await insert(orm.em.fork(), UserToken, { id: 1, value: 'value', user: 2 })
+    return serveTokens(t, orm, [User, UserToken])
+  }
+
+  it('A1: authenticates the user whose target key the token has', async (t) => {
+    const get = await staffOf(t, (User) => p.manyToOne(User).targetKey('staff' as never))
+    for (let i = 0; i < 3; i += 1) assert.deepEqual((await get()).body, { id: 1, staff: 2, name: 'Ada' })
+  })
+
+  it('A1: authenticates the user whose referenced column the token has', async (t) => {
+    const get = await staffOf(t, (User) => p.manyToOne(User).referenceColumnName('staff'))
+    for (let i = 0; i < 3; i += 1) assert.deepEqual((await get()).body, { id: 1, staff: 2, name: 'Ada' })
+  })
+
+  it('A9: has the key that is not persisted beside the relation', async (t) => {
+    const User = userClass()
+    const UserToken = tokenClass(() => p.manyToOne(User), { userId: p.integer().persist(false) })
+    const orm = await openDatabase(t, { entities: [User, UserToken] })
+    await insert(orm.em.fork(), User, { id: 1, name: 'Ada' })
+    await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 1 })
+    const get = await serveTokens(t, orm, [User, UserToken], {
+      answer: (ctx) => ({ userId: Reflect.get(ctx.auth.require(UserToken), 'userId') }),
+    })
+    for (let i = 0; i < 3; i += 1) assert.deepEqual((await get()).body, { userId: 1 })
+  })
+
+  it('A11: finds a token without a user, and authenticates nobody by it', async (t) => {
+    const User = userClass()
+    const UserToken = tokenClass(() => p.manyToOne(User).nullable())
+    const orm = await openDatabase(t, { entities: [User, UserToken] })
+    await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: null })
+    const get = await serveTokens(t, orm, [User, UserToken])
+    const tokens = new LookUp({ model: UserToken, property: 'value', relation: 'user' })
+    for (let i = 0; i < 3; i += 1) {
+      assert.equal((await get()).status, 401)
+      const found = await tokens.find(requestTo(orm), 'value')
+      assert.ok(found && Reflect.get(found, 'user') === null)
+    }
+  })
+
+  it('A16: refuses a relation that is mapped to the key at the start, and names the fix', () => {
+    const User = userClass()
+    const UserToken = tokenClass(() => p.manyToOne(User).mapToPk())
+    assert.throws(() => UserToken.authenticator(), { code: 'ERR_AUTH_MISUSE', message: /mapToPk/ })
+  })
+
+  it('A16: authenticates each of the owners that a token may have', async (t) => {
+    const User = userClass()
+    const Bot = model('Bot', { id: p.integer().primary(), name: p.string() })
+    const UserToken = tokenClass(() => p.manyToOne([User, Bot]).discriminator('userType'))
+    const orm = await openDatabase(t, { entities: [User, Bot, UserToken] })
+    const em = orm.em.fork()
+    const user = em.create(User, { id: 1, name: 'Ada' } as never)
+    const bot = em.create(Bot, { id: 1, name: 'R2' } as never)
+    em.create(UserToken, { id: 1, value: 'value', user } as never)
+    em.create(UserToken, { id: 2, value: 'other', user: bot } as never)
+    await em.flush()
+    let authenticator: unknown
+    try {
+      authenticator = UserToken.authenticator()
+    } catch (error) {
+      // One clear error at the start is as good.
+      assert.equal(Reflect.get(error as object, 'code'), 'ERR_AUTH_MISUSE')
+    }
+    if (!authenticator) return
+    for (const [type, value, name] of [
+      [User, 'value', 'Ada'],
+      [Bot, 'other', 'R2'],
+    ] as const) {
+      const get = await serveTokens(t, orm, [type, UserToken])
+      for (let i = 0; i < 2; i += 1) assert.deepEqual((await get(value)).body, { id: 1, name })
+      const others = await get(value === 'value' ? 'other' : 'value')
+      assert.equal(others.status, 401)
+    }
+  })
+
+  it('A16: refuses a session of a user whose key is an object', async (t) => {
+    const Schema = defineEntity({ name: 'Place', properties: { id: p.type(PointType).primary() } })
+    class Place extends ModelSessionAuthenticatable(Schema.class) {}
+    Schema.setClass(Place as never)
+    const orm = await openDatabase(t, { entities: [Place as unknown as Model] })
+    const place = orm.em.fork().create(Place as unknown as Model, { id: { x: 1, y: 2 } } as never)
+    assert.throws(() => Reflect.get(place, 'sessionID'), { code: 'ERR_AUTH_MISUSE', message: /Place/ })
+  })
+
+  it('A16: refuses to look up by a key that is a date', async (t) => {
+    const Day = model('Day', { at: p.datetime().primary() })
+    const orm = await openDatabase(t, { entities: [Day] })
+    const isClear = { code: 'ERR_AUTH_MISUSE', message: /Day/ }
+    await assert.rejects(new KeyLookUp(Day).find(requestTo(orm), '2026-01-02'), isClear)
+  })
+})

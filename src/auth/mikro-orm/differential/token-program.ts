@@ -1,0 +1,74 @@
+import type { TestContext } from 'node:test'
+import { defineEntity, type MikroORM, p } from '@mikro-orm/core'
+import Koa from 'koa'
+import { type AuthContext, type AuthMiddleware, auth } from '../../auth.ts'
+import type { Class } from '../../class.ts'
+import { guard } from '../../guard.ts'
+import { serve } from '../../testing/serve.ts'
+import { databases } from '../databases.ts'
+import { ModelTokenAuthenticatable } from '../token-model.ts'
+import { type Model, model } from './people.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** A user class with these columns beside its key and name. */
+export function userClass(properties: Values = {}, options: object = {}): Model {
+  return model('User', { id: p.integer().primary(), name: p.string(), ...properties }, options)
+}
+
+interface TokenClass extends Class {
+  authenticator(): AuthMiddleware
+}
+
+/** A token class with that relation to its user, and these columns beside. */
+export function tokenClass(
+  user: () => unknown,
+  properties: Values = {},
+  isValid: (token: object) => boolean = () => true,
+  options: object = {},
+): Model & TokenClass {
+  const Schema = defineEntity({
+    name: 'UserToken',
+    properties: { id: p.integer().primary(), value: p.string().unique(), user, ...properties },
+    ...options,
+  })
+  class UserToken extends ModelTokenAuthenticatable(Schema.class, { value: 'value', user: 'user' as never }) {
+    get isValid(): boolean {
+      return isValid(this)
+    }
+  }
+  Schema.setClass(UserToken as never)
+  return UserToken as unknown as Model & TokenClass
+}
+
+/** What a program does beside authenticating. */
+interface Program {
+  /** Runs before the authenticator. */
+  readonly before?: Koa.Middleware
+  /** Answers a request whose user is authenticated. Without it the user is the answer. */
+  answer?(ctx: AuthContext): unknown
+}
+
+/** Serves an application with bearer tokens. Returns a function that sends a request with the token `value`. */
+export async function serveTokens(
+  t: TestContext,
+  orm: MikroORM,
+  [User, UserToken]: readonly [Class, TokenClass],
+  { before, answer = (ctx) => ctx.auth.require(User) }: Program = {},
+): Promise<(value?: string) => Promise<{ status: number; body: unknown }>> {
+  const app = new Koa<object, AuthContext>()
+  app.use(databases(orm))
+  app.use(auth())
+  if (before) app.use(before)
+  app.use(UserToken.authenticator())
+  app.use(guard(User))
+  app.use(async (ctx) => {
+    ctx.body = (await answer(ctx)) ?? {}
+  })
+  const { url } = await serve(t, app)
+  return async (value = 'value') => {
+    const response = await fetch(url, { headers: { authorization: `Bearer ${value}` } })
+    const text = await response.text()
+    return { status: response.status, body: response.ok ? JSON.parse(text) : text }
+  }
+}
