@@ -74,7 +74,7 @@ export async function isAsFindOne(t: TestContext, way: Way, application: Applica
 
   assert.deepEqual(await observeMissing(ours(), byKey ?? value), await observeMissing(usual(), value))
   if (kindOf(found) === 'an entity')
-    for (const observe of [observeAnswers, observeFlush, observeIdentity])
+    for (const observe of [observeAnswers, observeFlush, observeIdentity, observeManager])
       assert.deepEqual(
         await observe(ours(), orm, application),
         await observe(usual(), orm, application),
@@ -178,6 +178,23 @@ async function observeIdentity(request: Request, orm: MikroORM, application: App
     owner: owner === (again && sought.relation && Reflect.get(again, sought.relation)),
     picture: pictureOf(found),
     changed: await statementsOf(orm, em),
+  }
+}
+
+/** The results of the entity manager's other methods. */
+async function observeManager(request: Request, orm: MikroORM, { sought }: Application): Promise<unknown> {
+  const found = await findOrFail(request)
+  const em = request.manager()
+  const refreshed = await settle(() => em.refresh(found))
+  const populate = (sought.relation === undefined ? [] : [sought.relation]) as never
+  await em.populate<object>([found], populate)
+  const picture = pictureOf(found)
+  em.assign(found, { label: 'tablet' } as never)
+  const assigned = await statementsOf(orm, em)
+  em.remove(found)
+  return {
+    ...{ refreshed: refreshed === found, picture, assigned },
+    removed: await statementsOf(orm, em),
   }
 }
 

@@ -182,6 +182,30 @@ describe('LookUp, by values, finds as em.findOne does', () => {
     }),
   )
   it('bits', onlyPostgres, (t) => isFoundByValue(t, 'findOne', p.string().columnType('bit(3)'), '101'))
+  it('no integer', (t) =>
+    isFoundByValue(t, 'prepared', p.integer(), 5.5, { finds: 'nothing', tokenRow: { value: 5 } }))
+  it('integer beyond the column', (t) =>
+    isFoundByValue(t, isOnPostgres ? 'findOne' : 'prepared', p.integer(), 2 ** 40, {
+      finds: 'nothing',
+      tokenRow: { value: 5 },
+    }))
+  it('integer beyond all columns', (t) =>
+    isFoundByValue(t, 'findOne', p.integer(), 1e21, { finds: 'nothing', tokenRow: { value: 5 } }))
+  it('zero below zero', (t) => isFoundByValue(t, 'prepared', p.integer(), -0, { tokenRow: { value: 0 } }))
+  it('half of a character', (t) =>
+    isFoundByValue(t, 'prepared', p.string(), '\ud800', { tokenRow: { value: '\ufffd' } }))
+  it('collation without case', onlyPostgres, (t) =>
+    isFoundByValue(t, 'prepared', p.string(), 'VALUE', {
+      tokenRow: { value: 'value' },
+      prepare: async ({ em }) => {
+        const execute = (sql: string) => em.getConnection().execute(sql) as Promise<unknown>
+        await execute(
+          `create collation no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
+        )
+        await execute('alter table token alter column value type text collation no_case')
+      },
+    }),
+  )
   it('one of several rows', (t) => {
     const fill = async (em: EntityManager, _: unknown, [User, Token]: Model[] = []) => {
       await insert(em, User as Model, { id: 1, name: 'Ada' })

@@ -86,6 +86,12 @@ describe('LookUp, of the relation, finds as em.findOne does', () => {
     }))
   it('primary key', (t) =>
     isFound(t, 'findOne', { relate: (User) => p.manyToOne(User).primary(), token: { id: p.integer() } }))
+  it('not hydrated', (t) => isFound(t, 'findOne', { relate: (User) => p.manyToOne(User).hydrate(false) }))
+  it('nullable, that becomes null', (t) =>
+    isFound(t, 'prepared', {
+      relate: (User) => p.manyToOne(User).nullable(),
+      change: (token) => Object.assign(token, { user: null }),
+    }))
   it('one to one', (t) => isFound(t, 'prepared', { relate: (User) => p.oneToOne(User).owner() }))
   it('one to one, by reference', (t) =>
     isFound(t, 'prepared', { relate: (User) => p.oneToOne(User).owner().ref() }))
@@ -169,6 +175,13 @@ describe('LookUp, of other relations, finds as em.findOne does', () => {
       user: () => p.manyToOne(User).inversedBy('tokens' as never),
     })
     return isAsFindOne(t, 'findOne', peopleOf(User, Token))
+  })
+  it('collection that is looked up with the token', (t) => {
+    const Team = team()
+    return isFound(t, 'findOne', {
+      ...{ entities: [Team], token: { teams: () => p.manyToMany(Team).owner() } },
+      sought: { relation: 'teams' },
+    })
   })
   it('many to many', (t) => {
     const Team = team()

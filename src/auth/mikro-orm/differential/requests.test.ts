@@ -3,6 +3,7 @@ import { after, describe, it, type TestContext } from 'node:test'
 import { type EntityManager, type MikroORM, p, RequestContext } from '@mikro-orm/core'
 import { requestTo } from '../../testing/request-to.ts'
 import { entityManager } from '../databases.ts'
+import { KeyLookUp } from '../key-look-up.ts'
 import { LookUp } from '../look-up.ts'
 import { isAsFindOne, type Way } from './compare.ts'
 import { dropDatabases, onlyPostgres, onlySqlite, openDatabase } from './open-database.ts'
@@ -42,7 +43,7 @@ async function open(t: TestContext, special?: Special) {
     (await tokens.find(ctx, 'value')) as { label: string; user: { name: string } } | undefined
   await find()
   const { mock } = t.mock.method(Object.getPrototypeOf(orm.em) as EntityManager, 'findOne')
-  return { orm, find, calls: () => mock.callCount() }
+  return { orm, find, sought, calls: () => mock.callCount() }
 }
 
 /** Gives Ada another name, in a transaction of the global entity manager. */
@@ -80,6 +81,18 @@ describe('LookUp, in a request', () => {
     assert.equal(calls(), 1)
     await entityManager(ctx).flush()
     assert.equal((await find())?.label, 'phone')
+  })
+
+  it('loads the user of the token as the user that it has found before', async (t) => {
+    const { orm, find, sought } = await open(t)
+    const { targetMeta } = orm.getMetadata().get<Record<string, object>>(sought.model).properties.user ?? {}
+    const ctx = requestTo(orm)
+    const user = await new KeyLookUp(targetMeta?.class ?? assert.fail()).find(ctx, '1')
+    assert.ok(user)
+    Object.assign(user, { name: 'Grace' })
+    assert.equal((await find(ctx))?.user, user)
+    await entityManager(ctx).flush()
+    assert.equal((await find())?.user.name, 'Grace')
   })
 
   it('uses em.findOne in a RequestContext', async (t) => {
