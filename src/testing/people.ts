@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { JWTKeys } from '#auth/jwt'
 import { Admin } from '../users/admin.ts'
 import { hashPassword } from '../users/password.ts'
+import { password } from './password.ts'
 import type { Site } from './site.ts'
 import type { Visitor } from './visitor.ts'
 
-/** Everybody's password. It must turn up nowhere. */
-export const password = 'seven wise canaries 1815'
+export { password } from './password.ts'
 
 /** A site as people see it, in this process or another. */
 export type Visited = Pick<Site, 'visitor'>

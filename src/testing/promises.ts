@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { resolve } from 'node:path'
-import { password } from './people.ts'
+import { password } from './password.ts'
 
 /** A response of the site. */
 export interface Answer {

@@ -13,7 +13,7 @@ import { httpServer } from '../http/http-server.ts'
 import { createLog } from '../log.ts'
 import { schema } from '../schema.ts'
 import { type SiteUses, siteUses } from '../web/last-uses.ts'
-import { password } from './people.ts'
+import { password } from './password.ts'
 import { makeDatabase, type TestDatabase } from './test-database.ts'
 import { Visitor } from './visitor.ts'
 
