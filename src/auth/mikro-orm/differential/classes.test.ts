@@ -5,6 +5,7 @@ import {
   type EntityManager,
   EntityRepository,
   type EventSubscriber,
+  type MikroORM,
   type OptionalProps,
   p,
 } from '@mikro-orm/core'
@@ -154,6 +155,36 @@ describe('LookUp, of classes, finds as em.findOne does', () => {
     Schema.setClass(User)
     return isFoundOf(t, 'findOne', User)
   })
+  it('getter for a column that is persisted', (t) => {
+    const Schema = defineEntity({
+      name: 'User',
+      properties: { ...columns, shout: p.string().getter() },
+    })
+    class User extends Schema.class {}
+    Object.defineProperty(User.prototype, 'shout', {
+      get(this: { name: string }) {
+        return this.name.toUpperCase()
+      },
+      configurable: true,
+    })
+    Schema.setClass(User)
+    return isFoundOf(t, 'findOne', User, { userRow: { shout: 'ADA' } })
+  })
+  it('accessor of the class for the primary key', (t) => {
+    const Schema = defineEntity({ name: 'User', properties: columns })
+    class User extends Schema.class {}
+    Object.defineProperty(User.prototype, 'id', {
+      get(this: { number: number }) {
+        return this.number
+      },
+      set(this: { number: number }, value: number) {
+        this.number = value
+      },
+      configurable: true,
+    })
+    Schema.setClass(User)
+    return isFoundOf(t, 'findOne', User)
+  })
   it('base class of JavaScript', (t) => {
     class Named {
       get shout(): string {
@@ -289,9 +320,21 @@ describe('LookUp, of hooks, finds as em.findOne does', () => {
   it('beforeUpdate', (t) => isFound(t, 'prepared', { tokenOptions: { hooks: { beforeUpdate: [mark] } } }))
   it('subscriber of the configuration', (t) =>
     isFound(t, 'findOne', { options: { subscribers: [new Marking()] } }))
-  it('subscriber after the first look-up', (t) =>
-    isFound(t, 'findOne', { later: ({ em }) => em.getEventManager().registerSubscriber(new Marking()) }))
+  it('subscriber to the token after the first look-up', (t) =>
+    isFound(t, 'findOne', { later: (orm) => subscribe(orm, 'Token') }))
+  it('subscriber to the user after the first look-up', (t) =>
+    isFound(t, 'findOne', { later: (orm) => subscribe(orm, 'User') }))
 })
+
+/** Adds a subscriber to the loading of an entity. */
+function subscribe({ em }: MikroORM, name: string): void {
+  const metas = [...em.getMetadata().getAll().values()]
+  const classes = metas.filter((meta) => meta.className === name).map((meta) => meta.class as never)
+  em.getEventManager().registerSubscriber({
+    getSubscribedEntities: () => classes,
+    onLoad: ({ entity }) => void Reflect.set(entity, 'name', 'seen'),
+  })
+}
 
 /** An entity of a class that extends none of MikroORM's. */
 function defineEntityOf(type: abstract new () => object, properties: object): Model {

@@ -67,6 +67,12 @@ describe('LookUp, of filters of the user, finds as em.findOne does', () => {
   it('user who is hidden, without joins for filters', (t) =>
     isHidden(t, 'prepared', { ...softly({}, gone), options: { autoJoinRefsForFilters: false } }))
   it('function', (t) => isHidden(t, 'findOne', softly({ cond: () => ({ deletedAt: null }) }, gone)))
+  it('function that the relation turns on', (t) =>
+    isHidden(t, 'findOne', {
+      ...softly({ cond: () => ({ deletedAt: null }), default: false }, gone),
+      options: { allowGlobalContext: true },
+      relate: (User) => p.manyToOne(User).filters({ here: true }),
+    }))
   it('relation that is not loaded', (t) =>
     isHidden(t, 'findOne', { ...softly({}, gone), sought: { relation: undefined } }))
   it('strict filter', (t) => isHidden(t, 'prepared', softly({ strict: true }, gone)))
@@ -121,6 +127,23 @@ describe('LookUp, of filters of the application, finds as em.findOne does', () =
     isHidden(t, 'findOne', {
       ...deletable,
       options: inConfig(() => ({ deletedAt: null }), { entity: 'User' }),
+    }))
+  it('configuration, function, with a global context', (t) =>
+    isHidden(t, 'findOne', {
+      ...deletable,
+      options: {
+        ...inConfig(() => ({ deletedAt: null }), { entity: 'User' }),
+        allowGlobalContext: true,
+      },
+    }))
+  it('em.addFilter after the first look-up, which the relation turns on', (t) =>
+    isHidden(t, 'findOne', {
+      ...deletable,
+      relate: (User) => p.manyToOne(User).filters({ here: true }),
+      later: ({ em }) =>
+        em.addFilter({
+          ...{ name: 'here', cond: { deletedAt: null }, entity: 'User', default: false },
+        } as never),
     }))
   it('em.addFilter before the first look-up', (t) =>
     isHidden(t, 'prepared', { ...deletable, prepare: addFilter }))

@@ -63,7 +63,7 @@ describe('A program with schemas', onlyPostgres, () => {
       await orm.schema.update({ schema })
       const em = orm.em.fork({ schema })
       await em.insert(User, { id: 1, name } as never)
-      await em.insert(UserToken, { id: 1, value: `of ${name}`, user: 1 } as never)
+      await em.insert(UserToken, { id: 1, value: `of${name}`, user: 1 } as never)
     }
     const tenant = { schema: 'one' }
     const get = await serveTokens(t, orm, [User, UserToken], {
@@ -74,8 +74,8 @@ describe('A program with schemas', onlyPostgres, () => {
       ['two', 'Grace', 'Ada'],
     ] as const) {
       tenant.schema = schema
-      assert.deepEqual((await get(`of ${mine}`)).body, { id: 1, name: mine })
-      assert.equal((await get(`of ${other}`)).status, 401)
+      assert.deepEqual((await get(`of${mine}`)).body, { id: 1, name: mine })
+      assert.equal((await get(`of${other}`)).status, 401)
     }
   })
 })

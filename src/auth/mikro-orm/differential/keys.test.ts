@@ -165,6 +165,12 @@ describe('LookUp, by values, finds as em.findOne does', () => {
   it('uuid', (t) => isFoundByValue(t, 'prepared', p.uuid(), uuid))
   it('custom type', (t) => isFoundByValue(t, 'findOne', p.type(Reversed), 'value'))
   it('trimmed string', (t) => isFoundByValue(t, 'findOne', p.string().trim(), 'value'))
+  it('relation', (t) =>
+    isFoundByValue(t, 'findOne', p.string(), 'value', { value: 1, sought: { property: 'user' } }))
+  it('value that is not persisted', (t) =>
+    isFoundByValue(t, 'findOne', p.string().persist(false), 'value', {
+      ...{ finds: 'an error', tokenRow: { value: undefined } },
+    }))
   it('scalar reference', (t) => isFoundByValue(t, 'prepared', p.string().ref(), 'value'))
   it('string, by a number', (t) =>
     isFoundByValue(t, 'findOne', p.string(), 5, {
@@ -183,7 +189,10 @@ describe('LookUp, by values, finds as em.findOne does', () => {
   )
   it('bits', onlyPostgres, (t) => isFoundByValue(t, 'findOne', p.string().columnType('bit(3)'), '101'))
   it('no integer', (t) =>
-    isFoundByValue(t, 'prepared', p.integer(), 5.5, { finds: 'nothing', tokenRow: { value: 5 } }))
+    isFoundByValue(t, isOnPostgres ? 'findOne' : 'prepared', p.integer(), 5.5, {
+      finds: 'nothing',
+      tokenRow: { value: 5 },
+    }))
   it('integer beyond the column', (t) =>
     isFoundByValue(t, isOnPostgres ? 'findOne' : 'prepared', p.integer(), 2 ** 40, {
       finds: 'nothing',
@@ -202,7 +211,7 @@ describe('LookUp, by values, finds as em.findOne does', () => {
         await execute(
           `create collation no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
         )
-        await execute('alter table token alter column value type text collation no_case')
+        await execute('alter table token alter column value type text collate no_case')
       },
     }),
   )
