@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { schema } from '../schema.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
 import { makeDatabase, onlyPostgres } from '../testing/test-database.ts'
-import { Attempt } from '../throttle/attempt.ts'
+import { AttemptCount } from '../throttle/attempt-count.ts'
 import { Throttle } from '../throttle/throttle.ts'
 import { deleteBatch } from './delete-batch.ts'
 import { openDatabase } from './open-database.ts'
@@ -19,10 +19,12 @@ async function open(t: TestContext, expired: number) {
   })
   const row = (at: number) => ({
     id: uuidv7(),
-    ...{ action: 'password', account: 'ada', network: 'here', at, pending: false },
+    ...{ counter: 'ada', at, expiresAt: at + 60_000, used: 1, running: 0 },
   })
-  await one.em.fork().insertMany(Attempt, [row(Date.now()), ...Array.from({ length: expired }, () => row(0))])
-  return { one, other, left: () => one.em.fork().count(Attempt) }
+  await one.em
+    .fork()
+    .insertMany(AttemptCount, [row(Date.now()), ...Array.from({ length: expired }, () => row(0))])
+  return { one, other, left: () => one.em.fork().count(AttemptCount) }
 }
 
 describe('deleteBatch', () => {
@@ -43,9 +45,9 @@ describe('deleteBatch', () => {
     const { one, other, left } = await open(t, 150)
     const old = { where: { at: 0 }, key: 'id' } as const
     await one.em.fork().transactional(async (em) => {
-      assert.equal(await deleteBatch(em, Attempt, old, 100), 100)
-      assert.equal(await deleteBatch(other.em.fork(), Attempt, old, 100), 50)
-      assert.equal(await deleteBatch(other.em.fork(), Attempt, old, 100), 0)
+      assert.equal(await deleteBatch(em, AttemptCount, old, 100), 100)
+      assert.equal(await deleteBatch(other.em.fork(), AttemptCount, old, 100), 50)
+      assert.equal(await deleteBatch(other.em.fork(), AttemptCount, old, 100), 0)
     })
     assert.equal(await left(), 1)
   })

@@ -1,10 +1,12 @@
 import { Accounts20261121 } from './20261121-accounts.ts'
 import { Throttle20261121 } from './20261121-throttle.ts'
 import { Devices20261122 } from './20261122-devices.ts'
+import { AttemptCounts20261125 } from './20261125-attempt-counts.ts'
 
 /** All migrations, oldest first. A released migration never changes. */
 export const migrations = [
   { name: '20261121-accounts', class: Accounts20261121 },
   { name: '20261121-throttle', class: Throttle20261121 },
   { name: '20261122-devices', class: Devices20261122 },
+  { name: '20261125-attempt-counts', class: AttemptCounts20261125 },
 ]

@@ -160,6 +160,17 @@ describe('guessing', () => {
     assert.deepEqual(statuses(tokens), { 200: 50, 201: 50, 429: 2 })
   })
 
+  test('P2 writes no row for sign-ups with a taken address, from however many networks', async (t) => {
+    const { site, from } = await siteWithAda(t)
+    const rows = async () => Number((await sql(site, 'select count(*) as n from attempts'))[0]?.n)
+    const before = await rows()
+    for (let i = 0; i < 300; i += 1) {
+      const network = from(`2001:db8:1:${i.toString(16)}::1`)
+      assert.equal((await site.visitor().json('/users', registration('Ada'), network)).status, 409)
+    }
+    assert.equal(await rows(), before)
+  })
+
   test('keeps nothing in memory, and nothing that others do makes it forget an allowance that is used up', async (t) => {
     const { site } = await siteWithAda(t)
     let now = Date.now()

@@ -3,29 +3,30 @@ import type { Column } from './key.ts'
 const minute = 60_000
 const quarter = 15 * minute
 
-/** The longest that anything counts, in milliseconds. */
+/** The longest window of an allowance, in milliseconds. */
 export const day = 24 * 60 * minute
 
-/** What is counted. */
+/** An action with an allowance. */
 export type Action = 'password' | 'sign-up' | 'token'
 
-/** So many in so many milliseconds, counted by these columns. */
+/** How many attempts are allowed in a window of so many milliseconds, counted by these columns. */
 export interface Allowance {
   readonly by: readonly Column[]
   readonly most: number
   readonly within: number
 }
 
-/** The allowances for an action. */
+/** The allowances of an action. */
 export interface Rule {
+  /** Of attempts from a device that the account does not know. */
   readonly allowances: readonly Allowance[]
-  /** Where somebody comes from a device that the account knows. */
+  /** Of attempts from a known device. */
   readonly fromDevice: readonly Allowance[]
-  /** Whether what succeeded counts too. */
+  /** Whether successful attempts count. Failed ones always do. */
   readonly countsSuccess: boolean
 }
 
-/** SECURITY.md, "Guessing", says the same in words. */
+/** SECURITY.md, "Guessing", lists the same figures. */
 export const rules: Record<Action, Rule> = {
   password: {
     allowances: [

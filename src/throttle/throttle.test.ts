@@ -8,6 +8,8 @@ import { TryLater } from '../refusal.ts'
 import { schema } from '../schema.ts'
 import { recordStatements } from '../testing/record-statements.ts'
 import { makeDatabase } from '../testing/test-database.ts'
+import { AttemptCount } from './attempt-count.ts'
+import { counterOf, keyOf } from './key.ts'
 import { Throttle, type Try } from './throttle.ts'
 
 const wrong = async () => undefined
@@ -70,20 +72,6 @@ describe('Throttle', () => {
     await settled
   })
 
-  test('refuses most of a flood without asking the database, whether it is of one account or of many (long)', async (t) => {
-    for (const [accounts, evaluated] of [
-      [1, 10],
-      [3000, 50],
-    ] as const) {
-      const { orm } = await openOne(t)
-      const statements = await recordStatements(t, orm)
-      const many = Array.from({ length: 3000 }, (_, i) => ({ ...guess, account: `${i % accounts}` }))
-      const result = await flood([new Throttle(orm)], many, wrong)
-      assert.deepEqual(result, { evaluated, refused: 3000 - evaluated })
-      assert.ok(statements.length < 1500, `${statements.length} statements`)
-    }
-  })
-
   test('leaves the event loop turning while hundreds of networks wait for one account (long)', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
@@ -104,7 +92,8 @@ describe('Throttle', () => {
       await new Promise((resolve) => setImmediate(resolve))
       most = Math.max(most, statements.length - before)
     }
-    assert.ok(most <= 110, `${most} statements in one turn`)
+    // The 100 places that are left, and two statements of each of the 64 attempts that wait.
+    assert.ok(most <= 228, `${most} statements in one turn`)
   })
 
   test('refuses with 429 and a whole number of seconds, and the wait really ends', async (t) => {
@@ -213,6 +202,59 @@ describe('Throttle', () => {
     await flood([throttle], Array(10).fill(guess), wrong)
     assert.equal(await throttle.purge(), 0)
     now += 25 * 60 * 60_000
-    assert.deepEqual([await throttle.purge(6), await throttle.purge(6), await throttle.purge(6)], [6, 4, 0])
+    assert.deepEqual([await throttle.purge(2), await throttle.purge(2), await throttle.purge(2)], [2, 1, 0])
+  })
+
+  test('P2 counts the attempts of a window in one row for each allowance', async (t) => {
+    const { orm } = await openOne(t)
+    await flood([new Throttle(orm)], Array(10).fill(guess), wrong)
+    assert.equal(await orm.em.fork().count(AttemptCount), 3)
+  })
+
+  test('P2 writes no more rows than its limit, and still lets known devices in', async (t) => {
+    const { orm } = await openOne(t)
+    let now = Date.now()
+    const throttle = new Throttle(orm, () => now, 60)
+    const rows = () => orm.em.fork().count(AttemptCount)
+    const attempt = (i: number) => ({ ...guess, account: `${i}@example.com`, address: `2001:db8:0:${i}::1` })
+    for (let i = 0; i < 20; i += 1) await throttle.attempt(attempt(i), wrong)
+    for (let i = 20; i < 200; i += 1)
+      await assert.rejects(throttle.attempt(attempt(i), wrong), { status: 429 })
+    assert.equal(await rows(), 60)
+    assert.equal(await throttle.attempt({ ...attempt(201), device: 'known' }, right), 'right')
+    now += 24 * 60 * 60_000
+    while ((await throttle.purge()) > 0);
+    assert.equal(await throttle.attempt(attempt(202), right), 'right')
+  })
+
+  test('P2 keeps no more than 65,536 counters by account, however many accounts are invented', () => {
+    const names = Array.from({ length: 100_000 }, (_, i) => {
+      const key = keyOf({ account: `${i}@example.com`, address: '192.0.2.1' })
+      return counterOf('password', { by: ['account'], most: 100, within: 86_400_000 }, key)
+    })
+    assert.ok(new Set(names).size < 65_536)
+  })
+
+  test('refuses an attempt that finds all places taken by running ones for five seconds', async (t) => {
+    const { orm } = await openOne(t)
+    const throttle = new Throttle(orm)
+    const gate = Promise.withResolvers<string>()
+    const running = Array.from({ length: 10 }, () => throttle.attempt(guess, () => gate.promise))
+    const start = performance.now()
+    await assert.rejects(throttle.attempt(guess, right), { status: 429, seconds: 5 })
+    assert.ok(performance.now() - start >= 5_000)
+    gate.resolve('right')
+    await Promise.all(running)
+    assert.equal(await throttle.attempt(guess, right), 'right')
+  })
+
+  test('stops waiting for a place when the client has left', async (t) => {
+    const { orm } = await openOne(t)
+    const throttle = new Throttle(orm)
+    const gate = Promise.withResolvers<string>()
+    const running = Array.from({ length: 10 }, () => throttle.attempt(guess, () => gate.promise))
+    await assert.rejects(throttle.attempt({ ...guess, hasLeft: () => true }, right), { status: 400 })
+    gate.resolve('right')
+    await Promise.all(running)
   })
 })

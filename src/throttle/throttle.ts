@@ -1,117 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
-import { TryLater } from '../refusal.ts'
+import { Refusal } from '../refusal.ts'
 import { type Action, rules } from './allowance.ts'
-import { Attempt } from './attempt.ts'
-import { digestOf, keyOf } from './key.ts'
-import { Places, type Wanted } from './places.ts'
-import { WaitingLines } from './waiting-lines.ts'
+import { AttemptCount } from './attempt-count.ts'
+import type { Place, Wanted } from './counter-rows.ts'
+import { Counters, deleteCounts } from './counters.ts'
+import { keyOf } from './key.ts'
+import { NetworkLimit } from './network-limit.ts'
+import { TableLimit } from './table-limit.ts'
+import { tooMany } from './too-many.ts'
 
-// Leaves time for the hash, and the answer, before the connection is cut.
-const longestWait = 10_000
+// How long an attempt waits for running ones, how often it tries on average, and when it may come back. In milliseconds.
+const longestWait = 5_000
+const pause = 50
+const busy = 5_000
+// Enough for the people of a network, and few enough to ask the database for.
+const mostWaiting = 64
+// At about 200 bytes each with their indexes.
+const usualMostRows = 1_000_000
 
-/** What is attempted, and by whom: the parts that the allowances are counted by. */
+/** An attempt, and the values that its allowances are counted by. */
 export interface Try {
   readonly action: Action
-  /** Whom it is about: an account that exists or not, alike. */
+  /** The account that it concerns, whether that exists or not. */
   readonly account: string
   /** The address that it comes from. */
   readonly address: string
-  /** A device that this account has signed in from before. It has an allowance of its own, which strangers cannot use up. */
+  /** A device that this account has signed in from. It has allowances of its own, which strangers cannot use up. */
   readonly device?: string | undefined
-  /** Whether whoever sent it has gone, and need not wait for a place. */
+  /** Whether the client has closed the connection. */
   readonly hasLeft?: () => boolean
 }
 
 /**
- * Allowances for what people may guess at, counted in the application's database, so that all its processes share them
- * and a restart gives nobody a fresh one. Knows nothing of users: an account is any text.
+ * Limits attempts by account, network and device, in the application's database. Knows nothing of users: an account is
+ * any text.
  */
 export class Throttle {
-  readonly #places: Places
-  readonly #lines = new WaitingLines()
+  readonly #counters: Counters
+  readonly #table: TableLimit
+  readonly #lookUps = new NetworkLimit(50)
+  #waiting = 0
 
-  constructor(orm: MikroORM, now = Date.now) {
-    this.#places = new Places(orm, now)
+  /**
+   * @param now the clock, in milliseconds
+   * @param mostRows how many rows strangers can make it write; beyond them it refuses attempts from unknown devices
+   */
+  constructor(orm: MikroORM, now = Date.now, mostRows = usualMostRows) {
+    this.#counters = new Counters(orm, now)
+    this.#table = new TableLimit(() => orm.em.fork().count(AttemptCount), mostRows)
   }
 
   /**
-   * Evaluates an attempt if its allowances have a place for it, which is taken before the evaluation: guesses sent all
-   * at once are no more than guesses sent one by one. Where the places are only taken, and not used up, it waits in line.
+   * Evaluates an attempt if its allowances have a place for it. The place is taken before the evaluation, so that attempts
+   * sent at once count like attempts sent one by one. If running evaluations have all places, it waits for five seconds.
    *
-   * @returns what `evaluate` returns; `undefined` is a failure, and counts
-   * @throws {TryLater} 429, if an allowance is used up; 503, if too many wait already, or for too long
+   * @returns what `evaluate` returns; `undefined` is a failure
+   * @throws {TryLater} 429, if an allowance is used up, or busy for too long
+   * @throws {Refusal} 400, if the client has left while it waited
    */
   async attempt<Result>(
     attempt: Try,
     evaluate: () => Promise<Result | undefined>,
   ): Promise<Result | undefined> {
-    const rule = rules[attempt.action]
-    const id = await this.#takePlace(attempt)
-    let isFailure = rule.countsSuccess
+    const place = await this.#takePlace(attempt)
+    let isUsed = false
     try {
       const result = await evaluate()
-      isFailure ||= result === undefined
+      isUsed = rules[attempt.action].countsSuccess || result === undefined
       return result
     } finally {
-      // What could not be evaluated, because a database was away, was no guess.
-      await this.#places.leave(id, { isFailure })
-      this.#lines.tell()
+      // An evaluation that threw decided nothing, because the database was away, for example.
+      await this.#counters.leave(place, { isUsed: () => isUsed })
     }
   }
 
-  /** Forgets, in a batch of so many, what no allowance counts any more. Returns how many there were. */
-  purge(most = 500): Promise<number> {
-    return this.#places.purge(most)
+  /**
+   * Counts a look-up that costs no work, such as whether an address is taken. The count is in the memory of this process,
+   * because a row would cost more than the look-up.
+   *
+   * @throws {TryLater} 429, after 50 from a network in a quarter of an hour
+   */
+  countLookUp(address: string): void {
+    this.#lookUps.count(address)
   }
 
-  // Who waits for a place of an account keeps nobody waiting who needs one of the network only: of each account, from one
-  // network or device, the first in line stands in the network's line, and leaves it if it is the account that has none.
-  async #takePlace(attempt: Try): Promise<string> {
-    const { action, hasLeft = () => false } = attempt
-    const { allowances, fromDevice } = rules[action]
-    const key = keyOf(attempt)
-    const wanted = { action, key, allowances: key.device === null ? allowances : fromDevice }
-    const ofNetwork = wanted.allowances.filter(({ by }) => by.join() === 'network')
-    const until = performance.now() + longestWait
-    const tries = () => this.#try(wanted)
-    const triesInTurn = async () => {
-      const place = await this.#lines.enter(`${action} ${key.network}`, {
-        tries: async () => {
-          const id = await tries()
-          const isNetworkFull = !id && (await this.#places.areTaken({ ...wanted, allowances: ofNetwork }))
-          return isNetworkFull ? undefined : { id }
-        },
-        hasLeft,
-        until,
-      })
-      return place.id
+  /** Deletes a batch of counts that are over. Returns how many there were. */
+  async purge(most = 500): Promise<number> {
+    const deleted = await this.#counters.purge(most)
+    if (deleted > 0) this.#table.reset()
+    return deleted
+  }
+
+  async #takePlace(attempt: Try): Promise<Place> {
+    const wanted = wantedBy(attempt)
+    if (wanted.allowances.some(({ by }) => by.includes('network')) && (await this.#table.isFull()))
+      throw tooMany(busy)
+    return (await this.#counters.take(wanted)) ?? this.#wait(wanted, attempt)
+  }
+
+  async #wait(wanted: Wanted, { hasLeft = () => false }: Try): Promise<Place> {
+    if (this.#waiting >= mostWaiting) throw tooMany(busy)
+    this.#waiting += 1
+    try {
+      for (const until = performance.now() + longestWait; performance.now() < until; ) {
+        const shortage = await this.#counters.shortage(wanted)
+        if (shortage > 0) throw tooMany(shortage)
+        await sleep(pause * (0.5 + Math.random()))
+        if (hasLeft()) throw new Refusal(400, 'The connection was closed while this request waited.')
+        const place = await this.#counters.take(wanted)
+        if (place) return place
+      }
+      throw tooMany(busy)
+    } finally {
+      this.#waiting -= 1
     }
-    return this.#lines.enter(`${action} ${key.device ?? key.network} ${key.account}`, {
-      tries: ofNetwork.length > 0 ? triesInTurn : tries,
-      hasLeft,
-      until,
-    })
-  }
-
-  async #try(wanted: Wanted): Promise<string | undefined> {
-    const id = await this.#places.take(wanted)
-    const shortage = id === undefined ? await this.#places.shortage(wanted) : 0
-    if (shortage > 0) throw tooMany(Math.ceil(shortage / 1000))
-    return id
   }
 }
 
-/** Gives an account all of its allowances for an action back, because what there was to guess has changed. */
-export async function forgetAttempts(
+/** Gives an account its allowances for an action back, because its password has changed. */
+export function forgetAttempts(
   em: EntityManager,
   { action, account }: Pick<Try, 'action' | 'account'>,
 ): Promise<void> {
-  await em.nativeDelete(Attempt, { action, account: digestOf(account) })
+  const allowances = rules[action].allowances.filter(({ by }) => by.length === 1 && by[0] === 'account')
+  return deleteCounts(em, { action, key: keyOf({ account, address: '' }), allowances })
 }
 
-function tooMany(seconds: number): TryLater {
-  const minutes = Math.ceil(seconds / 60)
-  const wait =
-    minutes > 90 ? `${Math.ceil(minutes / 60)} hours` : minutes === 1 ? 'a minute' : `${minutes} minutes`
-  return new TryLater(429, `Too many attempts. Try again in ${wait}.`, seconds)
+function wantedBy(attempt: Try): Wanted {
+  const { allowances, fromDevice } = rules[attempt.action]
+  const key = keyOf(attempt)
+  return { action: attempt.action, key, allowances: key.device === null ? allowances : fromDevice }
 }

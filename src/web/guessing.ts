@@ -82,6 +82,11 @@ export function limited<Result>(
   return throttles.get(ctx)?.attempt({ ...attempt, ...originOf(ctx) }, evaluateInTurn) ?? evaluate()
 }
 
+/** Counts a look-up of a stranger that costs no work. */
+export function countLookUp(ctx: Pick<Context, 'ip'>): void {
+  throttles.get(ctx)?.countLookUp(ctx.ip)
+}
+
 function strangerOf(ctx: Pick<Context, 'ip' | 'req'>): Applicant {
   const { address, hasLeft } = originOf(ctx)
   return { from: networkOf(address), isKnown: false, hasLeft }

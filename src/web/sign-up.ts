@@ -9,7 +9,7 @@ import { afterLogin, asked } from './after-login.ts'
 import { fieldsOf } from './body.ts'
 import { wantsPage } from './face.ts'
 import { formAgain } from './form-again.ts'
-import { limited } from './guessing.ts'
+import { countLookUp, limited } from './guessing.ts'
 import { userRecord } from './records.ts'
 import { seeOther } from './see-other.ts'
 import { lifetime } from './session-limits.ts'
@@ -29,9 +29,13 @@ export function signUp(router: Router<object, SiteContext>): void {
     const parsed = parseRegistration(fieldsOf(ctx))
     if ('errors' in parsed) throw new FieldRefusal(400, parsed.errors)
     const { registration } = parsed
-    const user = await limited(ctx, { action: 'sign-up', account: registration.emailKey }, () =>
-      createUser(ctx, registration),
+    countLookUp(ctx)
+    const isTaken = await entityManager(ctx).count(
+      User,
+      { emailKey: registration.emailKey },
+      { filters: false },
     )
+    const user = isTaken ? undefined : await createUser(ctx, registration)
     if (!user) throw new FieldRefusal(409, [taken])
     if (!wantsPage(ctx)) {
       ctx.status = 201
@@ -44,17 +48,21 @@ export function signUp(router: Router<object, SiteContext>): void {
   })
 }
 
-/** The new user, or nobody if the address is taken. It is looked up before the password is hashed, which is dear. */
-async function createUser(ctx: SiteContext, registration: Registration): Promise<User | undefined> {
+/** Creates the user. Returns `undefined` if another request has just taken the address. */
+function createUser(ctx: SiteContext, registration: Registration): Promise<User | undefined> {
+  return limited(ctx, { action: 'sign-up', account: registration.emailKey }, () =>
+    insertUser(ctx, registration),
+  )
+}
+
+async function insertUser(ctx: SiteContext, registration: Registration): Promise<User | undefined> {
   const { name, email, emailKey, password } = registration
   const em = entityManager(ctx)
-  if (await em.count(User, { emailKey }, { filters: false })) return undefined
   const user = em.create(User, { name, email, emailKey, passwordHash: await hashPassword(password) })
   try {
     await em.flush()
     return user
   } catch (error) {
-    // Somebody else took it meanwhile.
     if (error instanceof UniqueConstraintViolationException) return undefined
     throw error
   }

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { NetworkLimit } from './network-limit.ts'
+
+const minute = 60_000
+
+describe('NetworkLimit', () => {
+  test('refuses a network after so many times with 429, and lets it ask again after a quarter of an hour', () => {
+    let now = 0
+    const limit = new NetworkLimit(50, () => now)
+    const ask = () => limit.count('2001:db8::1')
+    for (let i = 0; i < 50; i += 1) ask()
+    now = 5 * minute
+    assert.throws(ask, { status: 429, seconds: 600 })
+    limit.count('192.0.2.1')
+    now = 15 * minute
+    ask()
+  })
+
+  test('P2 D9 counts a million networks in the same memory, and forgets none that is used up', () => {
+    const limit = new NetworkLimit(50, () => 0)
+    for (let i = 0; i < 50; i += 1) limit.count('192.0.2.1')
+    let refused = 0
+    for (let i = 0; i < 1_000_000; i += 1) {
+      try {
+        limit.count(`2001:db8:${(i >> 16).toString(16)}:${(i & 0xffff).toString(16)}::1`)
+      } catch {
+        refused += 1
+      }
+    }
+    assert.ok(refused < 1_000, `${refused} share a counter with a network that is used up`)
+    assert.throws(() => limit.count('192.0.2.1'), { status: 429 })
+  })
+})
