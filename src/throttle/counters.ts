@@ -7,19 +7,26 @@ import { isPostgres } from '../database/is-postgres.ts'
 import type { Allowance } from './allowance.ts'
 import { AttemptCount } from './attempt-count.ts'
 import { type Place, rowsOf, type Slice, type Wanted, waitFor } from './counter-rows.ts'
+import { TaskQueue } from './task-queue.ts'
 
 /** Counts attempts in the database, so that processes share the counts and a restart keeps them. */
 export class Counters {
   readonly #orm: MikroORM
   readonly #now: () => number
+  readonly #takes = new TaskQueue()
 
   constructor(orm: MikroORM, now: () => number) {
     this.#orm = orm
     this.#now = now
   }
 
-  /** Takes a place in all of the allowances, in one statement. Returns `undefined` if one of them is full. */
-  async take(wanted: Wanted): Promise<Place | undefined> {
+  /** Takes a place in all of the allowances. Returns `undefined` if one of them is full. */
+  take(wanted: Wanted): Promise<Place | undefined> {
+    // With PostgreSQL a flood of attempts would wait for their locks on every connection of the pool.
+    return isPostgres(this.#orm.em) ? this.#takes.run(() => this.#take(wanted)) : this.#take(wanted)
+  }
+
+  async #take(wanted: Wanted): Promise<Place | undefined> {
     const now = this.#now()
     const rows = rowsOf(wanted, now)
     const { affectedRows } = await this.#lock(rows, (transaction) =>

@@ -7,6 +7,7 @@ import type { Place, Wanted } from './counter-rows.ts'
 import { Counters, deleteCounts } from './counters.ts'
 import { keyOf } from './key.ts'
 import { NetworkLimit } from './network-limit.ts'
+import { PendingLimit } from './pending-limit.ts'
 import { TableLimit } from './table-limit.ts'
 import { tooMany } from './too-many.ts'
 
@@ -14,8 +15,6 @@ import { tooMany } from './too-many.ts'
 const longestWait = 5_000
 const pause = 50
 const busy = 5_000
-// Enough for the people of a network, and few enough to ask the database for.
-const mostWaiting = 64
 // At about 200 bytes each with their indexes.
 const usualMostRows = 1_000_000
 
@@ -40,7 +39,7 @@ export class Throttle {
   readonly #counters: Counters
   readonly #table: TableLimit
   readonly #lookUps = new NetworkLimit(50)
-  #waiting = 0
+  readonly #pending = new PendingLimit()
 
   /**
    * @param now the clock, in milliseconds
@@ -94,26 +93,27 @@ export class Throttle {
 
   async #takePlace(attempt: Try): Promise<Place> {
     const wanted = wantedBy(attempt)
-    if (wanted.allowances.some(({ by }) => by.includes('network')) && (await this.#table.isFull()))
-      throw tooMany(busy)
-    return (await this.#counters.take(wanted)) ?? this.#wait(wanted, attempt)
+    const isStranger = wanted.allowances.some(({ by }) => by.includes('network'))
+    if (isStranger && (await this.#table.isFull())) throw tooMany(busy)
+    const { account, network, device } = wanted.key
+    const leave = this.#pending.enter(`${account} ${device ?? network}`, { isKnownDevice: device !== null })
+    if (!leave) throw tooMany(busy)
+    try {
+      return await this.#wait(wanted, attempt)
+    } finally {
+      leave()
+    }
   }
 
   async #wait(wanted: Wanted, { hasLeft = () => false }: Try): Promise<Place> {
-    if (this.#waiting >= mostWaiting) throw tooMany(busy)
-    this.#waiting += 1
-    try {
-      for (const until = performance.now() + longestWait; performance.now() < until; ) {
-        const shortage = await this.#counters.shortage(wanted)
-        if (shortage > 0) throw tooMany(shortage)
-        await sleep(pause * (0.5 + Math.random()))
-        if (hasLeft()) throw new Refusal(400, 'The connection was closed while this request waited.')
-        const place = await this.#counters.take(wanted)
-        if (place) return place
-      }
-      throw tooMany(busy)
-    } finally {
-      this.#waiting -= 1
+    for (const until = performance.now() + longestWait; ; ) {
+      const place = await this.#counters.take(wanted)
+      if (place) return place
+      const shortage = await this.#counters.shortage(wanted)
+      if (shortage > 0) throw tooMany(shortage)
+      if (performance.now() >= until) throw tooMany(busy)
+      await sleep(pause * (0.5 + Math.random()))
+      if (hasLeft()) throw new Refusal(400, 'The connection was closed while this request waited.')
     }
   }
 }

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { PendingLimit } from './pending-limit.ts'
+
+const stranger = { isKnownDevice: false }
+
+describe('PendingLimit', () => {
+  it('admits a hundred attempts with one key, two hundred in all, and more when some have left', () => {
+    const pending = new PendingLimit()
+    const admitted = (key: string) =>
+      Array.from({ length: 150 }, () => pending.enter(key, stranger)).filter((leave) => leave !== undefined)
+    const ada = admitted('ada')
+    assert.deepEqual([ada.length, admitted('bob').length, admitted('eve').length], [100, 100, 0])
+    for (const leave of ada) leave()
+    assert.equal(admitted('eve').length, 100)
+  })
+
+  it('admits a known device, however many strangers wait', () => {
+    const pending = new PendingLimit()
+    for (let i = 0; i < 300; i += 1) pending.enter(`${i}`, stranger)
+    assert.equal(pending.enter('another', stranger), undefined)
+    assert.ok(pending.enter('ada', { isKnownDevice: true }))
+  })
+})
