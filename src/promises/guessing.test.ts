@@ -160,6 +160,29 @@ describe('guessing', () => {
     assert.deepEqual(statuses(tokens), { 200: 50, 201: 50, 429: 2 })
   })
 
+  test('P3 refuses the 101st right password of an account in a quarter of an hour, at every door', async (t) => {
+    const { site, person, from } = await siteWithAda(t)
+    const jwt = () => site.visitor().post('/login?as=jwt', { ...basic(person), ...from('192.0.2.1') })
+    const hashes = countHashes(t)
+    const answers: Answer[] = []
+    for (let i = 0; i < 100; i += 1) answers.push(await jwt())
+    assert.deepEqual([statuses(answers), hashes().evaluations], [{ 200: 100 }, 100])
+    const credentials = { username: person.email, password }
+    const refused = [
+      await jwt(),
+      await site.visitor().post('/login?as=user', { ...basic(person), ...from('192.0.2.2') }),
+      await site.visitor().post('/login', { ...basic(person), ...from('192.0.2.3') }),
+      await site.visitor().get('/account/activity', { ...basic(person), ...from('192.0.2.4') }),
+      await site.visitor().form('/login', credentials, from('192.0.2.5')),
+      await site.visitor().json('/login', credentials, from('192.0.2.6')),
+    ]
+    assert.deepEqual([statuses(refused), hashes().evaluations], [{ 429: 6 }, 0])
+    for (const { headers, request } of refused) {
+      const wait = Number(headers['retry-after'])
+      assert.ok(wait > 0 && wait <= 900, request)
+    }
+  })
+
   test('P2 writes no row for sign-ups with a taken address, from however many networks', async (t) => {
     const { site, from } = await siteWithAda(t)
     const rows = async () => Number((await sql(site, 'select count(*) as n from attempts'))[0]?.n)

@@ -9,11 +9,16 @@ export const day = 24 * 60 * minute
 /** An action with an allowance. */
 export type Action = 'password' | 'sign-up' | 'token'
 
+/** How an attempt ended. */
+export type Outcome = 'failure' | 'success'
+
 /** How many attempts are allowed in a window of so many milliseconds, counted by these columns. */
 export interface Allowance {
   readonly by: readonly Column[]
   readonly most: number
   readonly within: number
+  /** The attempts that count, by how they ended. */
+  readonly counts: readonly Outcome[]
 }
 
 /** The allowances of an action. */
@@ -22,32 +27,33 @@ export interface Rule {
   readonly allowances: readonly Allowance[]
   /** Of attempts from a known device. */
   readonly fromDevice: readonly Allowance[]
-  /** Whether successful attempts count. Failed ones always do. */
-  readonly countsSuccess: boolean
 }
+
+const failure = ['failure'] as const
+const success = ['success'] as const
+const both = ['failure', 'success'] as const
 
 /** SECURITY.md, "Guessing", lists the same figures. */
 export const rules: Record<Action, Rule> = {
   password: {
     allowances: [
-      { by: ['account', 'network'], most: 10, within: quarter },
-      { by: ['network'], most: 50, within: quarter },
-      { by: ['account'], most: 100, within: day },
+      { by: ['account', 'network'], most: 10, within: quarter, counts: failure },
+      { by: ['network'], most: 50, within: quarter, counts: failure },
+      { by: ['account'], most: 100, within: day, counts: failure },
+      { by: ['account'], most: 100, within: quarter, counts: success },
     ],
     fromDevice: [
-      { by: ['account', 'device'], most: 10, within: quarter },
-      { by: ['account', 'device'], most: 100, within: day },
+      { by: ['account', 'device'], most: 10, within: quarter, counts: failure },
+      { by: ['account', 'device'], most: 100, within: day, counts: failure },
+      { by: ['account', 'device'], most: 100, within: quarter, counts: success },
     ],
-    countsSuccess: false,
   },
   'sign-up': {
-    allowances: [{ by: ['network'], most: 50, within: quarter }],
+    allowances: [{ by: ['network'], most: 50, within: quarter, counts: both }],
     fromDevice: [],
-    countsSuccess: true,
   },
   token: {
-    allowances: [{ by: ['account'], most: 100, within: quarter }],
+    allowances: [{ by: ['account'], most: 100, within: quarter, counts: both }],
     fromDevice: [],
-    countsSuccess: true,
   },
 }

@@ -4,9 +4,9 @@ import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { deleteBatch } from '../database/delete-batch.ts'
 import { clockSkew } from '../database/future-time.ts'
 import { isPostgres } from '../database/is-postgres.ts'
-import type { Allowance } from './allowance.ts'
+import type { Outcome } from './allowance.ts'
 import { AttemptCount } from './attempt-count.ts'
-import { type Place, rowsOf, type Slice, type Wanted, waitFor } from './counter-rows.ts'
+import { type CounterRow, type Place, rowsOf, type Slice, type Wanted, waitFor } from './counter-rows.ts'
 import { TaskQueue } from './task-queue.ts'
 
 /** Counts attempts in the database, so that processes share the counts and a restart keeps them. */
@@ -68,10 +68,11 @@ export class Counters {
     return Math.max(...waits)
   }
 
-  /** Leaves a place: used, or as if it had never been taken. */
-  async leave(place: Place, { isUsed }: { isUsed: (allowance: Allowance) => boolean }): Promise<void> {
-    const used = place.filter(({ allowance }) => isUsed(allowance))
-    const free = place.filter(({ allowance }) => !isUsed(allowance))
+  /** Leaves a place: used where the outcome counts, else as if it had never been taken. */
+  async leave(place: Place, outcome: Outcome | undefined): Promise<void> {
+    const isUsed = ({ allowance }: CounterRow) => outcome !== undefined && allowance.counts.includes(outcome)
+    const used = place.filter(isUsed)
+    const free = place.filter((row) => !isUsed(row))
     await this.#lock(place, async (transaction) => {
       await this.#finish(used, 'used = used + 1', transaction)
       // A row without attempts is purged.

@@ -27,10 +27,10 @@ export function keyOf(attempt: {
  * The name of a counter. Counters by account alone share 65,536 names, because a flood of invented accounts could
  * otherwise fill the table for a day. Accounts that share a counter are refused earlier, never later.
  */
-export function counterOf(action: Action, { by, within }: Allowance, key: Key): string {
+export function counterOf(action: Action, { by, within, counts }: Allowance, key: Key): string {
   const isShared = by.length === 1 && by[0] === 'account'
   const values = isShared ? key.account?.slice(0, sharedDigits) : by.map((column) => key[column])
-  return digestOf(`${action} ${within} ${by} ${values}`)
+  return digestOf(`${action} ${within} ${counts} ${by} ${values}`)
 }
 
 /** The first 88 bits of SHA-256, in hexadecimal. */

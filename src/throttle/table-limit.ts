@@ -1,7 +1,7 @@
 // How long a full table counts as full, in milliseconds.
 const recount = 10_000
-// A failed attempt at a password writes at most so many rows.
-const rowsPerAttempt = 3
+// An attempt writes a row for each of its allowances.
+const rowsPerAttempt = 4
 
 /** Limits the rows of a table without counting them at each attempt. */
 export class TableLimit {

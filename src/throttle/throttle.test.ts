@@ -214,27 +214,40 @@ describe('Throttle', () => {
     let now = Date.now()
     const throttle = new Throttle(orm, () => now)
     await flood([throttle], Array(10).fill(guess), wrong)
+    assert.equal(await throttle.purge(), 1, 'a place that was left free')
     assert.equal(await throttle.purge(), 0)
     now += 25 * 60 * 60_000
     assert.deepEqual([await throttle.purge(2), await throttle.purge(2), await throttle.purge(2)], [2, 1, 0])
   })
 
-  test('P2 counts the attempts of a window in one row for each allowance', async (t) => {
+  test('P3 refuses successes of an account beyond a hundred in a quarter of an hour, before they are evaluated', async (t) => {
     const { orm } = await openOne(t)
-    await flood([new Throttle(orm)], Array(10).fill(guess), wrong)
-    assert.equal(await orm.em.fork().count(AttemptCount), 3)
+    let now = Date.parse('2026-11-21T12:00:00Z')
+    const throttle = new Throttle(orm, () => now)
+    for (let i = 0; i < 100; i += 1) await throttle.attempt({ ...guess, address: `198.51.${i}.1` }, right)
+    const refused = throttle.attempt(guess, () => assert.fail('must not be evaluated'))
+    await assert.rejects(refused, { status: 429, seconds: 900 })
+    assert.equal(await throttle.attempt({ ...guess, device: 'known' }, right), 'right')
+    now += 15 * 60_000
+    assert.equal(await throttle.attempt(guess, right), 'right')
+  })
+
+  test('P2 counts the attempts of a time in one row for each allowance', async (t) => {
+    const { orm } = await openOne(t)
+    await flood([new Throttle(orm, () => 0)], Array(10).fill(guess), wrong)
+    assert.equal(await orm.em.fork().count(AttemptCount), 4)
   })
 
   test('P2 writes no more rows than its limit, and still lets known devices in', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.now()
-    const throttle = new Throttle(orm, () => now, 60)
+    const throttle = new Throttle(orm, () => now, 80)
     const rows = () => orm.em.fork().count(AttemptCount)
     const attempt = (i: number) => ({ ...guess, account: `${i}@example.com`, address: `2001:db8:0:${i}::1` })
     for (let i = 0; i < 20; i += 1) await throttle.attempt(attempt(i), wrong)
     for (let i = 20; i < 200; i += 1)
       await assert.rejects(throttle.attempt(attempt(i), wrong), { status: 429 })
-    assert.equal(await rows(), 60)
+    assert.equal(await rows(), 80)
     assert.equal(await throttle.attempt({ ...attempt(201), device: 'known' }, right), 'right')
     now += 24 * 60 * 60_000
     while ((await throttle.purge()) > 0);
@@ -244,7 +257,11 @@ describe('Throttle', () => {
   test('P2 keeps no more than 65,536 counters by account, however many accounts are invented', () => {
     const names = Array.from({ length: 100_000 }, (_, i) => {
       const key = keyOf({ account: `${i}@example.com`, address: '192.0.2.1' })
-      return counterOf('password', { by: ['account'], most: 100, within: 86_400_000 }, key)
+      return counterOf(
+        'password',
+        { by: ['account'], most: 100, within: 86_400_000, counts: ['failure'] },
+        key,
+      )
     })
     assert.ok(new Set(names).size < 65_536)
   })

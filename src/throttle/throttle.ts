@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { Refusal } from '../refusal.ts'
-import { type Action, rules } from './allowance.ts'
+import { type Action, type Outcome, rules } from './allowance.ts'
 import { AttemptCount } from './attempt-count.ts'
 import type { Place, Wanted } from './counter-rows.ts'
 import { Counters, deleteCounts } from './counters.ts'
@@ -63,14 +63,14 @@ export class Throttle {
     evaluate: () => Promise<Result | undefined>,
   ): Promise<Result | undefined> {
     const place = await this.#takePlace(attempt)
-    let isUsed = false
+    // An evaluation that throws decides nothing, because the database is away, for example.
+    let outcome: Outcome | undefined
     try {
       const result = await evaluate()
-      isUsed = rules[attempt.action].countsSuccess || result === undefined
+      outcome = result === undefined ? 'failure' : 'success'
       return result
     } finally {
-      // An evaluation that threw decided nothing, because the database was away, for example.
-      await this.#counters.leave(place, { isUsed: () => isUsed })
+      await this.#counters.leave(place, outcome)
     }
   }
 
