@@ -79,7 +79,10 @@ describe('Audit', () => {
     assert.match(time, /^\d{4}-.+Z$/)
     const [row] = await rows()
     const { id, at, userId, ...same } = { ...row }
-    assert.deepEqual({ userId, ...same }, { userId: ada.id, event: 'signed in', ...from })
+    assert.deepEqual(
+      { userId, ...same },
+      { userId: ada.id, event: 'signed in', times: 1, refusal: null, ...from },
+    )
     assert.equal(at?.toISOString(), '2026-11-21T12:00:00.000Z')
     assert.deepEqual([more, (await rows()).length], [[], 1])
   })
@@ -107,8 +110,12 @@ describe('Audit', () => {
     }
     const expected = [known, known, disabled, null, null, null, null, null, null]
     assert.deepEqual(
-      (await rows()).map(({ userId }) => userId),
-      expected,
+      (await rows()).map(({ userId, times }) => [userId, times]),
+      [
+        [known, 2],
+        [disabled, 1],
+        [null, 6],
+      ],
     )
     assert.deepEqual(
       lines.map((line) => JSON.parse(line).user),
@@ -165,7 +172,8 @@ describe('Audit', () => {
     assert.deepEqual([(await rows()).length, lines.length], [2, 800])
     clock.now += 15 * 60_000
     await throttled('ada@example.com', '192.0.2.1')
-    assert.equal((await rows()).length, 3)
+    const times = (await rows()).map((row) => row.times)
+    assert.deepEqual(times, [2, 1], 'of one day and account one row')
   })
 
   test('writes a row of a password that a program sends again and again once in a quarter of an hour', async (t) => {
@@ -183,7 +191,7 @@ describe('Audit', () => {
     for (let i = 0; i < 200; i += 1)
       for (const event of cheap) await audit.record({ ...signedIn, event, address: `192.0.2.${i}` })
     assert.deepEqual(
-      (await audit.recent(ada.id)).map(({ event }) => event),
+      (await audit.page(ada.id)).events.map(({ event }) => event),
       ['other sessions ended', 'name changed', 'signed in'],
     )
     assert.equal(lines.length, 401)
@@ -221,32 +229,79 @@ describe('Audit', () => {
     }
   })
 
-  test('shows an account its own last hundred events, newest first, by the index', async (t) => {
+  test('pages the events of an account, newest first, a hundred at a time, by the index', async (t) => {
     const { audit, statements, execute } = await openTrail(t)
     const grace = { kind: 'user', id: 'somebody else' } as const
     for (let i = 0; i < 120; i += 1) {
       await audit.record({ ...signedIn, request: `${i}` })
       await audit.record({ ...signedIn, account: grace })
-      await audit.record({
-        event: 'credentials refused',
-        account: { kind: 'user', username: 'nobody' },
-        ...from,
-      })
     }
     statements.length = 0
-    const recent = await audit.recent(ada.id)
+    const first = await audit.page(ada.id)
+    const second = await audit.page(ada.id, first.last)
     assert.deepEqual(
-      recent.map(({ request }) => Number(request)),
-      Array.from({ length: 100 }, (_, i) => 119 - i),
+      [...first.events, ...second.events].map(({ request }) => Number(request)),
+      Array.from({ length: 120 }, (_, i) => 119 - i),
     )
-    const [statement = '', ...others] = statements
-    assert.deepEqual(others, [])
+    assert.deepEqual([first.events.length, second.last], [100, undefined])
     // PostgreSQL reads a table as a whole as long as it is small.
     if (isOnPostgres) return
-    const plan = await execute(`explain query plan ${statement}`)
+    for (const statement of [...statements]) {
+      const plan = await execute(`explain query plan ${statement}`)
+      assert.match(plan[0].detail, /USING INDEX events_user_id_index \(user_id=\?/)
+    }
+  })
+
+  test('P3 keeps a sign-in on the first page, whatever strangers do afterwards', async (t) => {
+    const { audit, clock, rows, addUser } = await openTrail(t)
+    const id = await addUser('ada@example.com')
+    const account = { kind: 'user', username: 'ada@example.com' } as const
+    await audit.record({ ...signedIn, account: { kind: 'user', id } })
+    for (let today = 0; today < 170; today += 1) {
+      for (let i = 0; i < 10; i += 1) {
+        const address = `2001:db8:${today}:${i}::1`
+        await audit.record({ ...from, event: 'credentials refused', account, address })
+        await audit.record({ ...from, event: 'throttled', account, address })
+      }
+      clock.now += day
+    }
+    const { events, last } = await audit.page(id)
+    assert.deepEqual([events.at(-1)?.event, events.length, last], ['signed in', 101, undefined])
+    assert.equal((await rows()).length, 341)
+    const [refused] = events.filter(({ event }) => event === 'credentials refused')
+    assert.deepEqual([refused?.times, refused?.address], [10, '2001:db8:169:9::1'])
+  })
+
+  test('P2 writes a bounded number of rows of refusals at names that nobody has', async (t) => {
+    const { audit, lines, rows } = await openTrail(t)
+    for (let i = 0; i < 1000; i += 1) {
+      const account = { kind: 'user', username: `${i}@example.com` } as const
+      const address = `2001:db8:0:${i}::1`
+      await audit.record({ ...from, event: 'credentials refused', account, address })
+    }
+    const found = await rows()
+    assert.ok(found.length <= 64, `${found.length} rows`)
+    assert.equal(lines.length, 1000)
+    assert.equal(
+      found.reduce((sum, { times }) => sum + times, 0),
+      1000,
+    )
+  })
+
+  test('P4 neither shows nor keeps events of a clock that was ahead', async (t) => {
+    const { audit, clock, rows } = await openTrail(t)
+    await audit.record({ ...signedIn, request: 'before' })
+    clock.now += 400 * day
+    for (let i = 0; i < 150; i += 1) await audit.record({ ...signedIn, request: 'ahead' })
+    clock.now -= 400 * day
     assert.deepEqual(
-      plan.map(({ detail }: { detail: string }) => detail.replace(/ AS \w+/, '')),
-      ['SEARCH e0 USING INDEX events_user_id_index (user_id=?)'],
+      (await audit.page(ada.id)).events.map(({ request }) => request),
+      ['before'],
+    )
+    assert.equal(await audit.purge(), 150)
+    assert.deepEqual(
+      (await rows()).map(({ request }) => request),
+      ['before'],
     )
   })
 
@@ -263,6 +318,7 @@ describe('Audit', () => {
     // PostgreSQL reads a table as a whole as long as it is small.
     if (isOnPostgres) return
     const plan = await execute(`explain query plan ${statements[0]}`)
-    assert.match(plan[0].detail, /USING (COVERING )?INDEX events_at_index \(at<\?\)/)
+    const steps = plan.map(({ detail }: { detail: string }) => detail).join()
+    assert.match(steps, /USING (COVERING )?INDEX events_at_index \(at<\?\).*events_at_index \(at>\?\)/)
   })
 })

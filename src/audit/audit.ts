@@ -3,18 +3,20 @@ import type { MikroORM } from '@mikro-orm/core'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { v7 as uuidv7 } from 'uuid'
 import { deleteBatch } from '../database/delete-batch.ts'
+import { clockSkew } from '../database/future-time.ts'
 import { type Logger, loggable } from '../log.ts'
 import { networkOf } from '../throttle/network.ts'
 import { emailKey } from '../users/email.ts'
 import { Event } from './event.ts'
 import { type EventName, outcomes } from './event-name.ts'
+import { type EventPage, eventPage } from './event-page.ts'
+import { insertEvent } from './insert-event.ts'
 import { printable } from './printable.ts'
 import { Seldom } from './seldom.ts'
 
 const minute = 60_000
 const quarter = 15 * minute
 const keptFor = 180 * 24 * 60 * 60_000
-const shown = 100
 
 /** Something that happened: what, to whom, and where it came from. Never a secret. */
 export interface Happening {
@@ -70,25 +72,21 @@ export class Audit {
     const whose = account && { [account.kind]: id ?? null }
     this.#log.info({ event, outcome: outcomes[event], ...whose, ...origin }, 'authentication')
     if (!account || !this.#isDue(event, account, origin.address)) return
-    await this.#orReport(origin.request, () =>
-      this.#orm.em.fork().insert(Event, {
-        id: uuidv7(),
-        at: new Date(this.#now()),
-        event,
-        userId: id ?? null,
-        ...origin,
-      }),
-    )
+    const row = { id: uuidv7(), at: new Date(this.#now()), event, userId: id ?? null, ...origin }
+    await this.#orReport(origin.request, () => insertEvent(this.#orm.em.fork(), row))
   }
 
-  /** What happened last to an account, newest first. */
-  recent(userId: string): Promise<Event[]> {
-    return this.#orm.em.fork().find(Event, { userId }, { orderBy: { id: 'desc' }, limit: shown })
+  /** A page of the events of an account, newest first: those before the event with that id, if one is given. */
+  page(userId: string, before?: string): Promise<EventPage> {
+    return eventPage(this.#orm.em.fork(), userId, { before, now: this.#now() })
   }
 
-  /** Deletes a batch of events that are older than 180 days. Returns how many there were. */
+  /** Deletes a batch of events that are older than 180 days, or from a wrong clock. Returns how many there were. */
   purge(most = 500): Promise<number> {
-    const where = { at: { $lt: new Date(this.#now() - keptFor) } }
+    const now = this.#now()
+    const where = {
+      $or: [{ at: { $lt: new Date(now - keptFor) } }, { at: { $gt: new Date(now + clockSkew) } }],
+    }
     return deleteBatch(this.#orm.em.fork(), Event, { where, key: 'id' }, most)
   }
 

@@ -18,3 +18,8 @@ export const outcomes = {
 } as const satisfies Record<string, 'success' | 'refusal'>
 
 export type EventName = keyof typeof outcomes
+
+/** The events that strangers can cause. */
+export const refusals = Object.entries(outcomes)
+  .filter(([, outcome]) => outcome === 'refusal')
+  .map(([event]) => event)

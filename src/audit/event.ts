@@ -20,6 +20,9 @@ const EventSchema = defineEntity({
     address: p.string().length(45),
     userAgent: p.string().length(255),
     request: p.string().length(36),
+    // Refusals of one account and day are one row, which tells the last of them and how many there were.
+    times: p.integer().default(1),
+    refusal: p.string().length(100).nullable().unique('events_refusal_unique'),
   },
 })
 

@@ -33,4 +33,12 @@ describe('Seldom', () => {
     now = quarter
     assert.equal(seldom.isDue('somebody'), true)
   })
+
+  test('P4 forgets times of a clock that was ahead', () => {
+    let now = 400 * 24 * 60 * 60_000
+    const seldom = new Seldom(quarter, () => now)
+    seldom.isDue('ada')
+    now = 0
+    assert.equal(seldom.isDue('ada'), true)
+  })
 })

@@ -1,3 +1,5 @@
+import { isInFuture } from '../database/future-time.ts'
+
 const room = 10_000
 
 /** Tells whether it is time to write down again what repeats. Its memory is bounded, and what finds no room must wait. */
@@ -16,15 +18,15 @@ export class Seldom {
   /** Whether none of these was due within the last such time. If so, all of them are now. */
   isDue(...keys: readonly string[]): boolean {
     const now = this.#now()
-    this.#forget(now - this.#pause)
+    this.#forget(now)
     if (keys.some((key) => this.#last.has(key)) || this.#last.size + keys.length > room) return false
     for (const key of keys) this.#last.set(key, now)
     return true
   }
 
-  #forget(until: number): void {
+  #forget(now: number): void {
     for (const [key, at] of this.#last) {
-      if (at > until) return
+      if (at > now - this.#pause && !isInFuture(at, now)) return
       this.#last.delete(key)
     }
   }

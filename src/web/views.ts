@@ -51,7 +51,11 @@ export type Views = {
   password: { errors?: Complaint[] }
   close: { errors?: Complaint[]; isConfirmed?: boolean }
   closed: object
-  activity: { events: { event: string; isRefusal: boolean; at: Date; device: string; address: string }[] }
+  activity: {
+    events: { event: string; isRefusal: boolean; at: Date; device: string; address: string }[]
+    /** The page with older events, if there are any. */
+    older?: string | undefined
+  }
   error: { status: number; title: string; detail: string }
 }
 

@@ -90,6 +90,50 @@ describe('GET /account/activity', () => {
     assert.doesNotMatch(text, /<script>|<b>new|<i>/)
   })
 
+  test('P3 keeps a sign-in in sight after a hundred wrong guesses, on both faces', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const browser = await signIn(site, ada)
+    for (let i = 0; i < 100; i += 1)
+      await site.visitor().json('/login', { username: ada.email, password: 'wrong' })
+    const events = JSON.parse((await browser.get('/account/activity')).text)
+    assert.deepEqual(
+      events.map(({ event, times }: Record<string, unknown>) => [event, times]),
+      [
+        ['credentials refused', 100],
+        ['signed in', undefined],
+        ['signed up', undefined],
+      ],
+    )
+    const { text } = await browser.page('/account/activity')
+    assert.match(text, />Wrong password, 100 times on this day</)
+    assert.match(text, />Signed in</)
+  })
+
+  test('pages older events, on both faces', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const browser = await signIn(site, ada)
+    for (let i = 0; i < 150; i += 1) await browser.json('/account/tokens', { name: `${i}` })
+    const first = await browser.get('/account/activity')
+    const [, older = ''] =
+      /^<(\/account\/activity\?before=[\da-f-]{36})>; rel="next"$/.exec(String(first.headers.link)) ?? []
+    const second = await browser.get(older)
+    const all = [first, second].flatMap(({ text }) => JSON.parse(text))
+    assert.deepEqual(
+      [all.length, new Set(all.map(({ id }) => id)).size, second.headers.link],
+      [152, 152, undefined],
+    )
+    assert.deepEqual([all[0].event, all.at(-1).event], ['token created', 'signed up'])
+    assert.match(
+      (await browser.page('/account/activity')).text,
+      new RegExp(`href="${older.replace('?', '\\?')}">Older events<`),
+    )
+    assert.match((await browser.page(older)).text, />Account created</)
+    for (const nonsense of ['x', '', '%00', 'a&before=b'])
+      assert.equal((await browser.get(`/account/activity?before=${nonsense}`)).status, 200, nonsense)
+  })
+
   test('says so where there is nothing to tell', async (t) => {
     const site = await startSite(t)
     const browser = await signIn(site, await signUp(site))

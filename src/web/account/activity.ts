@@ -1,15 +1,18 @@
 import type Router from '@koa/router'
+import { validate as isUUID } from 'uuid'
 import type { Audit } from '../../audit/audit.ts'
+import type { Event } from '../../audit/event.ts'
 import { type EventName, outcomes } from '../../audit/event-name.ts'
 import { User } from '../../users/user.ts'
 import { wantsPage } from '../face.ts'
+import { queried } from '../query.ts'
 import type { SiteContext } from '../site-context.ts'
-import { page } from '../views.ts'
+import { page, type Views } from '../views.ts'
 import { deviceName } from './device-name.ts'
 import { owner } from './owner.ts'
 
 // As its owner would say it.
-const words: Record<EventName, string> = {
+const wording: Record<EventName, string> = {
   'signed up': 'Account created',
   'signed in': 'Signed in',
   'signed out': 'Signed out',
@@ -27,29 +30,35 @@ const words: Record<EventName, string> = {
   'admin used': 'Used as an admin',
 }
 
-/** `GET /account/activity`: what happened to the account lately, for whoever owns it. */
+/** `GET /account/activity`: the events of the account, a page at a time. */
 export function activity(router: Router<object, SiteContext>, audit: Audit): void {
   router.get('/account/activity', ...owner(), async (ctx) => {
-    const recent = await audit.recent(ctx.auth.require(User).id)
-    const events = recent.map(({ id, at, event, address, userAgent }) => ({
-      id,
-      at,
-      event,
-      address,
-      device: deviceName(userAgent),
-    }))
-    if (wantsPage(ctx)) await page(ctx, 'activity', { events: events.map(inWords) })
-    else ctx.body = events
+    const { events, last } = await audit.page(ctx.auth.require(User).id, before(ctx))
+    const older = last && `/account/activity?before=${last}`
+    if (wantsPage(ctx)) return page(ctx, 'activity', { events: events.map(inWords), older })
+    // RFC 8288 §3.
+    if (older) ctx.set('Link', `<${older}>; rel="next"`)
+    ctx.body = events.map(record)
   })
 }
 
-function inWords<Shown extends { event: string }>(shown: Shown) {
-  const { event } = shown
+function before(ctx: SiteContext): string | undefined {
+  const id = queried(ctx, 'before')
+  return typeof id === 'string' && isUUID(id) ? id.toLowerCase() : undefined
+}
+
+function record({ id, at, event, address, userAgent, times }: Event) {
+  return { id, at, event, address, device: deviceName(userAgent), ...(times > 1 && { times }) }
+}
+
+function inWords(found: Event): Views['activity']['events'][number] {
+  const { at, event, address, device, times = 1 } = record(found)
   // A newer version of this program may have written others.
-  if (!isKnown(event)) return { ...shown, isRefusal: false }
-  return { ...shown, event: words[event], isRefusal: outcomes[event] === 'refusal' }
+  if (!isKnown(event)) return { event, isRefusal: false, at, address, device }
+  const words = times > 1 ? `${wording[event]}, ${times} times on this day` : wording[event]
+  return { event: words, isRefusal: outcomes[event] === 'refusal', at, address, device }
 }
 
 function isKnown(event: string): event is EventName {
-  return Object.hasOwn(words, event)
+  return Object.hasOwn(wording, event)
 }
