@@ -6,7 +6,7 @@ const minute = 60_000
 const batch = 500
 const pause = 100
 
-/** Something that keeps rows which are over sooner or later. */
+/** A store with rows that expire. */
 export interface Purgeable {
   /** Deletes at most so many of them, and returns how many. */
   purge(most: number): Promise<number>

@@ -3,6 +3,7 @@ import { Throttle20261121 } from './20261121-throttle.ts'
 import { Devices20261122 } from './20261122-devices.ts'
 import { AttemptCounts20261125 } from './20261125-attempt-counts.ts'
 import { Refusals20261126 } from './20261126-refusals.ts'
+import { TokenAges20261127 } from './20261127-token-ages.ts'
 
 /** All migrations, oldest first. A released migration never changes. */
 export const migrations = [
@@ -11,4 +12,5 @@ export const migrations = [
   { name: '20261122-devices', class: Devices20261122 },
   { name: '20261125-attempt-counts', class: AttemptCounts20261125 },
   { name: '20261126-refusals', class: Refusals20261126 },
+  { name: '20261127-token-ages', class: TokenAges20261127 },
 ]

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { count, sql } from '../testing/database.ts'
 import { flushHolder } from '../testing/hold-flush.ts'
-import { basic, type Person, password, signIn, signUp } from '../testing/people.ts'
+import { basic, bearer, type Person, password, signIn, signUp, takeToken } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import type { Visitor } from '../testing/visitor.ts'
+import { ExpiredTokens } from '../users/expired-tokens.ts'
 import { endAccess } from '../web/end-access.ts'
 import { newIdentifier } from '../web/new-identifier.ts'
 import { digestOf, SessionStore } from '../web/session-store.ts'
@@ -129,6 +130,29 @@ describe('a request whose body is still to come when its session ends', () => {
         assert.deepEqual(await dumpAll(site), before, path)
       }
     }
+  })
+})
+
+describe('P4 a clock that was 400 days ahead', () => {
+  test('leaves no session and no token that is valid, once it is right again', async (t) => {
+    const { site, owner, person } = await siteWithThief(t)
+    const token = bearer(await takeToken(site, person))
+    const ahead = 400 * 24 * 60 * minute
+    await site.writeUses()
+    for (const change of [
+      'update sessions set created_at = created_at + ?',
+      'update sessions set seen_at = seen_at + ?',
+      'update user_tokens set created_at = created_at + ?',
+      'update user_tokens set expires_at = expires_at + ?',
+    ])
+      await sql(site, change, [ahead])
+    assert.equal((await site.visitor().get('/me', token)).status, 401)
+    assert.equal((await site.visitor().get('/account/tokens', basic(person))).text, '[]')
+    assert.equal((await site.visitor().get('/account/sessions', basic(person))).text, '[]')
+    assert.equal((await owner.get('/me')).status, 401)
+    await new SessionStore(site.orm, site.uses.sessions).purge()
+    await new ExpiredTokens(site.orm).purge()
+    assert.deepEqual([await count(site, 'sessions'), await count(site, 'user_tokens')], [0, 0])
   })
 })
 

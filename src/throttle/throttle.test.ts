@@ -220,6 +220,30 @@ describe('Throttle', () => {
     assert.deepEqual([await throttle.purge(2), await throttle.purge(2), await throttle.purge(2)], [2, 1, 0])
   })
 
+  test('P4 ignores and deletes the counts of a clock that was ahead', async (t) => {
+    const { orm } = await openOne(t)
+    const start = Date.parse('2026-11-21T12:00:00Z')
+    let now = start + 400 * 24 * 60 * 60_000
+    const throttle = new Throttle(orm, () => now)
+    await flood([throttle], Array(10).fill(guess), wrong)
+    const whenRefused = throttle.attempt(guess, right)
+    await assert.rejects(whenRefused, { status: 429, seconds: 900 })
+    now = start
+    assert.equal(await throttle.attempt(guess, right), 'right')
+    while ((await throttle.purge()) > 0);
+    assert.deepEqual(
+      (await orm.em.fork().find(AttemptCount, {})).map(({ at }) => at),
+      [start],
+    )
+  })
+
+  test('P4 tells a wait within the window while the clock is two minutes behind another one', async (t) => {
+    const { orm } = await openOne(t)
+    const start = Date.parse('2026-11-21T12:00:00Z')
+    await flood([new Throttle(orm, () => start + 120_000)], Array(10).fill(guess), wrong)
+    await assert.rejects(new Throttle(orm, () => start).attempt(guess, right), { status: 429, seconds: 900 })
+  })
+
   test('P3 refuses successes of an account beyond a hundred in a quarter of an hour, before they are evaluated', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.parse('2026-11-21T12:00:00Z')

@@ -26,4 +26,28 @@ describe('ExpiredTokens', () => {
       ['almost not', 'not'],
     )
   })
+
+  test('P4 deletes tokens of a clock that was more than two minutes ahead', async (t) => {
+    const site = await startSite(t)
+    const { id: user } = await signUp(site)
+    const now = Date.now()
+    const em = site.orm.em.fork()
+    for (const [name, ahead] of Object.entries({ now: 0, skewed: 120_000, ahead: 120_001 })) {
+      const createdAt = new Date(now + ahead)
+      em.create(UserToken, {
+        name,
+        value: issueToken().value,
+        user,
+        createdAt,
+        expiresAt: new Date(now + 1e9),
+      })
+    }
+    await em.flush()
+    assert.equal(await new ExpiredTokens(site.orm, () => now).purge(), 1)
+    const left = await sql(site, 'select name from user_tokens order by created_at')
+    assert.deepEqual(
+      left.map(({ name }) => name),
+      ['now', 'skewed'],
+    )
+  })
 })

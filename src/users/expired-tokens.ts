@@ -1,8 +1,9 @@
 import type { MikroORM } from '@mikro-orm/core'
 import { deleteBatch } from '../database/delete-batch.ts'
+import { clockSkew } from '../database/future-time.ts'
 import { UserToken } from './user-token.ts'
 
-/** Tokens that have expired. One that is used again is deleted then; the others wait for this. */
+/** Deletes tokens that have expired, or that a wrong clock made. A token that is used again is deleted at once. */
 export class ExpiredTokens {
   readonly #orm: MikroORM
   readonly #now: () => number
@@ -14,7 +15,10 @@ export class ExpiredTokens {
 
   /** Deletes a batch of them. Returns how many there were. */
   purge(most = 500): Promise<number> {
-    const where = { expiresAt: { $lte: new Date(this.#now()) } }
+    const now = this.#now()
+    const where = {
+      $or: [{ expiresAt: { $lte: new Date(now) } }, { createdAt: { $gt: new Date(now + clockSkew) } }],
+    }
     return deleteBatch(this.#orm.em.fork(), UserToken, { where, key: 'value' }, most)
   }
 }

@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { ModelTokenAuthenticatable } from '#auth/mikro-orm'
+import { isInFuture } from '../database/future-time.ts'
 import { newTokenValue, storedToken } from './token-value.ts'
 import { User } from './user.ts'
 
@@ -15,6 +16,7 @@ const UserTokenSchema = defineEntity({
   indexes: [
     { name: 'user_tokens_user_id_index', properties: ['user', 'id'] },
     { name: 'user_tokens_expires_at_index', properties: ['expiresAt'] },
+    { name: 'user_tokens_created_at_index', properties: ['createdAt'] },
   ],
   properties: {
     // A digest of what is sent.
@@ -47,7 +49,8 @@ export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, 
   }
 
   get isValid(): boolean {
-    return this.expiresAt.getTime() > Date.now()
+    const now = Date.now()
+    return this.expiresAt.getTime() > now && !isInFuture(this.createdAt, now)
   }
 }
 

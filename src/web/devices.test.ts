@@ -77,4 +77,16 @@ describe('Devices', () => {
     const [plan] = await sql(site, 'explain query plan select digest from devices where seen_at < 1')
     assert.match(String(plan?.detail), /USING (COVERING )?INDEX devices_seen_at_index \(seen_at<\?\)/)
   })
+
+  test('P4 are not known, and deleted, if a clock that was ahead saw them last', async (t) => {
+    const { site, ada, clock, devices } = await openDevices(t)
+    const kept = await devices.remember(undefined, ada.id)
+    clock.now += 400 * day
+    const ahead = await devices.remember(undefined, ada.id)
+    clock.now -= 400 * day
+    const isKnown = (value: string) => devices.isKnown(value, ada.email)
+    assert.deepEqual([await isKnown(kept), await isKnown(ahead)], [true, false])
+    assert.equal(await devices.purge(), 1)
+    assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 1 }])
+  })
 })

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/core'
 import { deleteBatch } from '../database/delete-batch.ts'
 import { deleteBeyond } from '../database/delete-beyond.ts'
+import { clockSkew } from '../database/future-time.ts'
 import { Device } from './device.ts'
 import { newIdentifier } from './new-identifier.ts'
 
@@ -25,7 +26,9 @@ export class Devices {
 
   /** Whether the account with this address has signed in from the device that keeps this value. */
   async isKnown(value: string, email: string): Promise<boolean> {
-    return (await this.#orm.em.fork().count(Device, { digest: digestOf(value), user: { email } })) > 0
+    const now = this.#now()
+    const seenAt = { $gte: new Date(now - knownFor), $lte: new Date(now + clockSkew) }
+    return (await this.#orm.em.fork().count(Device, { digest: digestOf(value), user: { email }, seenAt })) > 0
   }
 
   /**
@@ -43,9 +46,11 @@ export class Devices {
     return value
   }
 
-  /** Forgets a batch of devices that nobody has signed in from for a year. Returns how many there were. */
+  /** Deletes a batch of devices that were last seen over a year ago, or by a wrong clock. Returns how many there were. */
   purge(most = 500): Promise<number> {
-    const where = { seenAt: { $lt: new Date(this.#now() - knownFor) } }
+    const now = this.#now()
+    const old = { seenAt: { $lt: new Date(now - knownFor) } }
+    const where = { $or: [old, { seenAt: { $gt: new Date(now + clockSkew) } }] }
     return deleteBatch(this.#orm.em.fork(), Device, { where, key: 'digest' }, most)
   }
 

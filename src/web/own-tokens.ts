@@ -1,6 +1,7 @@
 import { type EntityManager, LockMode } from '@mikro-orm/core'
 import { validate as isUUID } from 'uuid'
 import { entityManager, type LastUses } from '#auth/mikro-orm'
+import { clockSkew } from '../database/future-time.ts'
 import { Refusal } from '../refusal.ts'
 import { holdAccount } from '../users/hold-account.ts'
 import { User } from '../users/user.ts'
@@ -20,7 +21,12 @@ export async function goodTokens(
   const oldest = typeof before === 'string' && isUUID(before) ? before.toLowerCase() : undefined
   const found = await entityManager(ctx).find(
     UserToken,
-    { user, expiresAt: { $gt: new Date() }, ...(oldest !== undefined && { id: { $lt: oldest } }) },
+    {
+      user,
+      expiresAt: { $gt: new Date() },
+      createdAt: { $lte: new Date(Date.now() + clockSkew) },
+      ...(oldest !== undefined && { id: { $lt: oldest } }),
+    },
     { orderBy: { id: 'desc' }, limit: most },
   )
   return found.map((token) => ({

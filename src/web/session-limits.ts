@@ -1,3 +1,4 @@
+import { clockSkew, isInFuture } from '../database/future-time.ts'
 import type { StoredSession } from './stored-session.ts'
 
 const hour = 60 * 60_000
@@ -20,25 +21,33 @@ export function lifetime(isKept: boolean): number {
   return limitsOf(isKept).absolute
 }
 
-/** Whether a session counts for nobody any more, though its row may still be there. */
+/** Whether a session is over, though its row may still be there. A session from a wrong clock is. */
 export function isOver(
   { kept, createdAt, seenAt }: Pick<StoredSession, 'kept' | 'createdAt' | 'seenAt'>,
   now = Date.now(),
 ): boolean {
   const { idle, absolute } = limitsOf(kept)
+  if (isInFuture(createdAt, now) || isInFuture(seenAt, now)) return true
   return now - seenAt.getTime() >= idle || now - createdAt.getTime() >= absolute
 }
 
-/** The same of all sessions, as conditions, each of which has an index. */
-export function over(now: number): object[] {
-  return [...overFor(false, now), ...overFor(true, now)]
+/**
+ * The same as conditions on the rows. Each of them has an index.
+ *
+ * @param since how many milliseconds a session must have been over
+ */
+export function over(now: number, since = 0): object[] {
+  return [...overFor(false, now, since), ...overFor(true, now, since)]
 }
 
-function overFor(kept: boolean, now: number) {
+function overFor(kept: boolean, now: number, since: number) {
   const { idle, absolute } = limitsOf(kept)
+  const future = new Date(now + clockSkew)
   return [
-    { kept, seenAt: { $lte: new Date(now - idle) } },
-    { kept, createdAt: { $lte: new Date(now - absolute) } },
+    { kept, seenAt: { $gt: future } },
+    { kept, createdAt: { $gt: future } },
+    { kept, seenAt: { $lte: new Date(now - since - idle) } },
+    { kept, createdAt: { $lte: new Date(now - since - absolute) } },
   ]
 }
 

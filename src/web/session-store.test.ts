@@ -7,12 +7,13 @@ import { signUp } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
 import { onlySqlite } from '../testing/test-database.ts'
 import { limits } from './session-limits.ts'
-import { SessionStore } from './session-store.ts'
+import { digestOf, SessionStore } from './session-store.ts'
 
 const plans = 'PostgreSQL reads a table as a whole as long as it is small'
 
 const second = 1000
 const minute = 60 * second
+const hour = 60 * minute
 const id = 'i'.repeat(43)
 const usual = { isKept: false, userAgent: 'a browser' }
 
@@ -206,6 +207,32 @@ describe('SessionStore', () => {
         assert.equal(plans.filter((detail) => detail.endsWith(range)).length, 2, range)
     },
   )
+
+  test('P4 ends and purges sessions that a clock started or saw more than two minutes ahead', async (t) => {
+    const { store, get, clock, user, site } = await storeWithClock(t)
+    const start = clock.now
+    const ids = ['started', 'kept', 'seen', 'skewed'].map((name) => name.padEnd(43, 'x'))
+    const [started = '', kept = '', seen = '', skewed = ''] = ids
+    clock.now = start + 400 * 24 * 60 * minute
+    await store.start(started, { user }, usual)
+    await store.start(kept, { user }, { ...usual, isKept: true })
+    clock.now = start
+    await store.start(seen, { user }, usual)
+    await sql(site, 'update sessions set seen_at = ? where kept = false and digest = ?', [
+      start + hour,
+      digestOf(seen),
+    ])
+    clock.now = start + 2 * minute
+    await store.start(skewed, { user }, usual)
+    clock.now = start
+    assert.equal(await get(started), undefined)
+    assert.equal(await store.purge(), 2)
+    assert.ok(await get(skewed))
+    assert.deepEqual(
+      [await get(kept), await get(seen), await count(site, 'sessions')],
+      [undefined, undefined, 1],
+    )
+  })
 
   test('keeps when a session started through every update', async (t) => {
     const { store, get, clock, user } = await storeWithClock(t)

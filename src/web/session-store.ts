@@ -111,8 +111,7 @@ export class SessionStore {
   /** Deletes a batch of sessions that are over; they count for nobody as it is. Returns how many there were. */
   async purge(most = 500): Promise<number> {
     await this.#uses.write()
-    const now = this.#now() - slack
-    const where = { $or: over(now) }
+    const where = { $or: over(this.#now(), slack) }
     return deleteBatch(this.#orm.em.fork(), StoredSession, { where, key: 'digest' }, most)
   }
 
