@@ -67,39 +67,6 @@ describe('the server', { concurrency: 2 }, () => {
     while (!(await isKept())) await sleep(50)
   })
 
-  test('compiles for whoever may write nothing later, and leaves nothing else behind', async (t) => {
-    const folder = await temporaryFolder(t)
-    const compiled = await temporaryFolder(t)
-    const program = join(import.meta.dirname, 'start.js')
-    const child = spawn(process.execPath, [program, 'compile'], {
-      cwd: folder,
-      env: { NODE_COMPILE_CACHE: compiled, TMPDIR: folder, NODE_ENV: 'production' },
-      stdio: ['ignore', 'inherit', 'inherit'],
-    })
-    const [code] = await once(child, 'close')
-    assert.equal(code, 0)
-    assert.deepEqual(await readdir(folder), [])
-    assert.ok((await readdir(compiled, { recursive: true })).length > 100)
-  })
-
-  test('serves where Node has no inspector, which what the start needed is given back by', async (t) => {
-    const without = `
-      import { registerHooks } from 'node:module'
-      registerHooks({
-        resolve(specifier, context, next) {
-          if (specifier.startsWith('node:inspector')) throw new Error('There is no inspector.')
-          return next(specifier, context)
-        },
-      })`
-    const { url, says } = await startServer(t, {
-      DATA_DIR: await temporaryFolder(t),
-      LOG_LEVEL: 'debug',
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(without)}`,
-    })
-    await says('what only the start needed stays in memory')
-    assert.ok((await fetch(`${url}/login`)).ok)
-  })
-
   test('serves and stops when its log cannot be written', async (t) => {
     if (process.platform !== 'linux') return t.skip('Only Linux has a disk that is always full.')
     const probe = createServer().listen(0, '127.0.0.1')

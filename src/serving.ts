@@ -5,7 +5,6 @@ import { createApp } from './app.ts'
 import { Audit } from './audit/audit.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './database/open-database.ts'
-import { collectGarbage } from './garbage.ts'
 import { Departure } from './http/departure.ts'
 import { httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log.ts'
@@ -41,8 +40,6 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   const app = await createApp({ orm, config, log, uses, lifecycle: site })
   const server = httpServer(app, connections)
   const departure = new Departure(server)
-  // What only the start needed: before anybody is there to wait for it.
-  await cleanUp(log)
   server.listen(config.port, config.host)
   await once(server, 'listening')
   // A connection that could not be accepted is no reason to stop.
@@ -79,14 +76,6 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
       return leave(config.drainSeconds)
     },
     giveWay: () => leave(0),
-  }
-}
-
-async function cleanUp(log: Logger): Promise<void> {
-  try {
-    await collectGarbage()
-  } catch (error) {
-    log.debug(loggable(error), 'what only the start needed stays in memory')
   }
 }
 

@@ -1,8 +1,8 @@
-// Plain JavaScript, so that a Node that is too old to read the rest can still say so: `node src/start.js server`.
+// Plain JavaScript, so that a Node that is too old for TypeScript can say so: `node src/start.js server`.
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 
-// The database, its log and the secret are for whoever runs this and nobody else, whatever the folder allows.
+// The database, its log and the secret are readable by their owner alone, even in a folder that others can read.
 process.umask(0o077)
 
 const [program] = process.argv.splice(2, 1)
@@ -14,15 +14,14 @@ if (Number.parseInt(process.versions.node, 10) < oldest) {
   process.exit(1)
 }
 try {
-  // A worker has the environment that its primary has, however old that is; what is made ready is the same for all.
-  if (program !== 'worker' && program !== 'compile' && existsSync('.env')) process.loadEnvFile()
+  // A worker inherits the environment of its primary.
+  if (program !== 'worker' && existsSync('.env')) process.loadEnvFile()
 } catch {
   console.error('.env must be a file that can be read, with a line NAME=value for each variable.')
   process.exit(1)
 }
-// What was compiled once is not compiled again, and the compiler takes no memory: in a folder that nobody else writes to.
-module.enableCompileCache?.(`${import.meta.dirname}/../node_modules/.cache/node`)
-const { urlOf } = await import('./bundle/bundle.ts')
-await import(urlOf(program))
-// At once: whoever is killed writes nothing down.
-module.flushCompileCache?.()
+// Not the default folder: that is below /tmp, where other users may write.
+module.enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/node`)
+await import(`./${program}.ts`)
+// A process that is killed would not write its cache.
+module.flushCompileCache()

