@@ -1,31 +1,18 @@
 import { DriverException } from '@mikro-orm/core'
-import { type Logger, pino } from 'pino'
-import { StandardOutput } from './standard-output.ts'
+import { type DestinationStream, type Logger, pino } from 'pino'
+import { standardOutput } from './log/standard-output.ts'
 
 export type { Logger }
 
-/** The log: JSON lines on the standard output, or where a test wants them; times in UTC. */
-export function createLog(level: string, destination?: NodeJS.WritableStream): Logger {
+/** The log: JSON lines with times in UTC, on the standard output unless there is another destination. */
+export function createLog(level: string, destination: DestinationStream = standardOutput()): Logger {
   const options = {
     level,
     base: null,
-    timestamp: time,
+    timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite: harmless },
   }
-  return pino(options, destination ?? new StandardOutput())
-}
-
-let millisecond = Number.NaN
-let written = ''
-
-// As pino's own `isoTime`, but what lines of one millisecond have in common is found out once.
-function time(): string {
-  const now = Date.now()
-  if (now !== millisecond) {
-    millisecond = now
-    written = `,"time":"${new Date(now).toISOString()}"`
-  }
-  return written
+  return pino(options, destination)
 }
 
 /** What may be written down of an error. A driver's message has the statement with its values in it. */
@@ -50,8 +37,8 @@ const unprintable = /[\u007f-\uffff]/g
 // Sooner found out, for all of that at once, than what exactly is one; and sooner than `replace` finds nothing.
 const suspicious = /[%\u007f-\uffff]|kauth_|eyJ/
 
-/** The same line for whoever parses it, without tokens; and for whoever reads it, nothing but printable ASCII. */
-function harmless(line: string): string {
+/** Removes tokens from a line, and escapes characters outside of ASCII as JSON does. A parser reads the same values. */
+export function harmless(line: string): string {
   return suspicious.test(line) ? line.replace(token, '(token)').replace(unprintable, escaped) : line
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, readdir, stat } from 'node:fs/promises'
@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
 import Database from 'better-sqlite3'
 import { openDatabase } from './database/open-database.ts'
 import { schema } from './schema.ts'
@@ -86,6 +87,19 @@ describe('the server', { concurrency: 2 }, () => {
     for (let i = 0; i < 200; i += 1) assert.ok(await isServed(), `request ${i}`)
     child.kill('SIGTERM')
     assert.equal((await ended).code, 0)
+  })
+
+  test('prints readable lines to a terminal in development, and its address in one of them', async (t) => {
+    if (spawnSync('script', ['--version']).status !== 0) return t.skip('Nothing here makes a terminal.')
+    const program = join(import.meta.dirname, 'start.js')
+    const terminal = spawn('script', ['-qec', `'${process.execPath}' '${program}' server`, '/dev/null'], {
+      env: { PATH: process.env.PATH, DATA_DIR: await temporaryFolder(t), PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.after(() => terminal.kill('SIGKILL'))
+    const [line] = await once(createInterface(terminal.stdout), 'line')
+    const [, url = ''] = stripVTControlCharacters(line).match(/INFO: listening: (http:\S+)$/) ?? []
+    assert.equal((await fetch(`${url}/healthz`)).status, 200, line)
   })
 
   test('stops when the shell that `npm start` runs it in is gone, which hands on no signal', async (t) => {

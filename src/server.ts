@@ -1,6 +1,6 @@
 import { type Config, readConfig } from './config.ts'
 import type { Logger } from './log.ts'
-import { processLog } from './process-log.ts'
+import { processLog } from './log/process-log.ts'
 import { serve } from './serving.ts'
 import { startProblem } from './start-problem.ts'
 import { stopOnSignals } from './stop-signals.ts'
@@ -8,7 +8,7 @@ import { lead } from './workers/primary.ts'
 
 try {
   const config = readConfig()
-  const log = processLog(config)
+  const log = await processLog(config)
   await (config.workers === 1 ? serveAlone(config, log) : lead(config, log))
 } catch (error) {
   console.error(startProblem(error) ?? error)

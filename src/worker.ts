@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { readConfig } from './config.ts'
-import { processLog } from './process-log.ts'
+import { processLog } from './log/process-log.ts'
 import { type Serving, serve } from './serving.ts'
 import { startProblem } from './start-problem.ts'
 import type { Order, Report } from './workers/messages.ts'
@@ -20,7 +20,7 @@ try {
 
 async function work(): Promise<void> {
   const config = readConfig()
-  const log = processLog(config)
+  const log = await processLog(config)
   let serving: Serving | undefined
   let isLeaving = false
   const leave = async (how: 'stop' | 'giveWay') => {

@@ -53,7 +53,7 @@ describe('the tests', () => {
 describe('the source', () => {
   test('does nothing on a request that keeps the event loop waiting for a file, a hash or a process', () => {
     const found: string[] = []
-    for (const folder of ['http', 'web', 'users', 'throttle', 'audit', 'auth', 'database'].map(
+    for (const folder of ['http', 'log', 'web', 'users', 'throttle', 'audit', 'auth', 'database'].map(
       (each) => `src/${each}`,
     ))
       for (const { name, text } of filesIn(folder, '.ts'))

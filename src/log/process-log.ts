@@ -1,0 +1,29 @@
+import { isatty } from 'node:tty'
+import type { Config } from '../config.ts'
+import { createLog, type Logger, loggable } from '../log.ts'
+import { readableLines } from './readable-lines.ts'
+import { standardOutput } from './standard-output.ts'
+
+/**
+ * The log of this process, with Node's warnings and the bug that ends it. In development, a terminal gets readable lines.
+ * With several processes, each line has the `pid` of its own.
+ */
+export async function processLog({
+  logLevel,
+  production,
+  workers,
+}: Pick<Config, 'logLevel' | 'production' | 'workers'>): Promise<Logger> {
+  const output = standardOutput()
+  const isReadable = !production && isatty(1)
+  const format = isReadable ? await readableLines() : (line: string) => line
+  const base = createLog(logLevel, { write: (line) => output.write(format(line)) })
+  const log = workers > 1 ? base.child({ pid: process.pid }) : base
+  process.on('warning', (warning) =>
+    log.warn({ code: 'code' in warning ? warning.code : undefined }, warning.message),
+  )
+  process.on('uncaughtException', (error) => {
+    log.fatal(loggable(error), 'a bug: this process ends')
+    process.exit(1)
+  })
+  return log
+}
