@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
+import { longestFinish } from '../src/commands/workers/primary.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -57,9 +58,7 @@ describe('what the site is deployed with', () => {
   test('waits for the end of a site that drains, and finishes what it has accepted', () => {
     const [drain] = matches(unit, /^Environment=DRAIN_SECONDS=(\d+)$/gm)
     const [composeDrain] = matches(compose, /DRAIN_SECONDS: '(\d+)'/g)
-    // What the first process gives its workers.
-    const [going = ''] = matches(read('src/workers/workers.ts'), /^const going = ([\d_]+)$/gm)
-    const longest = Number(going.replace('_', '')) / 1000
+    const longest = longestFinish / 1000
     const site = compose.slice(compose.indexOf('\n  site:'), compose.indexOf('\n  database:'))
     const [grace] = matches(site, /stop_grace_period: (\d+)s/g)
     assert.ok(Number(matches(unit, /^TimeoutStopSec=(\d+)$/gm)[0]) >= Number(drain) + longest + 5)

@@ -1,15 +1,19 @@
+import cluster from 'node:cluster'
+import { startWorkers } from './commands/workers/primary.ts'
+import { followPrimary } from './commands/workers/worker.ts'
 import { type Config, readConfig } from './config.ts'
-import type { Logger } from './log.ts'
 import { processLog } from './log/process-log.ts'
+import type { Logger } from './log.ts'
 import { serve } from './serving.ts'
 import { startProblem } from './start-problem.ts'
 import { stopOnSignals } from './stop-signals.ts'
-import { lead } from './workers/primary.ts'
 
 try {
   const config = readConfig()
   const log = await processLog(config)
-  await (config.workers === 1 ? serveAlone(config, log) : lead(config, log))
+  if (cluster.isWorker) await serveAsWorker(config, log)
+  else if (config.workers > 1) await startWorkers(config, log)
+  else await serveAlone(config, log)
 } catch (error) {
   console.error(startProblem(error) ?? error)
   process.exit(1)
@@ -17,10 +21,16 @@ try {
 
 async function serveAlone(config: Config, log: Logger): Promise<void> {
   const serving = await serve(config, log)
-  // Not before: a start that fails says why, and nothing else.
+  // A start that fails prints the reason alone.
   for (const warning of config.warnings) log.warn(warning)
-  serving.purge()
   stopOnSignals(log, { inOrder: serving.stop })
-  // Last, so that whoever waits for this line can stop us from then on.
+  // Last: a process that waits for this line may send a signal at once.
   log.info({ url: serving.url }, 'listening')
+}
+
+async function serveAsWorker(config: Config, log: Logger): Promise<void> {
+  const starting = serve(config, log)
+  // Before the worker listens: from then on, the primary may stop it.
+  followPrimary(starting, log)
+  await starting
 }

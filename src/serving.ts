@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
 import { Audit } from './audit/audit.ts'
@@ -21,8 +21,6 @@ import { SessionStore } from './web/session-store.ts'
 /** A site that is being served. */
 export interface Serving {
   readonly url: string
-  /** Deletes what is over, from now on. */
-  purge(): void
   /** Goes on accepting for `DRAIN_SECONDS`, while `/readyz` is 503, then finishes what it accepted, and closes the database. */
   stop(): Promise<void>
   /** The same at once, and ready to the end: others accept in its place, so that no load balancer need notice. */
@@ -46,31 +44,27 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
   lowerHashing(log)
 
-  let stopPurging: (() => Promise<void>) | undefined
+  const stopPurging = startPurging(
+    [
+      new Throttle(orm),
+      new SessionStore(orm, uses.sessions),
+      new ExpiredTokens(orm),
+      new Devices(orm),
+      new Audit(orm, log),
+    ],
+    log,
+  )
   const leave = async (drainSeconds: number) => {
     connections.isDraining = true
     departure.announce()
     await sleep(drainSeconds * 1000)
     await departure.complete()
-    await stopPurging?.()
+    await stopPurging()
     await Promise.all([uses.sessions.close(), uses.tokens.close()])
     await orm.close()
   }
   return {
-    url: urlOf(server, config.host),
-    purge() {
-      log.debug('purging from now on')
-      stopPurging ??= startPurging(
-        [
-          new Throttle(orm),
-          new SessionStore(orm, uses.sessions),
-          new ExpiredTokens(orm),
-          new Devices(orm),
-          new Audit(orm, log),
-        ],
-        log,
-      )
-    },
+    url: urlOf(config.host, (server.address() as AddressInfo).port),
     stop() {
       site.isDraining = true
       return leave(config.drainSeconds)
@@ -87,8 +81,7 @@ function lowerHashing(log: Logger): void {
   }
 }
 
-function urlOf(server: Server, host: string): string {
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : undefined
+/** The address of the site, with brackets around an IPv6 address. */
+export function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

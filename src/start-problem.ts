@@ -1,11 +1,9 @@
 import { ConfigError } from './config.ts'
 import { DatabaseError } from './database/open-database.ts'
-import { WorkersError } from './workers/workers.ts'
 
 /** The message for the operator if the cause of a failed start is outside this program, else `undefined`. */
 export function startProblem(error: unknown): string | undefined {
-  if (error instanceof ConfigError || error instanceof DatabaseError || error instanceof WorkersError)
-    return error.message
+  if (error instanceof ConfigError || error instanceof DatabaseError) return error.message
   return isListenError(error) ? `${error.message}: ${remedy(error.code)}` : undefined
 }
 

@@ -1,4 +1,5 @@
 // Plain JavaScript, so that a Node that is too old for TypeScript can say so: `node src/start.js server`.
+import cluster from 'node:cluster'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 
@@ -15,7 +16,7 @@ if (Number.parseInt(process.versions.node, 10) < oldest) {
 }
 try {
   // A worker inherits the environment of its primary.
-  if (program !== 'worker' && existsSync('.env')) process.loadEnvFile()
+  if (!cluster.isWorker && existsSync('.env')) process.loadEnvFile()
 } catch {
   console.error('.env must be a file that can be read, with a line NAME=value for each variable.')
   process.exit(1)

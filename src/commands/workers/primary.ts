@@ -1,0 +1,130 @@
+import cluster, { type Address, type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../../config.ts'
+import type { Logger } from '../../log.ts'
+import { urlOf } from '../../serving.ts'
+import { stopOnSignals } from '../../stop-signals.ts'
+
+/** Milliseconds that a worker has, after `DRAIN_SECONDS`, to finish the requests that it accepted. */
+export const longestFinish = 20_000
+const shortestPause = 100
+const longestPause = 5_000
+
+/**
+ * Serves by several processes that share a port. The operating system distributes the connections. On SIGHUP, new workers
+ * with the code that is on the disk replace the old ones, one by one, without losing a request.
+ */
+export async function startWorkers(config: Config, log: Logger): Promise<void> {
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  cluster.setupPrimary({ args: ['server'] })
+  const workers = new Workers(config, log)
+  const address = await workers.start()
+  // The first worker has printed the reason.
+  if (!address) process.exit(1)
+
+  for (const warning of config.warnings) log.warn(warning)
+  stopOnSignals(log, { inOrder: () => workers.stop(), atOnce: () => workers.kill() })
+  process.on('SIGHUP', () => workers.restart())
+  log.info({ url: urlOf(config.host, address.port), workers: config.workers }, 'listening')
+}
+
+class Workers {
+  readonly #config: Config
+  readonly #log: Logger
+  readonly #ends = new Map<Worker, Promise<Ending>>()
+  readonly #leaving = new Set<Worker>()
+  #restarts = Promise.resolve()
+  #isServing = false
+  /** Starts in a row that failed. */
+  #failures = 0
+
+  constructor(config: Config, log: Logger) {
+    this.#config = config
+    this.#log = log
+  }
+
+  /** Starts one worker before the others, so that a problem is printed once. Returns `undefined` if there is one. */
+  async start(): Promise<Address | undefined> {
+    const address = await this.#launch()
+    if (!address) return undefined
+    this.#isServing = true
+    await Promise.all(Array.from({ length: this.#config.workers - 1 }, () => this.#launch()))
+    return address
+  }
+
+  restart(): void {
+    this.#restarts = this.#restarts.then(() => this.#replaceAll())
+  }
+
+  async stop(): Promise<void> {
+    this.#isServing = false
+    await Promise.all(
+      [...this.#ends.keys()].map((each) => this.#end(each, () => each.process.kill('SIGTERM'))),
+    )
+  }
+
+  kill(): void {
+    for (const each of this.#ends.keys()) each.process.kill('SIGKILL')
+  }
+
+  get #staying(): Worker[] {
+    return [...this.#ends.keys()].filter((each) => !this.#leaving.has(each))
+  }
+
+  /** Returns the address once the worker listens, or `undefined` if it ends before. */
+  async #launch(): Promise<Address | undefined> {
+    const worker = cluster.fork()
+    const ended = endOf(worker)
+    this.#ends.set(worker, ended)
+    ended.then((ending) => this.#replace(worker, ending))
+    const [address] = await Promise.race([once(worker, 'listening'), ended.then(() => [])])
+    if (!address) return undefined
+    this.#failures = 0
+    this.#log.info({ worker: worker.process.pid }, 'a worker listens')
+    return address
+  }
+
+  async #replace(worker: Worker, ending: Ending): Promise<void> {
+    this.#ends.delete(worker)
+    if (this.#leaving.delete(worker) || !this.#isServing) return
+    this.#log.error({ worker: worker.process.pid, ...ending }, 'a worker has ended')
+    if (this.#failures > 0) await sleep(Math.min(shortestPause * 2 ** this.#failures, longestPause))
+    this.#failures += 1
+    if (this.#isServing && this.#staying.length < this.#config.workers) await this.#launch()
+  }
+
+  async #replaceAll(): Promise<void> {
+    this.#log.info('restarting')
+    for (const old of this.#staying) {
+      if (!(await this.#launch())) {
+        this.#log.error('restart called off: a new worker could not start, and the old ones stay')
+        return
+      }
+      if (this.#ends.has(old)) await this.#end(old, () => old.process.send('giveWay', () => {}))
+    }
+    this.#log.info('restarted')
+  }
+
+  async #end(worker: Worker, tell: () => void): Promise<void> {
+    this.#leaving.add(worker)
+    tell()
+    const longest = this.#config.drainSeconds * 1000 + longestFinish
+    const stuck = setTimeout(() => worker.process.kill('SIGKILL'), longest)
+    await this.#ends.get(worker)
+    clearTimeout(stuck)
+  }
+}
+
+interface Ending {
+  readonly code?: number | null
+  readonly signal?: string | null
+}
+
+function endOf(worker: Worker): Promise<Ending> {
+  return new Promise((resolve) => {
+    worker.once('exit', (code, signal) => resolve({ code, signal }))
+    // A process that the system refuses to start has no exit.
+    worker.on('error', () => worker.process.pid ?? resolve({}))
+  })
+}
