@@ -10,7 +10,6 @@ import { httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log.ts'
 import { startPurging } from './purge.ts'
 import { schema } from './schema.ts'
-import { yieldThreadPool } from './thread-pool.ts'
 import { Throttle } from './throttle/throttle.ts'
 import { ExpiredTokens } from './users/expired-tokens.ts'
 import { shareCores } from './users/password.ts'
@@ -18,12 +17,12 @@ import { Devices } from './web/devices.ts'
 import { siteUses } from './web/last-uses.ts'
 import { SessionStore } from './web/session-store.ts'
 
-/** A site that is being served. */
+/** A site that serves. */
 export interface Serving {
   readonly url: string
-  /** Goes on accepting for `DRAIN_SECONDS`, while `/readyz` is 503, then finishes what it accepted, and closes the database. */
+  /** Stops gracefully: `/readyz` is 503 for `DRAIN_SECONDS`. Then accepted requests are finished, and the database is closed. */
   stop(): Promise<void>
-  /** The same at once, and ready to the end: others accept in its place, so that no load balancer need notice. */
+  /** Stops gracefully without a drain. `/readyz` stays 200, because other workers accept the next connections. */
   giveWay(): Promise<void>
 }
 
@@ -31,7 +30,7 @@ export interface Serving {
 export async function serve(config: Config, log: Logger): Promise<Serving> {
   const orm = await openDatabase(config.databaseUrl, { ...schema, connections: config.databasePool })
   shareCores(config.workers)
-  // Connections end when we go; the site goes only if nobody takes our place.
+  // On `giveWay`, the connections drain and the site does not.
   const site = { isDraining: false }
   const connections = { isDraining: false }
   const uses = siteUses(orm, log)
@@ -40,9 +39,8 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   const departure = new Departure(server)
   server.listen(config.port, config.host)
   await once(server, 'listening')
-  // A connection that could not be accepted is no reason to stop.
+  // A connection that could not be accepted must not end the process.
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
-  lowerHashing(log)
 
   const stopPurging = startPurging(
     [
@@ -70,14 +68,6 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
       return leave(config.drainSeconds)
     },
     giveWay: () => leave(0),
-  }
-}
-
-function lowerHashing(log: Logger): void {
-  try {
-    yieldThreadPool()
-  } catch (error) {
-    log.debug(loggable(error), 'hashing is as urgent as pages: the system refuses another priority')
   }
 }
 
