@@ -1,24 +1,23 @@
-import type { Results } from './results.ts'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { median } from './median.ts'
+import type { Measurement, Results } from './results.ts'
 import { type Server, servers } from './servers.ts'
 
-// What a Node user would choose between. Constant answers are no choice, and ES256 and EdDSA look like each other.
-export const panels = [
-  { task: 'bearer', title: 'Bearer token', subtitle: 'GET /me; we remember what we have looked up' },
-  { task: 'jwt-hs256', title: 'Signed token', subtitle: 'HS256; we remember what we have verified' },
-  {
-    task: 'session',
-    title: 'Page with a session',
-    subtitle: 'GET /account, rendered; remembered as above, cookies as in manuals',
-  },
-  { task: 'visitor', title: 'Page of a visitor', subtitle: 'GET /login, rendered' },
+const panels = [
+  { task: 'bearer', title: 'Bearer token' },
+  { task: 'jwt-hs256', title: 'JWT, HS256' },
+  { task: 'session', title: 'Page with a session' },
+  { task: 'visitor', title: 'Page of a visitor' },
 ]
 
+const file = join(import.meta.dirname, 'chart.svg')
 const width = 880
 const margin = 24
 const gap = 40
 const panelWidth = (width - 2 * margin - gap) / 2
-const labelWidth = 186
-const valueWidth = 52
+const labelWidth = 150
+const valueWidth = 56
 const row = 24
 const bar = 14
 const panelHead = 44
@@ -31,14 +30,12 @@ const style = `
     .soft { fill: #4b5c55 }
     .ours { font-weight: 650 }
     .value { font-variant-numeric: tabular-nums }
-    .axis { stroke: #b4c2bb }
     .bar { fill: #a9b8b1 }
     .bar.ours { fill: #0b6a4e }
     .bar.hand { fill: none; stroke: #6d7f77; stroke-width: 1.5 }
     @media (prefers-color-scheme: dark) {
       text { fill: #e6efea }
       .soft { fill: #a2b4ac }
-      .axis { stroke: #42554c }
       .bar { fill: #53655d }
       .bar.ours { fill: #5fd0a5 }
       .bar.hand { stroke: #a2b4ac }
@@ -49,81 +46,76 @@ interface Bar {
   readonly rate: number
 }
 
-/** The results as a picture: a panel for each task, a bar for each server, ours in colour. */
-export function chart(results: Results): string {
-  const drawn = panels.map((panel) => ({ ...panel, bars: barsOf(results, panel.task) }))
-  const height = (panel: { bars: readonly Bar[] } | undefined) => panelHead + (panel?.bars.length ?? 0) * row
-  const rows = [drawn.slice(0, 2), drawn.slice(2)]
-  let y = top
+interface Panel extends Measurement {
+  readonly title: string
+  readonly bars: readonly Bar[]
+}
+
+/** Draws `chart.svg`, with a panel for each of four tasks and a bar for each server. Needs the results of all four. */
+export function drawChart(results: Results): void {
+  const drawn = panels.flatMap(({ task, title }) => {
+    const found = results[task]
+    return found ? [{ ...found, title, bars: barsOf(found) }] : []
+  })
+  if (drawn.length < panels.length) return
+  writeFileSync(file, svg(drawn))
+  console.log(`\n${file}`)
+}
+
+function svg(drawn: readonly Panel[]): string {
+  const heightOf = ({ bars }: Panel) => panelHead + bars.length * row + 32
   const body: string[] = []
-  for (const pair of rows) {
-    for (const [column, panel] of pair.entries()) {
-      body.push(drawPanel(panel, margin + column * (panelWidth + gap), y))
-    }
-    y += Math.max(...pair.map(height)) + 32
+  let y = top
+  for (const pair of [drawn.slice(0, 2), drawn.slice(2)]) {
+    for (const [column, panel] of pair.entries())
+      body.push(panelAt(panel, margin + column * (panelWidth + gap), y))
+    y += Math.max(...pair.map(heightOf))
   }
-  const total = y + 16
-  const summary = drawn.map(({ title, bars }) => `${title}: ${bars.map(described).join(', ')}.`).join(' ')
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${total}" width="${width}" height="${total}" role="img" aria-labelledby="title desc">
+  const described = ({ title, bars }: Panel) =>
+    `${title}: ${bars.map(({ server, rate }) => `${server.name} ${rounded(rate)}`).join(', ')}.`
+  const machines = [...new Set(drawn.map(({ machine }) => machine))].join('; ')
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}" role="img" aria-labelledby="title desc">
   <title id="title">Requests a second on one core</title>
-  <desc id="desc">${escaped(summary)}</desc>
+  <desc id="desc">${escaped(`${drawn.map(described).join(' ')} Measured on ${machines}.`)}</desc>
   <style>${style}
   </style>
   <text class="title" x="${margin}" y="36">Requests a second on one core</text>
   <text class="soft" x="${margin}" y="60">The same answers from the same rows: 10,000 users, 100,000 tokens, 10,000 sessions in SQLite. Longer is better.</text>
-  <text class="soft" x="${margin}" y="79">Outlined: written by hand, without a library. The two sites also send security headers, check origins and keep a log.</text>
+  <text class="soft" x="${margin}" y="79">Outlined: without an authentication library. The two sites also send security headers, check origins and write a log.</text>
 ${body.join('\n')}
-  <text class="soft" x="${margin}" y="${total - 16}">${escaped(`npm run bench, ${results.at}: ${results.machine}`)}</text>
 </svg>
 `
 }
 
-function barsOf({ rates }: Results, task: string): Bar[] {
-  const measured = rates[task] ?? {}
+function barsOf({ figures }: Measurement): Bar[] {
   return servers
-    .filter(({ isConstant, isVariant, isDrawn }) => !isConstant && (!isVariant || isDrawn))
     .flatMap((server) => {
-      const found = measured[server.key]
-      return found ? [{ server, rate: found.capacity }] : []
+      const values = figures[server.key]
+      return values ? [{ server, rate: median(values) }] : []
     })
     .sort((a, b) => b.rate - a.rate)
 }
 
-function drawPanel(panel: (typeof panels)[number] & { bars: Bar[] }, x: number, y: number): string {
-  const longest = Math.max(...panel.bars.map(({ rate }) => rate))
-  const zero = x + labelWidth
-  const scale = (panelWidth - labelWidth - valueWidth) / longest
-  const lines = panel.bars.map(({ server, rate }, i) => {
-    const middle = y + panelHead + i * row + row / 2 - 8
+function panelAt({ title, at, bars }: Panel, x: number, y: number): string {
+  const scale = (panelWidth - labelWidth - valueWidth) / Math.max(...bars.map(({ rate }) => rate))
+  const lines = bars.map(({ server, rate }, i) => {
+    const middle = y + panelHead + i * row
     const ours = server.isOurs ? ' ours' : ''
     const hand = server.isByHand ? ' hand' : ''
-    const length = rate * scale
-    // An outline stands inside its bar, so that both kinds end where they should.
-    const inset = server.isByHand ? 0.75 : 0
-    const box = `x="${at(zero + inset)}" y="${at(middle - bar / 2 + inset)}" width="${at(length - 2 * inset)}" height="${bar - 2 * inset}"`
-    return `  <text class="label${ours}" x="${x}" y="${at(middle + 4.5)}">${escaped(server.name)}</text>
-  <rect class="bar${ours}${hand}" ${box} rx="2"/>
-  <text class="value${ours}" x="${at(zero + length + 7)}" y="${at(middle + 4.5)}">${rounded(rate)}</text>`
+    const length = Math.round(rate * scale)
+    return `  <text class="label${ours}" x="${x}" y="${middle + 4.5}">${escaped(server.name)}</text>
+  <rect class="bar${ours}${hand}" x="${x + labelWidth}" y="${middle - bar / 2}" width="${length}" height="${bar}" rx="2"/>
+  <text class="value${ours}" x="${x + labelWidth + length + 7}" y="${middle + 4.5}">${rounded(rate)}</text>`
   })
-  const bottom = y + panelHead + panel.bars.length * row - 8
-  return `  <text class="panel" x="${x}" y="${y}">${escaped(panel.title)}</text>
-  <text class="soft" x="${x}" y="${y + 19}">${escaped(panel.subtitle)}</text>
-${lines.join('\n')}
-  <path class="axis" d="M${at(zero)} ${y + panelHead - 10}V${bottom}"/>`
+  return `  <text class="panel" x="${x}" y="${y}">${escaped(title)}</text>
+  <text class="soft" x="${x}" y="${y + 19}">${escaped(`npm run bench, ${at}`)}</text>
+${lines.join('\n')}`
 }
 
-function described({ server, rate }: Bar): string {
-  return `${server.name} ${rounded(rate)}`
-}
-
-// More digits would say more than a measurement can.
+/** Two significant digits or so: a measurement is not more precise. */
 function rounded(rate: number): string {
   const step = rate >= 1000 ? 100 : 10
   return (Math.round(rate / step) * step).toLocaleString('en')
-}
-
-function at(position: number): string {
-  return String(Math.round(position * 10) / 10)
 }
 
 function escaped(text: string): string {

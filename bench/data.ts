@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { withChecksum } from '../src/users/token-value.ts'
+import { crc32 } from 'node:zlib'
 
-/** How many rows there are of each kind. */
+/** The number of rows of each kind. */
 export interface Amounts {
   readonly users: number
   readonly tokens: number
@@ -10,18 +10,19 @@ export interface Amounts {
 }
 
 export const usual: Amounts = { users: 10_000, tokens: 100_000, sessions: 10_000 }
-/** The number of a token and a session that are nobody's. */
-export const nobody = 10_000_000
-// As the site ships.
+/** The number of a token and a session that no database has. */
+export const unknown = 10_000_000
+// The cost that the site ships with.
 export const bcryptCost = 12
-/** Where visitors would reach the servers: behind a proxy that ends TLS, as in production. */
+/** The address behind a proxy that ends TLS, as in production. */
 export const publicUrl = 'https://bench.example'
 /** For the servers that sign their cookies. */
 export const cookieSecret = 'a secret of the benchmark, which guards nothing at all'
 export const password = 'analytical engine 1843'
+/** Databases, keys and lists of header values. Each run starts with an empty folder. */
 export const folder = join(import.meta.dirname, 'data')
 
-/** When everybody's password was set, which the account page says. */
+/** The time at which all passwords were set. The account page shows it. */
 export const registered = Date.UTC(2026, 0, 1)
 
 /** The user of that number, as every server answers. */
@@ -31,14 +32,27 @@ export function user(number: number) {
   return { id, name: `User ${number}`, email, passwordChangedAt: registered }
 }
 
-/** The bearer token of that number; its user is the one of that number, modulo how many there are. */
+/** The bearer token of that number, in the site's format. It belongs to the user of that number, modulo the users. */
 export function token(number: number): string {
-  return withChecksum(hash('sha256', `token ${number}`, 'base64url'))
+  const random = hash('sha256', `token ${number}`, 'buffer')
+  const checksum = Buffer.alloc(4)
+  checksum.writeUInt32BE(crc32(random))
+  return `kauth_${random.toString('base64url')}${checksum.toString('base64url')}`
 }
 
 /** The identifier of the session of that number. */
 export function session(number: number): string {
   return hash('sha256', `session ${number}`, 'base64url')
+}
+
+/** At most 100,000 of the numbers below `rows`, spread evenly. Each belongs to the user of its place, modulo the users. */
+export function spread(rows: number, users: number): number[] {
+  const amount = Math.min(rows, 100_000)
+  const step = rows / amount
+  return Array.from({ length: amount }, (_, place) => {
+    const block = Math.floor(place / users) * step + (place % step)
+    return block * users + (place % users)
+  })
 }
 
 /** The number in so many hexadecimal digits. */

@@ -1,21 +1,21 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { JWTKeys, SessionToken } from '../src/auth/jwt/index.ts'
+import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
 import { folder } from './data.ts'
 import type { Algorithm } from './servers/environment.ts'
 
-/** The keys that a server is started with, and a way to sign tokens that it takes. */
+/** The keys that a server is started with, and a way to sign tokens that it accepts. */
 export interface Keys {
   readonly environment: Record<string, string>
-  /** A token for this user. It is for the servers and good for now, unless the options say otherwise. */
+  /** A valid token for this user, unless the options say otherwise. */
   sign(userID: string, options?: { readonly audience?: string; readonly expiration?: Date }): string
 }
 
 const secret = 'at-the-very-least-thirty-two-bytes-for-HS256'
 
 /** New keys for an algorithm. */
-export function newKeys(algorithm: Algorithm, name = algorithm as string): Keys {
+export function newKeys(algorithm: Algorithm, name: string = algorithm): Keys {
   const [environment, keys] = algorithm === 'HS256' ? secretKeys() : pairKeys(algorithm, name)
   const issuer = 'koa-authenticators'
   const usual = new JWTKeys({ ...keys, issuer, audience: issuer })
@@ -39,7 +39,6 @@ function pairKeys(algorithm: Algorithm, name: string): [Record<string, string>, 
       : generateKeyPairSync('ed25519')
   const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const path = join(folder, `${name}.pem`)
-  mkdirSync(folder, { recursive: true })
   writeFileSync(path, pem, { mode: 0o600 })
   return [{ JWT_KEYS: path }, { keys: [pem] }]
 }

@@ -1,8 +1,8 @@
--- For wrk: -- <seed> <file of header values, a line each> <method> <path> <header>
--- Each request takes another value, at random, over all of them; the same seed makes the same choice.
+-- For wrk: -- <seed> <file of header values, one a line> <method> <path> <header>
+-- Each request has one of the values, at random. The same seed draws the same values.
 local requests = {}
 
--- Not by `wrk.format`, which has the headers in another order each time it is run.
+-- `wrk.format` orders the headers differently in each process.
 local function format(method, path, header, value)
   local own = header and header .. ': ' .. value .. '\r\n' or ''
   return method .. ' ' .. path .. ' HTTP/1.1\r\nHost: ' .. wrk.headers['Host'] .. '\r\n'
@@ -21,10 +21,9 @@ function request()
   return requests[math.random(#requests)]
 end
 
-function done(summary, latency)
+function done(summary)
   local errors = summary.errors
   io.write(string.format(
-    '\n{"requests":%d,"seconds":%f,"p50":%f,"p99":%f,"refused":%d,"failed":%d}\n',
-    summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    '\n{"answered":%d,"seconds":%f,"refused":%d,"failed":%d}\n', summary.requests, summary.duration / 1e6,
     errors.status, errors.connect + errors.read + errors.write + errors.timeout))
 end

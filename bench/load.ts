@@ -1,91 +1,85 @@
 import { execFile } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { folder } from './data.ts'
+import type { Keys } from './keys.ts'
 import { hasWrk, loadCore, onCore } from './machine.ts'
 import { processorTime } from './processor.ts'
 import type { Running } from './server-process.ts'
+import type { Server } from './servers.ts'
+import type { Task } from './tasks.ts'
 
 const run = promisify(execFile)
+// Each sends its next request as soon as the last one is answered.
+const connections = 32
 
-/** What is asked for, again and again. */
-export interface Load {
+/** The requests of a task. */
+export interface Requests {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** The header that differs from request to request. */
-  readonly header?: string | undefined
-  /** A file with its values, a line each. */
+  readonly header: string | undefined
+  /** A file with the values of the header, one a line. */
   readonly values: string
-  /** How many connections ask, each of which asks again as soon as it is answered. */
-  readonly connections?: number | undefined
 }
 
-const usualConnections = 32
+/** The requests of a task for one server. */
+export function requestsOf(
+  { key, method, path, header, values }: Task,
+  server: Server,
+  keys: Keys,
+): Requests {
+  const file = join(folder, 'values', `${server.key}-${key}.txt`)
+  mkdirSync(join(folder, 'values'), { recursive: true })
+  writeFileSync(file, `${values(server, keys).join('\n')}\n`)
+  return { method, path, header, values: file }
+}
 
-/** What came of it. */
+/** The answers of some seconds. */
 export interface Measured {
-  /** Answers in a second. */
-  readonly rate: number
+  readonly requests: number
   /**
-   * Answers in a second of the server's own processor time. Of a server that has its core to itself this is the rate; where
-   * something else runs beside the benchmark it is what can be compared all the same.
+   * Answers in a second of the server's own processor time, so that other programs on its core do not count. Answers in a
+   * second of the clock where the system does not tell that time.
    */
-  readonly capacity: number
-  /** How much of a core the server had. */
-  readonly share: number
-  /** In milliseconds. */
-  readonly p50: number
-  readonly p99: number
+  readonly rate: number
 }
 
-/** How it is asked. */
-export interface LoadOptions {
-  /** What is asked for is drawn anew each time, unless the same seed says that it is to be the same. */
-  readonly seed?: number
-  readonly core?: number | undefined
-  /** For so many seconds after the last answer, what the server still does for it counts as its own time. */
-  readonly rest?: number
-}
-
-/** Loads a server for some seconds. @throws if any answer is not a success: nobody is measured on a wrong answer */
+/**
+ * Loads a server for some seconds. Throws if any answer is not a success.
+ *
+ * @param seed the same seed draws the same requests
+ */
 export async function load(
-  { url, pid }: Pick<Running, 'url' | 'pid'>,
-  load: Load,
+  { key, url, pid }: Running,
+  requests: Requests,
   seconds: number,
-  { seed = randomInt(2 ** 31), core = loadCore, rest = 0 }: LoadOptions = {},
+  seed = randomInt(2 ** 31),
 ): Promise<Measured> {
   const before = processorTime(pid)
-  const outcome = hasWrk ? await wrk(url, load, seconds, seed, core) : await autocannon(url, load, seconds)
-  if (rest > 0) await sleep(rest * 1000)
+  const outcome = hasWrk ? await wrk(url, requests, seconds, seed) : await autocannon(url, requests, seconds)
   const after = processorTime(pid)
-  const { requests, seconds: taken, p50, p99, refused, failed } = outcome
+  const { answered, refused, failed } = outcome
   if (refused + failed > 0)
-    throw new Error(`${refused} of ${requests} requests of ${load.path} were refused, ${failed} failed.`)
-  const used = before === undefined || after === undefined ? taken : after - before
-  return { rate: requests / taken, capacity: requests / used, share: used / taken, p50, p99 }
+    throw new Error(
+      `${key} refused ${refused} of ${answered} requests of ${requests.path}, ${failed} failed.`,
+    )
+  const used = before === undefined || after === undefined ? outcome.seconds : after - before
+  return { requests: answered, rate: answered / used }
 }
 
 interface Outcome {
-  readonly requests: number
+  readonly answered: number
   readonly seconds: number
-  readonly p50: number
-  readonly p99: number
   readonly refused: number
   readonly failed: number
 }
 
-async function wrk(
-  url: string,
-  load: Load,
-  seconds: number,
-  seed: number,
-  core: number | undefined,
-): Promise<Outcome> {
-  const { method, path, header, values, connections = usualConnections } = load
+async function wrk(url: string, requests: Requests, seconds: number, seed: number): Promise<Outcome> {
+  const { method, path, header, values } = requests
   const script = join(import.meta.dirname, 'load.lua')
-  const [command = '', ...args] = onCore(core, [
+  const [command = '', ...args] = onCore(loadCore, [
     ...['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url, '--'],
     ...[`${seed}`, values, method, path, ...(header ? [header] : [])],
   ])
@@ -93,16 +87,13 @@ async function wrk(
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
 }
 
-async function autocannon(
-  url: string,
-  { method, path, header, values, connections = usualConnections }: Load,
-  seconds: number,
-) {
+async function autocannon(url: string, requests: Requests, seconds: number): Promise<Outcome> {
   const { default: cannon } = await import('autocannon')
+  const { method, path, header, values } = requests
   const all = readFileSync(values, 'utf8').trim().split('\n')
   const fixed = { 'X-Forwarded-For': '192.0.2.1', 'X-Forwarded-Proto': 'https' }
   const setupRequest = (request: object) => {
-    const value = all[Math.floor(Math.random() * all.length)] ?? ''
+    const value = all[randomInt(all.length)] ?? ''
     return { ...request, headers: header ? { ...fixed, [header]: value } : fixed }
   }
   const result = await cannon({
@@ -112,11 +103,9 @@ async function autocannon(
     requests: [{ method, path, setupRequest }],
   })
   return {
-    requests: result.requests.total,
+    answered: result.requests.total,
     seconds: result.duration,
-    p50: result.latency.p50,
-    p99: result.latency.p99,
     refused: result.non2xx,
     failed: result.errors,
-  } satisfies Outcome
+  }
 }

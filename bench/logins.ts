@@ -1,124 +1,102 @@
-import { execFile } from 'node:child_process'
 import { Agent, request } from 'node:http'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import { password, user, usual } from './data.ts'
+import bcrypt from 'bcrypt'
+import { bcryptCost, password, user, usual } from './data.ts'
 import { newKeys } from './keys.ts'
 import { cores } from './machine.ts'
-import { start } from './server-process.ts'
-import { serverOf } from './servers.ts'
-
-/** What one round has found: logins a second, and how long a page takes, in milliseconds, at rest and while logins flood. */
-export interface LoginRound {
-  /** What bcrypt reaches alone, on all cores. */
-  readonly bcrypt: number
-  readonly site: number
-  /** What the load took meanwhile of the cores that bcrypt is to have, as a share. */
-  readonly load: number
-  readonly atRest: Latency
-  readonly flooded: Latency
-  /** Of the flood, how many were let in and how many were told to come back later. */
-  readonly flood: { readonly rate: number; readonly signedIn: number; readonly later: number }
-}
-
-export interface Latency {
-  readonly p50: number
-  readonly p99: number
-}
+import type { Figures } from './results.ts'
+import { serverOf, startServer } from './servers.ts'
 
 const pagesPerSecond = 100
-// Of Node's pool, which bcrypt works in.
-const threads = 4
-const run = promisify(execFile)
+// The size of libuv's thread pool, where bcrypt runs.
+const poolThreads = 4
 const agent = new Agent({ keepAlive: true, maxSockets: 1000 })
+let visitors = 0
 
-/** Nobody is kept on a core here: bcrypt takes as many as there are. */
-export async function measureLogins(seconds: number, rounds: number): Promise<LoginRound[]> {
-  const { url, stop } = await start(serverOf('site'), newKeys('HS256'))
-  const all: LoginRound[] = []
+/**
+ * Sign-ins a second of bcrypt alone and of the site, and the latency of a page, in milliseconds, during a flood of three
+ * times as many sign-ins. The server is not pinned to a core, because bcrypt uses all of them.
+ */
+export async function measureLogins(seconds: number, rounds: number): Promise<Figures> {
+  const { url, stop } = await startServer(serverOf('site'), newKeys('HS256'))
+  const [bcryptAlone, site, latency]: [number[], number[], number[]] = [[], [], []]
   try {
-    await signInFor(url, 1)
-    await pages(url, 2)
-    for (let round = 0; round < rounds; round += 1) all.push(await once(url, seconds))
+    const hash = await bcrypt.hash(password, bcryptCost)
+    await pageLatency(url, 2)
+    for (let round = 0; round < rounds; round += 1) {
+      const hashes = await rateOf(seconds, async () => void (await bcrypt.compare(password, hash)))
+      bcryptAlone.push(hashes)
+      site.push(await signInRate(url, seconds))
+      const stopFlood = flood(url, hashes * 3)
+      await sleep(2000)
+      latency.push(await pageLatency(url, seconds))
+      await stopFlood()
+    }
   } finally {
     await stop()
     agent.destroy()
   }
-  return all
+  return { 'bcrypt alone': bcryptAlone, site, 'p99 of a page in a flood': latency }
 }
 
-async function once(url: string, seconds: number): Promise<LoginRound> {
-  const { stdout } = await run(process.execPath, [join(import.meta.dirname, 'bcrypt-alone.ts'), `${seconds}`])
-  const bcrypt = Number(stdout)
-  const { rate: site, load } = await signInFor(url, seconds)
-  const atRest = await pages(url, seconds)
-  const flood = floodWith(url, bcrypt * 3)
-  await sleep(2000)
-  const flooded = await pages(url, seconds)
-  return { bcrypt, site, load, atRest, flooded, flood: await flood.stop() }
-}
-
-let visitors = 0
-
-/** Logins a second of eight people at a time, each of whom signs in as somebody else. */
-async function signInFor(url: string, seconds: number): Promise<Pick<LoginRound, 'load'> & { rate: number }> {
+/** Sign-ins a second on the processor time that this process leaves. */
+async function signInRate(url: string, seconds: number): Promise<number> {
   const before = process.cpuUsage()
+  const rate = await rateOf(seconds, async () => {
+    const status = await logIn(url)
+    if (status !== 200) throw new Error(`POST /login answered ${status}.`)
+  })
+  const { user, system } = process.cpuUsage(before)
+  // With more cores than pool threads, this process takes nothing from bcrypt.
+  const share = cores > poolThreads ? 0 : (user + system) / 1e6 / (seconds * cores)
+  return rate / (1 - share)
+}
+
+/** How often a second some work is done, eight at a time. */
+async function rateOf(seconds: number, work: () => Promise<void>): Promise<number> {
   const begin = performance.now()
-  const end = begin + seconds * 1000
   let done = 0
   let last = begin
-  const signIn = async () => {
-    while (performance.now() < end) {
-      const status = await logIn(url)
-      if (status !== 200) throw new Error(`POST /login answered ${status}.`)
+  const repeat = async () => {
+    while (performance.now() < begin + seconds * 1000) {
+      await work()
       done += 1
       last = performance.now()
     }
   }
-  await Promise.all(Array.from({ length: 8 }, signIn))
-  const taken = last - begin
-  const { user, system } = process.cpuUsage(before)
-  // Whoever has more cores than bcrypt has threads has one for the load.
-  const load = cores > threads ? 0 : (user + system) / 1000 / (taken * cores)
-  return { rate: (done / taken) * 1000, load }
+  await Promise.all(Array.from({ length: 8 }, repeat))
+  return (done / (last - begin)) * 1000
 }
 
-/** So many logins a second, whether they are answered or not, until it is stopped. */
-function floodWith(url: string, rate: number) {
+/** Sends sign-ins at a steady rate until the returned function is called. */
+function flood(url: string, rate: number): () => Promise<void> {
   const answers: Promise<number>[] = []
   const timer = setInterval(() => answers.push(logIn(url)), 1000 / rate)
-  return {
-    async stop() {
-      clearInterval(timer)
-      const statuses = await Promise.all(answers)
-      const answered = (status: number) => statuses.filter((each) => each === status).length
-      const [signedIn, later] = [answered(200), answered(503)]
-      if (signedIn + later < statuses.length)
-        throw new Error(`POST /login answered ${[...new Set(statuses)].join(', ')}.`)
-      return { rate, signedIn, later }
-    },
+  return async () => {
+    clearInterval(timer)
+    // 429 and 503 ask the client to come back later.
+    const wrong = (await Promise.all(answers)).find((status) => ![200, 429, 503].includes(status))
+    if (wrong !== undefined) throw new Error(`POST /login answered ${wrong}.`)
   }
 }
 
-/** The latency of pages that are asked for at a steady pace, whether the last one has been answered or not. */
-async function pages(url: string, seconds: number): Promise<Latency> {
+/** The 99th percentile of pages that are requested at a steady rate, in milliseconds. */
+async function pageLatency(url: string, seconds: number): Promise<number> {
   const { cookie } = serverOf('site')
   const taken: Promise<number>[] = []
   const begin = performance.now()
   for (let number = 0; number < seconds * pagesPerSecond; number += 1) {
     const due = begin + (number * 1000) / pagesPerSecond
     await sleep(Math.max(0, due - performance.now()))
-    taken.push(timed(() => ask(url, 'GET', '/account', { Cookie: cookie(number % usual.sessions) })))
+    taken.push(timePage(url, cookie(number % usual.sessions)))
   }
   const sorted = (await Promise.all(taken)).toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
-  return { p50: at(0.5), p99: at(0.99) }
+  return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN
 }
 
-async function timed(work: () => Promise<number>): Promise<number> {
+async function timePage(url: string, cookie: string): Promise<number> {
   const begin = performance.now()
-  const status = await work()
+  const status = await ask(url, 'GET', '/account', { Cookie: cookie })
   if (status !== 200) throw new Error(`GET /account answered ${status}.`)
   return performance.now() - begin
 }
@@ -137,21 +115,18 @@ function ask(
   headers: Record<string, string>,
   body = '',
 ): Promise<number> {
-  // Everybody comes from a network of their own.
-  const from = `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`
+  // Each sign-in has its own address, so that the rate limit of one address does not apply.
+  const address = `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`
   const proxied = {
-    'X-Forwarded-For': from,
+    'X-Forwarded-For': address,
     'X-Forwarded-Proto': 'https',
     'Content-Length': Buffer.byteLength(body),
   }
   return new Promise((resolve, reject) => {
-    const sent = request(
-      `${url}${path}`,
-      { method, agent, headers: { ...headers, ...proxied } },
-      (answer) => {
-        answer.resume().on('end', () => resolve(answer.statusCode ?? 0))
-      },
-    )
+    const options = { method, agent, headers: { ...headers, ...proxied } }
+    const sent = request(`${url}${path}`, options, (answer) => {
+      answer.resume().on('end', () => resolve(answer.statusCode ?? 0))
+    })
     sent.on('error', reject).end(body)
   })
 }

@@ -4,28 +4,24 @@ import { availableParallelism } from 'node:os'
 
 export const cores = availableParallelism()
 
-/** Where the servers run, and where the load comes from, if the machine can keep them apart. */
 const canPin = cores > 1 && has('taskset', '--version')
+/** The core of the servers and the core of the load, on a machine that can keep them apart. */
 export const serverCore = canPin ? 0 : undefined
 export const loadCore = canPin ? 1 : undefined
 
 export const hasWrk = has('wrk', '--version')
 
-/** The command, kept on one core. */
+/** Whether the cores are kept from sleeping. Waking the core of the load would count as time of the server. */
+export const isAwake = keepAwake()
+
+/** The command, pinned to one core. */
 export function onCore(core: number | undefined, command: readonly string[]): string[] {
   return core === undefined || !canPin ? [...command] : ['taskset', '-c', String(core), ...command]
 }
 
-/**
- * Keeps the cores from sleeping as long as this process runs, where Linux lets it (it asks for root): waking the one that the
- * load comes from takes the server's time, and the slower a server, the oftener it sleeps
- * (https://docs.kernel.org/power/pm_qos_interface.html).
- *
- * @returns whether they are kept awake
- */
-export function keepAwake(): boolean {
+/** Needs root on Linux. It holds while this process runs (https://docs.kernel.org/power/pm_qos_interface.html). */
+function keepAwake(): boolean {
   try {
-    // So many microseconds may waking take. It holds while the file is open.
     writeSync(openSync('/dev/cpu_dma_latency', 'w'), new Int32Array([0]))
     return true
   } catch {

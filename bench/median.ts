@@ -1,4 +1,4 @@
-/** The middle one, or the mean of both. */
+/** The middle value, or the mean of the two middle ones. */
 export function median(all: readonly number[]): number {
   const sorted = all.toSorted((a, b) => a - b)
   const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]]
@@ -7,22 +7,22 @@ export function median(all: readonly number[]): number {
 }
 
 /**
- * Between which two of the values the median of all such measurements lies, with a certainty of 95 %, however they are
- * distributed: as many places from either end. Of fewer than six values, the first and the last.
+ * The confidence interval of the median, at 95 %, for values of any distribution: the values at equal ranks from both ends
+ * (https://en.wikipedia.org/wiki/Median_test, sign test). Of fewer than six values, the lowest and the highest.
  */
 export function interval(all: readonly number[]): { readonly low: number; readonly high: number } {
   const sorted = all.toSorted((a, b) => a - b)
   const { length } = sorted
-  // As with coins: in how many ways so many values fall below the median, and how likely so many or fewer are.
-  let place = 0
+  // The binomial distribution with p = 0.5: `ways` of having `rank` values below the median.
+  let rank = 0
   let ways = length
-  let likely = 2 ** -length
-  while (likely + ways / 2 ** length <= 0.025) {
-    likely += ways / 2 ** length
-    place += 1
-    ways *= (length - place) / (place + 1)
+  let probability = 2 ** -length
+  while (probability + ways / 2 ** length <= 0.025) {
+    probability += ways / 2 ** length
+    rank += 1
+    ways *= (length - rank) / (rank + 1)
   }
-  const [low, high] = [sorted[place], sorted.at(-1 - place)]
+  const [low, high] = [sorted[rank], sorted.at(-1 - rank)]
   if (low === undefined || high === undefined) throw new Error('Nothing was measured.')
   return { low, high }
 }

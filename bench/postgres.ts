@@ -1,29 +1,97 @@
-import { type PostgresRows, postgresRows } from './postgres-database.ts'
+import { spawnSync } from 'node:child_process'
+import Database from 'better-sqlite3'
+import { startPostgres } from '../src/testing/postgres-server.ts'
+import { usual } from './data.ts'
+import { lastUse, original } from './database.ts'
+import { loadCore } from './machine.ts'
+import { migrate } from './make-database.ts'
+import type { Figures } from './results.ts'
+import { measureRounds, type Pace } from './rounds.ts'
 import type { Server } from './servers.ts'
-import { type Task, taskOf } from './tasks.ts'
-import { type Pace, type Standing, takeTurns } from './turns.ts'
+import { taskOf } from './tasks.ts'
 
-/** The servers that can ask a PostgreSQL. */
-const able = ['layer', 'koa-by-hand']
+const name = 'koa_authenticators_bench'
 
-/** What asks a database: a signed token and a visitor do not. */
-const tasks = ['bearer', 'session'].map(taskOf)
-
-/** The same tasks, on the same rows, in PostgreSQL. */
+/**
+ * Measures bearer tokens and sessions on PostgreSQL: on the server of `TEST_DATABASE_URL`, or on a new one with default settings
+ * on the core of the load.
+ */
 export async function measurePostgres(
-  servers: readonly Server[],
+  serversOf: (task: string) => Server[],
   pace: Pace,
-  found: (task: Task, measured: Record<string, Standing>) => void,
-): Promise<void> {
-  const rows: PostgresRows = await postgresRows()
+): Promise<Record<string, Figures>> {
+  const given = process.env.TEST_DATABASE_URL
+  const postgres = given === undefined ? await startPostgres({ isCareful: true }) : undefined
+  process.once('exit', () => postgres?.process.kill('SIGQUIT'))
+  if (postgres && loadCore !== undefined)
+    spawnSync('taskset', ['--cpu-list', '--pid', `${loadCore}`, `${postgres.process.pid}`])
+  const admin = given ?? postgres?.url ?? ''
   try {
-    const all = servers.filter(({ key }) => able.includes(key)).map((server) => ({ ...server, rows }))
-    for (const task of tasks) {
-      const asked = all.filter(({ can }) => can?.includes(task.key) ?? true)
-      const onPostgres = { ...task, key: `postgres-${task.key}`, name: `${task.name}, on PostgreSQL` }
-      found(onPostgres, await takeTurns(onPostgres, asked, pace))
+    const rows = { open: refreshed(await newDatabase(admin)) }
+    const found: Record<string, Figures> = {}
+    for (const key of ['bearer', 'session']) {
+      const servers = serversOf(`postgres-${key}`).map((server) => ({ ...server, rows }))
+      found[`postgres-${key}`] = await measureRounds(taskOf(key), servers, pace)
     }
+    return found
   } finally {
-    await rows.stop()
+    await drop(admin)
+    await postgres?.stop()
+  }
+}
+
+/** A database with the tables of the site and the rows of SQLite. */
+async function newDatabase(admin: string): Promise<string> {
+  const url = new URL(admin)
+  url.pathname = `/${name}`
+  await drop(admin)
+  await run(admin, `create database ${name} template template0`)
+  await migrate(url.href)
+  const file = new Database(await original(usual), { readonly: true })
+  for (const table of ['users', 'user_tokens', 'sessions']) {
+    const rows = file.prepare<[], object>(`select * from ${table}`).all()
+    const json = JSON.stringify(rows.map(inPostgres))
+    await run(
+      url.href,
+      `insert into ${table} select * from json_populate_recordset(null::${table}, $1)`,
+      json,
+    )
+  }
+  file.close()
+  return url.href
+}
+
+/** Marks all rows as used just now. The vacuum removes their former versions. */
+function refreshed(url: string): () => Promise<string> {
+  return async () => {
+    const seen = new Date(lastUse()).toISOString()
+    await run(url, 'update sessions set created_at = now(), seen_at = $1', seen)
+    await run(url, 'update user_tokens set last_used_at = $1', seen)
+    await run(url, 'vacuum analyze')
+    return url
+  }
+}
+
+/** SQLite keeps times as numbers and JSON as text. */
+function inPostgres(row: object): object {
+  const entries = Object.entries(row).map(([column, value]) => {
+    if (column.endsWith('_at') && value !== null) return [column, new Date(value).toISOString()]
+    return [column, column === 'data' ? JSON.parse(value) : value]
+  })
+  return Object.fromEntries(entries)
+}
+
+async function drop(admin: string): Promise<void> {
+  await run(admin, `drop database if exists ${name} with (force)`)
+}
+
+async function run(url: string, statement: string, ...values: string[]): Promise<void> {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    await client.query(statement, values)
+  } finally {
+    await client.end()
   }
 }

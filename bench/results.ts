@@ -1,39 +1,53 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import type { GrowthResult } from './growth.ts'
-import type { LoginRound } from './logins.ts'
-import { cores, hasWrk } from './machine.ts'
-import type { MemoryResult } from './memory.ts'
-import type { ProcessesResult } from './processes.ts'
-import type { Pace, Standing } from './turns.ts'
+import { join } from 'node:path'
+import { cores, hasWrk, isAwake } from './machine.ts'
 
-/** All that one run has found out. */
-export interface Results {
+/** The values of a task by name: servers or parts of the task. Each has one value for each round. */
+export type Figures = Record<string, readonly number[]>
+
+/** The figures of one task, with the time and the machine of the run. */
+export interface Measurement {
   readonly at: string
   readonly machine: string
-  readonly pace: Pace
-  /** By task and server. */
-  readonly rates: Record<string, Record<string, Standing>>
-  logins?: readonly LoginRound[]
-  /** Milliseconds to the first answer, by server. */
-  startup?: Record<string, number>
-  memory?: MemoryResult
-  growth?: GrowthResult[]
-  processes?: ProcessesResult | undefined
+  readonly figures: Figures
 }
 
-/**
- * The results of a run that has only begun.
- *
- * @param isAwake whether the cores are kept from sleeping
- */
-export function newResults(pace: Pace, isAwake: boolean): Results {
-  const [{ model = 'an unknown processor' } = {}] = cpus()
-  // With a plus where the work tree is another.
-  const commit = spawnSync('git', ['describe', '--always', '--exclude=*', '--dirty=+'], {
+/** Measurements by the key of the task. */
+export type Results = Record<string, Measurement>
+
+const file = join(import.meta.dirname, 'results.json')
+
+/** Adds new measurements to those of earlier runs in `results.json`. Returns all of them. */
+export function saveResults(results: Results): Results {
+  const earlier: Results = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+  const all = { ...earlier, ...results }
+  const rounded = (_key: string, value: unknown) =>
+    typeof value === 'number' ? Number(value.toPrecision(5)) : value
+  writeFileSync(file, `${JSON.stringify(all, rounded, 2)}\n`)
+  return all
+}
+
+/** The figures of a task, measured now on this machine. */
+export function measurement(figures: Figures): Measurement {
+  return { at: new Date().toISOString().slice(0, 10), machine, figures }
+}
+
+const [{ model = 'unknown processor' } = {}] = cpus()
+const tool = hasWrk ? 'wrk' : 'autocannon'
+/** The processor, the version of Node, the load generator and the commit, with a plus for uncommitted changes. */
+export const machine = [
+  `${cores} cores (${model.trim()})`,
+  `Node ${process.versions.node}`,
+  `load by ${tool}`,
+  isAwake ? 'cores kept awake' : 'cores may sleep',
+  `commit ${commit()}`,
+].join(', ')
+
+function commit(): string {
+  const { stdout } = spawnSync('git', ['describe', '--always', '--exclude=*', '--dirty=+'], {
     encoding: 'utf8',
-  }).stdout?.trim()
-  const code = commit ? `, commit ${commit}` : ''
-  const machine = `${cores} cores (${model.trim()}), Node ${process.versions.node}, load by ${hasWrk ? 'wrk' : 'autocannon'}, cores ${isAwake ? 'kept awake' : 'that may sleep'}${code}`
-  return { at: new Date().toISOString().slice(0, 10), machine, pace, rates: {} }
+  })
+  return stdout?.trim() || 'unknown'
 }

@@ -1,56 +1,57 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isPostgresUrl } from '../src/database/database-url.ts'
 import { bcryptCost, folder, publicUrl } from './data.ts'
-import { age, discard } from './database.ts'
-import type { Keys } from './keys.ts'
-import { loadCore, onCore } from './machine.ts'
-import { ours, type Server } from './servers.ts'
+import { onCore } from './machine.ts'
 
-/** A server that runs, on a copy of the database of its own. */
+/** A program that serves HTTP. */
+export interface Program {
+  /** Its name on the command line and in the results. */
+  readonly key: string
+  /** The arguments of Node. */
+  readonly program: readonly string[]
+}
+
+/** A server that runs. */
 export interface Running {
-  readonly server: Server
+  readonly key: string
   readonly url: string
   readonly pid: number | undefined
   /** Milliseconds from the start of the process to its first answer. */
   readonly startup: number
-  /** Says of all of its rows that they were not used for a while. */
-  age(): void
   stop(): Promise<void>
 }
 
-export interface StartOptions {
-  /** The core that it may use; any if there is none. */
-  readonly core?: number | undefined
-  /** Its database, in place of a copy. */
-  readonly shared?: string
+/** The website of this repository. */
+export const site: Program = {
+  key: 'site',
+  program: [join(import.meta.dirname, '../src/start.js'), 'server'],
 }
 
 const running = new Set<ChildProcess>()
-// Whoever ends the benchmark ends its servers.
 process.once('exit', () => {
-  for (const each of running) each.kill('SIGKILL')
+  for (const child of running) child.kill('SIGKILL')
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 
-/** Starts a server as its users do, in production, and waits for its first answer. */
+/**
+ * Starts a server in production mode and waits for its first answer.
+ *
+ * @param environment the database and the keys
+ * @param core the only core that it may use; any if left out
+ */
 export async function start(
-  server: Server,
-  keys: Keys,
-  { core, shared }: StartOptions = {},
+  { key, program }: Program,
+  environment: Readonly<Record<string, string>>,
+  core?: number,
 ): Promise<Running> {
-  const rows = server.rows ?? ours
-  const database = shared ?? (rows.isShared ? await rows.database() : copy(await rows.database(), server.key))
-  // The rows may have been made hours ago: the site would purge sessions that nobody has used since.
-  if (!shared) rows.refresh(database)
   const port = await freePort()
-  const options: SpawnOptions = {
-    // A folder without an `.env`, so that nothing of the reader's own comes into it.
+  const [command = '', ...args] = onCore(core, [process.execPath, ...program])
+  const begin = performance.now()
+  const child = spawn(command, args, {
+    // A folder without an `.env` file.
     cwd: folder,
     env: {
       PATH: process.env.PATH,
@@ -59,48 +60,25 @@ export async function start(
       PORT: String(port),
       PUBLIC_URL: publicUrl,
       TRUST_PROXY: '1',
-      DATABASE: database,
-      DATABASE_URL: isPostgresUrl(database) ? database : `sqlite:${database}`,
       BCRYPT_COST: String(bcryptCost),
       DRAIN_SECONDS: '0',
-      ...keys.environment,
-      ...server.environment,
+      ...environment,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
-  }
-  const begin = performance.now()
-  const child = run(server.program, core, options)
-  const url = `http://127.0.0.1:${port}`
-  await firstAnswer(url, child, server)
-  const startup = performance.now() - begin
-  const all = server.beside ? [child, run(server.beside, loadCore, options)] : [child]
-  const stopAll = async () => void (await Promise.all(all.map(stop)))
-  return { server, url, pid: child.pid, startup, age: () => age(database), stop: stopAll }
-}
-
-function run(program: readonly string[], core: number | undefined, options: SpawnOptions): ChildProcess {
-  const [command = '', ...args] = onCore(core, [process.execPath, ...program])
-  const child = spawn(command, args, options)
+  })
   running.add(child)
   child.once('exit', () => running.delete(child))
-  return child
+  const url = `http://127.0.0.1:${port}`
+  await firstAnswer(key, url, child)
+  return { key, url, pid: child.pid, startup: performance.now() - begin, stop: () => stop(child) }
 }
 
-/** The data that a server is given: nobody's writes are in anybody's way. */
-export function copy(original: string, name: string): string {
-  const path = join(folder, 'copies', `${name}.sqlite`)
-  mkdirSync(join(folder, 'copies'), { recursive: true })
-  discard(path)
-  copyFileSync(original, path)
-  return path
-}
-
-async function firstAnswer(url: string, child: ChildProcess, { name }: Server): Promise<void> {
+async function firstAnswer(key: string, url: string, child: ChildProcess): Promise<void> {
   const deadline = performance.now() + 20_000
   while (performance.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode} before it answered.`)
+    if (child.exitCode !== null)
+      throw new Error(`${key} ended with ${child.exitCode} before its first answer.`)
     try {
-      // No connection is kept: while the next server's database is copied, nobody would see that it is closed again.
       const answer = await fetch(`${url}/healthz`, { headers: { Connection: 'close' } })
       await answer.arrayBuffer()
       return
@@ -109,7 +87,7 @@ async function firstAnswer(url: string, child: ChildProcess, { name }: Server): 
     }
   }
   child.kill('SIGKILL')
-  throw new Error(`${name} gave no answer in 20 seconds.`)
+  throw new Error(`${key} gave no answer in 20 seconds.`)
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -119,12 +97,12 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended
 }
 
-/** A port of this machine that nobody listens on. */
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const address = server.address()
   server.close()
   await once(server, 'close')
-  return port
+  if (typeof address !== 'object' || address === null) throw new Error('There is no free port.')
+  return address.port
 }

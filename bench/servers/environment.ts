@@ -1,14 +1,15 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { isPostgresUrl } from '../../src/database/database-url.ts'
 
-/** What every server is told: where to listen, whose rows to read, and how tokens are signed. */
+/** The settings of all servers: where to listen, the database, and the keys of signed tokens. */
 export const port = Number(process.env.PORT)
 export const host = '127.0.0.1'
-export const databasePath = process.env.DATABASE ?? ''
 export const databaseURL = process.env.DATABASE_URL ?? ''
-export const isPostgres = isPostgresUrl(databaseURL)
-/** How many connections to PostgreSQL there are at most, as the site has it. */
+export const isPostgres = databaseURL.startsWith('postgres')
+export const databasePath = databaseURL.replace(/^sqlite:/, '')
+/** The pages of a SQLite file that a process keeps in memory, in kibibytes: as many as the site does. */
+export const cacheSize = 256 * 1024
+/** The number of connections to PostgreSQL, as the site has it. */
 export const poolSize = 10
 export const issuer = 'koa-authenticators'
 export type Algorithm = 'HS256' | 'ES256' | 'EdDSA'
@@ -21,9 +22,7 @@ export const jwtKey: KeyObject = jwtPrivateKey
   ? createPublicKey(createPrivateKey(jwtPrivateKey))
   : createSecretKey(Buffer.from(jwtSecret))
 
-/** The same for libraries that take PEM, or the secret. */
+/** The same key as PEM, or the secret. */
 export const jwtKeyText: string = jwtPrivateKey
   ? String(jwtKey.export({ type: 'spki', format: 'pem' }))
   : jwtSecret
-/** Whether cookies are left unsigned, where a default would sign them: 256 random bits that are looked up need no signature. */
-export const isUnsigned = process.env.UNSIGNED === 'on'

@@ -5,7 +5,7 @@ import jwt from '@fastify/jwt'
 import session from '@fastify/session'
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { cookieSecret } from '../data.ts'
-import { algorithm, host, issuer, isUnsigned, jwtKeyText, port } from './environment.ts'
+import { algorithm, host, issuer, jwtKeyText, port } from './environment.ts'
 import { accountPage, loginPage } from './pages.ts'
 import type { Person } from './row-rules.ts'
 import { endSession, saveSession, userBySession, userByToken } from './rows-sqlite.ts'
@@ -17,12 +17,6 @@ declare module 'fastify' {
   interface Session {
     person?: Person
   }
-}
-
-// What the plugin takes in place of a secret.
-const unsigned = {
-  sign: (id: string) => id,
-  unsign: (id: string) => ({ valid: true, renew: false, value: id }),
 }
 
 const app = Fastify({ trustProxy: true })
@@ -50,11 +44,9 @@ app.register(async (api) => {
       algorithms: [algorithm],
       allowedIss: issuer,
       allowedAud: issuer,
-      // Room for everybody's.
-      cache: process.env.JWT_CACHE === 'on' ? 20_000 : false,
     },
   })
-  // The plugin answers 500 to a token that is signed by another algorithm.
+  // The plugin answers 500 to a token with another algorithm.
   const verified = async (request: FastifyRequest, reply: FastifyReply) => {
     try {
       await request.jwtVerify()
@@ -68,13 +60,13 @@ app.register(async (api) => {
 app.register(async (pages) => {
   await pages.register(cookie)
   await pages.register(session, {
-    secret: isUnsigned ? unsigned : cookieSecret,
+    secret: cookieSecret,
     rolling: false,
     saveUninitialized: false,
     cookie: { maxAge: 24 * 60 * 60 * 1000, secure: true, sameSite: 'lax' },
     store: {
       get(id, done) {
-        // With whose it is, so that nobody has to ask again.
+        // Loads the user with the session, so that no route needs another look-up.
         const person = userBySession(id)
         done(null, person ? ({ cookie: {}, person } as never) : null)
       },

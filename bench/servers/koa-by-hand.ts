@@ -1,11 +1,12 @@
-// Koa with the look-ups written by hand: prepared statements, parsed headers and the answers, nothing else.
+// Koa without an authentication library: parsed headers, prepared statements, answers.
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
+import { bearer, unauthorized } from './bearer-by-hand.ts'
 import { host, port } from './environment.ts'
 import { accountPage, loginPage } from './pages.ts'
 import type { Person } from './row-rules.ts'
 import { userBySession, userByToken } from './rows.ts'
-import { isGood } from './verify-by-hand.ts'
+import { isValid } from './verify-by-hand.ts'
 
 const router = new Router()
 
@@ -21,7 +22,7 @@ router.get('/me', async (ctx) => {
 })
 
 router.post('/validateLoggedInUser', (ctx) => {
-  if (!isGoodToken(bearer(ctx))) return unauthorized(ctx)
+  if (!isValid(bearer(ctx))) return unauthorized(ctx)
   ctx.body = ''
 })
 
@@ -42,25 +43,7 @@ const app = new Koa()
 app.use(router.routes())
 app.listen(port, host)
 
-function bearer(ctx: Context): string {
-  return /^Bearer +(\S+)$/i.exec(ctx.req.headers.authorization ?? '')?.[1] ?? ''
-}
-
-function isGoodToken(token: string): boolean {
-  try {
-    return isGood(token)
-  } catch {
-    return false
-  }
-}
-
 function sessionUser(ctx: Context): Person | undefined | Promise<Person | undefined> {
   const id = ctx.cookies.get('session', { signed: false })
   return id === undefined ? undefined : userBySession(id)
-}
-
-function unauthorized(ctx: Context): void {
-  ctx.status = 401
-  ctx.set('WWW-Authenticate', 'Bearer')
-  ctx.body = { error: 'Unauthorized' }
 }

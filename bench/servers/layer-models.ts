@@ -17,7 +17,7 @@ const UserSchema = defineEntity({
   filters: { enabled: { name: 'enabled', cond: { disabledAt: null }, default: true } },
 })
 
-/** Somebody who signs in. */
+/** A user. */
 export class User extends ModelAuthenticatable(UserSchema.class, {
   username: 'email',
   passwordHash: 'passwordHash',
@@ -41,7 +41,7 @@ const UserTokenSchema = defineEntity({
   },
 })
 
-/** A bearer token of theirs. */
+/** A bearer token of a user. */
 export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, {
   value: 'value',
   user: 'user',
@@ -69,7 +69,7 @@ const StoredSessionSchema = defineEntity({
   },
 })
 
-/** A session of theirs. */
+/** A session of a user. */
 export class StoredSession extends StoredSessionSchema.class {}
 
 StoredSessionSchema.setClass(StoredSession)

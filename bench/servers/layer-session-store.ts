@@ -3,15 +3,15 @@ import { type LastUses, LookUp } from 'koa-authenticators/mikro-orm'
 import { StoredSession } from './layer-models.ts'
 import { digest, isOver } from './row-rules.ts'
 
-// With its user, whom the session authenticator finds there.
+// Loads the user with the session, so that the session authenticator needs no look-up of its own.
 const sessions = new LookUp({ model: StoredSession, property: 'digest', relation: 'user' })
 
-/** koa-session's store, by the layer's own look-up. */
+/** A store for koa-session that uses the package's look-up. */
 export function sessionStore(orm: MikroORM, uses: LastUses<StoredSession>) {
   const change = (id: string, changes: Partial<StoredSession>) =>
     orm.em.fork().nativeUpdate(StoredSession, digest(id), changes)
   return {
-    // koa-session always passes the context; only its types do not say so.
+    // koa-session always passes the context, though its types do not say so.
     async get(id: string, _maxAge: unknown, { ctx }: { ctx?: unknown }) {
       const found = await sessions.find(ctx as object, digest(id))
       if (!found) return undefined

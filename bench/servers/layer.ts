@@ -1,5 +1,4 @@
-// Our layer alone, on MikroORM, as its README and examples say; koa-session and Eta for the pages, through koa-views where
-// its part is to be seen.
+// The package `koa-authenticators` on MikroORM, as its README says, with koa-session and Eta for the pages.
 import Router from '@koa/router'
 import { MikroORM } from '@mikro-orm/core'
 import Koa from 'koa'
@@ -8,10 +7,8 @@ import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
 import { databases, LastUses } from 'koa-authenticators/mikro-orm'
 import compose from 'koa-compose'
 import session from 'koa-session'
-import koaViews from 'koa-views'
-import { pageCacheSize } from '../../src/database/sqlite/page-cache.ts'
-import { newIdentifier } from '../../src/web/new-identifier.ts'
 import {
+  cacheSize,
   databasePath,
   databaseURL,
   host,
@@ -22,11 +19,11 @@ import {
   poolSize,
   port,
 } from './environment.ts'
+import { newIdentifier } from './identifier.ts'
 import { StoredSession, User, UserToken } from './layer-models.ts'
 import { sessionStore } from './layer-session-store.ts'
-import { accountView, loginView, rendered, templates } from './pages.ts'
+import { accountPage, loginPage } from './pages.ts'
 
-const isThroughViews = process.env.KOA_VIEWS === 'on'
 const orm = await openDatabase()
 const keys = new JWTKeys({
   ...(jwtPrivateKey ? { keys: [jwtPrivateKey] } : { secrets: [jwtSecret] }),
@@ -41,8 +38,6 @@ const sessionUses = new LastUses(orm, StoredSession, 'seenAt', { onError })
 app.use(databases(orm))
 app.use(auth())
 
-if (!isThroughViews) app.context.render = renderAtOnce
-
 const router = new Router<object, AuthContext>()
 router.get('/healthz', (ctx) => {
   ctx.body = 'ok'
@@ -56,7 +51,6 @@ router.post('/validateLoggedInUser', SessionToken.authenticator(keys), guard(Ses
   ctx.body = ''
 })
 
-// What several routes share is put into one, so that the router has less to put together for each request.
 const forPages = compose<AuthContext & Koa.ParameterizedContext>([
   session(
     {
@@ -68,31 +62,21 @@ const forPages = compose<AuthContext & Koa.ParameterizedContext>([
     },
     app,
   ),
-  ...(isThroughViews ? [koaViews(templates, { extension: 'eta', engineSource: { eta: render } })] : []),
   User.sessionAuthenticator(),
 ])
 router.get('/account', forPages, redirectUnless(User, '/login'), (ctx) => {
   const { name, email, passwordChangedAt } = ctx.auth.require(User)
-  const view = accountView({ name, email, passwordChangedAt: passwordChangedAt.getTime() })
-  return ctx.render('account.eta', { view })
+  ctx.type = 'html'
+  ctx.body = accountPage({ name, email, passwordChangedAt: passwordChangedAt.getTime() })
 })
 router.get('/login', forPages, (ctx) => {
   if (ctx.auth.has(User)) return ctx.redirect('/account')
-  return ctx.render('login.eta', { view: loginView() })
+  ctx.type = 'html'
+  ctx.body = loginPage()
 })
 
 app.use(router.routes())
 app.listen(port, host)
-
-async function render(path: string, { view }: { view: object }): Promise<string> {
-  return rendered(path.slice(templates.length + 1), view)
-}
-
-/** What koa-views adds to the context, without a look at the disk each time. */
-async function renderAtOnce(this: Koa.Context, name: string, { view }: { view: object }): Promise<void> {
-  this.type = 'html'
-  this.body = rendered(name, view)
-}
 
 async function openDatabase(): Promise<MikroORM> {
   const entities = [User, UserToken, StoredSession]
@@ -102,6 +86,6 @@ async function openDatabase(): Promise<MikroORM> {
   }
   const { SqliteDriver: driver } = await import('@mikro-orm/sqlite')
   const orm = await MikroORM.init({ driver, dbName: databasePath, entities })
-  await orm.em.getConnection().execute(`pragma cache_size = -${pageCacheSize()}`)
+  await orm.em.getConnection().execute(`pragma cache_size = -${cacheSize}`)
   return orm
 }

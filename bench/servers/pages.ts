@@ -5,7 +5,7 @@ import { full, quoted } from '../../src/web/wording.ts'
 import { publicUrl as origin } from '../data.ts'
 import type { Person } from './row-rules.ts'
 
-/** The site's own templates, so that every server answers with the same page. */
+/** The folder of the site's templates. All servers render them with Eta, so that all answer with the same page. */
 export const templates = join(import.meta.dirname, '../../views')
 
 const eta = new Eta({ cache: true, autoEscape: true })
@@ -14,32 +14,32 @@ for (const file of readdirSync(templates, { recursive: true, encoding: 'utf8' })
 
 const common = { site: 'koa-authenticators', full, quoted }
 
-/** What the account page is told. */
+/** The data of the account page. */
 export function accountView({ name, email, passwordChangedAt }: Omit<Person, 'id'>) {
   return { ...common, origin, user: { name, email }, passwordChangedAt: new Date(passwordChangedAt) }
 }
 
-/** What the login page is told. */
+/** The data of the sign-in page. */
 export function loginView() {
   return { ...common, origin }
 }
 
-/** The page of somebody with a session. */
+/** The account page of a user. */
 export function accountPage(user: Omit<Person, 'id'>): string {
   return rendered('account.eta', accountView(user))
 }
 
-/** The page of a visitor. */
+/** The sign-in page. */
 export function loginPage(): string {
   return rendered('login.eta', loginView())
 }
 
-/** What a template makes of a view. Its file is given as koa-views calls it. */
+/** Renders a template. `file` is its path below the folder of templates. */
 export function rendered(file: string, view: object): string {
   return eta.render(nameOf(file), view)
 }
 
-// The templates include one another by such names, `@partials/field`.
+// The templates include one another by these names: `@partials/field`.
 function nameOf(file: string): string {
   return `@${file.slice(0, -'.eta'.length)}`
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** A user as the database has them. */
+/** A user. */
 export interface Person {
   readonly id: string
   readonly name: string
@@ -8,16 +8,15 @@ export interface Person {
   readonly passwordChangedAt: number
 }
 
-/** A bearer token, with whose it is. */
+/** A bearer token with its user. */
 export interface TokenRow extends Person {
   readonly tokenID: string
   readonly expiresAt: number
   readonly lastUsedAt: number
 }
 
-/** A session, and whose it is. */
-export interface SessionRow {
-  readonly user: string
+/** A session with its user. */
+export interface SessionRow extends Person {
   readonly createdAt: number
   readonly seenAt: number
 }
@@ -28,17 +27,20 @@ const hour = 60 * minute
 /** The columns of a `Person`, in the SQL of both databases. */
 export const person = 'u.id, u.name, u.email, u.password_changed_at as "passwordChangedAt"'
 
-/** Whether a session counts for nobody any more. */
-export function isOver({ createdAt, seenAt }: Omit<SessionRow, 'user'>, now: number): boolean {
+/** Whether a session has expired. */
+export function isOver(
+  { createdAt, seenAt }: Pick<SessionRow, 'createdAt' | 'seenAt'>,
+  now: number,
+): boolean {
   return now - seenAt >= 2 * hour || now - createdAt >= 24 * hour
 }
 
-/** Whether it is time to note that something was used: at most once a minute, and nothing else is ever written. */
+/** Whether the time of the last use must be written: at most once a minute. */
 export function isDue(lastUse: number, now: number): boolean {
   return now - lastUse >= minute
 }
 
-/** Identifiers and tokens are stored as their SHA-256. */
+/** The database stores the SHA-256 of identifiers and tokens. */
 export function digest(secret: string): string {
   return hash('sha256', secret, 'base64url')
 }

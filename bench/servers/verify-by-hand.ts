@@ -1,13 +1,17 @@
 import { createHmac, timingSafeEqual, verify } from 'node:crypto'
 import { algorithm, issuer, jwtKey } from './environment.ts'
 
-/** A signed token as a good engineer would verify it with `node:crypto` alone: signature, algorithm and claims. */
-export function isGood(token: string): boolean {
-  const [header = '', payload = '', signature = '', ...more] = token.split('.')
-  if (more.length > 0 || JSON.parse(text(header)).alg !== algorithm) return false
-  if (!isSigned(`${header}.${payload}`, Buffer.from(signature, 'base64url'))) return false
-  const { exp, iss, aud, userId } = JSON.parse(text(payload))
-  return exp > Date.now() / 1000 && iss === issuer && aud === issuer && typeof userId === 'string'
+/** Whether a JWT is valid: algorithm, signature and claims, verified with `node:crypto` alone. */
+export function isValid(token: string): boolean {
+  try {
+    const [header = '', payload = '', signature = '', ...more] = token.split('.')
+    if (more.length > 0 || JSON.parse(text(header)).alg !== algorithm) return false
+    if (!isSigned(`${header}.${payload}`, Buffer.from(signature, 'base64url'))) return false
+    const { exp, iss, aud, userId } = JSON.parse(text(payload))
+    return exp > Date.now() / 1000 && iss === issuer && aud === issuer && typeof userId === 'string'
+  } catch {
+    return false
+  }
 }
 
 function isSigned(input: string, signature: Buffer): boolean {

@@ -1,0 +1,74 @@
+import { randomInt } from 'node:crypto'
+import { checkAnswers } from './check-answers.ts'
+import { quietSeconds } from './database.ts'
+import { newKeys } from './keys.ts'
+import { load, type Requests, requestsOf } from './load.ts'
+import { serverCore } from './machine.ts'
+import type { Figures } from './results.ts'
+import type { Running } from './server-process.ts'
+import { type Server, startServer } from './servers.ts'
+import type { Task } from './tasks.ts'
+
+/** The length of a measurement. */
+export interface Pace {
+  /** Seconds of load before the first round, in which V8 compiles the hot functions. */
+  readonly warmUp: number
+  /** Starts of each server: its speed differs from start to start. */
+  readonly starts: number
+  /** Rounds after each start. In a round, each server is loaded for one second. */
+  readonly rounds: number
+}
+
+/** The requests a second of each server, with one value for each round. The servers take turns in each round. */
+export async function measureRounds(task: Task, servers: readonly Server[], pace: Pace): Promise<Figures> {
+  const figures: Figures = {}
+  for (let start = 0; start < pace.starts; start += 1) await startOnce(task, servers, pace, figures)
+  return figures
+}
+
+interface Contestant {
+  readonly running: Running
+  readonly requests: Requests
+}
+
+async function startOnce(
+  task: Task,
+  servers: readonly Server[],
+  { warmUp, rounds }: Pace,
+  figures: Figures,
+): Promise<void> {
+  const keys = newKeys(task.algorithm ?? 'HS256')
+  const all: Contestant[] = []
+  let begin: number | undefined
+  try {
+    for (const server of servers) {
+      const running = await startServer(server, keys, serverCore)
+      begin ??= performance.now()
+      all.push({ running, requests: requestsOf(task, server, keys) })
+      await checkAnswers(task, server, running.url, keys)
+    }
+    for (const { running, requests } of all) await load(running, requests, warmUp)
+    for (let round = 0; round < rounds; round += 1) {
+      if (performance.now() - (begin ?? 0) > quietSeconds * 1000) {
+        console.warn(
+          `After ${quietSeconds} seconds, servers would write. This start ends after ${round} rounds.`,
+        )
+        break
+      }
+      // All servers of a round get the same requests.
+      const seed = randomInt(2 ** 31)
+      for (const { running, requests } of rotated(all, round)) {
+        const { rate } = await load(running, requests, 1, seed)
+        figures[running.key] = [...(figures[running.key] ?? []), rate]
+      }
+    }
+  } finally {
+    await Promise.all(all.map(({ running }) => running.stop()))
+  }
+}
+
+/** Another server is first in each round. */
+function rotated(all: readonly Contestant[], round: number): Contestant[] {
+  const first = round % all.length
+  return [...all.slice(first), ...all.slice(0, first)]
+}

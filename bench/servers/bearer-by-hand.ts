@@ -1,0 +1,13 @@
+import type { Context } from 'koa'
+
+/** The bearer token of a request, or an empty string. */
+export function bearer(ctx: Context): string {
+  return /^Bearer +(\S+)$/i.exec(ctx.req.headers.authorization ?? '')?.[1] ?? ''
+}
+
+/** Answers 401. */
+export function unauthorized(ctx: Context): void {
+  ctx.status = 401
+  ctx.set('WWW-Authenticate', 'Bearer')
+  ctx.body = { error: 'Unauthorized' }
+}

@@ -1,0 +1,14 @@
+import { randomFillSync } from 'node:crypto'
+
+const random = Buffer.alloc(4096)
+let used = random.length
+
+/** 256 random bits. koa-session generates an identifier for each request without a session, so they are drawn in bulk. */
+export function newIdentifier(): string {
+  if (used === random.length) {
+    randomFillSync(random)
+    used = 0
+  }
+  used += 32
+  return random.toString('base64url', used - 32, used)
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { STATUS_CODES } from 'node:http'
+import { extname, join } from 'node:path'
+import Koa, { type Context, type Next } from 'koa'
+import { pino } from 'pino'
+import { publicUrl } from '../data.ts'
+
+const publicFolder = join(import.meta.dirname, '../../public')
+const files = new Map(
+  readdirSync(publicFolder).map((name) => [`/${name}`, readFileSync(join(publicFolder, name))]),
+)
+
+const headers = new Map(
+  Object.entries({
+    'Content-Security-Policy':
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Referrer-Policy': 'same-origin',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'Cache-Control': 'no-store',
+    'Strict-Transport-Security': 'max-age=63072000; includeSubDomains',
+  }),
+)
+
+const log = pino(
+  { base: null, timestamp: pino.stdTimeFunctions.isoTime },
+  pino.destination({ sync: false, minLength: 4096 }),
+)
+
+/** Logs one line for each request. */
+export async function requestLog(ctx: Context, next: Next): Promise<void> {
+  const start = performance.now()
+  const request = randomUUID()
+  try {
+    await next()
+  } finally {
+    const ms = Math.round((performance.now() - start) * 10) / 10
+    log.info(
+      { request, address: ctx.ip, method: ctx.method, path: ctx.path, status: ctx.status, ms },
+      'request',
+    )
+  }
+}
+
+/** Sets the security headers of the site. */
+export function securityHeaders(ctx: Context, next: Next): Promise<void> {
+  ctx.res.setHeaders(headers)
+  return next()
+}
+
+/** Answers errors with problem+json (RFC 9457). */
+export async function errorBoundary(ctx: Context, next: Next): Promise<void> {
+  try {
+    await next()
+    if (ctx.status >= 400 && ctx.body == null) ctx.throw(ctx.status)
+  } catch (error) {
+    const isExposed = error instanceof Koa.HttpError && error.expose
+    if (!isExposed) ctx.app.emit('error', error, ctx)
+    ctx.status = isExposed ? error.status : 500
+    ctx.body = { title: STATUS_CODES[ctx.status], status: ctx.status }
+    ctx.type = 'application/problem+json'
+  }
+}
+
+/** Serves the public files from memory. */
+export function staticFiles(ctx: Context, next: Next): Promise<void> | undefined {
+  const file = ctx.method === 'GET' || ctx.method === 'HEAD' ? files.get(ctx.path) : undefined
+  if (!file) return next()
+  ctx.set('Cache-Control', 'no-cache')
+  ctx.type = extname(ctx.path)
+  ctx.body = file
+  return undefined
+}
+
+/** Refuses requests from other sites that may change something. */
+export function refuseCrossSite(ctx: Context, next: Next): Promise<void> {
+  const isSafe = ctx.method === 'GET' || ctx.method === 'HEAD' || ctx.method === 'OPTIONS'
+  const site = ctx.get('Sec-Fetch-Site')
+  const origin = ctx.get('Origin')
+  const isSameOrigin = site
+    ? site === 'same-origin' || site === 'none'
+    : origin === '' || origin === publicUrl
+  if (!isSafe && !isSameOrigin) ctx.throw(403)
+  return next()
+}
