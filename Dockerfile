@@ -1,11 +1,10 @@
-# The site, for `compose.yaml` or any other way to run containers: docs/deploy.md.
-FROM node:24-slim
+# The site, for `compose.yaml` or any other platform for containers: docs/deploy.md, which also pins the image by its digest.
+FROM node:24.21.0-trixie-slim
 
 ENV NODE_ENV=production DATA_DIR=/data
 WORKDIR /site
 
-# PostgreSQL's driver is among what is installed, and the binaries of bcrypt and SQLite come with their packages: none of
-# their scripts has to run.
+# No package has to run a script: bcrypt and SQLite bring their binaries along.
 COPY package.json package-lock.json ./
 COPY src/auth/package.json src/auth/
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
@@ -14,13 +13,17 @@ COPY public public
 COPY views views
 COPY src src
 
-# For SQLite. With PostgreSQL nothing is written anywhere, and all of the container may be read-only.
-RUN install -d -o node -g node -m 700 /data node_modules/.cache
+# /data is for SQLite. With PostgreSQL, the site writes no file.
+RUN install -d -o node -g node -m 700 /data && install -d -o node -g node node_modules/.cache
 VOLUME /data
 
+# Node finds its code cache by the id of its user. Afterwards, it belongs to root: the site cannot change code that it runs.
 USER node
-# What is compiled now is not compiled at each start.
-RUN ["node", "src/start.js", "compile"]
+RUN ["node", "src/start.js", "serving"]
+USER root
+RUN chown -R root:root node_modules/.cache && chmod -R u=rwX,go=rX node_modules/.cache
+
+USER node
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

@@ -2,20 +2,48 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
+import { parse } from 'yaml'
 import { longestFinish } from '../src/commands/workers/primary.ts'
+import { parseCaddyfile, parseDockerfile, parseUnit } from './deployment-files.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
-const [dockerfile, ignored, compose] = [read('Dockerfile'), read('.dockerignore'), read('compose.yaml')]
-const [caddyfile, unit] = [read('deploy/Caddyfile'), read('deploy/koa-authenticators.service')]
+interface Service {
+  readonly image?: string
+  readonly user?: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly volumes: readonly string[]
+  readonly tmpfs?: readonly string[]
+  readonly networks: readonly string[]
+  readonly ports?: readonly string[]
+  readonly cap_add?: readonly string[]
+  readonly cap_drop: readonly string[]
+  readonly security_opt: readonly string[]
+  readonly read_only: boolean
+  readonly mem_limit: string
+  readonly pids_limit: number
+  readonly stop_grace_period: string
+}
+
+const services: Record<'proxy' | 'site' | 'database', Service> = parse(read('compose.yaml'), {
+  merge: true,
+}).services
+const dockerfile = parseDockerfile(read('Dockerfile'))
+const unit = parseUnit(read('deploy/koa-authenticators.service'))
+const caddyfile = parseCaddyfile(read('deploy/Caddyfile'))
 const page = read('docs/deploy.md')
-const { engines, scripts } = JSON.parse(read('package.json'))
+const { engines, scripts, devDependencies } = JSON.parse(read('package.json'))
 const explained = new Set(matches(read('.env.example'), /^#?([A-Z][A-Z_]*)=/gm))
 
 /** What the first group of a pattern finds in a text. */
 function matches(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found)
+}
+
+/** The arguments of all instructions with that name. */
+function instructions(name: string): string[] {
+  return dockerfile.filter(([each]) => each === name).map(([, text]) => text)
 }
 
 /** The files of the site itself, by their paths. */
@@ -24,7 +52,7 @@ const sources = globSync('src/**/*.ts', { cwd: root }).filter(
     !/\.test\.ts$|\/dist\/|\/node_modules\//.test(file) && !/^src\/(faults|promises|testing)\//.test(file),
 )
 
-describe('what the site is deployed with', () => {
+describe('the deployment', () => {
   test('sets only variables that .env.example explains, which are those that are read', () => {
     const known = sources.flatMap((file) =>
       matches(read(file), /\benvironment\.(?:read|text|list)\(\s*'([A-Z_]+)'/g),
@@ -32,11 +60,11 @@ describe('what the site is deployed with', () => {
     assert.deepEqual([...explained].sort(), [...new Set(known)].sort())
 
     const set = [
-      ...matches(dockerfile, /([A-Z_]+)=/g),
-      ...matches(compose, /\$\{([A-Z_]+)/g),
-      ...matches(compose, /^ {6}([A-Z_]+):/gm),
-      ...matches(caddyfile, /\{\$([A-Z_]+)\}/g),
-      ...matches(unit, /^Environment=([A-Z_]+)=/gm),
+      ...instructions('ENV').flatMap((text) => matches(text, /([A-Z_]+)=/g)),
+      ...matches(read('compose.yaml'), /\$\{([A-Z_]+)/g),
+      ...Object.values(services).flatMap(({ environment }) => Object.keys(environment)),
+      ...matches(read('deploy/Caddyfile'), /\{\$([A-Z_]+)\}/g),
+      ...(unit.Environment ?? []).flatMap((text) => matches(text, /^([A-Z_]+)=/g)),
       ...matches(page, /\b([A-Z]+_[A-Z_]+)\b/g),
     ].filter((name) => !/^(POSTGRES|PASSWORD_HASH)_[A-Z]+$/.test(name))
     assert.ok(set.length > 30)
@@ -46,44 +74,106 @@ describe('what the site is deployed with', () => {
     )
   })
 
-  test('starts the site as npm start does, on a Node that is new enough', () => {
-    const [words = ''] = matches(dockerfile, /^CMD (\[.*\])$/gm)
-    const [line] = matches(unit, /^ExecStart=\/usr\/bin\/(.*)$/gm)
-    assert.deepEqual([JSON.parse(words).join(' '), line], [scripts.start, scripts.start])
+  test('starts the site as npm start does, on the Node that it is tested with', () => {
+    const [command = ''] = instructions('CMD')
+    assert.equal(JSON.parse(command).join(' '), scripts.start)
+    assert.deepEqual(unit.ExecStart, [`/usr/bin/${scripts.start}`])
+    assert.deepEqual(instructions('FROM'), [`node:${devDependencies.node}-trixie-slim`])
     const [major] = matches(engines.node, /^>=(\d+)$/g)
-    assert.deepEqual(matches(dockerfile, /^FROM node:(\d+)-slim$/gm), [major])
     assert.match(page, new RegExp(`a Node\\s+${major} in`))
   })
 
-  test('waits for the end of a site that drains, and finishes what it has accepted', () => {
-    const [drain] = matches(unit, /^Environment=DRAIN_SECONDS=(\d+)$/gm)
-    const [composeDrain] = matches(compose, /DRAIN_SECONDS: '(\d+)'/g)
-    const longest = longestFinish / 1000
-    const site = compose.slice(compose.indexOf('\n  site:'), compose.indexOf('\n  database:'))
-    const [grace] = matches(site, /stop_grace_period: (\d+)s/g)
-    assert.ok(Number(matches(unit, /^TimeoutStopSec=(\d+)$/gm)[0]) >= Number(drain) + longest + 5)
-    assert.ok(Number(grace) >= Number(composeDrain) + longest + 5)
+  test('gives a site that drains the time to finish what it accepted', () => {
+    const longest = longestFinish / 1000 + 5
+    const [drain] = (unit.Environment ?? []).flatMap((text) => matches(text, /^DRAIN_SECONDS=(\d+)$/g))
+    assert.ok(Number(unit.TimeoutStopSec?.[0]) >= Number(drain) + longest)
+    const { environment, stop_grace_period } = services.site
+    assert.ok(Number.parseInt(stop_grace_period, 10) >= Number(environment.DRAIN_SECONDS) + longest)
   })
 
-  test('finds the site where it listens', () => {
+  test('finds the site where it listens, and asks whether it is ready', () => {
     const [port] = matches(read('.env.example'), /^#PORT=(\d+)$/gm)
-    assert.deepEqual(matches(caddyfile, /reverse_proxy site:(\d+)/g), [port])
-    assert.deepEqual(matches(dockerfile, /^EXPOSE (\d+)$/gm), [port])
-    assert.match(dockerfile, new RegExp(`process\\.env\\.PORT \\|\\| ${port}\\}/readyz`))
-    assert.doesNotMatch(compose, /\t/)
+    assert.deepEqual(instructions('EXPOSE'), [port])
+    const [check = ''] = instructions('HEALTHCHECK')
+    assert.ok(check.includes(`process.env.PORT || ${port}}/readyz`))
+    const proxy = caddyfile['{$PUBLIC_URL}']?.[`reverse_proxy site:${port}`]
+    assert.deepEqual(
+      Object.keys(proxy ?? {}).filter((name) => name.startsWith('health_')),
+      ['health_uri /readyz', 'health_interval 1s', 'health_timeout 3s'],
+    )
+  })
+})
+
+describe('compose.yaml', () => {
+  test('takes from each container the privileges that it does not need', () => {
+    for (const [name, service] of Object.entries(services)) {
+      assert.deepEqual(service.cap_drop, ['ALL'], name)
+      assert.deepEqual(service.security_opt, ['no-new-privileges:true'], name)
+      assert.equal(service.read_only, true, name)
+    }
+    const added = Object.entries(services).map(([name, { cap_add }]) => [name, cap_add])
+    assert.deepEqual(Object.fromEntries(added), {
+      proxy: ['NET_BIND_SERVICE'],
+      site: undefined,
+      database: undefined,
+    })
+  })
+
+  test('limits the memory and the processes of each container', () => {
+    for (const [name, { mem_limit, pids_limit }] of Object.entries(services)) {
+      assert.match(mem_limit, /^\d+[mg]$/, name)
+      assert.ok(pids_limit >= 64 && pids_limit <= 512, name)
+    }
+  })
+
+  test('has room in memory for what a container writes beside its volumes', () => {
+    assert.deepEqual(services.proxy.tmpfs, ['/config', '/tmp'])
+    assert.deepEqual(services.database.tmpfs, ['/run/postgresql', '/tmp'])
+    assert.equal(services.database.user, 'postgres')
+  })
+
+  test('pins each image to an exact version', () => {
+    const images = [services.proxy.image, services.database.image, ...instructions('FROM')]
+    for (const image of images)
+      assert.match(image ?? '', /^[a-z]+:\d+\.\d+(\.\d+)?-[\w-]+(@sha256:[\da-f]{64})?$/)
+    assert.match(page, /docker buildx imagetools inspect/)
+  })
+
+  test('publishes no port but those of the proxy, and has the database where only the site is', () => {
+    const published = Object.entries(services).filter(([, { ports }]) => ports)
+    assert.deepEqual(
+      published.map(([name]) => name),
+      ['proxy'],
+    )
+    assert.deepEqual(services.database.networks, ['inside'])
+    assert.equal(parse(read('compose.yaml'), { merge: true }).networks.inside.internal, true)
+  })
+})
+
+describe('the unit for systemd', () => {
+  test('limits the memory and the threads', () => {
+    assert.deepEqual([unit.MemoryMax, unit.TasksMax], [['1G'], ['256']])
+  })
+
+  test('takes from the process the privileges that it does not need', () => {
+    const { NoNewPrivileges, CapabilityBoundingSet, ProtectSystem, User } = unit
+    assert.deepEqual(
+      [NoNewPrivileges, CapabilityBoundingSet, ProtectSystem, User],
+      [['yes'], [''], ['strict'], ['koa-authenticators']],
+    )
   })
 })
 
 describe('the image', () => {
-  const copied = matches(dockerfile, /^COPY (.+) \S+$/gm).flatMap((files) => files.split(' '))
+  const copied = instructions('COPY').flatMap((files) => files.split(/\s+/).slice(0, -1))
 
-  test('is made of what is there, and of what Docker is allowed to see', () => {
-    const allowed = matches(ignored, /^!(.+)$/gm)
+  test('is made of files that are there, and that Docker may see', () => {
+    const allowed = matches(read('.dockerignore'), /^!(.+)$/gm)
     for (const file of copied) {
       assert.ok(existsSync(join(root, file)), file)
       assert.ok(allowed.includes(file.split('/')[0] ?? ''), file)
     }
-    assert.match(ignored, /^\*$/m)
+    assert.match(read('.dockerignore'), /^\*$/m)
   })
 
   test('lacks nothing that the site imports', () => {
@@ -93,12 +183,27 @@ describe('the image', () => {
         assert.ok(sources.includes(path), `${file} imports ${path}`)
       }
   })
+
+  test('runs as a user who cannot write the code or its cache', () => {
+    const steps = dockerfile.filter(([name, text]) => name === 'USER' || /\.cache|serving/.test(text))
+    assert.deepEqual(steps, [
+      ['RUN', 'install -d -o node -g node -m 700 /data && install -d -o node -g node node_modules/.cache'],
+      ['USER', 'node'],
+      ['RUN', '["node", "src/start.js", "serving"]'],
+      ['USER', 'root'],
+      ['RUN', 'chown -R root:root node_modules/.cache && chmod -R u=rwX,go=rX node_modules/.cache'],
+      ['USER', 'node'],
+    ])
+    assert.ok(!instructions('COPY').some((files) => files.includes('--chown')))
+  })
 })
 
 describe('docs/deploy.md', () => {
   test('names files, commands and lines of the log that exist', () => {
     for (const file of matches(page, /\]\(([^)#]+)\)/g)) assert.ok(existsSync(join(root, 'docs', file)), file)
     for (const name of matches(page, /npm run (?:-s )?([a-z-]+)/g)) assert.ok(name in scripts, name)
+    for (const name of matches(page, /node src\/start\.js ([a-z/-]+)/g))
+      assert.ok(existsSync(join(root, `src/${name}.ts`)), name)
     const code = sources.map(read).join('\n')
     const lines = matches(page.slice(page.indexOf('## What to watch')), /^\| (?:a `code` of )?`([^`]+)` /gm)
     assert.ok(lines.length > 10)
@@ -107,6 +212,7 @@ describe('docs/deploy.md', () => {
   })
 
   test('is where README and the files themselves send their readers', () => {
-    for (const text of [read('README.md'), dockerfile, compose, unit]) assert.match(text, /docs\/deploy\.md/)
+    for (const file of ['README.md', 'Dockerfile', 'compose.yaml', 'deploy/koa-authenticators.service'])
+      assert.match(read(file), /docs\/deploy\.md/)
   })
 })

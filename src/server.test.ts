@@ -68,6 +68,19 @@ describe('the server', { concurrency: 2 }, () => {
     while (!(await isKept())) await sleep(50)
   })
 
+  test('fills the code cache without serving, for users who cannot write it later', async (t) => {
+    const folder = await temporaryFolder(t)
+    const compiled = await temporaryFolder(t)
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'start.js'), 'serving'], {
+      cwd: folder,
+      env: { NODE_COMPILE_CACHE: compiled, NODE_ENV: 'production' },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
+    assert.deepEqual(await once(child, 'close'), [0, null])
+    assert.deepEqual(await readdir(folder), [])
+    assert.ok((await readdir(compiled, { recursive: true })).length > 100)
+  })
+
   test('serves and stops when its log cannot be written', async (t) => {
     if (process.platform !== 'linux') return t.skip('Only Linux has a disk that is always full.')
     const probe = createServer().listen(0, '127.0.0.1')
