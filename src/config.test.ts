@@ -11,7 +11,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { BlockList } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -281,16 +280,16 @@ describe('readConfig', () => {
   test('takes the addresses of proxies, and never everybody', () => {
     const { trustProxy } = readConfig({ ...development, TRUST_PROXY: '10.0.0.0/8, 192.168.1.1,fd00::/8' })
 
-    assert.ok(trustProxy instanceof BlockList)
-    assert.ok(trustProxy.check('10.1.2.3') && trustProxy.check('fd00::1', 'ipv6'))
-    assert.ok(trustProxy.check('::ffff:10.1.2.3', 'ipv6'))
-    assert.ok(!trustProxy.check('192.168.1.2') && !trustProxy.check('::1', 'ipv6'))
+    assert.deepEqual(trustProxy, ['10.0.0.0/8', '192.168.1.1', 'fd00::/8'])
     for (const TRUST_PROXY of [
       'true',
       '10',
       '-1',
       '10.0.0.0/0',
       '10.0.0.0/33',
+      '10.0.0.0/255.0.0.0',
+      '0x7f.1/8',
+      'loopback',
       '10.0.0.0/8/8',
       '::/0',
 

@@ -1,17 +1,16 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { compile } from 'proxy-addr'
 import { type Kind, splitList } from './environment.ts'
 
-/** The proxies whose `X-Forwarded-…` headers count: how many stand in front, or their addresses. 0 means none. */
-export type TrustProxy = number | BlockList
+/** The trusted proxies: how many stand in front of the server, or their addresses and networks. 0 means none. */
+export type TrustProxy = number | readonly string[]
 
 export const proxies: Kind<TrustProxy> = {
   takes: 'a number of proxies (0 to 9) or their addresses (such as 10.0.0.0/8, ::1)',
   parse(text) {
     if (/^\d$/.test(text)) return Number(text)
-
-    const list = new BlockList()
-    const understood = splitList(text).every((entry) => addNetwork(list, entry))
-    return understood && list.rules.length > 0 ? list : undefined
+    const networks = splitList(text)
+    return networks.length > 0 && networks.every(isNetwork) ? networks : undefined
   },
 }
 
@@ -31,14 +30,13 @@ export const origin: Kind<URL> = {
   },
 }
 
-function addNetwork(list: BlockList, entry: string): boolean {
-  const [address = '', prefix, ...rest] = entry.split('/')
-  const version = isIP(address)
-  const widest = version === 6 ? 128 : 32
-  const bits = prefix === undefined ? widest : Number(/^\d{1,3}$/.exec(prefix)?.[0])
-
-  // A prefix of 0 would trust everybody, and everybody could then choose their address.
-  if (version === 0 || rest.length > 0 || !(bits >= 1 && bits <= widest)) return false
-  list.addSubnet(address, bits, version === 6 ? 'ipv6' : 'ipv4')
-  return true
+function isNetwork(entry: string): boolean {
+  // proxy-addr also takes names, netmasks and addresses such as `10` or `0x7f.1`.
+  if (isIP(entry.replace(/\/\d{1,3}$/, '')) === 0) return false
+  try {
+    // Throws at a prefix of 0, which would trust every client.
+    return typeof compile(entry) === 'function'
+  } catch {
+    return false
+  }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { basic, registration } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
+import { trustedProxies } from './client.ts'
 
 describe('the address of a client', () => {
   test('is whoever is connected, whatever X-Forwarded-For says, where no proxy is declared', async (t) => {
@@ -28,6 +29,40 @@ describe('the address of a client', () => {
     const site = await startSite(t, { TRUST_PROXY: '1' })
     for (const claimed of ['x', '"><script>', '', ',', 'unknown'])
       assert.equal(await addressOf(site, claimed), '127.0.0.1', claimed)
+  })
+})
+
+describe('trustedProxies', () => {
+  test('D8 trusts as many hops as there are proxies', () => {
+    const isTrusted = trustedProxies(2)
+    assert.deepEqual(
+      [0, 1, 2].map((hop) => isTrusted('192.0.2.1', hop)),
+      [true, true, false],
+    )
+    assert.ok(!trustedProxies(0)('127.0.0.1', 0))
+  })
+
+  test('D8 trusts the addresses and networks of proxies, mapped to IPv6 or with a port too', () => {
+    const isTrusted = trustedProxies(['10.0.0.0/8', '192.168.1.1', 'fd00::/8'])
+    for (const proxy of [
+      '10.1.2.3',
+      '::ffff:10.1.2.3',
+      '10.1.2.3:4711',
+      '192.168.1.1',
+      'fd00::1',
+      '[fd00::1]:80',
+    ])
+      assert.ok(isTrusted(proxy, 0), proxy)
+    for (const other of [
+      '11.1.2.3',
+      '192.168.1.2',
+      '::ffff:192.168.1.2',
+      '::1',
+      '',
+      'unknown',
+      '10.1.2.3, 10.1.2.4',
+    ])
+      assert.ok(!isTrusted(other, 0), other)
   })
 })
 

@@ -1,27 +1,33 @@
 import { isIP } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Context, Middleware, Next } from 'koa'
+import proxyAddress from 'proxy-addr'
 import type { TrustProxy } from '../config.ts'
 import { Refusal } from '../refusal.ts'
 
 /**
- * Finds out who is at the other end. `ctx.ip` becomes the address of the client: of those in `X-Forwarded-For`, the first
- * from the right that no proxy of ours wrote its own into; without proxies of ours, whoever is connected. The rest of
- * that header is the client's own invention. `ctx.state.isOverTls` is whether it speaks TLS, to us or to a proxy of ours.
+ * Sets `ctx.ip` to the address of the client: the right-most address in `X-Forwarded-For` that is no trusted proxy, or
+ * the peer of the connection. Sets `ctx.state.isOverTls` if the client uses TLS, to this server or to a trusted proxy.
  */
 export function client(proxies: TrustProxy): Middleware {
-  const isTrusted = trustIn(proxies)
+  const isTrusted = trustedProxies(proxies)
   return (ctx, next) => {
     const { remoteAddress } = ctx.req.socket
-    // Whoever has hung up by now is nobody, and does not wait for an answer.
+    // The client has hung up, so there is no answer to send.
     if (remoteAddress === undefined) return
-    const peer = withoutMapping(remoteAddress)
-    const claimed = withoutMapping(withoutPort(claimedAddress(ctx, peer, isTrusted)))
-    ctx.request.ip = isIP(claimed) > 0 ? claimed : peer
+    const claimed = withoutPort(proxyAddress(ctx.req, isTrusted))
+    ctx.request.ip = withoutMapping(isIP(claimed) > 0 ? claimed : remoteAddress)
     ctx.state.isOverTls =
-      ctx.req.socket instanceof TLSSocket || (isTrusted(peer, 0) && isForwardedFromTls(ctx))
+      ctx.req.socket instanceof TLSSocket || (isTrusted(remoteAddress, 0) && isForwardedFromTls(ctx))
     return next()
   }
+}
+
+/** Whether the address is a trusted proxy, `hop` proxies away from this server. */
+export function trustedProxies(proxies: TrustProxy): (address: string, hop: number) => boolean {
+  if (typeof proxies === 'number') return (_address, hop) => hop < proxies
+  const isListed = proxyAddress.compile([...proxies])
+  return (address, hop) => isListed(withoutPort(address), hop)
 }
 
 /** Refuses a password in the header where anybody on the way can read it (RFC 7617 §4). Stands before the authenticators. */
@@ -46,35 +52,6 @@ export function basicFromHereOnly(ctx: Context, next: Next): Promise<unknown> {
 
 function hasBasic(ctx: Context): boolean {
   return /^basic\b/i.test(ctx.req.headers.authorization ?? '')
-}
-
-/** Whether we believe the proxy at that address, so many hops from us, in what it says of whoever is behind it. */
-type Trust = (address: string, hop: number) => boolean
-
-function trustIn(proxies: TrustProxy): Trust {
-  if (typeof proxies === 'number') return (_address, hop) => hop < proxies
-  return (address) => {
-    const plain = withoutMapping(withoutPort(address))
-    return isIP(plain) > 0 && proxies.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4')
-  }
-}
-
-// Each proxy writes at the end whom it has its request from.
-function claimedAddress({ req: { headers } }: Context, peer: string, isTrusted: Trust): string {
-  const all = String(headers['x-forwarded-for'] ?? '')
-  let address = peer
-  let hop = 0
-  let end = all.length
-  while (end > 0 && isTrusted(address, hop)) {
-    const start = all.lastIndexOf(',', end - 1) + 1
-    const entry = all.slice(start, end).trim()
-    end = start - 1
-    // Of a list, empty elements count for nothing (RFC 9110 §5.6.1).
-    if (entry === '') continue
-    address = entry
-    hop += 1
-  }
-  return address
 }
 
 // The proxy next to us wrote the last one.
