@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import { join } from 'node:path'
 import Router from '@koa/router'
 import type { MikroORM } from '@mikro-orm/core'
@@ -31,7 +32,6 @@ import type { SiteUses } from './web/last-uses.ts'
 import { logErrors } from './web/log-errors.ts'
 import { isLogInByHeader, logIn } from './web/log-in.ts'
 import { logOut } from './web/log-out.ts'
-import { methodNotAllowed } from './web/method-not-allowed.ts'
 import { oneHost } from './web/one-host.ts'
 import { pageState } from './web/page-state.ts'
 import { pages } from './web/pages.ts'
@@ -89,30 +89,23 @@ export async function createApp({ orm, config, log, uses, lifecycle }: Foundatio
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
   app.use(witness)
   app.use(pageState(config.publicUrl?.origin))
-  // A router looks through all of its routes: those of programs, which call often, are not to wait for the pages.
-  app.use(routes((router) => api(router, { keys, uses })))
-  app.use(
-    routes((router) => {
-      pages(router)
-      signUp(router)
-      logIn(router, keys)
-      logOut(router)
-      account(router)
-      name(router)
-      ownSessions(router, uses)
-      tokens(router, { uses, isTls })
-      password(router)
-      close(router)
-      activity(router, audit)
-    }),
-  )
-  app.use(methodNotAllowed)
-  return app
-}
 
-function routes(add: (router: Router<object, SiteContext>) => void) {
-  // A path in another spelling is another path: what is told apart elsewhere, the log among it, would miss it.
-  const router = new Router<object, SiteContext>({ strict: true, sensitive: true })
-  add(router)
-  return router.routes()
+  // Strict: a path in another spelling is another path, so that the log and the throttle count the same paths.
+  // All methods: a path that a route has answers 405, and not 501, to any other.
+  const router = new Router<object, SiteContext>({ strict: true, sensitive: true, methods: METHODS })
+  api(router, { keys, uses })
+  pages(router)
+  signUp(router)
+  logIn(router, keys)
+  logOut(router)
+  account(router)
+  name(router)
+  ownSessions(router, uses)
+  tokens(router, { uses, isTls })
+  password(router)
+  close(router)
+  activity(router, audit)
+  app.use(router.routes())
+  app.use(router.allowedMethods())
+  return app
 }

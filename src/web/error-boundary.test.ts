@@ -74,12 +74,15 @@ describe('errors', () => {
     }
     for (const [path, allow] of Object.entries(allowed)) {
       const { status, headers } = await site.visitor().send('DELETE', path)
-      assert.deepEqual([status, headers.allow], [405, allow], path)
+      assert.deepEqual([status, sorted(headers.allow)], [405, allow], path)
     }
     const page = await site.visitor().send('PUT', '/login', html)
     assert.match(page.text, /This address does not take that method\./)
     const options = await site.visitor().send('OPTIONS', '/login')
-    assert.deepEqual([options.status, options.headers.allow], [204, 'GET, HEAD, POST'])
+    assert.deepEqual(
+      [options.status, options.text, sorted(options.headers.allow)],
+      [200, '', 'GET, HEAD, POST'],
+    )
   })
 
   test('413: takes a body of 16 KB and not a byte more, however it comes', async (t) => {
@@ -216,3 +219,8 @@ describe('the face of an answer', () => {
     assert.equal(await isPage({ ...json, ...html }, '{}'), true)
   })
 })
+
+/** A list of methods without its order, which means nothing (RFC 9110 §10.2.1). */
+function sorted(methods = ''): string {
+  return methods.split(', ').sort().join(', ')
+}
