@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { password, registration } from '../testing/people.ts'
 import { quiet } from '../testing/quiet.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
@@ -64,4 +65,42 @@ describe('SIGTERM in the middle of the traffic', { concurrency: true }, () => {
       for (const { statuses } of clients) assert.deepEqual([...new Set(statuses)], [200], statuses.join())
     })
   }
+  test('P5 answers every connection that was accepted just before the drain ends', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '1' })
+    server.child.kill('SIGTERM')
+    await server.says('stopping')
+    const answers: Promise<string>[] = []
+    let isAccepted = true
+    while (isAccepted) {
+      const { port } = new URL(server.url)
+      const socket = connect(Number(port), '127.0.0.1')
+      isAccepted = await connected(socket)
+      if (isAccepted) answers.push(askLater(socket, 20 + (answers.length % 131)))
+      await sleep(5)
+    }
+    assert.ok(answers.length > 20, `${answers.length} connections`)
+    for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1\.1 200 .*close.*ok$/s)
+    assert.equal((await server.ended).code, 0)
+  })
 })
+
+/** Whether the connection comes to stand. */
+function connected(socket: Socket): Promise<boolean> {
+  return new Promise((resolve) => {
+    socket.once('connect', () => resolve(true))
+    socket.on('error', () => resolve(false))
+  })
+}
+
+/** Sends a request after so many milliseconds, and returns its answer. */
+async function askLater(socket: Socket, milliseconds: number): Promise<string> {
+  let answer = ''
+  socket.setEncoding('latin1').on('data', (data) => {
+    answer += data
+  })
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  await sleep(milliseconds)
+  socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await closed
+  return answer
+}
