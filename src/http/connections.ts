@@ -1,0 +1,150 @@
+import type { RequestListener, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { framingProblem } from './framing.ts'
+
+interface Connection {
+  readonly socket: Socket
+  /** The responses not yet sent, in order: the first request is at work, the others wait (pipelining). */
+  readonly responses: ServerResponse[]
+  /** How many requests are in memory, including requests that are never begun. */
+  held: number
+  /** Whether no further request is begun. */
+  isClosing: boolean
+}
+
+/** How many requests may be in memory, over all connections. */
+export interface RequestLimits {
+  /** Above this, idle connections are not read, until half of the requests are answered. */
+  readonly mostRequests: number
+  /** Pipelined requests that wait. The connection of the next one is closed, and none of its requests is begun. */
+  readonly mostWaiting: number
+}
+
+/**
+ * The open connections of a server. The requests of a connection are handled one at a time: the next one starts when the
+ * client has taken the response before it (RFC 9112 §9.3.2). Nothing is read while a request waits.
+ */
+export class Connections {
+  readonly #open = new Map<Socket, Connection>()
+  readonly #handle: RequestListener
+  readonly #limits: RequestLimits
+  #held = 0
+  #waiting = 0
+  #isFull = false
+  #isDraining = false
+
+  constructor(server: Server, handle: RequestListener, limits: RequestLimits) {
+    this.#handle = handle
+    this.#limits = limits
+    server.on('connection', (socket) => this.#add(socket))
+    server.on('request', (_request, response) => this.#receive(response))
+  }
+
+  /** Sends `Connection: close` with the last response of each connection from now on. */
+  drain(): void {
+    this.#isDraining = true
+    for (const connection of this.#open.values()) announceClose(connection)
+  }
+
+  /** Closes the connections that have sent nothing, because Node does not count them as idle. */
+  closeSilent(): void {
+    for (const socket of this.#open.keys()) if (socket.bytesRead === 0) socket.destroy()
+  }
+
+  /**
+   * Closes a connection after the responses to its complete requests, because what follows cannot be parsed.
+   * @returns false if it has no complete request
+   */
+  closeAfterResponses(socket: Socket): boolean {
+    const connection = this.#open.get(socket)
+    if (!connection) return false
+    const { responses } = connection
+    connection.isClosing = true
+    if (responses.length > 1 && responses.at(-1)?.req.complete === false) {
+      responses.pop()
+      this.#waiting -= 1
+    }
+    announceClose(connection)
+    return responses[0] !== undefined && (responses[0].req.complete || responses[0].headersSent)
+  }
+
+  #add(socket: Socket): void {
+    const connection: Connection = { socket, responses: [], held: 0, isClosing: false }
+    this.#open.set(socket, connection)
+    // Node resumes a socket by itself, when it accepts it and when a request is complete.
+    socket.on('resume', () => this.#pauseIfFull(connection))
+    if (this.#isFull) setImmediate(() => this.#pauseIfFull(connection))
+    socket.once('close', () => {
+      this.#open.delete(socket)
+      this.#forgetWaiting(connection)
+      this.#hold(connection, -connection.held)
+    })
+  }
+
+  #receive(response: ServerResponse): void {
+    const connection = this.#open.get(response.req.socket)
+    if (!connection) return
+    this.#hold(connection, 1)
+    if (connection.isClosing) return
+    // What follows a request with an ambiguous end may be a part of it (request smuggling).
+    connection.isClosing = framingProblem(response.req) !== undefined
+    // Not before the whole packet is parsed, which may have more requests than the limit.
+    if (connection.responses.push(response) === 1) process.nextTick(() => this.#begin(connection))
+    else this.#wait(connection)
+  }
+
+  #wait(connection: Connection): void {
+    this.#waiting += 1
+    connection.socket.pause()
+    if (this.#waiting <= this.#limits.mostWaiting) return
+    connection.isClosing = true
+    connection.socket.destroy()
+    this.#forgetWaiting(connection)
+  }
+
+  #begin(connection: Connection): void {
+    const [response] = connection.responses
+    if (!response || !connection.socket.writable) return
+    response.once('close', () => this.#next(connection))
+    if (this.#isDraining || connection.isClosing) announceClose(connection)
+    this.#handle(response.req, response)
+  }
+
+  #next(connection: Connection): void {
+    const { socket, responses, isClosing } = connection
+    if (responses.shift()) this.#hold(connection, -1)
+    if (responses.length > 0) this.#waiting -= 1
+    if (responses.length === 1) socket.resume()
+    if (responses.length > 0) this.#begin(connection)
+    // The response may have promised to keep the connection open.
+    else if (isClosing) socket.destroySoon()
+    else this.#pauseIfFull(connection)
+  }
+
+  #hold(connection: Connection, requests: number): void {
+    connection.held += requests
+    this.#held += requests
+    const { mostRequests } = this.#limits
+    const isFull = this.#held > (this.#isFull ? mostRequests / 2 : mostRequests)
+    if (isFull === this.#isFull) return
+    this.#isFull = isFull
+    for (const each of this.#open.values()) {
+      if (isFull) this.#pauseIfFull(each)
+      else if (each.responses.length === 0) each.socket.resume()
+    }
+  }
+
+  #pauseIfFull({ socket, responses }: Connection): void {
+    if (responses.length > 1 || (this.#isFull && responses.length === 0)) socket.pause()
+  }
+
+  #forgetWaiting({ responses }: Connection): void {
+    this.#waiting -= Math.max(0, responses.length - 1)
+    responses.length = 0
+  }
+}
+
+/** Tells the client with the last response that the connection ends (RFC 9112 §9.6). */
+function announceClose({ responses: [current, next] }: Connection): void {
+  if (current && !next && !current.headersSent) current.setHeader('Connection', 'close')
+}
