@@ -25,9 +25,11 @@ import { api } from './web/api.ts'
 import { audited } from './web/audited.ts'
 import { body } from './web/body.ts'
 import { basicFromHereOnly, basicOverTlsOnly, client } from './web/client.ts'
+import { Devices } from './web/devices.ts'
 import { errorBoundary } from './web/error-boundary.ts'
-import { guessing, unlimitedGuessing } from './web/guessing.ts'
+import { credentialCheck } from './web/guessing.ts'
 import { health, type Lifecycle } from './web/health.ts'
+import { KnownDevices } from './web/known-devices.ts'
 import type { SiteUses } from './web/last-uses.ts'
 import { logErrors } from './web/log-errors.ts'
 import { isLogInByHeader, logIn } from './web/log-in.ts'
@@ -40,10 +42,9 @@ import { securityHeaders } from './web/security-headers.ts'
 import { SessionStore } from './web/session-store.ts'
 import { sessions } from './web/sessions.ts'
 import { signUp } from './web/sign-up.ts'
-import type { SiteContext } from './web/site-context.ts'
+import type { Guessing, SiteContext } from './web/site-context.ts'
 import { staticFiles } from './web/static-files.ts'
 import { views } from './web/views.ts'
-import { witness } from './web/witness.ts'
 
 /** What the application stands on. `uses` are closed, and `lifecycle` told, by whoever stops it. */
 export interface Foundations {
@@ -66,6 +67,8 @@ export async function createApp({ orm, config, log, uses, lifecycle }: Foundatio
   })
   const app = new Koa()
   logErrors(app, log)
+  app.context.credentialCheck = credentialCheck
+  app.context.guessing = config.throttle ? guessingLimits(orm, isTls) : undefined
 
   app.use(client(config.trustProxy))
   app.use(requestLog(log))
@@ -84,10 +87,8 @@ export async function createApp({ orm, config, log, uses, lifecycle }: Foundatio
   app.use(body({ unless: isLogInByHeader }))
   app.use(databases(orm))
   app.use(auth())
-  app.use(config.throttle ? guessing(new Throttle(orm), orm, { isTls }) : unlimitedGuessing)
   app.use(sessions(app, new SessionStore(orm, uses.sessions), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
-  app.use(witness)
   app.use(pageState(config.publicUrl?.origin))
 
   // Strict: a path in another spelling is another path, so that the log and the throttle count the same paths.
@@ -108,4 +109,8 @@ export async function createApp({ orm, config, log, uses, lifecycle }: Foundatio
   app.use(router.routes())
   app.use(router.allowedMethods())
   return app
+}
+
+function guessingLimits(orm: MikroORM, isTls: boolean): Guessing {
+  return { throttle: new Throttle(orm), devices: new KnownDevices(new Devices(orm), { isTls }) }
 }

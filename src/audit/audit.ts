@@ -29,6 +29,9 @@ export interface Happening {
   readonly request: string
 }
 
+/** An event of a request that has not been answered yet. */
+export type NotedEvent = Pick<Happening, 'event' | 'account'>
+
 /** An account of one of the two kinds. */
 export type Account = { readonly kind: 'user' | 'admin' } & (
   | { readonly id: string }

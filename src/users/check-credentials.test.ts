@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import bcrypt from 'bcrypt'
 import type { AuthContext } from '#auth'
-import { databases, entityManager } from '#auth/mikro-orm'
+import { databases } from '#auth/mikro-orm'
 import { count, refuse, sql } from '../testing/database.ts'
 import { addAdmin, basic, bearer, password, signIn, signUp, takeJWT } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { isOnPostgres } from '../testing/test-database.ts'
-import { checkCredentials } from './check-credentials.ts'
-import { mountCredentialCheck } from './credential-check.ts'
+import type { CheckedContext } from './credential-check.ts'
 import { setBcryptCost } from './password.ts'
 import { User } from './user.ts'
 
@@ -156,18 +155,27 @@ describe('a stored hash that is damaged or hostile', () => {
   })
 })
 
-describe('checkCredentials', () => {
+describe('User.findByCredentials', () => {
+  test('throws where the application has set no check, because guesses would be free', async (t) => {
+    const site = await startSite(t)
+    const ctx = {} as AuthContext
+    databases(site.orm)(ctx, async () => {})
+    const found = User.findByCredentials({ username: 'ada@example.com', password }, ctx)
+    await assert.rejects(found, /app\.context\.credentialCheck/)
+  })
+
   test('lets nobody in whose password was changed, or whose account was closed, while it was being checked', async (t) => {
     const site = await startSite(t)
     const { email: username } = await signUp(site)
     const log = async (meanwhile: string) => {
-      const ctx = contextOf(site)
-      const find = async () => {
-        const user = await entityManager(ctx).findOneOrFail(User, { email: username })
+      const { compare } = bcrypt
+      const compared = t.mock.method(bcrypt, 'compare', async (typed: string, stored: string) => {
         await sql(site, meanwhile)
-        return (await user.verify(password)) ? user : undefined
-      }
-      return checkCredentials('user', { username, password }, { ctx, find })
+        return compare(typed, stored)
+      })
+      const found = await User.findByCredentials({ username, password }, contextOf(site))
+      compared.mock.restore()
+      return found
     }
     assert.ok(await log('select 1'))
     assert.equal(await log('update users set password_changed_at = password_changed_at + 1'), undefined)
@@ -197,8 +205,8 @@ function warningsOf(t: TestContext): { code?: string; message: string }[] {
 
 /** As much of a request as a check needs. */
 function contextOf(site: Site): AuthContext {
-  const ctx = {} as AuthContext
+  const check: CheckedContext['credentialCheck'] = (_ctx, _claim, evaluate) => evaluate({})
+  const ctx = { credentialCheck: check } as unknown as AuthContext
   databases(site.orm)(ctx, async () => {})
-  mountCredentialCheck(ctx, (_ctx, _who, evaluate) => evaluate())
   return ctx
 }

@@ -1,39 +1,39 @@
-import type { EntityManager } from '@mikro-orm/core'
+import type { EntityClass, EntityManager } from '@mikro-orm/core'
 import type { AuthContext, PasswordCredentials } from '#auth'
 import { entityManager, type ModelOptions } from '#auth/mikro-orm'
-import { credentialCheck } from './credential-check.ts'
+import { type Claim, credentialCheckOf } from './credential-check.ts'
+import type { HashingOptions } from './hashing-slots.ts'
+import { hashDummyPassword } from './password.ts'
 import { classOf, type HashHolder, renewHash } from './stored-hash.ts'
 
 interface Account extends HashHolder {
+  readonly email: string
   readonly passwordChangedAt: Date
+  verify(password: string, options?: HashingOptions): Promise<boolean>
 }
 
 /**
- * Finds the account that the credentials are right for, inside the check that stands around every password. If it is one,
- * and the cost of hashing has been changed, its password is then hashed anew.
- *
- * @param find the layer's check, of the model itself
+ * Finds the account that the credentials are right for, inside the application's check. If the cost of hashing has changed,
+ * the password is then hashed anew.
  */
 export async function checkCredentials<Found extends Account>(
-  kind: 'user' | 'admin',
+  { model, kind }: { readonly model: EntityClass<Found>; readonly kind: Claim['kind'] },
   { username, password }: PasswordCredentials,
-  {
-    ctx,
-    options,
-    find,
-  }: { ctx: AuthContext; options?: ModelOptions | undefined; find: () => Promise<Found | undefined> },
+  { ctx, options }: { readonly ctx: AuthContext; readonly options?: ModelOptions | undefined },
 ): Promise<Found | undefined> {
   const em = entityManager(ctx, options?.database)
-  const found = await credentialCheck(ctx, { kind, username }, async () => {
-    const account = await find()
-    return account && (await isUnchanged(em, account)) ? account : undefined
+  const check = credentialCheckOf(ctx)
+  const found = await check(ctx, { kind, username }, async (hashing) => {
+    const account = await em.findOne<Account>(model, { email: username })
+    if (!account) await hashDummyPassword(password, hashing)
+    const isRight = account && (await account.verify(password, hashing)) && (await isUnchanged(em, account))
+    return isRight ? (account as Found) : undefined
   })
   if (found) await renewHash(em, found, password)
   return found
 }
 
-// A check may take seconds: whoever knows the old password could always have one under way, and come in behind the very
-// change that is to keep them out.
+// A check takes time. An old password must not come in behind the change that ended it.
 async function isUnchanged(em: EntityManager, account: Account): Promise<boolean> {
   const { id, passwordChangedAt } = account
   return (await em.count(classOf(account), { id, passwordChangedAt })) === 1

@@ -1,35 +1,33 @@
 import type { AuthContext } from '#auth'
 import { emailKey } from './email.ts'
+import type { HashingOptions } from './hashing-slots.ts'
 
-/** Whose password is checked: an account that exists or not, alike. */
-export interface Claimant {
+/** The account that a password is said to be of, whether it exists or not. */
+export interface Claim {
   readonly kind: 'user' | 'admin'
   readonly username: string
 }
 
-/** What stands around every check of a password, whichever way the password came. */
+/** Limits and records the evaluation of a password. */
 export type CredentialCheck = <Found>(
   ctx: AuthContext,
-  who: Claimant,
-  evaluate: () => Promise<Found | undefined>,
+  claim: Claim,
+  evaluate: (options: HashingOptions) => Promise<Found | undefined>,
 ) => Promise<Found | undefined>
 
-const mounted = new WeakMap<object, CredentialCheck>()
-
-/** Puts a check around all checks of a request. */
-export function mountCredentialCheck(ctx: object, check: CredentialCheck): void {
-  mounted.set(ctx, check)
+/** The context of an application that sets its check once: `app.context.credentialCheck = …`. */
+export interface CheckedContext extends AuthContext {
+  readonly credentialCheck: CredentialCheck
 }
 
-/** Evaluates a password inside the check of its request. There always is one: a way that it does not cover would be a hole. */
-export const credentialCheck: CredentialCheck = (ctx, who, evaluate) => {
-  const check = mounted.get(ctx)
-  if (!check)
-    throw new Error('Mount a credential check before the first authenticator: `app.use(guessing(…))`.')
-  return check(ctx, who, evaluate)
+/** The check of a request's application. Throws if there is none, because guesses would be free. */
+export function credentialCheckOf(ctx: AuthContext): CredentialCheck {
+  const { credentialCheck } = ctx as Partial<CheckedContext>
+  if (!credentialCheck) throw new Error('Set the check of passwords: `app.context.credentialCheck = …`.')
+  return credentialCheck
 }
 
-/** What guesses at a password are counted by: the same, however the name is spelt. */
-export function claimed({ kind, username }: Claimant): string {
+/** What guesses at a password are counted by: the same in every spelling of the address. */
+export function claimed({ kind, username }: Claim): string {
   return `${kind} ${emailKey(username)}`
 }

@@ -2,11 +2,7 @@ import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { describe, test } from 'node:test'
 import { TryLater } from '../refusal.ts'
-import { type Applicant, HashingSlots } from './hashing-slots.ts'
-
-function applicant(from: string, isGone = false): Applicant {
-  return { from, isKnown: false, hasLeft: () => isGone }
-}
+import { HashingSlots } from './hashing-slots.ts'
 
 describe('HashingSlots', () => {
   test('evaluates no more at a time than there are slots, and the others in order', async () => {
@@ -60,37 +56,36 @@ describe('HashingSlots', () => {
     assert.deepEqual([placesOf(1), placesOf(cores), placesOf(64 * cores)], [100 * cores, 100, 100])
   })
 
-  test('has networks take turns, so that nobody waits for all of a flood from another', async () => {
+  test('takes known devices first, and each kind in order', async () => {
     const slots = new HashingSlots({ slots: 1 })
     const order: string[] = []
-    const names = ['a', 'a', 'a', 'a', 'b', 'c', 'b']
-    await Promise.all(names.map((from) => slots.run(async () => order.push(from), applicant(from))))
-    assert.deepEqual(order, ['a', 'a', 'b', 'c', 'a', 'b', 'a'])
+    const names = ['first', 'stranger 1', 'known 1', 'stranger 2', 'known 2']
+    const run = (name: string) =>
+      slots.run(async () => order.push(name), { isKnownDevice: name.startsWith('known') })
+    await Promise.all(names.map(run))
+    assert.deepEqual(order, ['first', 'known 1', 'known 2', 'stranger 1', 'stranger 2'])
   })
 
-  test('has whoever came last from the network that has most in a full queue make room for others', async () => {
+  test('lets a known device in when strangers fill the queue, and refuses the one who came last', async () => {
     const slots = new HashingSlots({ slots: 1, duration: 1000 })
     const gate = Promise.withResolvers<void>()
-    const from = (network: string) => slots.run(() => gate.promise, applicant(network))
-    const flood = Array.from({ length: 1 + slots.places }, (_, i) => from(`network ${i % 8}`))
-    const owner = from('hers')
-    await assert.rejects(Promise.race(flood), { status: 503 })
+    const run = (isKnownDevice: boolean) => slots.run(() => gate.promise, { isKnownDevice })
+    const flood = Array.from({ length: 1 + slots.places }, () => run(false))
+    await assert.rejects(run(false), { status: 503 })
+    const owner = run(true)
+    await assert.rejects(flood.at(-1) ?? assert.fail(), { status: 503 })
     gate.resolve()
-    await owner
-    const results = await Promise.allSettled(flood)
-    assert.equal(results.filter(({ status }) => status === 'rejected').length, 1)
+    await Promise.all([owner, ...flood.slice(0, -1)])
   })
 
-  test('keeps places for known devices, however many networks fill the others', async () => {
+  test('holds no more known devices than places', async () => {
     const slots = new HashingSlots({ slots: 1, duration: 1000 })
     const gate = Promise.withResolvers<void>()
-    const from = (network: string, isKnown = false) =>
-      slots.run(() => gate.promise, { ...applicant(network), isKnown })
-    const flood = Array.from({ length: 1 + slots.places }, (_, i) => from(`network ${i}`))
-    await assert.rejects(from('another'), { status: 503 })
-    const owner = from('ada', true)
+    const run = () => slots.run(() => gate.promise, { isKnownDevice: true })
+    const all = Array.from({ length: 1 + slots.places }, run)
+    await assert.rejects(run(), { status: 503 })
     gate.resolve()
-    await Promise.all([owner, ...flood])
+    await Promise.all(all)
   })
 
   test('hashes nothing for whoever has left, and refuses who has waited for ten seconds', async (t) => {
@@ -101,7 +96,7 @@ describe('HashingSlots', () => {
     const late = slots.run(() => assert.fail())
     t.mock.timers.tick(10_000)
     await assert.rejects(late, { status: 503 })
-    const gone = slots.run(() => assert.fail(), applicant('a', true))
+    const gone = slots.run(() => assert.fail(), { hasLeft: () => true })
     gate.resolve()
     await first
     await assert.rejects(gone, { status: 400 })

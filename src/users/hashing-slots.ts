@@ -1,36 +1,31 @@
 import { availableParallelism } from 'node:os'
 import { Refusal, TryLater } from '../refusal.ts'
-import { HashingQueue } from './hashing-queue.ts'
 
-// Five seconds of work are in the queue; in a line that others take turns with, nobody waits for more than twice that.
+// The queue holds five seconds of work. A stranger waits longer only while known devices go first.
 const longestWork = 5000
 const longestWait = 10_000
 
-/** For whom something is hashed. */
-export interface Applicant {
-  /** The network that they come from, or their account where they come from a device that it knows. */
-  readonly from: string
-  /** Whether it is such a device: there are places in the queue that strangers cannot fill. */
-  readonly isKnown: boolean
-  /** Whether they have gone, and need no answer. */
-  readonly hasLeft: () => boolean
+/** Who waits for a hash. */
+export interface HashingOptions {
+  /** Whether it is a device that the account knows: it goes first, and takes the place of a stranger in a full queue. */
+  readonly isKnownDevice?: boolean
+  /** Whether the client has closed the connection. */
+  readonly hasLeft?: () => boolean
 }
 
-const somebody: Applicant = { from: '', isKnown: false, hasLeft: () => false }
-
 /**
- * The places where bcrypt may run at a time, one for each core that is ours, and the queue before them, as long as five
- * seconds of their work. Who finds no room in it is refused at once, so that a flood of log-ins delays nothing but log-ins.
- * Networks take turns, and where there is no room the one that has most in the queue makes it.
+ * Limits how many hashes run at a time, one for each core of this process. Behind them is a bounded queue: first in, first
+ * out, known devices first. A flood of sign-ins so delays nothing but sign-ins.
  */
 export class HashingSlots {
   readonly #slots: number
-  readonly #queue = new HashingQueue<PromiseWithResolvers<void>>()
+  readonly #known: PromiseWithResolvers<void>[] = []
+  readonly #strangers: PromiseWithResolvers<void>[] = []
   #running = 0
-  // What one evaluation takes, in milliseconds: a running mean.
+  // The running mean of one evaluation, in milliseconds.
   #duration: number
 
-  /** @param options `processes` that hash on this machine share its cores; each has one at least */
+  /** @param options `processes` on this machine share its cores; each has one at least */
   constructor({
     processes = 1,
     slots = Math.max(1, Math.floor(availableParallelism() / processes)),
@@ -43,42 +38,47 @@ export class HashingSlots {
   /**
    * Evaluates when there is a slot.
    *
-   * @throws {TryLater} 503, if the queue is full, at once or when it has to make room; if ten seconds did not do
-   * @throws {Refusal} 400, if the applicant has left, which nobody reads
+   * @throws {TryLater} 503, at once if the queue is full, or after ten seconds
+   * @throws {Refusal} 400, if the client has left
    */
-  async run<Result>(evaluate: () => Promise<Result>, applicant = somebody): Promise<Result> {
+  async run<Result>(
+    evaluate: () => Promise<Result>,
+    { isKnownDevice = false, hasLeft = () => false }: HashingOptions = {},
+  ): Promise<Result> {
     if (this.#running < this.#slots) this.#running += 1
-    else await this.#wait(applicant)
+    else await this.#wait(isKnownDevice)
     try {
-      if (applicant.hasLeft()) throw new Refusal(400, 'The connection was closed while this request waited.')
+      if (hasLeft()) throw new Refusal(400, 'The connection was closed while this request waited.')
       return await this.#measure(evaluate)
     } finally {
       this.#passOn()
     }
   }
 
-  /** How many may wait: never fewer than 64, so that a burst of people who sign in is no flood. */
+  /** How many may wait: never fewer than 64, so that a burst of people is no flood. */
   get places(): number {
     return Math.max(64, Math.floor((longestWork / this.#duration) * this.#slots))
   }
 
-  #wait({ from, isKnown }: Applicant): Promise<void> {
-    // An eighth more, for known devices alone.
-    const places = isKnown ? Math.ceil((this.places * 9) / 8) : this.places
-    if (this.#queue.length >= places) {
-      const other = this.#queue.giveWay(from)
-      if (!other) throw this.#full()
-      other.reject(this.#full())
-    }
+  #wait(isKnownDevice: boolean): Promise<void> {
+    if (this.#waiting >= this.places) this.#makeRoom(isKnownDevice)
+    const queue = isKnownDevice ? this.#known : this.#strangers
     const turn = Promise.withResolvers<void>()
-    this.#queue.add(from, turn)
+    queue.push(turn)
     const timer = setTimeout(() => {
-      this.#queue.remove(from, turn)
+      queue.splice(queue.indexOf(turn), 1)
       turn.reject(this.#full())
     }, longestWait)
     const stop = () => clearTimeout(timer)
     turn.promise.then(stop, stop)
     return turn.promise
+  }
+
+  /** Refuses the stranger who came last, for a known device. Throws if there is none, or for a stranger. */
+  #makeRoom(isKnownDevice: boolean): void {
+    const last = isKnownDevice ? this.#strangers.pop() : undefined
+    if (!last) throw this.#full()
+    last.reject(this.#full())
   }
 
   async #measure<Result>(evaluate: () => Promise<Result>): Promise<Result> {
@@ -90,15 +90,18 @@ export class HashingSlots {
     }
   }
 
-  // The slot goes to whoever's turn it is, and is free only if nobody waits.
   #passOn(): void {
-    const next = this.#queue.next()
+    const next = this.#known.shift() ?? this.#strangers.shift()
     if (next) next.resolve()
     else this.#running -= 1
   }
 
+  get #waiting(): number {
+    return this.#known.length + this.#strangers.length
+  }
+
   #full(): TryLater {
-    const seconds = Math.ceil((this.#queue.length * this.#duration) / this.#slots / 1000)
+    const seconds = Math.ceil((this.#waiting * this.#duration) / this.#slots / 1000)
     return new TryLater(
       503,
       'Too many people are signing in at the moment. Please try again shortly.',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { beforeEach, describe, test } from 'node:test'
 import bcrypt from 'bcrypt'
-import { burnOneHash, hashPassword, isUsableHash, setBcryptCost, verifyPassword } from './password.ts'
+import { hashDummyPassword, hashPassword, isUsableHash, setBcryptCost, verifyPassword } from './password.ts'
 
 beforeEach(() => setBcryptCost(4))
 
@@ -94,7 +94,7 @@ describe('verifyPassword', () => {
     const start = performance.now()
     for (const password of ['x'.repeat(1025), 'x'.repeat(1_000_000), 'é'.repeat(513), '\udfff'.repeat(10)]) {
       assert.equal(await verifyPassword(password, hash), false)
-      await burnOneHash(password)
+      await hashDummyPassword(password)
     }
     assert.ok(performance.now() - start < 1000, 'something was hashed')
   })

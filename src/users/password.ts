@@ -1,44 +1,37 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHmac } from 'node:crypto'
 import bcrypt from 'bcrypt'
-import { type Applicant, HashingSlots } from './hashing-slots.ts'
+import { type HashingOptions, HashingSlots } from './hashing-slots.ts'
 
 // The libraries of bcrypt ignore what comes after this byte.
 const BCRYPT_BYTES = 72
 export const MAXIMUM_PASSWORD_BYTES = 1024
 const USABLE_HASH = /^\$2[ab]\$(?:0[4-9]|1[0-5])\$[./A-Za-z\d]{53}$/
 
-// One for the process, like its pool of threads: of new hashes, and of the one that is burnt for nobody.
+// The cost of new hashes and of the dummy hash.
 let currentCost = 12
 
-// Every evaluation of bcrypt passes here.
+// Every evaluation of bcrypt in this process takes one.
 let slots = new HashingSlots()
-const applicants = new AsyncLocalStorage<Applicant>()
 
 /** Sets the cost (the binary logarithm of the rounds) at which passwords are hashed from now on. */
 export function setBcryptCost(cost: number): void {
   currentCost = cost
 }
 
-/** Leaves the other processes that serve on this machine their share of its cores: there are so many with this one. */
+/** Shares the cores of the machine among so many processes, this one included. */
 export function shareCores(processes: number): void {
   slots = new HashingSlots({ processes })
-}
-
-/** Has whatever this hashes wait in the queue in the applicant's name. */
-export function hashingFor<Result>(applicant: Applicant, work: () => Result): Result {
-  return applicants.run(applicant, work)
 }
 
 /**
  * Hashes a password that `passwordProblem` found nothing wrong with.
  * @throws {RangeError} if it cannot be hashed whole: ill-formed, or too long
  */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, options?: HashingOptions): Promise<string> {
   const bytes = passwordBytes(password)
   if (bytes === undefined)
     throw new RangeError('This password cannot be hashed: check it with passwordProblem.')
-  return slots.run(() => bcrypt.hash(bcryptInput(bytes), currentCost), applicants.getStore())
+  return slots.run(() => bcrypt.hash(bcryptInput(bytes), currentCost), options)
 }
 
 /**
@@ -46,28 +39,32 @@ export async function hashPassword(password: string): Promise<string> {
  * a stored hash that is damaged, or costs more than we would ever ask, belongs to no password. A password that nobody
  * can have (ill-formed, too long) is not hashed for anybody.
  */
-export async function verifyPassword(password: string, hash: string): Promise<boolean> {
+export async function verifyPassword(
+  password: string,
+  hash: string,
+  options?: HashingOptions,
+): Promise<boolean> {
   const bytes = passwordBytes(password)
   if (bytes === undefined) return false
 
   const input = bcryptInput(bytes)
   return slots.run(async () => {
     if (!isUsableHash(hash)) {
-      await bcrypt.compare(input, nobodysHash())
+      await bcrypt.compare(input, dummyHash())
       return false
     }
     const matches = await bcrypt.compare(input, hash)
     // A hash from a cheaper time would give away that its user exists: `c`, `c`, `c + 1`, … add up to one of today's.
     for (let cost = costOf(hash); !matches && cost < currentCost; cost += 1) {
-      await bcrypt.compare(input, nobodysHash(cost))
+      await bcrypt.compare(input, dummyHash(cost))
     }
     return matches
-  }, applicants.getStore())
+  }, options)
 }
 
-/** Does the work of `verifyPassword` for a user who does not exist. */
-export async function burnOneHash(password: string): Promise<void> {
-  await verifyPassword(password, nobodysHash())
+/** Does the work of `verifyPassword` for a user who does not exist, so that the time tells nothing. */
+export async function hashDummyPassword(password: string, options?: HashingOptions): Promise<void> {
+  await verifyPassword(password, dummyHash(), options)
 }
 
 /** Whether a stored hash is one that bcrypt made, at a cost that ends within seconds. */
@@ -99,7 +96,7 @@ function costOf(hash: string): number {
   return Number(hash.slice(4, 6))
 }
 
-/** A hash that no password has: its result is all zeros. */
-function nobodysHash(cost = currentCost): string {
+/** A hash that belongs to no password: its result is all zeros. */
+function dummyHash(cost = currentCost): string {
   return `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`
 }

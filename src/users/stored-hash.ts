@@ -1,5 +1,6 @@
 import type { EntityClass, EntityManager } from '@mikro-orm/core'
 import { TryLater } from '../refusal.ts'
+import type { HashingOptions } from './hashing-slots.ts'
 import { hashPassword, isOutdated, isUsableHash, verifyPassword } from './password.ts'
 
 /** A row with the hash of somebody's password. */
@@ -9,11 +10,15 @@ export interface HashHolder {
 }
 
 /** Whether the password is that of the account. A hash that is damaged is nobody's, and the operator is told. */
-export function isPasswordOf(account: HashHolder, password: string): Promise<boolean> {
+export function isPasswordOf(
+  account: HashHolder,
+  password: string,
+  options?: HashingOptions,
+): Promise<boolean> {
   if (!isUsableHash(account.passwordHash)) {
     warn(account, 'PASSWORD_HASH_DAMAGED', 'is damaged: nobody gets in until a new password is set')
   }
-  return verifyPassword(password, account.passwordHash)
+  return verifyPassword(password, account.passwordHash, options)
 }
 
 /**

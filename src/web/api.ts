@@ -5,6 +5,7 @@ import type { JWTKeys } from '#auth/jwt'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
 import { UserToken } from '../users/user-token.ts'
+import { audit } from './audited.ts'
 import type { SiteUses } from './last-uses.ts'
 import { userRecord } from './records.ts'
 import { SignedToken } from './signed-token.ts'
@@ -35,6 +36,7 @@ export function api(
 
   router.get('/secure', Admin.authenticator(), anyToken, (ctx) => {
     const admin = ctx.auth.get(Admin)
+    if (admin) audit(ctx, 'admin used', admin)
     const { id, name } = admin ?? ctx.auth.require(User)
     ctx.body = { as: admin ? 'Admin' : 'User', id, name }
   })

@@ -1,14 +1,41 @@
 import type { Middleware } from 'koa'
-import type { Audit } from '../audit/audit.ts'
-import { accountOf, authenticationEvent } from './authentication-event.ts'
+import type { Account, Audit, NotedEvent } from '../audit/audit.ts'
+import { type EventName, outcomes } from '../audit/event-name.ts'
+import { Admin } from '../users/admin.ts'
+import { User } from '../users/user.ts'
+import type { SiteContext } from './site-context.ts'
 
-/** Has what happened on a request written down before it is answered. */
-export function audited(audit: Audit): Middleware {
+/**
+ * Records an event of this request. It is written before the response is sent: a refusal always, anything else only if the
+ * request succeeds.
+ *
+ * @param who the account that it concerns, or the one that a password was said to be of
+ */
+export function audit(ctx: SiteContext, event: EventName, who?: User | Admin | Account): void {
+  ctx.state.events ??= []
+  ctx.state.events.push({ event, account: accountOf(who) })
+}
+
+/** Records credentials that nothing accepted, unless the check of a password has recorded them. */
+export function auditRefusedCredentials(ctx: SiteContext): void {
+  if (ctx.auth.credentialsSent && !ctx.state.events) audit(ctx, 'credentials refused')
+}
+
+/** Writes the events of a request. Stands outside the session, which may still fail after the handler. */
+export function audited(trail: Audit): Middleware {
   return async (ctx, next) => {
     await next()
-    const event = authenticationEvent(ctx)
-    if (!event) return
-    const from = { address: ctx.ip, userAgent: ctx.get('User-Agent'), request: ctx.state.request }
-    await audit.record({ event, account: accountOf(ctx, event), ...from })
+    const events: readonly NotedEvent[] = ctx.state.events ?? []
+    for (const { event, account } of events) {
+      if (outcomes[event] === 'success' && ctx.status >= 400) continue
+      const origin = { address: ctx.ip, userAgent: ctx.get('User-Agent'), request: ctx.state.request }
+      await trail.record({ event, account, ...origin })
+    }
   }
+}
+
+function accountOf(who: User | Admin | Account | undefined): Account | undefined {
+  if (who instanceof User) return { kind: 'user', id: who.id }
+  if (who instanceof Admin) return { kind: 'admin', id: who.id }
+  return who
 }

@@ -3,6 +3,7 @@ import type { MikroORM } from '@mikro-orm/core'
 import { deleteBatch } from '../database/delete-batch.ts'
 import { deleteBeyond } from '../database/delete-beyond.ts'
 import { clockSkew } from '../database/future-time.ts'
+import { holdAccount } from '../users/hold-account.ts'
 import { Device } from './device.ts'
 import { newIdentifier } from './new-identifier.ts'
 
@@ -32,18 +33,29 @@ export class Devices {
   }
 
   /**
-   * Knows the device that a user has just signed in from. Returns what its cookie is to hold: what it keeps, if that was
-   * given to this very user, or else something new. Whoever put another value there would share its allowance.
+   * Remembers the device that a user has just signed in from. Returns the value of its cookie: the one it keeps, if that
+   * was given to this user, or a new one. A value from anyone else could be shared with them, and its allowance too.
+   *
+   * @param passwordChangedAt the password that the user signed in with; `undefined` is returned if it has changed since
    */
-  async remember(kept: string | undefined, user: string): Promise<string> {
+  remember(kept: string | undefined, user: string): Promise<string>
+  remember(kept: string | undefined, user: string, passwordChangedAt: Date): Promise<string | undefined>
+  async remember(
+    kept: string | undefined,
+    user: string,
+    passwordChangedAt?: Date,
+  ): Promise<string | undefined> {
     const isTheirs = kept !== undefined && (await this.#belongs(kept, user))
     const value = isTheirs ? kept : newIdentifier()
     const digest = digestOf(value)
-    const em = this.#orm.em.fork()
-    await em.upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
-    if (!isTheirs)
-      await deleteBeyond(em, 'devices', { user, current: digest, most: mostDevices, tie: 'digest' })
-    return value
+    return this.#orm.em.fork().transactional(async (em) => {
+      // A new password ends all devices. A sign-in with the old one must not add another behind it.
+      if (!(await holdAccount(em, { id: user, passwordChangedAt }))) return undefined
+      await em.upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
+      if (!isTheirs)
+        await deleteBeyond(em, 'devices', { user, current: digest, most: mostDevices, tie: 'digest' })
+      return value
+    })
   }
 
   /** Deletes a batch of devices that were last seen over a year ago, or by a wrong clock. Returns how many there were. */

@@ -1,7 +1,10 @@
 import type { Context, Middleware } from 'koa'
+import { Unauthorized } from '#auth'
 import { TryLater } from '../refusal.ts'
+import { auditRefusedCredentials } from './audited.ts'
 import { wantsPage } from './face.ts'
 import { headersOf, type Problem, problem, problemOf } from './problem.ts'
+import type { SiteContext } from './site-context.ts'
 import { page } from './views.ts'
 
 /**
@@ -13,9 +16,11 @@ export function errorBoundary(): Middleware {
     try {
       await next()
     } catch (error) {
-      // What was to be answered is not what is: a session's cookie counts, these do not.
+      if (error instanceof Unauthorized) auditRefusedCredentials(ctx as SiteContext)
+      // The answer is another one than the handler began. Of its cookies, the session's alone counts.
       ctx.remove('Location')
       ctx.remove('Clear-Site-Data')
+      keepSessionCookie(ctx)
       ctx.set(headersOf(error))
       await answer(ctx, problemOf(error))
       // Whoever is told to come back later is no fault of ours, and a flood of them would fill the log.
@@ -24,6 +29,13 @@ export function errorBoundary(): Middleware {
     }
     if (ctx.status >= 400 && ctx.body == null) await answer(ctx, problem(ctx.status))
   }
+}
+
+function keepSessionCookie(ctx: Context): void {
+  const cookies = [ctx.response.headers['set-cookie'] ?? []].flat()
+  ctx.remove('Set-Cookie')
+  const own = cookies.filter((each) => /^(__Host-)?session=/.test(each))
+  if (own.length > 0) ctx.set('Set-Cookie', own)
 }
 
 async function answer(ctx: Context, { ...found }: Problem): Promise<void> {

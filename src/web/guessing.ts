@@ -1,97 +1,66 @@
-import type { MikroORM } from '@mikro-orm/core'
-import type { Context, Middleware, Next } from 'koa'
-import { networkOf } from '../throttle/network.ts'
-import type { Throttle, Try } from '../throttle/throttle.ts'
-import { claimed, mountCredentialCheck } from '../users/credential-check.ts'
-import type { Applicant } from '../users/hashing-slots.ts'
-import { hashingFor } from '../users/password.ts'
+import type { Account } from '../audit/audit.ts'
+import { TryLater } from '../refusal.ts'
+import type { Try } from '../throttle/throttle.ts'
+import { type Claim, type CredentialCheck, claimed } from '../users/credential-check.ts'
+import type { HashingOptions } from '../users/hashing-slots.ts'
 import { User } from '../users/user.ts'
-import { authenticationEvent } from './authentication-event.ts'
-import { Devices, knownFor } from './devices.ts'
-import { HostCookie } from './host-cookie.ts'
-import { witnessed } from './witness.ts'
+import { audit } from './audited.ts'
+import type { SiteContext } from './site-context.ts'
 
-const throttles = new WeakMap<object, Throttle>()
-
-/**
- * Puts the throttle around every check of a password, and remembers the devices that people sign in from, so that
- * strangers who guess cannot keep them out, neither by their allowances nor in the queue for bcrypt.
- */
-export function guessing(throttle: Throttle, orm: MikroORM, { isTls }: { isTls: boolean }): Middleware {
-  const cookie = new HostCookie('device', { isTls })
-  const devices = new Devices(orm)
-
-  const check = witnessed(async (ctx, who, evaluate) => {
-    const { address, hasLeft } = originOf(ctx)
-    const device = who.kind === 'user' ? await knownDevice(ctx, who.username) : undefined
-    const account = claimed(who)
-    const applicant = device === undefined ? strangerOf(ctx) : { from: account, isKnown: true, hasLeft }
-    return throttle.attempt({ action: 'password', account, device, address, hasLeft }, () =>
-      hashingFor(applicant, evaluate),
-    )
-  })
-
-  return (ctx, next) => {
-    throttles.set(ctx, throttle)
-    mountCredentialCheck(ctx, check)
-    // Without a body nobody signs in or up and there is no new password, and most requests have none.
-    return 'body' in ctx.request ? attended(ctx, next) : next()
-  }
-
-  async function attended(ctx: Context, next: Next): Promise<void> {
-    // What is hashed after a check, such as a new password, is part of something that has begun: it waits for nobody's socket.
-    await hashingFor({ ...strangerOf(ctx), hasLeft: () => false }, next)
-    const event = authenticationEvent(ctx)
-    // The API signs nobody in who signs up. With a password the devices change, all but the one that it was changed from.
-    const isFromDevice = event === 'password changed' && !ctx.auth.credentialsSent
-    if ((event === 'signed in' || event === 'signed up' || isFromDevice) && ctx.auth.peek(User))
-      await remember(ctx)
-  }
-
-  async function knownDevice(ctx: Pick<Context, 'cookies'>, email: string): Promise<string | undefined> {
-    const value = cookie.read(ctx)
-    return value !== undefined && (await devices.isKnown(value, email)) ? value : undefined
-  }
-
-  async function remember(ctx: Context): Promise<void> {
-    const user = ctx.auth.require(User)
-    try {
-      cookie.write(ctx, await devices.remember(cookie.read(ctx), user.id), knownFor)
-    } catch (error) {
-      // Whoever has signed in is signed in, on a device that is not known next time.
-      ctx.app.emit('error', error, ctx)
-    }
-  }
+/** The check around every password, at every door: guesses count against the allowances, and refusals are recorded. */
+export const credentialCheck: CredentialCheck = async (ctx, claim, evaluate) => {
+  // The layer's context is the site's here: `createApp` sets this check.
+  const site = ctx as SiteContext
+  const found = await auditThrottled(site, claim, () => evaluateGuess(site, claim, evaluate))
+  if (found === undefined) audit(site, 'credentials refused', claim)
+  return found
 }
 
-const unlimited = witnessed((_ctx, _who, evaluate) => evaluate())
-
-/** In the place of `guessing` where `THROTTLE=off` says so: everything may be tried as often as anybody likes. */
-export const unlimitedGuessing: Middleware = (ctx, next) => {
-  mountCredentialCheck(ctx, unlimited)
-  return next()
-}
-
-/** Counts something else that may not be done as often as anybody likes, whether it succeeds or not. */
-export function limited<Result>(
-  ctx: Pick<Context, 'ip' | 'req'>,
+/** Counts an action that is limited whether it succeeds or not. */
+export async function limited<Result>(
+  ctx: SiteContext,
   attempt: Pick<Try, 'action' | 'account'>,
   evaluate: () => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
-  const evaluateInTurn = () => hashingFor(strangerOf(ctx), evaluate)
-  return throttles.get(ctx)?.attempt({ ...attempt, ...originOf(ctx) }, evaluateInTurn) ?? evaluate()
+  const { throttle } = ctx.guessing ?? {}
+  if (!throttle) return evaluate()
+  return auditThrottled(ctx, ctx.auth.peek(User), () =>
+    throttle.attempt({ ...attempt, address: ctx.ip, hasLeft: () => hasLeft(ctx) }, evaluate),
+  )
 }
 
-/** Counts a look-up of a stranger that costs no work. */
-export function countLookUp(ctx: Pick<Context, 'ip'>): void {
-  throttles.get(ctx)?.countLookUp(ctx.ip)
+/** Counts a look-up by a stranger that costs no work. */
+export function countLookUp(ctx: SiteContext): Promise<void> {
+  return auditThrottled(ctx, undefined, async () => ctx.guessing?.throttle.countLookUp(ctx.ip))
 }
 
-function strangerOf(ctx: Pick<Context, 'ip' | 'req'>): Applicant {
-  const { address, hasLeft } = originOf(ctx)
-  return { from: networkOf(address), isKnown: false, hasLeft }
+/** Whether the client has closed the connection, so that its password need not be hashed. */
+export function hasLeft({ req }: SiteContext): boolean {
+  return req.socket.destroyed
 }
 
-function originOf({ ip, req }: Pick<Context, 'ip' | 'req'>): Required<Pick<Try, 'address' | 'hasLeft'>> {
-  return { address: ip, hasLeft: () => req.socket.destroyed }
+async function evaluateGuess<Found>(
+  ctx: SiteContext,
+  claim: Claim,
+  evaluate: (options: HashingOptions) => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  const client = { hasLeft: () => hasLeft(ctx) }
+  if (!ctx.guessing) return evaluate(client)
+  const { throttle, devices } = ctx.guessing
+  const device = claim.kind === 'user' ? await devices.deviceOf(ctx, claim.username) : undefined
+  const guess: Try = { action: 'password', account: claimed(claim), device, address: ctx.ip, ...client }
+  return throttle.attempt(guess, () => evaluate({ isKnownDevice: device !== undefined, ...client }))
+}
+
+async function auditThrottled<Result>(
+  ctx: SiteContext,
+  who: User | Account | undefined,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof TryLater && error.status === 429) audit(ctx, 'throttled', who)
+    throw error
+  }
 }

@@ -1,45 +1,54 @@
 import type Router from '@koa/router'
 import type { ExtendableContext, Next } from 'koa'
-import { guard, Unauthorized } from '#auth'
 import type { JWTKeys } from '#auth/jwt'
-import { Refusal, TryLater } from '../refusal.ts'
+import { Refusal } from '../refusal.ts'
 import { User } from '../users/user.ts'
 import { usualDays } from '../users/user-token.ts'
 import { afterLogin } from './after-login.ts'
+import { audit, auditRefusedCredentials } from './audited.ts'
 import { fieldsOf } from './body.ts'
 import { wantsPage } from './face.ts'
+import { formAgain } from './form-again.ts'
 import { limited } from './guessing.ts'
 import { createToken } from './own-tokens.ts'
 import { queried } from './query.ts'
 import { userRecord } from './records.ts'
+import { rememberDevice } from './remember-device.ts'
 import { seeOther } from './see-other.ts'
 import { lifetime } from './session-limits.ts'
 import { SignedToken } from './signed-token.ts'
 import type { SiteContext } from './site-context.ts'
-import { page } from './views.ts'
+import { type Complaint, page } from './views.ts'
 
-/**
- * `POST /login`: a password for a token (Basic), or for a session (form and JSON). Only what is sent here decides,
- * whoever the session belongs to.
- */
+/** `POST /login`: a password for a token (Basic), or for a session (form and JSON). */
 export function logIn(router: Router<object, SiteContext>, keys: JWTKeys): void {
   router.post(
     '/login',
-    onlyWhatIsSent,
-    sayWhatIsWrong,
+    onlyCredentialsInThisRequest,
+    formAgain(signInForm),
     User.authenticator(),
     User.credentialsAuthenticator(),
-    guard(User),
-    (ctx) => (hasHeader(ctx) ? giveToken(ctx, keys) : startSession(ctx)),
+    async (ctx) => {
+      if (!ctx.auth.has(User) && wantsPage(ctx)) return refuse(ctx)
+      const user = ctx.auth.require(User)
+      if (hasHeader(ctx)) return exchange(ctx, user, keys)
+      const { remember, next } = fieldsOf(ctx)
+      // The session authenticator has noted the user. The session starts when the response is ready.
+      ctx.session.maxAge = lifetime(remember === 'on' || remember === true)
+      await rememberDevice(ctx, user)
+      audit(ctx, 'signed in', user)
+      if (wantsPage(ctx)) seeOther(ctx, afterLogin(next))
+      else ctx.body = userRecord(user)
+    },
   )
 }
 
-/** Whether it is a log-in by the header, which decides alone: the body beside it is ignored, whatever it is. */
+/** Whether a request signs in by its header. The header decides alone, so the body is ignored. */
 export function isLogInByHeader(ctx: ExtendableContext): boolean {
   return ctx.path === '/login' && hasHeader(ctx)
 }
 
-function onlyWhatIsSent(ctx: SiteContext, next: Next) {
+function onlyCredentialsInThisRequest(ctx: SiteContext, next: Next) {
   ctx.auth.present(User)
   return next()
 }
@@ -48,46 +57,31 @@ function hasHeader({ req }: ExtendableContext): boolean {
   return req.headers.authorization !== undefined
 }
 
-/** The form again, with one sentence that does not say which of the two was wrong; or that it is too early to say. */
-async function sayWhatIsWrong(ctx: SiteContext, next: Next) {
-  if (!wantsPage(ctx)) return next()
-  try {
-    await next()
-  } catch (error) {
-    if (error instanceof Unauthorized) await refuse(ctx, 401, 'The e-mail address or password is wrong.')
-    else if (error instanceof TryLater) {
-      ctx.set(error.headers)
-      await refuse(ctx, error.status, error.message)
-    } else throw error
-  }
+/** Shows the form again, with a sentence that does not say whether the address or the password was wrong. */
+function refuse(ctx: SiteContext): Promise<void> {
+  auditRefusedCredentials(ctx)
+  ctx.status = 401
+  return signInForm(ctx, [{ detail: 'The e-mail address or password is wrong.' }])
 }
 
-function refuse(ctx: SiteContext, status: number, detail: string) {
+function signInForm(ctx: SiteContext, errors: Complaint[]): Promise<void> {
   const { username, remember, next } = fieldsOf(ctx)
-  ctx.status = status
   return page(ctx, 'login', {
     values: { username: typeof username === 'string' ? username : '', remember: remember !== undefined },
-    errors: [{ detail }],
+    errors,
     next: afterLogin(next),
   })
 }
 
-// The session authenticator remembers whoever is signed in now; what is left to say is for how long.
-function startSession(ctx: SiteContext): void {
-  const { remember, next } = fieldsOf(ctx)
-  ctx.session.maxAge = lifetime(remember === 'on' || remember === true)
-  if (wantsPage(ctx)) seeOther(ctx, afterLogin(next))
-  else ctx.body = userRecord(ctx.auth.require(User))
-}
-
-async function giveToken(ctx: SiteContext, keys: JWTKeys): Promise<void> {
-  const user = ctx.auth.require(User)
+/** Answers a password in the header: with a new token, a signed token or the record of the user. */
+async function exchange(ctx: SiteContext, user: User, keys: JWTKeys): Promise<void> {
   const as = queried(ctx, 'as')
   if (as === undefined)
     ctx.body = await limited(ctx, { action: 'token', account: user.id }, () => newToken(ctx, user))
   else if (as === 'jwt') ctx.body = { token: keys.sign(SignedToken.of(user)) }
   else if (as === 'user') ctx.body = userRecord(user)
   else throw new Refusal(400, 'Ask for `as=jwt` or `as=user`, or for neither to get a bearer token.')
+  audit(ctx, as === 'user' ? 'password used' : 'token issued', user)
 }
 
 async function newToken(ctx: SiteContext, { id: user }: User) {

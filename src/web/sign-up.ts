@@ -6,11 +6,13 @@ import { hashPassword } from '../users/password.ts'
 import { parseRegistration, type Registration } from '../users/registration.ts'
 import { User } from '../users/user.ts'
 import { afterLogin, asked } from './after-login.ts'
+import { audit } from './audited.ts'
 import { fieldsOf } from './body.ts'
 import { wantsPage } from './face.ts'
 import { formAgain } from './form-again.ts'
-import { countLookUp, limited } from './guessing.ts'
+import { countLookUp, hasLeft, limited } from './guessing.ts'
 import { userRecord } from './records.ts'
+import { rememberDevice } from './remember-device.ts'
 import { seeOther } from './see-other.ts'
 import { lifetime } from './session-limits.ts'
 import type { SiteContext } from './site-context.ts'
@@ -29,7 +31,7 @@ export function signUp(router: Router<object, SiteContext>): void {
     const parsed = parseRegistration(fieldsOf(ctx))
     if ('errors' in parsed) throw new FieldRefusal(400, parsed.errors)
     const { registration } = parsed
-    countLookUp(ctx)
+    await countLookUp(ctx)
     const isTaken = await entityManager(ctx).count(
       User,
       { emailKey: registration.emailKey },
@@ -37,6 +39,7 @@ export function signUp(router: Router<object, SiteContext>): void {
     )
     const user = isTaken ? undefined : await createUser(ctx, registration)
     if (!user) throw new FieldRefusal(409, [taken])
+    audit(ctx, 'signed up', user)
     if (!wantsPage(ctx)) {
       ctx.status = 201
       ctx.body = userRecord(user)
@@ -44,6 +47,7 @@ export function signUp(router: Router<object, SiteContext>): void {
     }
     ctx.session.maxAge = lifetime(false)
     ctx.auth.login(user)
+    await rememberDevice(ctx, user)
     seeOther(ctx, afterLogin(fieldsOf(ctx).next))
   })
 }
@@ -57,8 +61,9 @@ function createUser(ctx: SiteContext, registration: Registration): Promise<User 
 
 async function insertUser(ctx: SiteContext, registration: Registration): Promise<User | undefined> {
   const { name, email, emailKey, password } = registration
+  const passwordHash = await hashPassword(password, { hasLeft: () => hasLeft(ctx) })
   const em = entityManager(ctx)
-  const user = em.create(User, { name, email, emailKey, passwordHash: await hashPassword(password) })
+  const user = em.create(User, { name, email, emailKey, passwordHash })
   try {
     await em.flush()
     return user

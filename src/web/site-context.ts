@@ -1,7 +1,18 @@
-import type { AuthContext } from '#auth'
+import type { NotedEvent } from '../audit/audit.ts'
+import type { Throttle } from '../throttle/throttle.ts'
+import type { CheckedContext } from '../users/credential-check.ts'
+import type { KnownDevices } from './known-devices.ts'
+
+/** The limits on guessing. */
+export interface Guessing {
+  readonly throttle: Throttle
+  readonly devices: KnownDevices
+}
 
 /** The context of the site's routes. */
-export interface SiteContext extends AuthContext {
+export interface SiteContext extends CheckedContext {
+  /** The limits on guessing; none with `THROTTLE=off`. */
+  readonly guessing?: Guessing | undefined
   session: {
     maxAge: number
     /** The identifier in the cookie. */
@@ -10,6 +21,6 @@ export interface SiteContext extends AuthContext {
     notice?: string | undefined
   }
   // What every page is told, and what koa-views adds.
-  state: Record<string, unknown>
+  state: Record<string, unknown> & { events?: NotedEvent[] }
   render(view: string, locals: object): Promise<void>
 }

@@ -1,12 +1,12 @@
 import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { User } from '../../users/user.ts'
+import { audit } from '../audited.ts'
 import { wantsPage } from '../face.ts'
 import { formAgain } from '../form-again.ts'
 import { seeOther } from '../see-other.ts'
 import type { SiteContext } from '../site-context.ts'
 import { page } from '../views.ts'
-import { recorded } from '../witness.ts'
 import { signedIn } from './account.ts'
 import { refuseProblems, textFields } from './fields.ts'
 import { ownPasswordProblem } from './own-password.ts'
@@ -16,8 +16,8 @@ import { owner } from './owner.ts'
 export function close(router: Router<object, SiteContext>): void {
   router.get('/account/close', signedIn, (ctx) => page(ctx, 'close', {}))
 
-  router.post('/account/close', ...owner(), again, recorded('account closed'), async (ctx) => {
-    const { id } = ctx.auth.require(User)
+  router.post('/account/close', ...owner(), again, async (ctx) => {
+    const user = ctx.auth.require(User)
     const { password, confirm } = textFields(ctx, 'password', 'confirm')
     const isConfirmed = confirm === 'on' || !wantsPage(ctx)
     refuseProblems({
@@ -25,7 +25,8 @@ export function close(router: Router<object, SiteContext>): void {
       confirm: isConfirmed ? undefined : 'Tick the box if you want to close your account for good.',
     })
     // Sessions, tokens and known devices go with their user: the database sees to it.
-    await entityManager(ctx).nativeDelete(User, { id }, { filters: false })
+    await entityManager(ctx).nativeDelete(User, { id: user.id }, { filters: false })
+    audit(ctx, 'account closed', user)
     if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
     ctx.set('Clear-Site-Data', '"cache", "storage"')
     if (wantsPage(ctx)) seeOther(ctx, '/account/closed')

@@ -1,6 +1,7 @@
 import type { Next } from 'koa'
 import { guard, redirectUnless, withNext } from '#auth'
 import { User } from '../../users/user.ts'
+import { audit } from '../audited.ts'
 import { wantsPage } from '../face.ts'
 import type { SiteContext } from '../site-context.ts'
 
@@ -15,5 +16,11 @@ export function owner() {
   return [
     User.authenticator(),
     (ctx: SiteContext, next: Next) => (wantsPage(ctx) ? toLogin(ctx, next) : refuse(ctx, next)),
+    auditPasswordUse,
   ] as const
+}
+
+function auditPasswordUse(ctx: SiteContext, next: Next) {
+  if (ctx.auth.credentialsSent) audit(ctx, 'password used', ctx.auth.require(User))
+  return next()
 }

@@ -5,15 +5,16 @@ import { holdAccount } from '../../users/hold-account.ts'
 import { hashPassword } from '../../users/password.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
+import { audit } from '../audited.ts'
 import { endAccess } from '../end-access.ts'
 import { wantsPage } from '../face.ts'
 import { formAgain } from '../form-again.ts'
+import { rememberDevice } from '../remember-device.ts'
 import { seeOther } from '../see-other.ts'
 import { currentDigest } from '../session-store.ts'
 import type { SiteContext } from '../site-context.ts'
 import { StoredSession } from '../stored-session.ts'
 import { page } from '../views.ts'
-import { recorded } from '../witness.ts'
 import { signedIn } from './account.ts'
 import { refuseProblems, textFields } from './fields.ts'
 import { leaveNotice } from './notice.ts'
@@ -24,7 +25,7 @@ import { owner } from './owner.ts'
 export function password(router: Router<object, SiteContext>): void {
   router.get('/account/password', signedIn, (ctx) => page(ctx, 'password', {}))
 
-  router.post('/account/password', ...owner(), again, recorded('password changed'), async (ctx) => {
+  router.post('/account/password', ...owner(), again, async (ctx) => {
     const user = ctx.auth.require(User)
     const typed = textFields(ctx, 'currentPassword', 'password', 'confirmPassword')
     const isConfirmed = typed.confirmPassword === typed.password
@@ -36,8 +37,11 @@ export function password(router: Router<object, SiteContext>): void {
     const ended = await changePassword(ctx, user, typed.password)
     // The session starts anew, with the new password.
     user.passwordChangedAt = ended.at
-    if (ended.ownSession) ctx.auth.login(user)
-    else if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
+    if (ended.ownSession) {
+      ctx.auth.login(user)
+      await rememberDevice(ctx, user)
+    } else if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
+    audit(ctx, 'password changed', user)
     answer(ctx, ended)
   })
 
@@ -59,7 +63,7 @@ interface Ended {
 // Everything or nothing: a change that ended no session would keep nobody out.
 async function changePassword(ctx: SiteContext, user: User, password: string): Promise<Ended> {
   const { id, passwordChangedAt } = user
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await hashPassword(password, { isKnownDevice: true })
   return entityManager(ctx).transactional(async (em) => {
     if (!(await holdAccount(em, { id, passwordChangedAt }))) throw tooLate()
     // To wait for that may have taken seconds.

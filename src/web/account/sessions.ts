@@ -5,6 +5,7 @@ import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
 import { holdAccount } from '../../users/hold-account.ts'
 import { User } from '../../users/user.ts'
+import { audit } from '../audited.ts'
 import { wantsPage } from '../face.ts'
 import type { SiteUses } from '../last-uses.ts'
 import { signOut } from '../log-out.ts'
@@ -15,7 +16,6 @@ import { currentDigest } from '../session-store.ts'
 import type { SiteContext } from '../site-context.ts'
 import { StoredSession } from '../stored-session.ts'
 import { page } from '../views.ts'
-import { recorded } from '../witness.ts'
 import { deviceName } from './device-name.ts'
 import { leaveNotice, takeNotice } from './notice.ts'
 import { owner } from './owner.ts'
@@ -28,19 +28,21 @@ export function ownSessions(router: Router<object, SiteContext>, uses: SiteUses)
     else ctx.body = sessions
   })
 
-  router.post('/account/sessions/end-others', ...owner(), recorded('other sessions ended'), async (ctx) => {
-    const { id: user } = ctx.auth.require(User)
+  router.post('/account/sessions/end-others', ...owner(), async (ctx) => {
+    const user = ctx.auth.require(User)
     await entityManager(ctx).transactional(async (em) => {
-      await holdAccount(em, { id: user })
-      await em.nativeDelete(StoredSession, { user, digest: { $ne: currentDigest(ctx) } })
+      await holdAccount(em, { id: user.id })
+      await em.nativeDelete(StoredSession, { user: user.id, digest: { $ne: currentDigest(ctx) } })
     })
+    audit(ctx, 'other sessions ended', user)
     answer(ctx, 'You have been signed out everywhere else.')
   })
 
-  router.post('/account/sessions/:id/end', ...owner(), endThisOne, recorded('session ended'), async (ctx) => {
+  router.post('/account/sessions/:id/end', ...owner(), endThisOne, async (ctx) => {
     const found = await ownSession(ctx)
     const hasEnded = found && (await entityManager(ctx).nativeDelete(StoredSession, found.digest)) > 0
     if (!hasEnded) throw noSuchSession()
+    audit(ctx, 'session ended', ctx.auth.require(User))
     answer(ctx, `${deviceName(found.userAgent)} has been signed out.`)
   })
 }

@@ -3,6 +3,7 @@ import { Refusal } from '../../refusal.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
+import { audit } from '../audited.ts'
 import { fieldsOf } from '../body.ts'
 import { wantsPage } from '../face.ts'
 import { formAgain } from '../form-again.ts'
@@ -14,7 +15,6 @@ import type { TokenRecord } from '../records.ts'
 import { seeOther } from '../see-other.ts'
 import type { SiteContext } from '../site-context.ts'
 import { page, type Views } from '../views.ts'
-import { recorded } from '../witness.ts'
 import { refuseProblems, textFields } from './fields.ts'
 import { NewToken } from './new-token.ts'
 import { leaveNotice, takeNotice } from './notice.ts'
@@ -48,13 +48,14 @@ export function tokens(
     ctx.body = tokens
   })
 
-  router.post('/account/tokens', ...owner(), again, recorded('token created'), async (ctx) => {
-    const { id: account } = ctx.auth.require(User)
+  router.post('/account/tokens', ...owner(), again, async (ctx) => {
+    const user = ctx.auth.require(User)
     const name = textFields(ctx, 'name').name.trim()
     const days = daysOf(ctx)
     refuseProblems({ name: nameProblem(name), days: daysProblem(days) })
-    await limited(ctx, { action: 'token', account }, async () => {
+    await limited(ctx, { action: 'token', account: user.id }, async () => {
       const created = await createToken(ctx, { name, days })
+      audit(ctx, 'token created', user)
       if (wantsPage(ctx)) {
         newToken.leave(ctx, created)
         seeOther(ctx, '/account/tokens')
@@ -65,10 +66,11 @@ export function tokens(
     })
   })
 
-  router.post('/account/tokens/:id/revoke', ...owner(), recorded('token revoked'), async (ctx) => {
+  router.post('/account/tokens/:id/revoke', ...owner(), async (ctx) => {
     const name = await revokeToken(ctx, ctx.params.id ?? '')
     // The same for a token of somebody else, for one that has been revoked, and for one that never was.
     if (name === undefined) throw new Refusal(404, 'You have no such token.')
+    audit(ctx, 'token revoked', ctx.auth.require(User))
     if (wantsPage(ctx)) {
       leaveNotice(ctx, `The token “${name}” has been revoked.`)
       seeOther(ctx, '/account/tokens')
