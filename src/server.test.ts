@@ -63,9 +63,12 @@ describe('the server', { concurrency: 2 }, () => {
   test('keeps what it compiled for the next start, even if it is killed', async (t) => {
     const compiled = await temporaryFolder(t)
     const variables = { DATA_DIR: await temporaryFolder(t), NODE_COMPILE_CACHE: compiled }
-    await startServer(t, variables)
+    const server = await startServer(t, variables)
     const isKept = async () => (await readdir(compiled, { recursive: true })).length > 100
     while (!(await isKept())) await sleep(50)
+    server.child.kill('SIGKILL')
+    await server.ended
+    assert.ok(await isKept())
   })
 
   test('fills the code cache without serving, for users who cannot write it later', async (t) => {
