@@ -1,6 +1,7 @@
 import { after, describe, it, type TestContext } from 'node:test'
 import { p } from '@mikro-orm/core'
-import { isAsFindOne, type Way } from './compare.ts'
+import type { Way } from './application.ts'
+import { compareWithFindOne } from './compare-with-find-one.ts'
 import {
   InitialType,
   Money,
@@ -18,98 +19,106 @@ import { people, withColumn } from './people.ts'
 
 after(dropDatabases)
 
-/** Asserts it of users and tokens with such a column of text, and of the look-up that it takes that way. */
-function isFound(t: TestContext, way: Way, property: () => unknown, value = 'one', other = 'two') {
-  return isAsFindOne(t, way, withColumn(property, value, other))
+/** Compares users and tokens with a column of text. */
+function compare(t: TestContext, way: Way, property: () => unknown, value = 'one', other = 'two') {
+  return compareWithFindOne(t, way, withColumn(property, value, other))
 }
 
 /** The same with values of that column that are not inserted. */
-function isFoundWithout(t: TestContext, way: Way, property: () => unknown) {
+function compareWithout(t: TestContext, way: Way, property: () => unknown) {
   const special = { special: property() }
-  return isAsFindOne(t, way, people({ user: special, token: special }))
+  return compareWithFindOne(t, way, people({ user: special, token: special }))
 }
 
 describe('LookUp, of options of columns, finds as em.findOne does', () => {
-  it('default', (t) => isFoundWithout(t, 'prepared', () => p.string().default('none')))
-  it('raw default', (t) => isFoundWithout(t, 'prepared', () => p.integer().defaultRaw('(1 + 1)')))
-  it('onCreate', (t) => isFound(t, 'prepared', () => p.string().onCreate(() => 'created')))
+  it('default', (t) => compareWithout(t, 'prepared', () => p.string().default('none')))
+  it('raw default', (t) => compareWithout(t, 'prepared', () => p.integer().defaultRaw('(1 + 1)')))
+  it('onCreate', (t) => compare(t, 'prepared', () => p.string().onCreate(() => 'created')))
   it('onUpdate', (t) =>
-    isFoundWithout(t, 'prepared', () =>
+    compareWithout(t, 'prepared', () =>
       p
         .string()
         .default('')
         .onUpdate(() => 'updated'),
     ))
-  it('version number', (t) => isFoundWithout(t, 'prepared', () => p.integer().version()))
-  it('version date', (t) => isFoundWithout(t, 'prepared', () => p.datetime().version()))
-  it('concurrency check', (t) => isFound(t, 'prepared', () => p.string().concurrencyCheck()))
-  it('nullable', (t) => isFoundWithout(t, 'prepared', () => p.string().nullable()))
-  it('lazy', (t) => isFound(t, 'findOne', () => p.string().lazy()))
-  it('lazy reference', (t) => isFoundWithout(t, 'findOne', () => p.string().default('one').lazy().ref()))
+  it('version number', (t) => compareWithout(t, 'prepared', () => p.integer().version()))
+  it('version date', (t) => compareWithout(t, 'prepared', () => p.datetime().version()))
+  it('concurrency check', (t) => compare(t, 'prepared', () => p.string().concurrencyCheck()))
+  it('nullable', (t) => compareWithout(t, 'prepared', () => p.string().nullable()))
+  it('lazy', (t) => compare(t, 'findOne', () => p.string().lazy()))
+  it('lazy reference', (t) => compareWithout(t, 'findOne', () => p.string().default('one').lazy().ref()))
   it('formula', (t) =>
-    isFoundWithout(t, 'findOne', () => p.string().formula((of) => `upper(${of}.id || 'x')`)))
-  it('generated', (t) => isFoundWithout(t, 'prepared', () => p.integer().generated('(id * 2) stored')))
-  it('not persisted', (t) => isFoundWithout(t, 'prepared', () => p.string().persist(false).nullable()))
-  it('not hydrated', (t) => isFound(t, 'findOne', () => p.string().hydrate(false)))
-  it('hidden', (t) => isFound(t, 'prepared', () => p.string().hidden()))
-  it('serializer', (t) => isFound(t, 'prepared', () => p.string().serializer((value) => `<${value}>`)))
-  it('serialized name', (t) => isFound(t, 'prepared', () => p.string().serializedName('other')))
-  it('groups', (t) => isFound(t, 'prepared', () => p.string().groups('private')))
-  it('field name', (t) => isFound(t, 'prepared', () => p.string().fieldName('A "b" c')))
-  it('field name like a reserved word', (t) => isFound(t, 'prepared', () => p.string().fieldName('select')))
+    compareWithout(t, 'findOne', () => p.string().formula((of) => `upper(${of}.id || 'x')`)))
+  it('generated', (t) => compareWithout(t, 'prepared', () => p.integer().generated('(id * 2) stored')))
+  it('not persisted', (t) => compareWithout(t, 'prepared', () => p.string().persist(false).nullable()))
+  it('not hydrated', (t) => compare(t, 'findOne', () => p.string().hydrate(false)))
+  it('hidden', (t) => compare(t, 'prepared', () => p.string().hidden()))
+  it('serializer', (t) => compare(t, 'prepared', () => p.string().serializer((value) => `<${value}>`)))
+  it('serialized name', (t) => compare(t, 'prepared', () => p.string().serializedName('other')))
+  it('groups', (t) => compare(t, 'prepared', () => p.string().groups('private')))
+  it('field name', (t) => compare(t, 'prepared', () => p.string().fieldName('A "b" c')))
+  it('field name like a reserved word', (t) => compare(t, 'prepared', () => p.string().fieldName('select')))
   it('field name like the alias of a join', (t) =>
-    isFound(t, 'prepared', () => p.string().fieldName('u1__id')))
-  it('column type', (t) => isFound(t, 'prepared', () => p.string().columnType('varchar(77)')))
-  it('index', (t) => isFound(t, 'prepared', () => p.string().index()))
-  it('unique', (t) => isFound(t, 'prepared', () => p.string().unique()))
-  it('check', (t) => isFound(t, 'prepared', () => p.string().check("special <> ''")))
-  it('comment', (t) => isFound(t, 'prepared', () => p.string().comment("it's")))
-  it('collation', onlyPostgres, (t) => isFound(t, 'prepared', () => p.string().collation('C')))
-  it('custom order', (t) => isFound(t, 'prepared', () => p.string().customOrder('two', 'one')))
-  it('returning', (t) => isFound(t, 'prepared', () => p.string().returning()))
-  it('accessor', (t) => isFound(t, 'findOne', () => p.string().accessor('other')))
-  it('setter', (t) => isFound(t, 'findOne', () => p.string().setter()))
+    compare(t, 'prepared', () => p.string().fieldName('u1__id')))
+  it('column type', (t) => compare(t, 'prepared', () => p.string().columnType('varchar(77)')))
+  it('index', (t) => compare(t, 'prepared', () => p.string().index()))
+  it('unique', (t) => compare(t, 'prepared', () => p.string().unique()))
+  it('check', (t) => compare(t, 'prepared', () => p.string().check("special <> ''")))
+  it('comment', (t) => compare(t, 'prepared', () => p.string().comment("it's")))
+  it('collation', onlyPostgres, (t) => compare(t, 'prepared', () => p.string().collation('C')))
+  it('custom order', (t) => compare(t, 'prepared', () => p.string().customOrder('two', 'one')))
+  it('returning', (t) => compare(t, 'prepared', () => p.string().returning()))
+  it('accessor', (t) => compare(t, 'findOne', () => p.string().accessor('other')))
+  it('setter', (t) => compare(t, 'findOne', () => p.string().setter()))
   it('scalar reference', (t) => {
     const special = { special: p.string().ref() }
     const row = { special: 'one' }
-    return isAsFindOne(t, 'prepared', people({ user: special, token: special, userRow: row, tokenRow: row }))
+    return compareWithFindOne(
+      t,
+      'prepared',
+      people({ user: special, token: special, userRow: row, tokenRow: row }),
+    )
   })
-  it('scalar reference to null', (t) => isFoundWithout(t, 'prepared', () => p.string().nullable().ref()))
+  it('scalar reference to null', (t) => compareWithout(t, 'prepared', () => p.string().nullable().ref()))
   it('name with an underscore', (t) => {
     const special = { _special: p.string() }
     const row = { _special: 'one' }
-    return isAsFindOne(t, 'prepared', people({ user: special, token: special, userRow: row, tokenRow: row }))
+    return compareWithFindOne(
+      t,
+      'prepared',
+      people({ user: special, token: special, userRow: row, tokenRow: row }),
+    )
   })
 })
 
 describe('LookUp, of custom types, finds as em.findOne does', () => {
-  it('conversion', (t) => isFound(t, 'prepared', () => p.type(Reversed)))
+  it('conversion', (t) => compare(t, 'prepared', () => p.type(Reversed)))
   it('type that refuses null, of a null', (t) =>
-    isAsFindOne(
+    compareWithFindOne(
       t,
       'prepared',
       withColumn(() => p.type(ReversedText).nullable(), null, 'two'),
     ))
   it('type that maps null, of a null', (t) =>
-    isAsFindOne(
+    compareWithFindOne(
       t,
       'prepared',
       withColumn(() => p.type(NeverNullType).nullable(), null, 'two'),
     ))
   it('value object with a private field', (t) =>
-    isAsFindOne(
+    compareWithFindOne(
       t,
       'prepared',
       withColumn(() => p.type(MoneyType), new Money(150), new Money(275)),
     ))
   it('own comparison', (t) =>
-    isAsFindOne(
+    compareWithFindOne(
       t,
       'prepared',
       withColumn(() => p.type(PointType), { x: 1, y: 2 }, { x: 1, y: 3 }),
     ))
-  it('conversion in SQL', (t) => isFound(t, 'findOne', () => p.type(UpperType)))
-  it('conversion in SQL when it is written', (t) => isFound(t, 'prepared', () => p.type(WrittenUpperType)))
-  it('own JSON', (t) => isFound(t, 'prepared', () => p.type(InitialType)))
-  it('type that knows the platform', (t) => isFound(t, 'prepared', () => p.type(PlatformType)))
+  it('conversion in SQL', (t) => compare(t, 'findOne', () => p.type(UpperType)))
+  it('conversion in SQL when it is written', (t) => compare(t, 'prepared', () => p.type(WrittenUpperType)))
+  it('own JSON', (t) => compare(t, 'prepared', () => p.type(InitialType)))
+  it('type that knows the platform', (t) => compare(t, 'prepared', () => p.type(PlatformType)))
 })

@@ -9,7 +9,8 @@ import {
   p,
   UnderscoreNamingStrategy,
 } from '@mikro-orm/core'
-import { isAsFindOne, type Way } from './compare.ts'
+import type { Way } from './application.ts'
+import { compareWithFindOne } from './compare-with-find-one.ts'
 import { type AnyOptions, dropDatabases, isOnPostgres, onlyPostgres } from './open-database.ts'
 import { people, type Special } from './people.ts'
 
@@ -19,10 +20,10 @@ after(dropDatabases)
 const columns = { at: p.datetime().nullable(), motto: p.string().nullable(), roles: p.json() }
 const row = { at: new Date('1815-12-10T08:00:00Z'), motto: null, roles: ['reader'] }
 
-/** Asserts it of users and tokens in an application with such options, and of the look-up that it takes that way. */
-function isFoundWith(t: TestContext, way: Way, options: AnyOptions, special?: Special): Promise<void> {
+/** Compares users and tokens of an application with such options. */
+function compareWith(t: TestContext, way: Way, options: AnyOptions, special?: Special): Promise<void> {
   const both = { user: columns, token: columns, userRow: row, tokenRow: row }
-  return isAsFindOne(t, way, people({ ...both, options, ...special }))
+  return compareWithFindOne(t, way, people({ ...both, options, ...special }))
 }
 
 class Shouting extends UnderscoreNamingStrategy {
@@ -39,61 +40,62 @@ const nobody: Special = {
 }
 
 describe('LookUp, of the configuration, finds as em.findOne does', () => {
-  it('nothing special', (t) => isFoundWith(t, 'prepared', {}))
+  it('nothing special', (t) => compareWith(t, 'prepared', {}))
   it('names like the entities', (t) =>
-    isFoundWith(t, 'prepared', { namingStrategy: EntityCaseNamingStrategy }))
-  it('names in snake case', (t) => isFoundWith(t, 'prepared', { namingStrategy: UnderscoreNamingStrategy }))
-  it('own names', (t) => isFoundWith(t, 'prepared', { namingStrategy: Shouting }))
-  it('undefined for null', (t) => isFoundWith(t, 'findOne', { forceUndefined: true }))
-  it('undefined for null, without a user', (t) => isFoundWith(t, 'findOne', { forceUndefined: true }, nobody))
-  it('undefined for null in a query', (t) => isFoundWith(t, 'prepared', { ignoreUndefinedInQuery: true }))
-  it('forced constructors', (t) => isFoundWith(t, 'findOne', { forceEntityConstructor: true }))
-  it('forced constructors of some', (t) => isFoundWith(t, 'findOne', { forceEntityConstructor: ['User'] }))
-  it('select-in', (t) => isFoundWith(t, 'findOne', { loadStrategy: 'select-in' }))
-  it('joined', (t) => isFoundWith(t, 'prepared', { loadStrategy: 'joined' }))
-  it('balanced', (t) => isFoundWith(t, 'prepared', { loadStrategy: 'balanced' }))
-  it('populate where infer', (t) => isFoundWith(t, 'prepared', { populateWhere: 'infer' }))
-  it('global result cache', (t) => isFoundWith(t, 'findOne', { resultCache: { global: 60_000 } }))
-  it('no identity map', (t) => isFoundWith(t, 'findOne', { disableIdentityMap: true }))
-  it('time zone', (t) => isFoundWith(t, 'prepared', { timezone: '+02:00' }))
-  it('local time zone', (t) => isFoundWith(t, 'prepared', { timezone: 'local' }))
-  it('no UTC', (t) => isFoundWith(t, 'prepared', { forceUtcTimezone: false }))
+    compareWith(t, 'prepared', { namingStrategy: EntityCaseNamingStrategy }))
+  it('names in snake case', (t) => compareWith(t, 'prepared', { namingStrategy: UnderscoreNamingStrategy }))
+  it('own names', (t) => compareWith(t, 'prepared', { namingStrategy: Shouting }))
+  it('undefined for null', (t) => compareWith(t, 'prepared', { forceUndefined: true }))
+  it('undefined for null, without a user', (t) =>
+    compareWith(t, 'prepared', { forceUndefined: true }, nobody))
+  it('undefined for null in a query', (t) => compareWith(t, 'prepared', { ignoreUndefinedInQuery: true }))
+  it('forced constructors', (t) => compareWith(t, 'findOne', { forceEntityConstructor: true }))
+  it('forced constructors of some', (t) => compareWith(t, 'findOne', { forceEntityConstructor: ['User'] }))
+  it('select-in', (t) => compareWith(t, 'findOne', { loadStrategy: 'select-in' }))
+  it('joined', (t) => compareWith(t, 'prepared', { loadStrategy: 'joined' }))
+  it('balanced', (t) => compareWith(t, 'prepared', { loadStrategy: 'balanced' }))
+  it('populate where infer', (t) => compareWith(t, 'prepared', { populateWhere: 'infer' }))
+  it('global result cache', (t) => compareWith(t, 'findOne', { resultCache: { global: 60_000 } }))
+  it('no identity map', (t) => compareWith(t, 'findOne', { disableIdentityMap: true }))
+  it('time zone', (t) => compareWith(t, 'prepared', { timezone: '+02:00' }))
+  it('local time zone', (t) => compareWith(t, 'prepared', { timezone: 'local' }))
+  it('no UTC', (t) => compareWith(t, 'prepared', { forceUtcTimezone: false }))
   it('time zone without UTC', (t) =>
-    isFoundWith(t, 'prepared', { forceUtcTimezone: false, timezone: '-05:00' }))
-  it('own hydrator', (t) => isFoundWith(t, 'prepared', { hydrator: OwnHydrator }))
-  it('no propagation', (t) => isFoundWith(t, 'prepared', { propagationOnPrototype: false }))
-  it('references as objects', (t) => isFoundWith(t, 'prepared', { serialization: { forceObject: true } }))
+    compareWith(t, 'prepared', { forceUtcTimezone: false, timezone: '-05:00' }))
+  it('own hydrator', (t) => compareWith(t, 'prepared', { hydrator: OwnHydrator }))
+  it('no propagation', (t) => compareWith(t, 'prepared', { propagationOnPrototype: false }))
+  it('references as objects', (t) => compareWith(t, 'prepared', { serialization: { forceObject: true } }))
   it('no primary keys in JSON', (t) =>
-    isFoundWith(t, 'prepared', { serialization: { includePrimaryKeys: false } }))
-  it('no join of owners', (t) => isFoundWith(t, 'prepared', { autoJoinOneToOneOwner: false }))
-  it('flush on commit', (t) => isFoundWith(t, 'prepared', { flushMode: 'commit' }))
-  it('data loader', (t) => isFoundWith(t, 'prepared', { dataloader: true }))
-  it('no validation', (t) => isFoundWith(t, 'prepared', { validateRequired: false }))
+    compareWith(t, 'prepared', { serialization: { includePrimaryKeys: false } }))
+  it('no join of owners', (t) => compareWith(t, 'prepared', { autoJoinOneToOneOwner: false }))
+  it('flush on commit', (t) => compareWith(t, 'prepared', { flushMode: 'commit' }))
+  it('data loader', (t) => compareWith(t, 'prepared', { dataloader: true }))
+  it('no validation', (t) => compareWith(t, 'prepared', { validateRequired: false }))
   it('no batches', (t) =>
-    isFoundWith(t, 'prepared', { useBatchUpdates: false, useBatchInserts: false, batchSize: 1 }))
-  it('global context', (t) => isFoundWith(t, 'prepared', { allowGlobalContext: true }))
-  it('own context', (t) => isFoundWith(t, 'prepared', { contextName: 'site' }))
-  it('own repository', (t) => isFoundWith(t, 'prepared', { entityRepository: EntityRepository }))
-  it('initialised nullable properties', (t) => isFoundWith(t, 'prepared', { initNullableProperties: true }))
-  it('hook for queries', (t) => isFoundWith(t, 'findOne', { onQuery: (sql) => `${sql} ` }))
-  it('hook for connections', (t) => isFoundWith(t, 'findOne', { onCreateConnection: async () => {} }))
+    compareWith(t, 'prepared', { useBatchUpdates: false, useBatchInserts: false, batchSize: 1 }))
+  it('global context', (t) => compareWith(t, 'prepared', { allowGlobalContext: true }))
+  it('own context', (t) => compareWith(t, 'prepared', { contextName: 'site' }))
+  it('own repository', (t) => compareWith(t, 'prepared', { entityRepository: EntityRepository }))
+  it('initialised nullable properties', (t) => compareWith(t, 'prepared', { initNullableProperties: true }))
+  it('hook for queries', (t) => compareWith(t, 'findOne', { onQuery: (sql) => `${sql} ` }))
+  it('hook for connections', (t) => compareWith(t, 'findOne', { onCreateConnection: async () => {} }))
   it('hook for connections of the pool', (t) =>
-    isFoundWith(t, 'findOne', { onReserveConnection: async () => {} }))
+    compareWith(t, 'findOne', { onReserveConnection: async () => {} }))
   it('hook for connections of a replica', async (t) =>
-    isFoundWith(t, 'findOne', {
+    compareWith(t, 'findOne', {
       ...(await file(t)),
       replicas: [{ onCreateConnection: async () => {} }],
     }))
   it('session context of connections', onlyPostgres, (t) =>
-    isFoundWith(t, 'findOne', { sessionContext: 'connection' }),
+    compareWith(t, 'findOne', { sessionContext: 'connection' }),
   )
-  it('logged queries', (t) => isFoundWith(t, 'findOne', { debug: ['query'], logger: () => {} }))
+  it('logged queries', (t) => compareWith(t, 'findOne', { debug: ['query'], logger: () => {} }))
   it('logged slow queries', (t) =>
-    isFoundWith(t, 'findOne', { slowQueryThreshold: 60_000, logger: () => {} } as AnyOptions))
-  it('logged discovery', (t) => isFoundWith(t, 'prepared', { debug: ['discovery'], logger: () => {} }))
-  it('read replica', async (t) => isFoundWith(t, 'prepared', { ...(await file(t)), replicas: [{}] }))
+    compareWith(t, 'findOne', { slowQueryThreshold: 60_000, logger: () => {} } as AnyOptions))
+  it('logged discovery', (t) => compareWith(t, 'prepared', { debug: ['discovery'], logger: () => {} }))
+  it('read replica', async (t) => compareWith(t, 'prepared', { ...(await file(t)), replicas: [{}] }))
   it('read replica that is not preferred', async (t) =>
-    isFoundWith(t, 'prepared', { ...(await file(t)), replicas: [{}], preferReadReplicas: false }))
+    compareWith(t, 'prepared', { ...(await file(t)), replicas: [{}], preferReadReplicas: false }))
 })
 
 /** A database in a file, which SQLite can open twice. */

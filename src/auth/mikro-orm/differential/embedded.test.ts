@@ -1,6 +1,7 @@
 import { after, describe, it, type TestContext } from 'node:test'
 import { p } from '@mikro-orm/core'
-import { isAsFindOne, type Way } from './compare.ts'
+import type { Way } from './application.ts'
+import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases } from './open-database.ts'
 import { model, people, type Special } from './people.ts'
 
@@ -10,13 +11,13 @@ const address = () =>
   model('Address', { city: p.string(), since: p.datetime().nullable() }, { embeddable: true })
 const london = { city: 'London', since: new Date(0) }
 
-/** Asserts it of users and tokens with something special, and of the look-up that it takes that way. */
-const isFound = (t: TestContext, way: Way, special: Special) => isAsFindOne(t, way, people(special))
+/** Compares users and tokens with something special, and the way of the look-up. */
+const compare = (t: TestContext, way: Way, special: Special) => compareWithFindOne(t, way, people(special))
 
 describe('LookUp, of embedded objects, finds as em.findOne does', () => {
   it('columns of the user', (t) => {
     const Address = address()
-    return isFound(t, 'findOne', {
+    return compare(t, 'findOne', {
       entities: [Address],
       user: { home: () => p.embedded(Address) },
       userRow: { home: london },
@@ -24,7 +25,7 @@ describe('LookUp, of embedded objects, finds as em.findOne does', () => {
   })
   it('columns of the token', (t) => {
     const Address = address()
-    return isFound(t, 'findOne', {
+    return compare(t, 'findOne', {
       entities: [Address],
       token: { home: () => p.embedded(Address).prefix('at_').prefixMode('absolute') },
       tokenRow: { home: london },
@@ -32,14 +33,14 @@ describe('LookUp, of embedded objects, finds as em.findOne does', () => {
   })
   it('columns that are null', (t) => {
     const Address = address()
-    return isFound(t, 'findOne', {
+    return compare(t, 'findOne', {
       entities: [Address],
       user: { home: () => p.embedded(Address).nullable() },
     })
   })
   it('object', (t) => {
     const Address = address()
-    return isFound(t, 'findOne', {
+    return compare(t, 'findOne', {
       entities: [Address],
       user: { home: () => p.embedded(Address).object() },
       userRow: { home: london },
@@ -47,7 +48,7 @@ describe('LookUp, of embedded objects, finds as em.findOne does', () => {
   })
   it('array', (t) => {
     const Address = address()
-    return isFound(t, 'findOne', {
+    return compare(t, 'findOne', {
       entities: [Address],
       user: { homes: () => p.embedded(Address).array() },
       userRow: { homes: [london, { city: 'Paris', since: null }] },
@@ -60,7 +61,7 @@ describe('LookUp, of embedded objects, finds as em.findOne does', () => {
       { floor: p.integer(), address: () => p.embedded(Address) },
       { embeddable: true },
     )
-    return isFound(t, 'findOne', {
+    return compare(t, 'findOne', {
       entities: [Address, Home],
       user: { home: () => p.embedded(Home) },
       userRow: { home: { floor: 2, address: london } },

@@ -1,6 +1,7 @@
 import { after, describe, it, type TestContext } from 'node:test'
 import { type EntityManager, p } from '@mikro-orm/core'
-import { isAsFindOne, type Way } from './compare.ts'
+import type { Way } from './application.ts'
+import { compareWithFindOne } from './compare-with-find-one.ts'
 import { Money, MoneyType, Reversed } from './custom-types.ts'
 import { dropDatabases, isOnPostgres, onlyPostgres } from './open-database.ts'
 import { insert, type Model, model, peopleOf, type Special } from './people.ts'
@@ -10,9 +11,9 @@ after(dropDatabases)
 const uuid = '018f0000-0000-7000-8000-00000000000a'
 
 /** A user with such a primary key, found by it as a session does, and by a token. */
-function isFoundByKey(t: TestContext, way: Way, property: unknown, key: unknown, text = String(key)) {
+function compareByKey(t: TestContext, way: Way, property: unknown, key: unknown, text = String(key)) {
   const User = model('User', { id: property, name: p.string() })
-  return isAsFindOne(t, way, {
+  return compareWithFindOne(t, way, {
     entities: [User],
     sought: { model: User, property: 'id' },
     value: typeof key === 'number' ? key : String(key),
@@ -23,13 +24,13 @@ function isFoundByKey(t: TestContext, way: Way, property: unknown, key: unknown,
 }
 
 /** A user with such a primary key, found by a token of theirs with the same kind of key. */
-function isFoundByToken(t: TestContext, way: Way, property: () => unknown, key: unknown, special?: Special) {
+function compareByToken(t: TestContext, way: Way, property: () => unknown, key: unknown, special?: Special) {
   const User = model('User', { id: property(), name: p.string() })
   const Token = model('Token', {
     ...{ id: property(), value: p.string(), label: p.string() },
     user: () => p.manyToOne(User),
   })
-  return isAsFindOne(
+  return compareWithFindOne(
     t,
     way,
     peopleOf(User, Token, { userRow: { id: key }, tokenRow: { id: key, user: key }, ...special }),
@@ -37,41 +38,41 @@ function isFoundByToken(t: TestContext, way: Way, property: () => unknown, key: 
 }
 
 describe('KeyLookUp, by primary keys, finds as em.findOne does', () => {
-  it('integer', (t) => isFoundByKey(t, 'prepared', p.integer().primary(), 1))
-  it('integer that is negative', (t) => isFoundByKey(t, 'prepared', p.integer().primary(), -7))
-  it('smallint', (t) => isFoundByKey(t, 'prepared', p.smallint().primary(), 1))
-  it('bigint', (t) => isFoundByKey(t, 'prepared', p.bigint().primary(), 2n ** 53n + 1n))
-  it('bigint as a number', (t) => isFoundByKey(t, 'findOne', p.bigint('number').primary(), 2 ** 40))
+  it('integer', (t) => compareByKey(t, 'prepared', p.integer().primary(), 1))
+  it('integer that is negative', (t) => compareByKey(t, 'prepared', p.integer().primary(), -7))
+  it('smallint', (t) => compareByKey(t, 'prepared', p.smallint().primary(), 1))
+  it('bigint', (t) => compareByKey(t, 'prepared', p.bigint().primary(), 2n ** 53n + 1n))
+  it('bigint as a number', (t) => compareByKey(t, 'findOne', p.bigint('number').primary(), 2 ** 40))
   it('bigint as a string', (t) =>
-    isFoundByKey(t, 'prepared', p.bigint('string').primary(), '9007199254740993'))
-  it('uuid', (t) => isFoundByKey(t, 'prepared', p.uuid().primary(), uuid))
-  it('uuid in capitals', (t) => isFoundByKey(t, 'prepared', p.uuid().primary(), uuid.toUpperCase()))
-  it('string', (t) => isFoundByKey(t, 'prepared', p.string().primary(), "a'b"))
-  it('string of digits', (t) => isFoundByKey(t, 'prepared', p.string().primary(), '007'))
-  it('string in lower case', (t) => isFoundByKey(t, 'findOne', p.string().lowercase().primary(), 'ada'))
-  it('text', (t) => isFoundByKey(t, 'prepared', p.text().primary(), 'ada'))
-  it('character', (t) => isFoundByKey(t, 'prepared', p.character().length(3).primary(), 'ada'))
-  it('decimal', (t) => isFoundByKey(t, 'findOne', p.decimal().precision(9).scale(2).primary(), '1.50'))
-  it('enum', (t) => isFoundByKey(t, 'prepared', p.enum(['ada', 'root']).primary(), 'ada'))
-  it('custom type', (t) => isFoundByKey(t, 'findOne', p.type(Reversed).primary(), 'ada'))
+    compareByKey(t, 'prepared', p.bigint('string').primary(), '9007199254740993'))
+  it('uuid', (t) => compareByKey(t, 'prepared', p.uuid().primary(), uuid))
+  it('uuid in capitals', (t) => compareByKey(t, 'prepared', p.uuid().primary(), uuid.toUpperCase()))
+  it('string', (t) => compareByKey(t, 'prepared', p.string().primary(), "a'b"))
+  it('string of digits', (t) => compareByKey(t, 'prepared', p.string().primary(), '007'))
+  it('string in lower case', (t) => compareByKey(t, 'findOne', p.string().lowercase().primary(), 'ada'))
+  it('text', (t) => compareByKey(t, 'prepared', p.text().primary(), 'ada'))
+  it('character', (t) => compareByKey(t, 'prepared', p.character().length(3).primary(), 'ada'))
+  it('decimal', (t) => compareByKey(t, 'findOne', p.decimal().precision(9).scale(2).primary(), '1.50'))
+  it('enum', (t) => compareByKey(t, 'prepared', p.enum(['ada', 'root']).primary(), 'ada'))
+  it('custom type', (t) => compareByKey(t, 'findOne', p.type(Reversed).primary(), 'ada'))
 })
 
 describe('LookUp, of entities with keys, finds as em.findOne does', () => {
-  it('bigint', (t) => isFoundByToken(t, 'prepared', () => p.bigint().primary(), 2n ** 53n + 1n))
-  it('bigint as a number', (t) => isFoundByToken(t, 'prepared', () => p.bigint('number').primary(), 2 ** 40))
+  it('bigint', (t) => compareByToken(t, 'prepared', () => p.bigint().primary(), 2n ** 53n + 1n))
+  it('bigint as a number', (t) => compareByToken(t, 'prepared', () => p.bigint('number').primary(), 2 ** 40))
   it('bigint as a string', (t) =>
-    isFoundByToken(t, 'prepared', () => p.bigint('string').primary(), '9007199254740993'))
-  it('uuid', (t) => isFoundByToken(t, 'prepared', () => p.uuid().primary(), uuid))
-  it('uuid in capitals', (t) => isFoundByToken(t, 'prepared', () => p.uuid().primary(), uuid.toUpperCase()))
-  it('string', (t) => isFoundByToken(t, 'prepared', () => p.string().primary(), "a'b"))
-  it('custom type', (t) => isFoundByToken(t, 'prepared', () => p.type(Reversed).primary(), 'ada'))
-  it('datetime', (t) => isFoundByToken(t, 'prepared', () => p.datetime().primary(), new Date(0)))
-  it('blob', (t) => isFoundByToken(t, 'prepared', () => p.blob().primary(), Buffer.from([1, 2])))
+    compareByToken(t, 'prepared', () => p.bigint('string').primary(), '9007199254740993'))
+  it('uuid', (t) => compareByToken(t, 'prepared', () => p.uuid().primary(), uuid))
+  it('uuid in capitals', (t) => compareByToken(t, 'prepared', () => p.uuid().primary(), uuid.toUpperCase()))
+  it('string', (t) => compareByToken(t, 'prepared', () => p.string().primary(), "a'b"))
+  it('custom type', (t) => compareByToken(t, 'prepared', () => p.type(Reversed).primary(), 'ada'))
+  it('datetime', (t) => compareByToken(t, 'prepared', () => p.datetime().primary(), new Date(0)))
+  it('blob', (t) => compareByToken(t, 'prepared', () => p.blob().primary(), Buffer.from([1, 2])))
   it('no autoincrement', (t) =>
-    isFoundByToken(t, 'prepared', () => p.integer().primary().autoincrement(false), 5))
-  it('field name', (t) => isFoundByToken(t, 'prepared', () => p.integer().primary().fieldName('no'), 5))
+    compareByToken(t, 'prepared', () => p.integer().primary().autoincrement(false), 5))
+  it('field name', (t) => compareByToken(t, 'prepared', () => p.integer().primary().fieldName('no'), 5))
   it('serializer', (t) =>
-    isFoundByToken(
+    compareByToken(
       t,
       'prepared',
       () =>
@@ -82,8 +83,8 @@ describe('LookUp, of entities with keys, finds as em.findOne does', () => {
       5,
     ))
   it('serialized name', (t) =>
-    isFoundByToken(t, 'prepared', () => p.integer().primary().serializedName('no'), 5))
-  it('hidden', (t) => isFoundByToken(t, 'prepared', () => p.integer().primary().hidden(), 5))
+    compareByToken(t, 'prepared', () => p.integer().primary().serializedName('no'), 5))
+  it('hidden', (t) => compareByToken(t, 'prepared', () => p.integer().primary().hidden(), 5))
   it('composite key of the user', (t) => {
     const User = model('User', { id: p.integer().primary(), org: p.integer().primary(), name: p.string() })
     const Token = model('Token', {
@@ -94,7 +95,7 @@ describe('LookUp, of entities with keys, finds as em.findOne does', () => {
       await insert(em, User, { id: 1, org: 3, name: 'Ada' })
       await insert(em, Token, { id: 2, value: 'value', label: 'laptop', user: [1, 3] })
     }
-    return isAsFindOne(t, 'findOne', peopleOf(User, Token, { fill }))
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { fill }))
   })
   it('composite key of the token', (t) => {
     const User = model('User', { id: p.integer().primary(), name: p.string() })
@@ -102,7 +103,7 @@ describe('LookUp, of entities with keys, finds as em.findOne does', () => {
       ...{ id: p.integer().primary(), device: p.integer().primary(), value: p.string(), label: p.string() },
       user: () => p.manyToOne(User),
     })
-    return isAsFindOne(t, 'findOne', peopleOf(User, Token, { tokenRow: { device: 4 } }))
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { tokenRow: { device: 4 } }))
   })
   it('key of a relation and a number', (t) => {
     const User = model('User', { id: p.integer().primary(), name: p.string() })
@@ -110,7 +111,7 @@ describe('LookUp, of entities with keys, finds as em.findOne does', () => {
       ...{ no: p.integer().primary(), value: p.string(), label: p.string() },
       user: () => p.manyToOne(User).primary(),
     })
-    return isAsFindOne(t, 'findOne', peopleOf(User, Token, { tokenRow: { id: undefined, no: 4 } }))
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { tokenRow: { id: undefined, no: 4 } }))
   })
   it('user whose key is a relation', (t) => {
     const Person = model('Person', { id: p.integer().primary() })
@@ -124,7 +125,7 @@ describe('LookUp, of entities with keys, finds as em.findOne does', () => {
       await insert(em, User, { person: 1, name: 'Ada' })
       await insert(em, Token, { id: 2, value: 'value', label: 'laptop', user: 1 })
     }
-    return isAsFindOne(t, 'findOne', peopleOf(User, Token, { entities: [Person], fill }))
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { entities: [Person], fill }))
   })
   it('serialized primary key', (t) => {
     const User = model('User', {
@@ -135,76 +136,76 @@ describe('LookUp, of entities with keys, finds as em.findOne does', () => {
       ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
       user: () => p.manyToOne(User),
     })
-    return isAsFindOne(t, 'findOne', peopleOf(User, Token))
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token))
   })
   it('key that is an object', (t) =>
-    isFoundByToken(t, 'prepared', () => p.type(MoneyType).primary(), new Money(5)))
+    compareByToken(t, 'prepared', () => p.type(MoneyType).primary(), new Money(5)))
 })
 
 /** A token whose value has such a type. */
-function isFoundByValue(t: TestContext, way: Way, property: unknown, value: string | number, more?: Special) {
+function compareByValue(t: TestContext, way: Way, property: unknown, value: string | number, more?: Special) {
   const User = model('User', { id: p.integer().primary(), name: p.string() })
   const Token = model('Token', {
     ...{ id: p.integer().primary(), value: property, label: p.string() },
     user: () => p.manyToOne(User),
   })
-  return isAsFindOne(t, way, peopleOf(User, Token, { value, tokenRow: { value }, ...more }))
+  return compareWithFindOne(t, way, peopleOf(User, Token, { value, tokenRow: { value }, ...more }))
 }
 
 describe('LookUp, by values, finds as em.findOne does', () => {
-  it('text', (t) => isFoundByValue(t, 'prepared', p.text(), 'value'))
+  it('text', (t) => compareByValue(t, 'prepared', p.text(), 'value'))
   it('string with quotes and question marks', (t) =>
-    isFoundByValue(t, 'prepared', p.string(), `'"\\??$1 \u{1F642}`))
-  it('string that is empty', (t) => isFoundByValue(t, 'prepared', p.string(), ''))
-  it('string with a field name', (t) => isFoundByValue(t, 'prepared', p.string().fieldName('a b'), 'value'))
-  it('hidden string', (t) => isFoundByValue(t, 'prepared', p.string().hidden(), 'value'))
-  it('nullable string', (t) => isFoundByValue(t, 'prepared', p.string().nullable(), 'value'))
-  it('integer', (t) => isFoundByValue(t, 'prepared', p.integer(), 5))
-  it('double', (t) => isFoundByValue(t, 'findOne', p.double(), 0.5))
-  it('enum', (t) => isFoundByValue(t, 'prepared', p.enum(['value', 'other']), 'value'))
-  it('uuid', (t) => isFoundByValue(t, 'prepared', p.uuid(), uuid))
-  it('custom type', (t) => isFoundByValue(t, 'findOne', p.type(Reversed), 'value'))
-  it('trimmed string', (t) => isFoundByValue(t, 'findOne', p.string().trim(), 'value'))
+    compareByValue(t, 'prepared', p.string(), `'"\\??$1 \u{1F642}`))
+  it('string that is empty', (t) => compareByValue(t, 'prepared', p.string(), ''))
+  it('string with a field name', (t) => compareByValue(t, 'prepared', p.string().fieldName('a b'), 'value'))
+  it('hidden string', (t) => compareByValue(t, 'prepared', p.string().hidden(), 'value'))
+  it('nullable string', (t) => compareByValue(t, 'prepared', p.string().nullable(), 'value'))
+  it('integer', (t) => compareByValue(t, 'prepared', p.integer(), 5))
+  it('double', (t) => compareByValue(t, 'findOne', p.double(), 0.5))
+  it('enum', (t) => compareByValue(t, 'prepared', p.enum(['value', 'other']), 'value'))
+  it('uuid', (t) => compareByValue(t, 'prepared', p.uuid(), uuid))
+  it('custom type', (t) => compareByValue(t, 'findOne', p.type(Reversed), 'value'))
+  it('trimmed string', (t) => compareByValue(t, 'findOne', p.string().trim(), 'value'))
   it('relation', (t) =>
-    isFoundByValue(t, 'findOne', p.string(), 'value', { value: 1, sought: { property: 'user' } }))
+    compareByValue(t, 'findOne', p.string(), 'value', { value: 1, sought: { property: 'user' } }))
   it('value that is not persisted', (t) =>
-    isFoundByValue(t, 'findOne', p.string().persist(false), 'value', {
+    compareByValue(t, 'findOne', p.string().persist(false), 'value', {
       ...{ finds: 'an error', tokenRow: { value: undefined } },
     }))
-  it('scalar reference', (t) => isFoundByValue(t, 'prepared', p.string().ref(), 'value'))
+  it('scalar reference', (t) => compareByValue(t, 'prepared', p.string().ref(), 'value'))
   it('string, by a number', (t) =>
-    isFoundByValue(t, 'findOne', p.string(), 5, {
+    compareByValue(t, 'findOne', p.string(), 5, {
       finds: isOnPostgres ? 'an error' : 'an entity',
       tokenRow: { value: '5' },
     }))
   it('integer, by a string', (t) =>
-    isFoundByValue(t, 'findOne', p.integer(), '5', { tokenRow: { value: 5 } }))
-  it('decimal, by a string', (t) => isFoundByValue(t, 'findOne', p.decimal().precision(9).scale(2), '1.50'))
-  it('character', (t) => isFoundByValue(t, 'prepared', p.character().length(5), 'value'))
+    compareByValue(t, 'findOne', p.integer(), '5', { tokenRow: { value: 5 } }))
+  it('decimal, by a string', (t) => compareByValue(t, 'findOne', p.decimal().precision(9).scale(2), '1.50'))
+  it('character', (t) => compareByValue(t, 'prepared', p.character().length(5), 'value'))
   it('character, by a longer text', onlyPostgres, (t) =>
-    isFoundByValue(t, 'prepared', p.character().length(5), 'value', {
+    compareByValue(t, 'prepared', p.character().length(5), 'value', {
       finds: 'nothing',
       tokenRow: { value: 'v' },
     }),
   )
-  it('bits', onlyPostgres, (t) => isFoundByValue(t, 'findOne', p.string().columnType('bit(3)'), '101'))
+  it('bits', onlyPostgres, (t) => compareByValue(t, 'findOne', p.string().columnType('bit(3)'), '101'))
   it('no integer', (t) =>
-    isFoundByValue(t, isOnPostgres ? 'findOne' : 'prepared', p.integer(), 5.5, {
+    compareByValue(t, isOnPostgres ? 'findOne' : 'prepared', p.integer(), 5.5, {
       finds: 'nothing',
       tokenRow: { value: 5 },
     }))
   it('integer beyond the column', (t) =>
-    isFoundByValue(t, isOnPostgres ? 'findOne' : 'prepared', p.integer(), 2 ** 40, {
+    compareByValue(t, isOnPostgres ? 'findOne' : 'prepared', p.integer(), 2 ** 40, {
       finds: 'nothing',
       tokenRow: { value: 5 },
     }))
   it('integer beyond all columns', (t) =>
-    isFoundByValue(t, 'findOne', p.integer(), 1e21, { finds: 'nothing', tokenRow: { value: 5 } }))
-  it('zero below zero', (t) => isFoundByValue(t, 'prepared', p.integer(), -0, { tokenRow: { value: 0 } }))
+    compareByValue(t, 'findOne', p.integer(), 1e21, { finds: 'nothing', tokenRow: { value: 5 } }))
+  it('zero below zero', (t) => compareByValue(t, 'prepared', p.integer(), -0, { tokenRow: { value: 0 } }))
   it('half of a character', (t) =>
-    isFoundByValue(t, 'prepared', p.string(), '\ud800', { tokenRow: { value: '\ufffd' } }))
+    compareByValue(t, 'prepared', p.string(), '\ud800', { tokenRow: { value: '\ufffd' } }))
   it('collation without case', onlyPostgres, (t) =>
-    isFoundByValue(t, 'prepared', p.string(), 'VALUE', {
+    compareByValue(t, 'prepared', p.string(), 'VALUE', {
       tokenRow: { value: 'value' },
       prepare: async ({ em }) => {
         const execute = (sql: string) => em.getConnection().execute(sql) as Promise<unknown>
@@ -221,6 +222,6 @@ describe('LookUp, by values, finds as em.findOne does', () => {
       await insert(em, Token as Model, { id: 2, value: 'value', label: 'laptop', user: 1 })
       await insert(em, Token as Model, { id: 3, value: 'value', label: 'phone', user: 1 })
     }
-    return isFoundByValue(t, 'prepared', p.string(), 'value', { fill: fill as never })
+    return compareByValue(t, 'prepared', p.string(), 'value', { fill: fill as never })
   })
 })

@@ -42,7 +42,7 @@ const unused: string[] = []
 export async function makeDatabase(t: TestContext): Promise<string> {
   if (!isOnPostgres) return ':memory:'
   const name = unused.pop()
-  if (name) await onDatabase(name, emptyIt)
+  if (name) await onDatabase(name, dropSchemas)
   const made = name ?? `koa_differential_${randomBytes(8).toString('hex')}`
   if (!name) await onDatabase('postgres', `create database ${made} template template0 strategy file_copy`)
   // The next test empties it, which is much faster than making one.
@@ -50,7 +50,7 @@ export async function makeDatabase(t: TestContext): Promise<string> {
   return made
 }
 
-const emptyIt = `do $$ declare name text; begin
+const dropSchemas = `do $$ declare name text; begin
   for name in select nspname from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema'
   loop execute format('drop schema %I cascade', name); end loop;
   create schema public;

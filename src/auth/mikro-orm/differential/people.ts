@@ -1,6 +1,6 @@
 import { defineEntity, type EntityClass, type EntityManager, p } from '@mikro-orm/core'
 import type { Class } from '../../class.ts'
-import type { Application } from './compare.ts'
+import type { Application } from './application.ts'
 
 /** A class that MikroORM knows. */
 export type Model = EntityClass<object> & Class
@@ -82,6 +82,14 @@ export function model(name: string, properties: Values, options: object = {}): M
   Object.defineProperty(Entity, 'name', { value: name })
   Schema.setClass(Entity)
   return Entity
+}
+
+/** A token model for users of that class. */
+export function tokensOf(User: Model): Model {
+  return model('Token', {
+    ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
+    user: () => p.manyToOne(User),
+  })
 }
 
 /** Users and tokens that have a column of a kind, with a value that a flush changes to another. */

@@ -1,6 +1,7 @@
 import { after, describe, it, type TestContext } from 'node:test'
 import { p } from '@mikro-orm/core'
-import { isAsFindOne, type Way } from './compare.ts'
+import type { Way } from './application.ts'
+import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases } from './open-database.ts'
 import { type Model, model, people, peopleOf, type Special } from './people.ts'
 
@@ -9,28 +10,28 @@ after(dropDatabases)
 const staff = { user: { staff: p.integer().unique() }, userRow: { staff: 7 } }
 const team = () => model('Team', { id: p.integer().primary(), title: p.string() })
 
-/** Asserts it of users and tokens with something special, and of the look-up that it takes that way. */
-const isFound = (t: TestContext, way: Way, special: Special) => isAsFindOne(t, way, people(special))
+/** Compares users and tokens with something special, and the way of the look-up. */
+const compare = (t: TestContext, way: Way, special: Special) => compareWithFindOne(t, way, people(special))
 
 describe('LookUp, of the relation, finds as em.findOne does', () => {
   it('nullable, with a user', (t) =>
-    isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).nullable() }))
+    compare(t, 'prepared', { relate: (User) => p.manyToOne(User).nullable() }))
   it('nullable, without a user', (t) =>
-    isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).nullable(), tokenRow: { user: null } }))
-  it('reference', (t) => isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).ref() }))
+    compare(t, 'prepared', { relate: (User) => p.manyToOne(User).nullable(), tokenRow: { user: null } }))
+  it('reference', (t) => compare(t, 'prepared', { relate: (User) => p.manyToOne(User).ref() }))
   it('reference that is null', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       relate: (User) => p.manyToOne(User).ref().nullable(),
       tokenRow: { user: null },
     }))
   it('target key', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       ...staff,
       relate: (User) => p.manyToOne(User).targetKey('staff' as never),
       tokenRow: { user: 7 },
     }))
   it('target key, by reference', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       ...staff,
       relate: (User) =>
         p
@@ -40,32 +41,32 @@ describe('LookUp, of the relation, finds as em.findOne does', () => {
       tokenRow: { user: 7 },
     }))
   it('reference column', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       ...staff,
       relate: (User) => p.manyToOne(User).referenceColumnName('staff'),
       tokenRow: { user: 7 },
     }))
   it('join column', (t) =>
-    isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).joinColumn('owner "no"') }))
+    compare(t, 'prepared', { relate: (User) => p.manyToOne(User).joinColumn('owner "no"') }))
   it('mapped to the key', (t) =>
-    isFound(t, 'findOne', {
+    compare(t, 'findOne', {
       relate: (User) => p.manyToOne(User).mapToPk(),
       change: (token) => Object.assign(token, { label: 'phone' }),
     }))
-  it('hidden', (t) => isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).hidden() }))
+  it('hidden', (t) => compare(t, 'prepared', { relate: (User) => p.manyToOne(User).hidden() }))
   it('serializer', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       relate: (User) => p.manyToOne(User).serializer((user) => Reflect.get(user as object, 'name')),
     }))
   it('serialized name and groups', (t) =>
-    isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).serializedName('owner').groups('private') }))
-  it('eager', (t) => isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).eager() }))
-  it('lazy reference', (t) => isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).lazyRef() }))
-  it('joined', (t) => isFound(t, 'prepared', { relate: (User) => p.manyToOne(User).strategy('joined') }))
+    compare(t, 'prepared', { relate: (User) => p.manyToOne(User).serializedName('owner').groups('private') }))
+  it('eager', (t) => compare(t, 'prepared', { relate: (User) => p.manyToOne(User).eager() }))
+  it('lazy reference', (t) => compare(t, 'prepared', { relate: (User) => p.manyToOne(User).lazyRef() }))
+  it('joined', (t) => compare(t, 'prepared', { relate: (User) => p.manyToOne(User).strategy('joined') }))
   it('selected afterwards', (t) =>
-    isFound(t, 'findOne', { relate: (User) => p.manyToOne(User).strategy('select-in') }))
+    compare(t, 'findOne', { relate: (User) => p.manyToOne(User).strategy('select-in') }))
   it('delete and update rules, cascade', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       relate: (User) =>
         p
           .manyToOne(User)
@@ -74,41 +75,41 @@ describe('LookUp, of the relation, finds as em.findOne does', () => {
           .cascade('all' as never),
     }))
   it('dangling', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       finds: 'nothing',
       relate: (User) => p.manyToOne(User).createForeignKeyConstraint(false),
       tokenRow: { user: 9 },
     }))
   it('dangling and nullable', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       relate: (User) => p.manyToOne(User).nullable().createForeignKeyConstraint(false),
       tokenRow: { user: 9 },
     }))
   it('primary key', (t) =>
-    isFound(t, 'findOne', { relate: (User) => p.manyToOne(User).primary(), token: { id: p.integer() } }))
-  it('not hydrated', (t) => isFound(t, 'findOne', { relate: (User) => p.manyToOne(User).hydrate(false) }))
+    compare(t, 'findOne', { relate: (User) => p.manyToOne(User).primary(), token: { id: p.integer() } }))
+  it('not hydrated', (t) => compare(t, 'findOne', { relate: (User) => p.manyToOne(User).hydrate(false) }))
   it('nullable, that becomes null', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       relate: (User) => p.manyToOne(User).nullable(),
       change: (token) => Object.assign(token, { user: null }),
     }))
-  it('one to one', (t) => isFound(t, 'prepared', { relate: (User) => p.oneToOne(User).owner() }))
+  it('one to one', (t) => compare(t, 'prepared', { relate: (User) => p.oneToOne(User).owner() }))
   it('one to one, by reference', (t) =>
-    isFound(t, 'prepared', { relate: (User) => p.oneToOne(User).owner().ref() }))
-  it('not loaded', (t) => isFound(t, 'findOne', { sought: { relation: undefined } }))
+    compare(t, 'prepared', { relate: (User) => p.oneToOne(User).owner().ref() }))
+  it('not loaded', (t) => compare(t, 'findOne', { sought: { relation: undefined } }))
 })
 
 describe('LookUp, of keys beside the relation, finds as em.findOne does', () => {
   const key = { userId: p.integer().persist(false) }
-  it('key that is not persisted', (t) => isFound(t, 'prepared', { token: key }))
+  it('key that is not persisted', (t) => compare(t, 'prepared', { token: key }))
   it('key that is not persisted, of no user', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       relate: (User) => p.manyToOne(User).nullable(),
       token: { userId: p.integer().persist(false).nullable() },
       tokenRow: { user: null },
     }))
   it('key that is persisted, and a relation that is not', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       relate: (User) => p.manyToOne(User).joinColumn('user_id').persist(false),
       token: { userId: p.integer() },
       tokenRow: { user: undefined, userId: 1 },
@@ -134,7 +135,7 @@ describe('LookUp, of other relations, finds as em.findOne does', () => {
           .inversedBy('token' as never)
           .owner(),
     })
-    return isAsFindOne(t, 'findOne', peopleOf(User, Token))
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token))
   })
   it('looked up from the inverse side', (t) => {
     const User: Model = model('User', {
@@ -158,7 +159,7 @@ describe('LookUp, of other relations, finds as em.findOne does', () => {
       await em.insert(Token, { id: 2, value: 'value', label: 'laptop' } as never)
       await em.insert(User, { id: 1, name: 'Ada', token: 2 } as never)
     }
-    return isAsFindOne(t, 'findOne', peopleOf(User, Token, { fill }))
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { fill }))
   })
   it('collection of tokens', (t) => {
     const User: Model = model('User', {
@@ -174,26 +175,26 @@ describe('LookUp, of other relations, finds as em.findOne does', () => {
       ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
       user: () => p.manyToOne(User).inversedBy('tokens' as never),
     })
-    return isAsFindOne(t, 'findOne', peopleOf(User, Token))
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token))
   })
   it('collection that is looked up with the token', (t) => {
     const Team = team()
-    return isFound(t, 'findOne', {
+    return compare(t, 'findOne', {
       ...{ entities: [Team], token: { teams: () => p.manyToMany(Team).owner() } },
       sought: { relation: 'teams' },
     })
   })
   it('many to many', (t) => {
     const Team = team()
-    return isFound(t, 'findOne', { entities: [Team], user: { teams: () => p.manyToMany(Team).owner() } })
+    return compare(t, 'findOne', { entities: [Team], user: { teams: () => p.manyToMany(Team).owner() } })
   })
   it('second relation', (t) => {
     const Team = team()
-    return isFound(t, 'findOne', { entities: [Team], token: { team: () => p.manyToOne(Team).nullable() } })
+    return compare(t, 'findOne', { entities: [Team], token: { team: () => p.manyToOne(Team).nullable() } })
   })
   it('eager relation of the user', (t) => {
     const Team = team()
-    return isFound(t, 'findOne', {
+    return compare(t, 'findOne', {
       entities: [Team],
       user: { team: () => p.manyToOne(Team).nullable().eager() },
     })
@@ -208,7 +209,7 @@ describe('LookUp, of other relations, finds as em.findOne does', () => {
       ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
       user: () => p.manyToOne(User),
     })
-    return isAsFindOne(t, 'findOne', peopleOf(User, Token))
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token))
   })
   it('user who is a token', (t) => {
     const Token: Model = model('Token', {
@@ -219,7 +220,7 @@ describe('LookUp, of other relations, finds as em.findOne does', () => {
       await em.insert(Token, { id: 1, value: 'other', label: 'phone' } as never)
       await em.insert(Token, { id: 2, value: 'value', label: 'laptop', user: 1 } as never)
     }
-    return isAsFindOne(t, 'findOne', { ...peopleOf(Token, Token, { fill }), entities: [Token] })
+    return compareWithFindOne(t, 'findOne', { ...peopleOf(Token, Token, { fill }), entities: [Token] })
   })
   it('polymorphic', (t) => {
     const User = model('User', { id: p.integer().primary(), name: p.string() })
@@ -233,10 +234,10 @@ describe('LookUp, of other relations, finds as em.findOne does', () => {
       em.create(Token, { id: 2, value: 'value', label: 'laptop', user } as never)
       await em.flush()
     }
-    return isAsFindOne(t, 'findOne', peopleOf(User, Token, { entities: [Bot], fill }))
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { entities: [Bot], fill }))
   })
   it('relation of a formula', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       relate: (User) => p.manyToOne(User).formula((of) => `${of}.user_no`),
       token: { userNo: p.integer() },
       tokenRow: { user: undefined, userNo: 1 },

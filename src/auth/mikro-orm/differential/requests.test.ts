@@ -5,29 +5,33 @@ import { requestTo } from '../../testing/request-to.ts'
 import { entityManager } from '../databases.ts'
 import { KeyLookUp } from '../key-look-up.ts'
 import { LookUp } from '../look-up.ts'
-import { isAsFindOne, type Way } from './compare.ts'
+import type { Way } from './application.ts'
+import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases, onlyPostgres, onlySqlite, openDatabase } from './open-database.ts'
 import { people, type Special } from './people.ts'
 
 after(dropDatabases)
 
-/** Asserts it of users and tokens with something special, and of the look-up that it takes that way. */
-const isFound = (t: TestContext, way: Way, special: Special) => isAsFindOne(t, way, people(special))
+/** Compares users and tokens with something special, and the way of the look-up. */
+const compare = (t: TestContext, way: Way, special: Special) => compareWithFindOne(t, way, people(special))
 
 describe('LookUp, of what changes after the first look-up, finds as em.findOne does', () => {
-  it('nothing', (t) => isFound(t, 'prepared', { later: () => {} }))
+  it('nothing', (t) => compare(t, 'prepared', { later: () => {} }))
   it('schema of the entity manager', onlyPostgres, (t) =>
-    isFound(t, 'findOne', { later: ({ em }) => Object.assign(em, { schema: 'public' }) }),
+    compare(t, 'findOne', { later: ({ em }) => Object.assign(em, { schema: 'public' }) }),
   )
   it('session context of the entity manager', onlyPostgres, (t) =>
-    isFound(t, 'findOne', { later: ({ em }) => em.setSessionContext({ variables: { 'app.user': '1' } }) }),
+    compare(t, 'findOne', {
+      options: { allowGlobalContext: true },
+      later: ({ em }) => em.setSessionContext({ variables: { 'app.user': '1' } }),
+    }),
   )
   it('abort signal of the entity manager', (t) =>
-    isFound(t, 'findOne', {
+    compare(t, 'findOne', {
       later: ({ em }) => Object.assign(em, { signal: new AbortController().signal }),
     }))
   it('log of queries', (t) =>
-    isFound(t, 'findOne', {
+    compare(t, 'findOne', {
       options: { logger: () => {} },
       later: ({ config }) => config.getLogger().setDebugMode(['query']),
     }))

@@ -1,17 +1,18 @@
 import { after, describe, it, type TestContext } from 'node:test'
 import { type EntityManager, type MikroORM, p } from '@mikro-orm/core'
-import { isAsFindOne, type Way } from './compare.ts'
+import type { Way } from './application.ts'
+import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases, onlyPostgres, onlySqlite } from './open-database.ts'
 import { insert, type Model, model, people, peopleOf, type Special } from './people.ts'
 
 after(dropDatabases)
 
-/** Asserts it of users and tokens with something special, and of the look-up that it takes that way. */
-const isFound = (t: TestContext, way: Way, special: Special) => isAsFindOne(t, way, people(special))
+/** Compares users and tokens with something special, and the way of the look-up. */
+const compare = (t: TestContext, way: Way, special: Special) => compareWithFindOne(t, way, people(special))
 
 /** The same of entities with these options. */
-const isFoundWith = (t: TestContext, way: Way, options: object) =>
-  isFound(t, way, { userOptions: options, tokenOptions: options })
+const compareWith = (t: TestContext, way: Way, options: object) =>
+  compare(t, way, { userOptions: options, tokenOptions: options })
 
 /** Runs SQL. */
 const execute = ({ em }: MikroORM, sql: string) =>
@@ -19,27 +20,27 @@ const execute = ({ em }: MikroORM, sql: string) =>
 
 describe('LookUp, of options of tables, finds as em.findOne does', () => {
   it('table names that need quotes', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       userOptions: { tableName: 'Us"er `s' },
       tokenOptions: { tableName: "select 's" },
     }))
-  it('comment', (t) => isFoundWith(t, 'prepared', { comment: 'People' }))
-  it('order', (t) => isFoundWith(t, 'prepared', { orderBy: { id: 'desc' } }))
-  it('checks', (t) => isFoundWith(t, 'prepared', { checks: [{ expression: 'id > 0', name: 'positive' }] }))
+  it('comment', (t) => compareWith(t, 'prepared', { comment: 'People' }))
+  it('order', (t) => compareWith(t, 'prepared', { orderBy: { id: 'desc' } }))
+  it('checks', (t) => compareWith(t, 'prepared', { checks: [{ expression: 'id > 0', name: 'positive' }] }))
   it('unique pair of columns', (t) =>
-    isFound(t, 'prepared', { tokenOptions: { uniques: [{ properties: ['label', 'user'] }] } }))
+    compare(t, 'prepared', { tokenOptions: { uniques: [{ properties: ['label', 'user'] }] } }))
   it('unique expression', (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       tokenOptions: {
         uniques: [{ name: 'lower', expression: 'create unique index lower_value on token (lower(value))' }],
       },
     }))
-  it('indexes', (t) => isFoundWith(t, 'prepared', { indexes: [{ properties: ['id'] }] }))
-  it('read-only', (t) => isFoundWith(t, 'prepared', { readonly: true }))
-  it('triggers beside', (t) => isFoundWith(t, 'prepared', { hasTriggers: true }))
-  it('JSON of references as objects', (t) => isFoundWith(t, 'prepared', { forceObject: true }))
+  it('indexes', (t) => compareWith(t, 'prepared', { indexes: [{ properties: ['id'] }] }))
+  it('read-only', (t) => compareWith(t, 'prepared', { readonly: true }))
+  it('triggers beside', (t) => compareWith(t, 'prepared', { hasTriggers: true }))
+  it('JSON of references as objects', (t) => compareWith(t, 'prepared', { forceObject: true }))
   it('row-level security', onlyPostgres, (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       tokenOptions: { policies: [{ name: 'all', command: 'all', using: 'true' }] },
     }),
   )
@@ -50,7 +51,7 @@ describe('LookUp, of options of tables, finds as em.findOne does', () => {
       user: () => p.manyToOne(User),
     }
     const partitionBy = { type: 'hash', expression: 'id', partitions: 2 }
-    return isAsFindOne(t, 'prepared', peopleOf(User, model('Token', properties, { partitionBy })))
+    return compareWithFindOne(t, 'prepared', peopleOf(User, model('Token', properties, { partitionBy })))
   })
 })
 
@@ -77,7 +78,7 @@ describe('LookUp, of views, finds as em.findOne does', () => {
       ...{ view: true, tableName: 'tokens' },
       expression: 'select * from "row"',
     })
-    return isAsFindOne(t, 'findOne', peopleOf(User, Token, { entities: [Row], fill: fill(User, Row) }))
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { entities: [Row], fill: fill(User, Row) }))
   })
   it('virtual entity', (t) => {
     const User = model('User', { id: p.integer().primary(), name: p.string() })
@@ -87,7 +88,7 @@ describe('LookUp, of views, finds as em.findOne does', () => {
       { value: p.string(), label: p.string() },
       { expression: 'select value, label from "row"' },
     )
-    return isAsFindOne(
+    return compareWithFindOne(
       t,
       'findOne',
       peopleOf(User, Token, {
@@ -114,7 +115,7 @@ describe('LookUp, of views, finds as em.findOne does', () => {
         await insert(em, Token, { id: 2, value: 'value', label: 'laptop', user: 1 })
       },
     }
-    return isAsFindOne(t, 'findOne', peopleOf(User, Token, special))
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, special))
   })
 })
 
@@ -131,33 +132,33 @@ async function addPublic(orm: MikroORM): Promise<void> {
 
 describe('LookUp, of schemas, finds as em.findOne does', () => {
   it('schema of the entities', onlyPostgres, (t) =>
-    isFound(t, 'prepared', {
+    compare(t, 'prepared', {
       userOptions: { schema: 'app' },
       tokenOptions: { schema: 'app' },
       prepare: addPublic,
     }),
   )
   it('two schemas', onlyPostgres, (t) =>
-    isFound(t, 'prepared', { userOptions: { schema: 'people' }, tokenOptions: { schema: 'keys' } }),
+    compare(t, 'prepared', { userOptions: { schema: 'people' }, tokenOptions: { schema: 'keys' } }),
   )
-  it('schema that needs quotes', onlyPostgres, (t) => isFoundWith(t, 'prepared', { schema: 'A "schema"' }))
+  it('schema that needs quotes', onlyPostgres, (t) => compareWith(t, 'prepared', { schema: 'A "schema"' }))
   it('schema of the configuration', onlyPostgres, (t) =>
-    isFound(t, 'prepared', { options: { schema: 'app' }, prepare: addPublic }),
+    compare(t, 'prepared', { options: { schema: 'app' }, prepare: addPublic }),
   )
   it('schemas of both', onlyPostgres, (t) =>
-    isFound(t, 'prepared', { options: { schema: 'app' }, tokenOptions: { schema: 'keys' } }),
+    compare(t, 'prepared', { options: { schema: 'app' }, tokenOptions: { schema: 'keys' } }),
   )
   it('any schema', onlyPostgres, (t) =>
-    isFound(t, 'findOne', {
+    compare(t, 'findOne', {
       ...{ userOptions: { schema: '*' }, tokenOptions: { schema: '*' }, options: { schema: 'app' } },
       create: { includeWildcardSchema: true },
     }),
   )
   it('any schema, of the user', onlyPostgres, (t) =>
-    isFound(t, 'findOne', {
+    compare(t, 'findOne', {
       ...{ userOptions: { schema: '*' }, options: { schema: 'app' } },
       create: { includeWildcardSchema: true },
     }),
   )
-  it('schema in SQLite', onlySqlite, (t) => isFoundWith(t, 'prepared', { schema: 'main' }))
+  it('schema in SQLite', onlySqlite, (t) => compareWith(t, 'prepared', { schema: 'main' }))
 })

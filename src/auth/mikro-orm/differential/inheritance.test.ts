@@ -1,0 +1,81 @@
+import { after, describe, it } from 'node:test'
+import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
+import { compareWithFindOne } from './compare-with-find-one.ts'
+import { dropDatabases } from './open-database.ts'
+import { insert, type Model, peopleOf, tokensOf } from './people.ts'
+
+after(dropDatabases)
+
+const columns = { id: p.integer().primary(), name: p.string() }
+
+describe('LookUp, of inheritance, finds as em.findOne does', () => {
+  const fill = async (em: EntityManager, User: Model, Token: Model, more: object = {}) => {
+    em.create(User, { id: 1, name: 'Ada', ...more } as never)
+    await em.flush()
+    await insert(em, Token, { id: 2, value: 'value', label: 'laptop', user: 1 })
+  }
+  const singleTable = (options: object = { discriminatorValue: 'person' }) => {
+    const Person = defineEntity({
+      name: 'Person',
+      discriminatorColumn: 'kind',
+      properties: columns,
+      ...options,
+    })
+    const Admin = defineEntity({
+      ...{ name: 'Admin', extends: Person, discriminatorValue: 'admin' },
+      properties: { level: p.integer().nullable() },
+    })
+    return { schemas: [Person, Admin], Person: Person.class as Model, Admin: Admin.class as Model }
+  }
+  it('one table, by an abstract root', (t) => {
+    const { schemas, Person, Admin } = singleTable({ abstract: true })
+    const Token = tokensOf(Person)
+    const app = peopleOf(Person, Token, { fill: (em) => fill(em, Admin, Token, { level: 3 }) })
+    return compareWithFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
+  })
+  it('one table, by a root with rows of its own, of a subclass', (t) => {
+    const { schemas, Person, Admin } = singleTable()
+    const Token = tokensOf(Person)
+    // MikroORM joins only rows of the root itself.
+    const app = peopleOf(Person, Token, { finds: 'nothing', fill: (em) => fill(em, Admin, Token) })
+    return compareWithFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
+  })
+  it('one table, looked up by the key of the root', (t) => {
+    const { schemas, Person, Admin } = singleTable()
+    return compareWithFindOne(t, 'findOne', {
+      entities: schemas,
+      sought: { model: Person, property: 'id' },
+      ...{ value: 1, byKey: '1' },
+      fill: (em) => insert(em, Admin, { id: 1, name: 'Ada', kind: 'admin', level: 3 }),
+      change: (user) => Object.assign(user, { name: 'Grace' }),
+    })
+  })
+  it('one table, by the subclass', (t) => {
+    const { schemas, Admin } = singleTable()
+    const Token = tokensOf(Admin)
+    const app = peopleOf(Admin, Token, { fill: (em) => fill(em, Admin, Token, { level: 3 }) })
+    return compareWithFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
+  })
+  it('one table, by another subclass', (t) => {
+    const { schemas, Person, Admin } = singleTable()
+    const Token = tokensOf(Admin)
+    const app = peopleOf(Admin, Token, { finds: 'nothing', fill: (em) => fill(em, Person, Token) })
+    return compareWithFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
+  })
+  it('table of each type', (t) => {
+    const Person = defineEntity({ name: 'Person', inheritance: 'tpt', properties: columns })
+    class PersonClass extends Person.class {}
+    Object.defineProperty(PersonClass, 'name', { value: 'Person' })
+    Person.setClass(PersonClass)
+    const Admin = defineEntity({ name: 'Admin', extends: Person, properties: { level: p.integer() } })
+    class AdminClass extends Admin.class {}
+    Object.defineProperty(AdminClass, 'name', { value: 'Admin' })
+    Admin.setClass(AdminClass)
+    const Token = tokensOf(PersonClass as Model)
+    const special = {
+      entities: [AdminClass as Model],
+      fill: (em: EntityManager) => fill(em, AdminClass as Model, Token, { level: 3 }),
+    }
+    return compareWithFindOne(t, 'findOne', peopleOf(PersonClass as Model, Token, special))
+  })
+})
