@@ -499,7 +499,7 @@ describe('ModelTokenAuthenticatable', () => {
     const { url, errors } = await serve(t, app)
 
     assert.equal((await fetch(url)).status, 500)
-    assert.equal(errors[0]?.message, '`user` of Token must be a relation to one class of users.')
+    assert.equal(errors[0]?.message, '`user` of Token must be a relation to its user.')
   })
 
   test('names the missing line where no databases are mounted', async (t) => {

@@ -99,7 +99,7 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   readonly #relation: string
   readonly #database: string | undefined
   readonly #tokens: LookUp<TokenModel>
-  readonly #owners = new WeakMap<MikroORM, Class>()
+  readonly #owners = new WeakMap<MikroORM, readonly Class[]>()
 
   constructor(
     user: TokenAuthenticatable,
@@ -122,7 +122,11 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     if (!user) return
     ctx.auth.login(found, this.user)
     // `ref()` wraps the entity.
-    ctx.auth.login(Reference.unwrapReference(user), this.#ownerOf(ctx))
+    const owner = Reference.unwrapReference(user)
+    ctx.auth.login(
+      owner,
+      this.#ownersOf(ctx).find((type) => owner instanceof type),
+    )
   }
 
   async #delete(token: TokenModel, ctx: AuthContext): Promise<void> {
@@ -132,19 +136,21 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
 
   /** Skips the token if its user is authenticated already, for example by password. */
   override isSpared(ctx: AuthContext): boolean {
-    return ctx.auth.peek(this.#ownerOf(ctx)) !== undefined
+    return this.#ownersOf(ctx).some((type) => ctx.auth.peek(type) !== undefined)
   }
 
-  #ownerOf(ctx: AuthContext): Class {
+  /** The classes of users: several if the relation is polymorphic. */
+  #ownersOf(ctx: AuthContext): readonly Class[] {
     const orm = databasesOf(ctx).orm(this.#database)
     const known = this.#owners.get(orm)
     if (known) return known
     const { properties } = orm.getMetadata().get<object>(this.user)
     const relation: EntityProperty | undefined = Reflect.get(properties, this.#relation)
-    const owner = relation?.polymorphic ? undefined : relation?.targetMeta?.class
-    if (!owner)
-      throw new Misuse(`\`${this.#relation}\` of ${this.user.name} must be a relation to one class of users.`)
-    this.#owners.set(orm, owner)
-    return owner
+    const targets = relation?.polymorphTargets ?? [relation?.targetMeta]
+    const owners = targets.flatMap((target) => target?.class ?? [])
+    if (owners.length === 0)
+      throw new Misuse(`\`${this.#relation}\` of ${this.user.name} must be a relation to its user.`)
+    this.#owners.set(orm, owners)
+    return owners
   }
 }

@@ -45,9 +45,8 @@ describe('LookUp, of the configuration, finds as em.findOne does', () => {
     compareWith(t, 'prepared', { namingStrategy: EntityCaseNamingStrategy }))
   it('names in snake case', (t) => compareWith(t, 'prepared', { namingStrategy: UnderscoreNamingStrategy }))
   it('own names', (t) => compareWith(t, 'prepared', { namingStrategy: Shouting }))
-  it('undefined for null', (t) => compareWith(t, 'prepared', { forceUndefined: true }))
-  it('undefined for null, without a user', (t) =>
-    compareWith(t, 'prepared', { forceUndefined: true }, nobody))
+  it('undefined for null', (t) => compareWith(t, 'findOne', { forceUndefined: true }))
+  it('undefined for null, without a user', (t) => compareWith(t, 'findOne', { forceUndefined: true }, nobody))
   it('undefined for null in a query', (t) => compareWith(t, 'prepared', { ignoreUndefinedInQuery: true }))
   it('forced constructors', (t) => compareWith(t, 'findOne', { forceEntityConstructor: true }))
   it('forced constructors of some', (t) => compareWith(t, 'findOne', { forceEntityConstructor: ['User'] }))
