@@ -15,7 +15,7 @@ export function createLog(level: string, destination: DestinationStream = standa
   return pino(options, destination)
 }
 
-/** What may be written down of an error. A driver's message has the statement with its values in it. */
+/** The loggable part of an error. The message of a driver is left out, because it holds the statement with its values. */
 export function loggable(error: unknown): object {
   if (!(error instanceof Error)) return { error: typeof error }
   const code = 'code' in error ? error.code : undefined
@@ -24,17 +24,16 @@ export function loggable(error: unknown): object {
   return { error: error.name, code, stack: error.stack, cause }
 }
 
-// What has the form of a token of either kind, wherever somebody put it: into a path, say, which may be escaped.
-// Not a dot, which is `%2E`.
+// Opaque tokens and JWT, also percent-encoded as in a path. A word has no dot (`%2E`), which separates the parts of a JWT.
 const word = '(?:[\\w-]|%(?:2[\\dA-DFa-df]|[3-7][\\dA-Fa-f]))+'
 const dot = orEscaped('.')
 const token = new RegExp(
   `${orEscaped('kauth_')}${word}|${orEscaped('eyJ')}${word}${dot}${word}${dot}(?:${word})?`,
   'g',
 )
-// What is not ASCII may end a line, turn text around or command a terminal, and JSON lets it stand as it is.
+// JSON does not escape these, and some end a line, reverse text or command a terminal.
 const unprintable = /[\u007f-\uffff]/g
-// Sooner found out, for all of that at once, than what exactly is one; and sooner than `replace` finds nothing.
+// One test is faster than two replacements, and most lines need neither.
 const suspicious = /[%\u007f-\uffff]|kauth_|eyJ/
 
 /** Removes tokens from a line, and escapes characters outside of ASCII as JSON does. A parser reads the same values. */
