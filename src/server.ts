@@ -1,12 +1,12 @@
 import cluster from 'node:cluster'
+import { startProblem } from './commands/start-problem.ts'
 import { startWorkers } from './commands/workers/primary.ts'
 import { followPrimary } from './commands/workers/worker.ts'
-import { type Config, readConfig } from './config.ts'
+import { type Config, readConfig } from './config/config.ts'
+import { stopOnSignals } from './http/stop-signals.ts'
+import type { Logger } from './log/log.ts'
 import { processLog } from './log/process-log.ts'
-import type { Logger } from './log.ts'
 import { serve } from './serving.ts'
-import { startProblem } from './start-problem.ts'
-import { stopOnSignals } from './stop-signals.ts'
 
 try {
   const config = readConfig()

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Eta } from 'eta'
-import { full, quoted } from '../../src/web/wording.ts'
+import { full, quoted } from '../../src/site/wording.ts'
 import { publicUrl as origin } from '../data.ts'
 import type { Person } from './row-rules.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { DriverException, IsolationLevel, MikroORM, type Options } from '@mikro-orm/core'
 import { SqliteDriver } from '@mikro-orm/sqlite'
-import { ConfigError, readStorageConfig } from '../config.ts'
+import { ConfigError, readStorageConfig } from '../config/config.ts'
 import { databaseOptions } from '../database/database-options.ts'
 import { databaseName, isPostgresUrl } from '../database/database-url.ts'
 import { errorCode } from '../database/error-code.ts'

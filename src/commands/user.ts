@@ -1,5 +1,5 @@
 import { DriverException } from '@mikro-orm/core'
-import { ConfigError, readStorageConfig } from '../config.ts'
+import { ConfigError, readStorageConfig } from '../config/config.ts'
 import { databaseName } from '../database/database-url.ts'
 import { DatabaseError, openDatabase } from '../database/open-database.ts'
 import { schema } from '../schema.ts'

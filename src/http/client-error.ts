@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { Socket } from 'node:net'
-import { problem } from '../web/problem.ts'
-import { headers } from '../web/security-headers.ts'
+import { problem } from '../site/problem.ts'
+import { headers } from '../site/security-headers.ts'
 import type { Connections } from './connections.ts'
 
 const statuses: Record<string, number> = {

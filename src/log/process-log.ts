@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty'
-import type { Config } from '../config.ts'
-import { createLog, type Logger, loggable } from '../log.ts'
+import type { Config } from '../config/config.ts'
+import { createLog, type Logger, loggable } from './log.ts'
 import { readableLines } from './readable-lines.ts'
 import { standardOutput } from './standard-output.ts'
 

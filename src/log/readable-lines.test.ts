@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { createLog, loggable } from '../log.ts'
+import { createLog, loggable } from './log.ts'
 import { readableLines } from './readable-lines.ts'
 
 const hostile = [

@@ -1,5 +1,5 @@
 import type { LogDescriptor } from 'pino'
-import { harmless } from '../log.ts'
+import { harmless } from './log.ts'
 
 /**
  * Formats lines of the log for a developer at a terminal: one line each, with the stack of an error below. What a client

@@ -4,14 +4,14 @@ import { once } from 'node:events'
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { until } from '../faults/until.ts'
+import { until } from '../testing/faults/until.ts'
 import { NamedPipe } from '../testing/named-pipe.ts'
 import { quiet } from '../testing/quiet.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
 
 // Logs as many lines as it is told to, and tells when it is done with all else; told to log none, it ends.
 const program = `
-  import { createLog } from '${import.meta.dirname}/../log.ts'
+  import { createLog } from '${import.meta.dirname}/log.ts'
   const log = createLog('info')
   let number = 0
   process.on('SIGXFSZ', () => {})

@@ -1,4 +1,4 @@
-import { endAccess } from '../../web/end-access.ts'
+import { endAccess } from '../../features/change-password/end-access.ts'
 import type { Command } from './command.ts'
 import { findAccount } from './find-account.ts'
 

@@ -1,10 +1,10 @@
 import cluster, { type Address, type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '../../config.ts'
-import type { Logger } from '../../log.ts'
+import type { Config } from '../../config/config.ts'
+import { stopOnSignals } from '../../http/stop-signals.ts'
+import type { Logger } from '../../log/log.ts'
 import { urlOf } from '../../serving.ts'
-import { stopOnSignals } from '../../stop-signals.ts'
 
 /** Milliseconds that a worker has, after `DRAIN_SECONDS`, to finish the requests that it accepted. */
 export const longestFinish = 20_000

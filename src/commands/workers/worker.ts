@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import type { Logger } from '../../log.ts'
+import type { Logger } from '../../log/log.ts'
 import type { Serving } from '../../serving.ts'
 
 /** Stops a worker when its primary says so or has ended. A worker that is starting stops once it serves. */

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, type TestContext, test } from 'node:test'
-import { until } from '../../faults/until.ts'
+import { until } from '../../testing/faults/until.ts'
 import { registration } from '../../testing/people.ts'
 import { type Ending, runServer, startServer, temporaryFolder } from '../../testing/server-process.ts'
 

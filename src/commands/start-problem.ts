@@ -1,0 +1,20 @@
+import { ConfigError } from '../config/config.ts'
+import { DatabaseError } from '../database/open-database.ts'
+
+/** The message for the operator if the cause of a failed start is outside this program, else `undefined`. */
+export function startProblem(error: unknown): string | undefined {
+  if (error instanceof ConfigError || error instanceof DatabaseError) return error.message
+  return isListenError(error) ? `${error.message}: ${remedy(error.code)}` : undefined
+}
+
+// The primary process binds for its workers, and a host name is resolved first.
+function isListenError(error: unknown): error is NodeJS.ErrnoException {
+  const syscall = error instanceof Error && 'syscall' in error && error.syscall
+  return syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo'
+}
+
+function remedy(code: string | undefined): string {
+  if (code === 'EADDRINUSE') return 'set another PORT, or stop the program that listens there'
+  if (code === 'EACCES') return 'set a PORT of 1024 or more'
+  return 'set HOST to an address of this machine'
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { rm, writeFile } from 'node:fs/promises'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { describe, type TestContext, test } from 'node:test'
+import { Ledger } from '../../testing/faults/ledger.ts'
+import { until } from '../../testing/faults/until.ts'
+import { Newcomer } from '../../testing/newcomer.ts'
+import { password, registration } from '../../testing/people.ts'
+import { startServer, temporaryFolder } from '../../testing/server-process.ts'
+
+async function startWorkers(t: TestContext, variables: Record<string, string> = {}) {
+  const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off', ...variables })
+  const lines = (message: string) => server.log.filter(({ msg }) => msg === message)
+  const workers = () => lines('a worker listens').map(({ worker }) => Number(worker))
+  return { ...server, lines, workers }
+}
+
+/** A client that asks for one thing after the other until it is told to stop, and stops at the first that is refused. */
+class Client {
+  readonly #url: string
+  readonly #agent: Agent
+  answered = 0
+  isOver = false
+
+  constructor(url: string, keepAlive: boolean) {
+    this.#url = url
+    this.#agent = new Agent({ keepAlive, maxSockets: 1 })
+  }
+
+  async keepBusy(): Promise<void> {
+    const login = JSON.stringify({ username: 'ada@example.com', password })
+    while (!this.isOver) {
+      for (const path of ['/', '/healthz', '/readyz']) await this.#send('GET', path)
+      await this.#send('POST', '/login', login)
+    }
+    this.#agent.destroy()
+  }
+
+  async #send(method: string, path: string, body = ''): Promise<void> {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    const outgoing = request(this.#url + path, { method, headers, agent: this.#agent })
+    outgoing.end(body)
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]
+    // Throws if it ends before all of it is there.
+    for await (const _part of incoming);
+    assert.equal(incoming.statusCode, 200, `${method} ${path}`)
+    this.answered += 1
+  }
+}
+
+describe('workers in the middle of the traffic', { concurrency: 2 }, () => {
+  test('are replaced on SIGHUP one by one, and no request fails, on a connection that is kept or a fresh one', async (t) => {
+    const server = await startWorkers(t, { WORKERS: '2', DRAIN_SECONDS: '600' })
+    await server.visitor().json('/users', registration('Ada'))
+    const clients = [true, true, false, false].map((keep) => new Client(server.url, keep))
+    const busy = Promise.all(clients.map((client) => client.keepBusy()))
+    const answered = () => clients.reduce((sum, client) => sum + client.answered, 0)
+    const more = async () => {
+      const before = answered()
+      await Promise.race([busy, until('they are answered', () => answered() > before + 50)])
+    }
+    await more()
+    // One that takes its time: half of it is sent before, half after.
+    const body = JSON.stringify(registration('Grace'))
+    const length = { 'content-type': 'application/json', 'content-length': body.length }
+    const slow = server.visitor().open('POST', '/users', { ...length, expect: '100-continue' })
+    await slow.begun
+    slow.write(body.slice(0, 9))
+
+    server.child.kill('SIGHUP')
+    const old = server.workers()
+    await server.says('stopping')
+    // Another signal has all of them replaced once more.
+    server.child.kill('SIGHUP')
+    assert.equal((await slow.end(body.slice(9))).status, 201)
+    await Promise.race([busy, until('both are done', () => server.lines('restarted').length === 2)])
+    await more()
+    for (const client of clients) client.isOver = true
+    await busy
+
+    const stopped = server.lines('stopped').map(({ pid }) => Number(pid))
+    for (const pid of old) assert.ok(stopped.includes(pid), 'every old one has gone')
+    assert.equal(server.workers().length - stopped.length, 2)
+    const complaints = server.log.filter(({ level }) => Number(level) >= 40)
+    assert.deepEqual(complaints, [])
+    assert.equal(server.child.exitCode, null)
+  })
+
+  test('stay on SIGHUP if new ones cannot start, and go at the next that finds it mended', async (t) => {
+    const folder = await temporaryFolder(t)
+    const program = `import cluster from 'node:cluster'; import { existsSync } from 'node:fs'
+      if (cluster.isWorker && existsSync('${folder}/broken')) process.exit(3)`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(program)}`
+    const server = await startWorkers(t, { WORKERS: '2', NODE_OPTIONS })
+    await writeFile(`${folder}/broken`, '')
+    server.child.kill('SIGHUP')
+    await server.says('restart called off: a new worker could not start, and the old ones stay')
+    assert.deepEqual([server.workers().length, server.lines('stopped').length], [2, 0])
+    assert.equal((await server.visitor().get('/readyz')).status, 200)
+    await rm(`${folder}/broken`)
+    server.child.kill('SIGHUP')
+    await server.says('restarted')
+    assert.deepEqual([server.workers().length, server.lines('stopped').length], [4, 2])
+  })
+
+  test('that are killed again and again are replaced, have lost nothing that they acknowledged, and leave nobody waiting', {
+    timeout: 120_000,
+  }, async (t) => {
+    const folder = await temporaryFolder(t)
+    const server = await startWorkers(t, { DATA_DIR: folder, WORKERS: '3' })
+    const secrets = new Set<string>()
+    const newcomers = { visitor: (session?: string) => new Newcomer({ url: server.url, secrets }, session) }
+    const ledger = new Ledger()
+    let isOver = false
+    // It returns whenever a connection breaks.
+    const keepBusy = async (site: typeof newcomers) => {
+      while (!isOver) await ledger.keepBusy(site)
+    }
+    const busy = Promise.all([server, server, newcomers, newcomers, newcomers].map(keepBusy))
+    const killed = new Set<number>()
+    while (killed.size < 5) {
+      await Promise.race([ledger.more(20 + Math.floor(Math.random() * 40)), busy])
+      const alive = server.workers().filter((pid) => !killed.has(pid))
+      const pid = alive[killed.size % alive.length] ?? assert.fail('nobody serves')
+      process.kill(pid, 'SIGKILL')
+      killed.add(pid)
+      await until('there is another', () => server.workers().length === 3 + killed.size)
+    }
+    isOver = true
+    server.child.kill('SIGTERM')
+    const { code, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+    let isAnswered = false
+    busy.then(() => (isAnswered = true))
+    await until('nobody waits for an answer', () => isAnswered)
+    assert.equal(server.lines('a worker has ended').length, killed.size)
+    await ledger.verify(await startWorkers(t, { DATA_DIR: folder }))
+    t.diagnostic(`${ledger.acknowledged} acknowledged`)
+  })
+})

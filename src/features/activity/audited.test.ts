@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { rawRequest } from '../../auth/testing/raw-request.ts'
+import { sql } from '../../testing/database.ts'
+import {
+  addAdmin,
+  basic,
+  bearer,
+  password,
+  registration,
+  signIn,
+  signUp,
+  takeJWT,
+  takeToken,
+} from '../../testing/people.ts'
+import { type Site, startSite } from '../../testing/site.ts'
+
+const newPassword = 'eleven brave canaries 1843'
+const reset = (site: Site) => {
+  site.log.length = 0
+  return sql(site, 'delete from events')
+}
+
+/** The rows of the trail, oldest first. */
+function rowsOf(site: Site) {
+  return sql(site, 'select event, user_id, address, user_agent, request, times from events order by id')
+}
+
+/** The events of the trail and whose they were; the lines and the rows say the same. */
+async function trailOf(site: Site): Promise<[unknown, unknown][]> {
+  const rows = (await rowsOf(site)).flatMap(({ event, user_id, times }): [unknown, unknown][] =>
+    Array<[unknown, unknown]>(Number(times)).fill([event, user_id]),
+  )
+  const lines = linesOf(site).map(({ event, user, admin }) => [event, user ?? admin ?? null])
+  assert.deepEqual(lines, rows)
+  return rows
+}
+
+function linesOf({ log }: Pick<Site, 'log'>, kind = 'authentication'): Record<string, unknown>[] {
+  return log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === kind)
+}
+
+describe('the audit trail', () => {
+  test('has whoever signs up, in and out, and who takes a token or uses a password', async (t) => {
+    const site = await startSite(t)
+    const { id, ...ada } = await signUp(site)
+    const browser = await signIn(site, ada)
+    await browser.json('/login', { username: ada.email, password })
+    await takeToken(site, ada)
+    await takeJWT(site, ada)
+    await site.visitor().post('/login?as=user', basic(ada))
+    await browser.form('/logout', {})
+    await browser.form('/users', { ...registration('Bob'), password, confirmPassword: password } as never)
+    const [bob] = await sql(site, "select id from users where name = 'Bob'")
+    assert.deepEqual(await trailOf(site), [
+      ['signed up', id],
+      ['signed in', id],
+      ['signed in', id],
+      ['token issued', id],
+      ['token issued', id],
+      ['password used', id],
+      ['signed out', id],
+      ['signed up', bob?.id],
+    ])
+  })
+
+  test('has who is signed up by somebody else’s browser under the new account', async (t) => {
+    const site = await startSite(t)
+    const browser = await signIn(site, await signUp(site))
+    await reset(site)
+    const bob = await browser.json('/users', registration('Bob'))
+    assert.deepEqual(await trailOf(site), [['signed up', bob.record.id]])
+  })
+
+  test('has a wrong password under the account that it was tried at, on every way to it', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const grace = await addAdmin(site)
+    const browser = await signIn(site, ada)
+    await reset(site)
+    const wrong = { username: ada.email, password: 'wrong' }
+    await site.visitor().form('/login', wrong)
+    await site.visitor().json('/login', wrong)
+    await site.visitor().post('/login', basic(ada, 'wrong'))
+    await site.visitor().get('/account/activity', basic(ada, 'wrong'))
+    await browser.form('/account/password', {
+      currentPassword: 'wrong',
+      password: newPassword,
+      confirmPassword: newPassword,
+    })
+    await site.visitor().get('/secure', basic(grace, 'wrong'))
+    await site.visitor().json('/login', { username: 'nobody@example.com', password })
+    assert.deepEqual(await trailOf(site), [
+      ...Array(5).fill(['credentials refused', ada.id]),
+      ['credentials refused', grace.id],
+      ['credentials refused', null],
+    ])
+    for (const { outcome } of linesOf(site)) assert.equal(outcome, 'refusal')
+  })
+
+  test('has who changes, makes and ends something of the account, when it is a success', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const browser = await signIn(site, ada)
+    await signIn(site, ada)
+    const others = await browser.get('/account/sessions')
+    const other = (JSON.parse(others.text) as { id: string; current: boolean }[]).find(
+      (each) => !each.current,
+    )
+    await reset(site)
+    await browser.form('/account/name', { name: '' })
+    await browser.form('/account/name', { name: 'Ada King' })
+    await browser.json('/account/tokens', { name: '' })
+    const token = await browser.json('/account/tokens', { name: 'backup' })
+    await browser.post(`/account/tokens/${token.record.id}/revoke`)
+    await browser.post(`/account/tokens/${token.record.id}/revoke`)
+    await browser.post(`/account/sessions/${other?.id}/end`)
+    await browser.post(`/account/sessions/${other?.id}/end`)
+    await browser.post('/account/sessions/end-others')
+    const change = { currentPassword: password, password: newPassword, confirmPassword: newPassword }
+    await browser.form('/account/password', { ...change, confirmPassword: 'another' })
+    await browser.form('/account/password', change)
+    await browser.form('/account/close', { password: newPassword })
+    await browser.form('/account/close', { password: newPassword, confirm: 'on' })
+    assert.deepEqual(
+      await trailOf(site),
+      [
+        'name changed',
+        'token created',
+        'token revoked',
+        'session ended',
+        'other sessions ended',
+        'password changed',
+        'account closed',
+      ].map((event) => [event, ada.id]),
+    )
+  })
+
+  test('has every use of an admin’s account', async (t) => {
+    const site = await startSite(t)
+    const grace = await addAdmin(site)
+    await site.visitor().get('/secure', basic(grace))
+    await site.visitor().get('/secure', basic(grace))
+    assert.deepEqual(await trailOf(site), [
+      ['admin used', grace.id],
+      ['admin used', grace.id],
+    ])
+    assert.deepEqual(
+      linesOf(site).map(({ admin }) => admin),
+      [grace.id, grace.id],
+    )
+  })
+
+  test('says from where, with which device and on which request; the request has its own one line', async (t) => {
+    const site = await startSite(t, { TRUST_PROXY: '1' })
+    const ada = await signUp(site)
+    await reset(site)
+    const from = { 'x-forwarded-for': '203.0.113.7', 'user-agent': `Firefox\t\t143 ${'x'.repeat(400)}` }
+    await site.visitor().json('/login', { username: ada.email, password }, from)
+    const [row, ...more] = await rowsOf(site)
+    assert.equal(row?.address, '203.0.113.7')
+    assert.equal(row?.user_agent, `Firefox 143 ${'x'.repeat(400)}`.slice(0, 255))
+    const [line] = linesOf(site)
+    assert.deepEqual(
+      [line?.address, line?.userAgent, line?.request],
+      [row?.address, row?.user_agent, row?.request],
+    )
+    assert.match(String(line?.time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    const requests = linesOf(site, 'request')
+    assert.deepEqual([requests.map(({ request }) => request), more], [[row?.request], []])
+  })
+
+  test('has no row of what strangers can do without end: look, sign out, send tokens and nonsense', async (t) => {
+    const site = await startSite(t)
+    const visitor = site.visitor()
+    for (const path of ['/', '/login', '/signup', '/account', '/account/activity', '/nowhere']) {
+      await visitor.page(path)
+      await visitor.get(path)
+    }
+    await visitor.post('/logout')
+    await visitor.form('/logout', {})
+    await visitor.json('/login', { username: 'x' })
+    await visitor.json('/users', {})
+    for (const header of [bearer('kauth_x'), bearer('eyJ.eyJ.x'), { authorization: 'Basic x' }]) {
+      await visitor.get('/me', header)
+      await visitor.get('/secure', header)
+      await visitor.post('/login', header)
+      await visitor.post('/logout', header)
+    }
+    await visitor.get('/me', basic({ email: 'ada@example.com' }))
+    assert.deepEqual(await rowsOf(site), [])
+    for (const { event } of linesOf(site)) assert.equal(event, 'credentials refused')
+  })
+
+  test('P2 has one row a day of the guesses at an account, and one of those that were throttled', async (t) => {
+    const site = await startSite(t, { THROTTLE: 'on' })
+    const ada = await signUp(site)
+    await reset(site)
+    for (let i = 0; i < 40; i += 1) await site.visitor().post('/login', basic(ada, 'wrong'))
+    for (let i = 0; i < 80; i += 1) await site.visitor().post('/login', basic({ email: `${i}@example.com` }))
+    const rows = await rowsOf(site)
+    assert.deepEqual(
+      rows.map(({ event, user_id, times }) => [event, user_id, times]),
+      [
+        ['credentials refused', ada.id, 10],
+        ['throttled', ada.id, 1],
+        ['credentials refused', null, 40],
+      ],
+    )
+    assert.equal(linesOf(site).length, 120, 'the log has every one')
+  })
+
+  test('answers alike, with a row each, whether the account exists or not', async (t) => {
+    const site = await startSite(t, { THROTTLE: 'on' })
+    const ada = await signUp(site)
+    await reset(site)
+    const shown = async (email: string) => {
+      const { status, text, headers } = await site
+        .visitor()
+        .json('/login', { username: email, password: 'wrong' })
+      return { status, text, headers: { ...headers, date: undefined } }
+    }
+    assert.deepEqual(await shown(ada.email), await shown('eve@example.com'))
+    assert.deepEqual(
+      (await rowsOf(site)).map(({ event, user_id }) => [event, user_id]),
+      [
+        ['credentials refused', ada.id],
+        ['credentials refused', null],
+      ],
+    )
+  })
+
+  test('lets sign-in and sign-out stand where it takes no row, and says so in the log', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    site.log.length = 0
+    await sql(site, 'alter table events rename to lost')
+    const browser = await signIn(site, ada)
+    assert.equal((await browser.get('/me')).status, 200)
+    assert.equal((await browser.form('/login', { username: ada.email, password: 'wrong' })).status, 401)
+    assert.equal((await browser.get('/me')).status, 200)
+    assert.equal((await browser.form('/logout', {})).status, 303)
+    assert.equal((await browser.get('/me')).status, 401)
+    assert.deepEqual(
+      linesOf(site).map(({ event, user }) => [event, user]),
+      ['signed in', 'credentials refused', 'signed out'].map((event) => [event, ada.id]),
+    )
+    const requests = linesOf(site).map(({ request }) => request)
+    const errors = linesOf(site, 'the audit trail in the database lacks an event')
+    assert.deepEqual(
+      errors.map(({ level, request }) => [level, request]),
+      requests.map((request) => [50, request]),
+    )
+  })
+
+  test('has no event of what the database could not decide', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    await reset(site)
+    await sql(site, 'alter table users rename to lost')
+    assert.equal((await site.visitor().post('/login', basic(ada))).status, 503)
+    assert.equal((await site.visitor().json('/login', { username: ada.email, password })).status, 503)
+    assert.deepEqual([await rowsOf(site), linesOf(site)], [[], []])
+  })
+
+  test('cannot be forged by what is typed as a name, or said by a device', async (t) => {
+    const site = await startSite(t)
+    const unit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
+    const typed = fc.oneof(
+      fc.string({ unit, maxLength: 60 }),
+      fc.constantFrom(
+        'a\n{"level":30,"msg":"authentication","event":"signed in"}',
+        '\u001b[2Jadmin',
+        '\u2028\u2029\u0085',
+        '"},{"event":"admin used"',
+      ),
+    )
+    // What Node's own client lets into a header.
+    const header = fc.string({
+      unit: fc.integer({ min: 0x80, max: 0xff }).map((code) => String.fromCharCode(code)),
+    })
+    await fc.assert(
+      fc.asyncProperty(typed, typed, header, async (username, secret, userAgent) => {
+        site.log.length = 0
+        const { status } = await site
+          .visitor()
+          .json('/login', { username, password: secret }, { 'user-agent': userAgent || 'x' })
+        assert.ok(status === 401 || status === 400)
+        const events = linesOf(site)
+        assert.equal(site.log.length, events.length + 1)
+        for (const line of site.log) assert.match(line, /^[\x20-\x7e]+\n$/)
+        for (const { event, user = null } of events)
+          assert.deepEqual([event, user], ['credentials refused', null])
+      }),
+      { numRuns: 150 },
+    )
+    const port = Number(new URL(site.url).port)
+    await rawRequest(port, ['User-Agent: a\u001b[2J\u0085'], 'GET /\u2028 HTTP/1.1')
+    for (const line of site.log) assert.match(line, /^[\x20-\x7e]+\n$/)
+    for (const { event, user_id, user_agent } of await rowsOf(site)) {
+      assert.deepEqual([event, user_id], ['credentials refused', null])
+      assert.doesNotMatch(String(user_agent), /[\p{C}\p{Zl}\p{Zp}]/u)
+    }
+  })
+})

@@ -1,0 +1,52 @@
+import type { EntityManager } from '@mikro-orm/core'
+import { clockSkew } from '../../database/future-time.ts'
+import { Event } from './event.ts'
+import { refusals } from './event-name.ts'
+
+const length = 100
+
+/** A page of the events of an account, newest first. */
+export interface EventPage {
+  readonly events: Event[]
+  /** The last of the owner's own events, if there are older ones. */
+  readonly last?: string | undefined
+}
+
+/**
+ * Finds a page of events. Only the owner's own events fill it. The refusals of the same time stand between them, at most
+ * two a day, so that strangers cannot push a sign-in off the page.
+ */
+export async function eventPage(
+  em: EntityManager,
+  userId: string,
+  { before, now }: { before?: string | undefined; now: number },
+): Promise<EventPage> {
+  const end = before === undefined ? now + clockSkew : timeOf(before)
+  const found = await em.find(
+    Event,
+    {
+      userId,
+      event: { $nin: refusals },
+      at: { $lte: new Date(now + clockSkew) },
+      ...(before !== undefined && { id: { $lt: before } }),
+    },
+    { orderBy: { id: 'desc' }, limit: length + 1 },
+  )
+  const own = found.slice(0, length)
+  const last = found.length > length ? own.at(-1) : undefined
+  const start = last?.at ?? new Date(0)
+  const refused = await em.find(
+    Event,
+    { userId, event: { $in: refusals }, at: { $gte: start, $lt: new Date(end) } },
+    { orderBy: { id: 'desc' }, limit: length },
+  )
+  const events = [...own, ...refused].sort(
+    (one, other) => other.at.getTime() - one.at.getTime() || (other.id < one.id ? -1 : 1),
+  )
+  return { events, last: last?.id }
+}
+
+/** The time of a UUID of version 7, in milliseconds (RFC 9562 §5.7). */
+function timeOf(id: string): number {
+  return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+}

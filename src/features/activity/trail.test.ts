@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { describe, type TestContext, test } from 'node:test'
+import { MikroORM } from '@mikro-orm/core'
+import fc from 'fast-check'
+import { databaseOptions } from '../../database/database-options.ts'
+import { loadDialect } from '../../database/load-dialect.ts'
+import { openDatabase } from '../../database/open-database.ts'
+import { createLog } from '../../log/log.ts'
+import { schema } from '../../schema.ts'
+import { isOnPostgres, makeDatabase } from '../../testing/test-database.ts'
+import { User } from '../../users/user.ts'
+import { Event } from './event.ts'
+import { Audit, type Happening } from './trail.ts'
+
+const day = 24 * 60 * 60_000
+const from = {
+  address: '192.0.2.1',
+  userAgent: 'curl/8.5.0',
+  request: '0f1c8d3e-2b6a-4f6e-9a53-7b1f8f0d2c11',
+}
+const ada = { kind: 'user', id: '01939d5c-0000-7000-8000-000000000001' } as const
+const signedIn: Happening = { event: 'signed in', account: ada, ...from }
+
+/** A trail in a database of its own, every statement that is run, and a clock that the test turns. */
+async function openTrail(t: TestContext, { level = 'info' } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'audit-'))
+  const { url, drop } = await makeDatabase(folder)
+  await (await openDatabase(url, schema)).close()
+  const statements: string[] = []
+  const orm = await MikroORM.init({
+    ...databaseOptions(await loadDialect(url), schema),
+    debug: ['query', 'query-params'],
+    colors: false,
+    logger: (line) => statements.push(line.replace(/^\[query\] | \[took .*$/g, '')),
+  })
+  t.after(async () => {
+    await orm.close()
+    await drop()
+    await rm(folder, { recursive: true })
+  })
+  const lines: string[] = []
+  const sink = new Writable({
+    write(line, _encoding, done) {
+      lines.push(String(line))
+      done()
+    },
+  })
+  const clock = { now: Date.parse('2026-11-21T12:00:00Z') }
+  const audit = new Audit(orm, createLog(level, sink), () => clock.now)
+  const rows = () => orm.em.fork().find(Event, {}, { orderBy: { id: 'asc' } })
+  const execute = (sql: string) => orm.em.getConnection().execute(sql)
+  const addUser = async (email: string, disabledAt?: Date) => {
+    const em = orm.em.fork()
+    const columns = { name: 'Ada', email, emailKey: email.toLowerCase(), passwordHash: '' }
+    const user = em.create(User, { ...columns, disabledAt: disabledAt ?? null })
+    await em.flush()
+    return user.id
+  }
+  return { orm, audit, clock, lines, rows, statements, execute, addUser }
+}
+
+describe('Audit', () => {
+  test('writes a line and a row that say the same: who, what, from where, on which request', async (t) => {
+    const { audit, lines, rows } = await openTrail(t)
+    await audit.record(signedIn)
+    const [line, ...more] = lines.map((each) => JSON.parse(each))
+    const { level, time, ...told } = line
+    assert.deepEqual(told, {
+      event: 'signed in',
+      outcome: 'success',
+      user: ada.id,
+      ...from,
+      msg: 'authentication',
+    })
+    assert.match(time, /^\d{4}-.+Z$/)
+    const [row] = await rows()
+    const { id, at, userId, ...same } = { ...row }
+    assert.deepEqual(
+      { userId, ...same },
+      { userId: ada.id, event: 'signed in', times: 1, refusal: null, ...from },
+    )
+    assert.equal(at?.toISOString(), '2026-11-21T12:00:00.000Z')
+    assert.deepEqual([more, (await rows()).length], [[], 1])
+  })
+
+  test('finds out whose password was tried, with the same statements for an account that does not exist', async (t) => {
+    const { audit, lines, rows, statements, addUser } = await openTrail(t)
+    const known = await addUser('Grace@example.com')
+    const disabled = await addUser('eve@example.com', new Date())
+    const tries = [
+      'Grace@example.com',
+      'grace@EXAMPLE.com',
+      'eve@example.com',
+      'nobody@example.com',
+      '',
+      'x\'"%_',
+      ' Grace@example.com',
+      'Grace@example.com\t',
+      'Grace@example.com\0',
+    ]
+    const work: string[][] = []
+    for (const username of tries) {
+      statements.length = 0
+      await audit.record({ event: 'credentials refused', account: { kind: 'user', username }, ...from })
+      work.push(statements.map((each) => each.replace(/'[^']*'|"[^"]*"|null|\d+/g, '?')))
+    }
+    const expected = [known, known, disabled, null, null, null, null, null, null]
+    assert.deepEqual(
+      (await rows()).map(({ userId, times }) => [userId, times]),
+      [
+        [known, 2],
+        [disabled, 1],
+        [null, 6],
+      ],
+    )
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).user),
+      expected,
+    )
+    assert.equal(work[0]?.length, 2)
+    for (const each of work) assert.equal(each.length, work[0]?.length)
+    // One plain row for whoever it is: to make an entity of one that is there would take time that tells.
+    assert.match(work[0]?.[0] ?? '', /^select \(select id from users where email_key = \?\) as id$/)
+    assert.ok(!lines.join('').includes('example.com'), 'what somebody typed as a name may be a password')
+  })
+
+  test('writes every line, whatever the level of the log', async (t) => {
+    const { audit, lines } = await openTrail(t, { level: 'silent' })
+    await audit.record(signedIn)
+    assert.equal(lines.length, 1)
+  })
+
+  test('lets the answer stand where the database takes no row; the line is there, and one that says so', async (t) => {
+    const { audit, lines, execute } = await openTrail(t)
+    await execute('alter table events rename to lost')
+    await audit.record(signedIn)
+    await execute('alter table users rename to lost_users')
+    await audit.record({ ...signedIn, account: { kind: 'user', username: 'ada@example.com' } })
+    const told = lines.map((line) => JSON.parse(line))
+    const lacks = ['error', 'the audit trail in the database lacks an event', from.request]
+    assert.deepEqual(
+      told.map(({ level, msg, request }) => [level === 50 ? 'error' : 'info', msg, request]),
+      [
+        ['info', 'authentication', from.request],
+        lacks,
+        lacks,
+        ['info', 'authentication', from.request],
+        lacks,
+      ],
+    )
+    assert.doesNotMatch(lines.join(''), /insert|select|ada@/i)
+  })
+
+  test('writes no row of credentials that were nobody’s, which anybody can send without end', async (t) => {
+    const { audit, lines, rows } = await openTrail(t)
+    for (let i = 0; i < 100; i += 1) await audit.record({ event: 'credentials refused', ...from })
+    assert.deepEqual([(await rows()).length, lines.length], [0, 100])
+  })
+
+  test('writes a row of what is throttled once in a quarter of an hour for a network, and for an account', async (t) => {
+    const { audit, clock, lines, rows } = await openTrail(t)
+    const throttled = (username: string, address: string) =>
+      audit.record({ event: 'throttled', account: { kind: 'user', username }, ...from, address })
+    for (let i = 0; i < 200; i += 1) await throttled('ada@example.com', '192.0.2.1')
+    for (let i = 0; i < 200; i += 1) await throttled(`${i}@example.com`, '192.0.2.1')
+    for (let i = 0; i < 200; i += 1) await throttled('ADA@example.com', `198.51.100.${i}`)
+    for (let i = 0; i < 200; i += 1) await throttled(`six${i}@example.com`, `2001:db8::${i}`)
+    assert.deepEqual([(await rows()).length, lines.length], [2, 800])
+    clock.now += 15 * 60_000
+    await throttled('ada@example.com', '192.0.2.1')
+    const times = (await rows()).map((row) => row.times)
+    assert.deepEqual(times, [2, 1], 'of one day and account one row')
+  })
+
+  test('writes a row of a password that a program sends again and again once in a quarter of an hour', async (t) => {
+    const { audit, lines, rows } = await openTrail(t)
+    const used = { ...signedIn, event: 'password used' } as const
+    for (let i = 0; i < 100; i += 1) await audit.record(used)
+    await audit.record({ ...used, address: '203.0.113.1' })
+    assert.deepEqual([(await rows()).length, lines.length], [2, 101])
+  })
+
+  test('writes a row of what its owner can do again and again at no cost once a minute, so that the rest stays in sight', async (t) => {
+    const { audit, clock, lines, rows } = await openTrail(t)
+    const cheap = ['name changed', 'other sessions ended'] as const
+    await audit.record(signedIn)
+    for (let i = 0; i < 200; i += 1)
+      for (const event of cheap) await audit.record({ ...signedIn, event, address: `192.0.2.${i}` })
+    assert.deepEqual(
+      (await audit.page(ada.id)).events.map(({ event }) => event),
+      ['other sessions ended', 'name changed', 'signed in'],
+    )
+    assert.equal(lines.length, 401)
+    clock.now += 60_000
+    for (const event of cheap) await audit.record({ ...signedIn, event })
+    for (const event of cheap)
+      await audit.record({ event, ...from, account: { kind: 'user', id: 'somebody else' } })
+    assert.equal((await rows()).length, 7)
+  })
+
+  test('cannot be made to hold a forged line, or anything that a terminal obeys', async (t) => {
+    const { audit, lines, rows } = await openTrail(t)
+    const unit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
+    const hostile = fc.oneof(
+      fc.string({ unit, maxLength: 400 }),
+      fc.constantFrom('a\n{"event":"signed in"}', '\u001b]0;x\u0007', '\u009b2J', 'a\u2028b', '\u202e'),
+    )
+    await fc.assert(
+      fc.asyncProperty(hostile, hostile, hostile, async (username, userAgent, address) => {
+        lines.length = 0
+        const account = { kind: 'user', username } as const
+        await audit.record({ event: 'credentials refused', account, ...from, userAgent, address })
+        assert.equal(lines.length, 1)
+        assert.match(lines.join(''), /^[\x20-\x7e]+\n$/)
+        const line = JSON.parse(lines.join(''))
+        const keys = ['level', 'time', 'event', 'outcome', 'user', 'address', 'userAgent', 'request', 'msg']
+        assert.deepEqual(Object.keys(line), keys)
+        assert.deepEqual([line.event, line.user], ['credentials refused', null])
+      }),
+      { numRuns: 300 },
+    )
+    for (const { userAgent, address } of await rows()) {
+      assert.ok(userAgent.length <= 255 && address.length <= 45)
+      assert.doesNotMatch(userAgent + address, /[\p{C}\p{Zl}\p{Zp}]/u)
+    }
+  })
+
+  test('pages the events of an account, newest first, a hundred at a time, by the index', async (t) => {
+    const { audit, statements, execute } = await openTrail(t)
+    const grace = { kind: 'user', id: 'somebody else' } as const
+    for (let i = 0; i < 120; i += 1) {
+      await audit.record({ ...signedIn, request: `${i}` })
+      await audit.record({ ...signedIn, account: grace })
+    }
+    statements.length = 0
+    const first = await audit.page(ada.id)
+    const second = await audit.page(ada.id, first.last)
+    assert.deepEqual(
+      [...first.events, ...second.events].map(({ request }) => Number(request)),
+      Array.from({ length: 120 }, (_, i) => 119 - i),
+    )
+    assert.deepEqual([first.events.length, second.last], [100, undefined])
+    // PostgreSQL reads a table as a whole as long as it is small.
+    if (isOnPostgres) return
+    for (const statement of [...statements]) {
+      const plan = await execute(`explain query plan ${statement}`)
+      assert.match(plan[0].detail, /USING INDEX events_user_id_index \(user_id=\?/)
+    }
+  })
+
+  test('P3 keeps a sign-in on the first page, whatever strangers do afterwards', async (t) => {
+    const { audit, clock, rows, addUser } = await openTrail(t)
+    const id = await addUser('ada@example.com')
+    const account = { kind: 'user', username: 'ada@example.com' } as const
+    await audit.record({ ...signedIn, account: { kind: 'user', id } })
+    for (let today = 0; today < 170; today += 1) {
+      for (let i = 0; i < 10; i += 1) {
+        const address = `2001:db8:${today}:${i}::1`
+        await audit.record({ ...from, event: 'credentials refused', account, address })
+        await audit.record({ ...from, event: 'throttled', account, address })
+      }
+      clock.now += day
+    }
+    const { events, last } = await audit.page(id)
+    assert.deepEqual([events.at(-1)?.event, events.length, last], ['signed in', 101, undefined])
+    assert.equal((await rows()).length, 341)
+    const [refused] = events.filter(({ event }) => event === 'credentials refused')
+    assert.deepEqual([refused?.times, refused?.address], [10, '2001:db8:169:9::1'])
+  })
+
+  test('P2 writes a bounded number of rows of refusals at names that nobody has', async (t) => {
+    const { audit, lines, rows } = await openTrail(t)
+    for (let i = 0; i < 1000; i += 1) {
+      const account = { kind: 'user', username: `${i}@example.com` } as const
+      const address = `2001:db8:0:${i}::1`
+      await audit.record({ ...from, event: 'credentials refused', account, address })
+    }
+    const found = await rows()
+    assert.ok(found.length <= 64, `${found.length} rows`)
+    assert.equal(lines.length, 1000)
+    assert.equal(
+      found.reduce((sum, { times }) => sum + times, 0),
+      1000,
+    )
+  })
+
+  test('P4 neither shows nor keeps events of a clock that was ahead', async (t) => {
+    const { audit, clock, rows } = await openTrail(t)
+    await audit.record({ ...signedIn, request: 'before' })
+    clock.now += 400 * day
+    for (let i = 0; i < 150; i += 1) await audit.record({ ...signedIn, request: 'ahead' })
+    clock.now -= 400 * day
+    assert.deepEqual(
+      (await audit.page(ada.id)).events.map(({ request }) => request),
+      ['before'],
+    )
+    assert.equal(await audit.purge(), 150)
+    assert.deepEqual(
+      (await rows()).map(({ request }) => request),
+      ['before'],
+    )
+  })
+
+  test('forgets what is older than 180 days, in batches, by the index', async (t) => {
+    const { audit, clock, rows, statements, execute } = await openTrail(t)
+    for (let i = 0; i < 5; i += 1) await audit.record(signedIn)
+    clock.now += 180 * day
+    await audit.record(signedIn)
+    assert.equal(await audit.purge(), 0)
+    clock.now += 1
+    statements.length = 0
+    assert.deepEqual([await audit.purge(3), await audit.purge(3), await audit.purge(3)], [3, 2, 0])
+    assert.equal((await rows()).length, 1)
+    // PostgreSQL reads a table as a whole as long as it is small.
+    if (isOnPostgres) return
+    const plan = await execute(`explain query plan ${statements[0]}`)
+    const steps = plan.map(({ detail }: { detail: string }) => detail).join()
+    assert.match(steps, /USING (COVERING )?INDEX events_at_index \(at<\?\).*events_at_index \(at>\?\)/)
+  })
+})

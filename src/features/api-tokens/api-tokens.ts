@@ -1,0 +1,103 @@
+import type Router from '@koa/router'
+import { fieldsOf } from '../../site/body.ts'
+import { refuseProblems, textFields } from '../../site/fields.ts'
+import { formAgain } from '../../site/form-again.ts'
+import type { SiteUses } from '../../site/last-uses.ts'
+import { leaveNotice, takeNotice } from '../../site/notice.ts'
+import { queried } from '../../site/query.ts'
+import type { TokenRecord } from '../../site/records.ts'
+import { Refusal } from '../../site/refusal.ts'
+import { seeOther } from '../../site/see-other.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { page, type Views } from '../../site/views.ts'
+import { wantsPage } from '../../site/wants-page.ts'
+import { nameProblem } from '../../users/person-name.ts'
+import { User } from '../../users/user.ts'
+import { usualDays } from '../../users/user-token.ts'
+import { audit } from '../activity/audited.ts'
+import { limited } from '../sign-in/guessing.ts'
+import { owner } from '../sign-in/owner.ts'
+import { NewToken } from './new-token.ts'
+import { createToken, goodTokens, revokeToken } from './own-tokens.ts'
+
+const mostDays = 365
+const perPage = 100
+
+/** `/account/tokens`: what programs call the API with in somebody's name. */
+export function tokens(
+  router: Router<object, SiteContext>,
+  { uses, isTls }: { uses: SiteUses; isTls: boolean },
+): void {
+  const newToken = new NewToken({ isTls })
+  const listed = (ctx: SiteContext) => newest(ctx, uses)
+  const tokensPage = async (ctx: SiteContext, more: Partial<Views['tokens']>) =>
+    page(ctx, 'tokens', { ...(await listed(ctx)), ...more })
+  const again = formAgain((ctx, errors) => {
+    const { name, days } = textFields(ctx, 'name', 'days')
+    return tokensPage(ctx, { errors, values: { name, days } })
+  })
+
+  router.get('/account/tokens', ...owner(), async (ctx) => {
+    if (wantsPage(ctx)) {
+      await tokensPage(ctx, { created: await newToken.take(ctx), notice: takeNotice(ctx) })
+      return
+    }
+    const { tokens, older } = await listed(ctx)
+    // RFC 8288 §3.
+    if (older) ctx.set('Link', `<${older}>; rel="next"`)
+    ctx.body = tokens
+  })
+
+  router.post('/account/tokens', ...owner(), again, async (ctx) => {
+    const user = ctx.auth.require(User)
+    const name = textFields(ctx, 'name').name.trim()
+    const days = daysOf(ctx)
+    refuseProblems({ name: nameProblem(name), days: daysProblem(days) })
+    await limited(ctx, { action: 'token', account: user.id }, async () => {
+      const created = await createToken(ctx, { name, days })
+      audit(ctx, 'token created', user)
+      if (wantsPage(ctx)) {
+        newToken.leave(ctx, created)
+        seeOther(ctx, '/account/tokens')
+      } else {
+        ctx.status = 201
+        ctx.body = created
+      }
+    })
+  })
+
+  router.post('/account/tokens/:id/revoke', ...owner(), async (ctx) => {
+    const name = await revokeToken(ctx, ctx.params.id ?? '')
+    // The same for a token of somebody else, for one that has been revoked, and for one that never was.
+    if (name === undefined) throw new Refusal(404, 'You have no such token.')
+    audit(ctx, 'token revoked', ctx.auth.require(User))
+    if (wantsPage(ctx)) {
+      leaveNotice(ctx, `The token “${name}” has been revoked.`)
+      seeOther(ctx, '/account/tokens')
+    } else ctx.status = 204
+  })
+}
+
+/** As many as a page holds, and where the older ones are. */
+async function newest(
+  ctx: SiteContext,
+  uses: SiteUses,
+): Promise<{ tokens: TokenRecord[]; older?: string | undefined }> {
+  const found = await goodTokens(ctx, uses.tokens, { before: queried(ctx, 'before'), most: perPage + 1 })
+  const tokens = found.slice(0, perPage)
+  const isMore = found.length > perPage
+  return { tokens, older: isMore ? `/account/tokens?before=${tokens.at(-1)?.id}` : undefined }
+}
+
+// A form sends digits and a program a number; or neither, which will do.
+function daysOf(ctx: SiteContext): number {
+  const { days = usualDays } = fieldsOf(ctx)
+  if (typeof days === 'number') return days
+  const isFromForm = Boolean(ctx.is('urlencoded')) && typeof days === 'string' && /^\d{1,3}$/.test(days)
+  return isFromForm ? Number(days) : Number.NaN
+}
+
+function daysProblem(days: number): string | undefined {
+  const isGood = Number.isInteger(days) && days >= 1 && days <= mostDays
+  return isGood ? undefined : `Choose for how many days the token is good: 1 to ${mostDays}.`
+}

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, test } from 'node:test'
+import { JWTKeys, SessionToken } from '#auth/jwt'
+import { count, dump, hide, sql } from '../../testing/database.ts'
+import { addAdmin, basic, bearer, keysOf, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
+import type { Answer } from '../../testing/promises.ts'
+import { startSite } from '../../testing/site.ts'
+import { newTokenValue } from '../../users/token-value.ts'
+
+const bearerChallenge = 'Bearer realm="restricted"'
+const refusedToken = 'Bearer realm="restricted", error="invalid_token"'
+const basicChallenge = 'Basic realm="restricted", charset="UTF-8"'
+
+describe('GET /me', () => {
+  test('answers with the user record to a session, an opaque token and a signed one', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const answers = [
+      await (await signIn(site, person)).get('/me'),
+      await site.visitor().get('/me', bearer(await takeToken(site, person))),
+      await site.visitor().get('/me', bearer(await takeJWT(site, person))),
+    ]
+    for (const { status, record, cookies, headers } of answers) {
+      assert.deepEqual([status, record], [200, { ...person }])
+      assert.deepEqual(cookies, [], 'only signing in writes a session')
+      assert.equal(headers['cache-control'], 'no-store')
+    }
+  })
+
+  test('refuses a stranger, 401, with a challenge and no error code', async (t) => {
+    const site = await startSite(t)
+    const { status, challenges } = await site.visitor().get('/me')
+    assert.deepEqual([status, challenges], [401, [bearerChallenge]])
+    const page = await site.visitor().page('/me')
+    assert.equal(page.status, 401)
+    assert.match(page.text, /<a class="button" href="\/login">/)
+  })
+
+  test('refuses any token that is not good, 401 invalid_token', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const token = await takeToken(site, person)
+    const jwt = await takeJWT(site, person)
+    const [header, payload] = jwt.split('.')
+    const foreign = new JWTKeys({
+      secrets: ['f'.repeat(32)],
+      issuer: 'koa-authenticators',
+      audience: 'koa-authenticators',
+    })
+    const none = `${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${payload}`
+    const refused = {
+      'one that was never issued': newTokenValue(),
+      'one with a wrong checksum': `${token.slice(0, -1)}${token.endsWith('A') ? 'Q' : 'A'}`,
+      'one in another case': token.toUpperCase(),
+      'a digest from the database': String((await sql(site, 'select value from user_tokens'))[0]?.value),
+      'a JWT of other keys': foreign.sign(new SessionToken(person.id)),
+      'a JWT without a signature': `${header}.${payload}.`,
+      'a JWT that says none': `${none}.x`,
+      'a JWT that was cut': jwt.slice(0, -1),
+      'a JWT that is over': keysOf(site, () => Date.now() - 900_000).sign(
+        new SessionToken(person.id, new Date(Date.now() - 1)),
+      ),
+    }
+    for (const [what, each] of Object.entries(refused)) {
+      const { status, challenges } = await site.visitor().get('/me', bearer(each))
+      assert.deepEqual([status, challenges], [401, [refusedToken]], what)
+    }
+  })
+
+  test('takes no password, and no token from anywhere but the header', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const token = await takeToken(site, person)
+    const headers: Record<string, string>[] = [
+      basic(person),
+      { authorization: token },
+      { authorization: `Token ${token}` },
+      { authorization: `Bearer ${token} x` },
+      { authorization: `Bearer\t${token}` },
+      { authorization: `Bearer ${token}, Bearer ${token}` },
+      { cookie: `session=${token}` },
+      { 'x-authorization': `Bearer ${token}` },
+    ]
+    for (const each of headers) {
+      const { status, challenges } = await site.visitor().get('/me', each)
+      assert.deepEqual([status, challenges], [401, [bearerChallenge]], JSON.stringify(Object.keys(each)))
+    }
+    assert.equal((await site.visitor().get(`/me?access_token=${token}`)).status, 401)
+    for (const scheme of ['bearer', 'BEARER', 'Bearer   '])
+      assert.equal((await site.visitor().get('/me', { authorization: `${scheme} ${token}` })).status, 200)
+  })
+
+  test('takes two Authorization headers for none', async (t) => {
+    const site = await startSite(t)
+    const token = await takeToken(site, await signUp(site))
+    const lines = [`Authorization: Bearer ${token}`, `Authorization: Bearer ${token}`]
+    assert.match(await raw(site.url, ['GET /me HTTP/1.1', 'Host: x', ...lines]), /^HTTP\/1\.1 401 /)
+    assert.match(await raw(site.url, ['GET /me HTTP/1.1', 'Host: x', ...lines.slice(1)]), /^HTTP\/1\.1 200 /)
+  })
+
+  test('deletes the record of a token that is over', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const [over, good] = [await takeToken(site, person), await takeToken(site, person)]
+    await sql(
+      site,
+      'update user_tokens set expires_at = ? where id = (select id from user_tokens order by id limit 1)',
+      [Date.now()],
+    )
+    assert.equal((await site.visitor().get('/me', bearer(over))).status, 401)
+    assert.equal(await count(site, 'user_tokens'), 1)
+    assert.equal((await site.visitor().get('/me', bearer(good))).status, 200)
+  })
+
+  test('lets the Authorization header decide alone: the session is neither read nor changed', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site, 'Ada'))
+    const token = await takeToken(site, await signUp(site, 'Bob'))
+    await sql(site, 'update sessions set seen_at = seen_at - 120000')
+    const { sessions } = await dump(site)
+    const right = await ada.get('/me', bearer(token))
+    assert.deepEqual([right.status, right.record.name, right.cookies], [200, 'Bob', []])
+    for (const authorization of ['Bearer x', 'Basic eDp5', 'Bearer', 'x', '']) {
+      const { status, cookies } = await ada.get('/me', { authorization })
+      assert.deepEqual([status, cookies], [401, []], authorization)
+    }
+    assert.deepEqual((await dump(site)).sessions, sessions)
+    const restore = await hide(site, 'sessions')
+    assert.equal((await ada.get('/me', bearer(token))).status, 200)
+    await restore()
+    assert.equal((await ada.get('/me')).record.name, 'Ada')
+  })
+
+  test('knows neither a disabled nor a deleted user: 401 for the session, the token and the JWT', async (t) => {
+    const site = await startSite(t)
+    const endings = {
+      Disabled: 'update users set disabled_at = 1 where id = ?',
+      Deleted: 'delete from users where id = ?',
+    }
+    for (const [name, ending] of Object.entries(endings)) {
+      const person = await signUp(site, name)
+      const session = await signIn(site, person)
+      const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
+      await sql(site, ending, [person.id])
+      for (const path of ['/me', '/secure']) {
+        assert.equal((await session.get(path)).status, 401, `${name}: session at ${path}`)
+        assert.equal((await site.visitor().get(path, bearer(token))).status, 401, `${name}: token at ${path}`)
+        assert.equal((await site.visitor().get(path, bearer(jwt))).status, 401, `${name}: JWT at ${path}`)
+      }
+      assert.equal((await site.visitor().post('/login', basic(person))).status, 401)
+      assert.equal((await session.page('/account')).status, 303)
+      assert.equal((await session.page('/')).status, 200)
+    }
+    const [, disabled] = await sql(site, 'select 1 from sessions union all select 1 from user_tokens')
+    assert.ok(disabled, 'what belongs to a disabled account waits for its return')
+    await sql(site, 'update users set disabled_at = null')
+    assert.equal(await count(site, 'sessions'), 1)
+    assert.equal(await count(site, 'user_tokens'), 1)
+  })
+
+  test('tells each of several people their own name, 200 requests at the same time', async (t) => {
+    const site = await startSite(t)
+    const people: { name: string; ask: () => Promise<Answer> }[] = []
+    for (const name of ['Ada', 'Bob', 'Cyd', 'Dan', 'Eve']) {
+      const person = await signUp(site, name)
+      const session = await signIn(site, person)
+      people.push(
+        { name, ask: () => session.get('/me') },
+        ...[await takeToken(site, person), await takeJWT(site, person)].map((token) => ({
+          name,
+          ask: () => site.visitor().get('/me', bearer(token)),
+        })),
+      )
+    }
+    const asked = Array.from({ length: 200 }, (_, i) => people[i % people.length] ?? assert.fail())
+    const answers = await Promise.all(asked.map(({ ask }) => ask()))
+    assert.deepEqual(
+      answers.map(({ record }) => record.name),
+      asked.map(({ name }) => name),
+    )
+  })
+})
+
+describe('POST /validateLoggedInUser', () => {
+  test('answers 200 with an empty body to a signed token, and asks no database', async (t) => {
+    const site = await startSite(t)
+    const jwt = await takeJWT(site, await signUp(site))
+    const restore = await hide(site, 'users', 'user_tokens', 'admins', 'sessions')
+    const answer = await site.visitor('x'.repeat(43)).post('/validateLoggedInUser', bearer(jwt))
+    assert.deepEqual([answer.status, answer.text, answer.cookies], [200, '', []])
+    await restore()
+  })
+
+  test('refuses everything else, 401: a session, an opaque token, a password, a token that is over, nothing', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const session = await signIn(site, person)
+    const token = await takeToken(site, person)
+    const over = keysOf(site, () => Date.now() - 900_000).sign(
+      new SessionToken(person.id, new Date(Date.now() - 1)),
+    )
+    const path = '/validateLoggedInUser'
+    for (const answer of [
+      await session.post(path),
+      await site.visitor().post(path),
+      await site.visitor().post(path, basic(person)),
+    ])
+      assert.deepEqual([answer.status, answer.challenges], [401, [bearerChallenge]])
+    for (const each of [token, over])
+      assert.deepEqual((await site.visitor().post(path, bearer(each))).challenges, [refusedToken])
+    assert.equal((await session.get(path)).status, 405)
+  })
+})
+
+describe('GET /secure', () => {
+  test('lets an admin in by password, as Admin', async (t) => {
+    const site = await startSite(t)
+    const grace = await addAdmin(site)
+    const { status, record, cookies } = await site.visitor().get('/secure', basic(grace))
+    assert.deepEqual([status, record], [200, { as: 'Admin', id: grace.id, name: 'Grace' }])
+    assert.deepEqual(cookies, [])
+  })
+
+  test('lets a user in by session, opaque token and JWT, as User', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const answers = [
+      await (await signIn(site, person)).get('/secure'),
+      await site.visitor().get('/secure', bearer(await takeToken(site, person))),
+      await site.visitor().get('/secure', bearer(await takeJWT(site, person))),
+    ]
+    for (const { status, record } of answers)
+      assert.deepEqual([status, record], [200, { as: 'User', id: person.id, name: 'Ada' }])
+  })
+
+  test('tells an admin and a user with the same address apart by what they send', async (t) => {
+    const site = await startSite(t)
+    const user = await signUp(site, 'Grace')
+    const admin = await addAdmin(site, 'Grace')
+    const session = await signIn(site, user)
+    assert.equal((await session.get('/secure')).record.as, 'User')
+    const { record } = await session.get('/secure', basic(admin))
+    assert.deepEqual([record.as, record.id], ['Admin', admin.id])
+  })
+
+  test('refuses everybody else, 401, with a challenge for each way in', async (t) => {
+    const site = await startSite(t)
+    const user = await signUp(site)
+    const admin = await addAdmin(site)
+    const session = await signIn(site, user)
+    const refused = [
+      await site.visitor().get('/secure'),
+      await site.visitor().get('/secure', basic(user)),
+      await site.visitor().get('/secure', basic(admin, 'wrong')),
+      await session.get('/secure', basic(user)),
+    ]
+    for (const { status, challenges } of refused)
+      assert.deepEqual([status, challenges], [401, [basicChallenge, bearerChallenge]])
+    const { challenges } = await site.visitor().get('/secure', bearer('x'))
+    assert.deepEqual(challenges, [basicChallenge, refusedToken])
+    await sql(site, 'update admins set disabled_at = 1')
+    assert.equal((await site.visitor().get('/secure', basic(admin))).status, 401)
+  })
+})
+
+describe('records', () => {
+  test('of a user hold id, name and email, wherever one is shown', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ada = await signIn(site, person)
+    for (const { record } of [
+      await ada.get('/me'),
+      await site.visitor().post('/login?as=user', basic(person)),
+      await site.visitor().json('/login', { username: person.email, password: 'seven wise canaries 1815' }),
+    ])
+      assert.deepEqual(Object.keys(record), ['id', 'name', 'email'])
+  })
+})
+
+async function raw(url: string, lines: readonly string[]): Promise<string> {
+  const { port, hostname } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  // Left open: whoever has nothing more to say may be gone, and need no answer.
+  socket.write(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`, 'latin1')
+  return text(socket)
+}

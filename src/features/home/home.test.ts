@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { dump } from '../../testing/database.ts'
+import { basic, bearer, signIn, signUp, takeToken } from '../../testing/people.ts'
+import { startSite } from '../../testing/site.ts'
+
+const signOut = /<form method="post" action="\/logout">/
+
+describe('GET /', () => {
+  test('is the home page for anyone, and says that nobody is signed in', async (t) => {
+    const site = await startSite(t)
+    for (const answer of [await site.visitor().page('/'), await site.visitor().get('/')]) {
+      assert.equal(answer.status, 200)
+      assert.equal(answer.headers['content-type'], 'text/html; charset=utf-8')
+      assert.match(answer.text, /<a href="\/login">Sign in<\/a>/)
+      assert.doesNotMatch(answer.text, signOut)
+    }
+  })
+
+  test('shows who is signed in', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site, 'Ada'))
+    const { status, text } = await ada.page('/')
+    assert.equal(status, 200)
+    assert.match(text, /Account of <\/span><bdi>Ada<\/bdi>/)
+    assert.match(text, signOut)
+  })
+
+  test('escapes a name that is markup', async (t) => {
+    const site = await startSite(t)
+    const name = `<script>alert("1")</script>`
+    const ada = await signIn(site, await signUp(site, 'Ada', { name }))
+    for (const path of ['/', '/account', '/nowhere']) {
+      const { text } = await ada.page(path)
+      assert.ok(!text.includes('<script>alert'), path)
+      assert.match(text, /&lt;script&gt;alert/)
+    }
+  })
+
+  test('looks at a query of thousands of parameters once, as every page that has one does', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site, 'Ada')
+    const visitor = await signIn(site, ada)
+    const many = `?${'a&'.repeat(7_000)}`
+    const looks = t.mock.method(URLSearchParams.prototype, 'getAll')
+    const answers = [
+      await site.visitor().page(`/login${many}`),
+      await site.visitor().page(`/signup${many}`),
+      await visitor.page(`/account/tokens${many}`),
+      await site.visitor().post(`/login${many}`, basic(ada)),
+    ]
+    for (const { status } of answers) assert.equal(status, 200)
+    // The last is asked twice: by the handler, and by the audit.
+    assert.equal(looks.mock.callCount(), answers.length + 1)
+  })
+
+  test('names the origin that visitors use, in lines to paste: PUBLIC_URL, else the host asked for', async (t) => {
+    const plain = await startSite(t)
+    const { text } = await plain.visitor().page('/', { host: 'auth.example' })
+    assert.match(text, /curl -i http:\/\/auth\.example\/me/)
+    const site = await startSite(t, { PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' })
+    assert.match((await site.visitor().page('/')).text, /curl -i https:\/\/example\.com\/me/)
+    const hostile = await plain.visitor().page('/', { host: 'a"><script>' })
+    assert.ok(!hostile.text.includes('"><script>'))
+  })
+})
+
+describe('GET /signup', () => {
+  test('is the form for a visitor', async (t) => {
+    const site = await startSite(t)
+    const { status, text } = await site.visitor().page('/signup')
+    assert.equal(status, 200)
+    assert.match(text, /<form method="post" action="\/users"/)
+    for (const field of ['name', 'email', 'password', 'confirmPassword'])
+      assert.match(text, new RegExp(`<input id="${field}" name="${field}"`))
+  })
+
+  test('sends a signed-in user to the account', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const { status, headers } = await ada.page('/signup')
+    assert.deepEqual([status, headers.location], [303, '/account'])
+  })
+})
+
+describe('GET /login', () => {
+  test('is the form for a visitor', async (t) => {
+    const site = await startSite(t)
+    const { status, text } = await site.visitor().page('/login')
+    assert.equal(status, 200)
+    assert.match(text, /<form method="post" action="\/login"/)
+    for (const field of ['username', 'password', 'remember'])
+      assert.match(text, new RegExp(`<input id="${field}" name="${field}"`))
+    assert.doesNotMatch(text, /name="next"/)
+  })
+
+  test('carries a safe next in the form, and replaces any other by /account', async (t) => {
+    const site = await startSite(t)
+    const asked = '/account?a=1&b=%2F'
+    const nextOf = async (next: string) => {
+      const { text } = await site.visitor().page(`/login?next=${encodeURIComponent(next)}`)
+      // There is no "that page" where nobody came from one.
+      assert.equal(text.includes('Sign in to see that page.'), next === asked, next)
+      return /name="next" value="([^"]*)"/.exec(text)?.[1]
+    }
+    assert.equal(await nextOf(asked), '/account?a=1&amp;b=%2F')
+    for (const next of [
+      '//evil.example',
+      '/\\evil.example',
+      'https://evil.example',
+      'javascript:alert(1)',
+      '',
+    ])
+      assert.equal(await nextOf(next), '/account', next)
+  })
+
+  test('has a way to sign up that leads to the page that was asked for', async (t) => {
+    const site = await startSite(t)
+    const { text } = await site.visitor().page('/login?next=%2Faccount%2Ftokens%3Fa%3D1%26b')
+    const href = /href="(\/signup\?[^"]*)"/.exec(text)?.[1] ?? assert.fail(text)
+    const form = await site.visitor().page(href)
+    assert.match(form.text, /<input type="hidden" name="next" value="\/account\/tokens\?a=1&amp;b">/)
+    assert.match(form.text, /href="\/login\?next=%2Faccount%2Ftokens%3Fa%3D1%26b"/)
+    assert.doesNotMatch(
+      (await site.visitor().page('/signup?next=%2F%2Fevil.example')).text,
+      /evil|name="next"/,
+    )
+    const ada = await signIn(site, await signUp(site))
+    assert.equal((await ada.page(href)).headers.location, '/account/tokens?a=1&b')
+  })
+
+  test('sends a signed-in user to a safe next, else to the account', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const sentTo = async (query: string) => {
+      const { status, headers } = await ada.page(`/login${query}`)
+      assert.equal(status, 303)
+      return headers.location
+    }
+    assert.equal(await sentTo(''), '/account')
+    assert.equal(await sentTo('?next=%2Fsecure%3Fa%3D1'), '/secure?a=1')
+    assert.equal(await sentTo('?next=%2F%2Fevil.example'), '/account')
+    assert.equal(await sentTo('?next=%2Fa&next=%2Fb'), '/account')
+    assert.equal(await sentTo('?next[a]=%2Fa'), '/account')
+  })
+})
+
+describe('GET /account', () => {
+  test('is the page of the signed-in user', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const { status, text } = await ada.page('/account')
+    assert.equal(status, 200)
+    assert.match(text, /value="Ada"/)
+    assert.match(text, /<dd>ada@example\.com<\/dd>/)
+  })
+
+  test('sends a stranger to the login page with 303, the path and query asked for in one encoded parameter', async (t) => {
+    const site = await startSite(t)
+    const sentTo = async (path: string, headers = {}) => {
+      const answer = await site.visitor().page(path, headers)
+      assert.equal(answer.status, 303)
+      return answer.headers.location
+    }
+    assert.equal(await sentTo('/account'), '/login?next=%2Faccount')
+    assert.equal(await sentTo('/account?a=1&b=2'), '/login?next=%2Faccount%3Fa%3D1%26b%3D2')
+    assert.equal(await sentTo('/account', { cookie: `session=${'x'.repeat(43)}` }), '/login?next=%2Faccount')
+    const head = await site.visitor().send('HEAD', '/account')
+    assert.deepEqual([head.status, head.headers.location], [303, '/login?next=%2Faccount'])
+  })
+
+  test('is for sessions: a token or a password in the header opens it to nobody', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const token = await takeToken(site, person)
+    const ada = await signIn(site, person)
+    for (const header of [basic(person), bearer(token), { authorization: 'x' }])
+      assert.equal((await ada.page('/account', header)).status, 303)
+    assert.equal((await ada.page('/account')).status, 200)
+  })
+})
+
+describe('visitors', () => {
+  test('a visitor who is not signed in gets no cookie and costs no row', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const visitor = site.visitor()
+    const before = await dump(site)
+    for (const path of [
+      '/',
+      '/login',
+      '/login?next=%2F',
+      '/signup',
+      '/account',
+      '/me',
+      '/secure',
+      '/nowhere',
+    ]) {
+      const answers = [
+        await visitor.page(path),
+        await visitor.get(path),
+        await visitor.get(path, basic(person, 'wrong')),
+      ]
+      for (const { cookies } of answers) assert.deepEqual(cookies, [], path)
+    }
+    const wrong = { username: person.email, password: 'wrong' }
+    for (const answer of [
+      await visitor.form('/login', wrong),
+      await visitor.json('/login', wrong),
+      await visitor.form('/users', {}),
+      await visitor.json('/users', {}),
+    ])
+      assert.deepEqual(answer.cookies, [], answer.request)
+    assert.deepEqual(await dump(site), before)
+  })
+
+  test('looking at pages changes nothing, whoever looks and by whatever safe method', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const before = await dump(site)
+    for (const path of [
+      '/',
+      '/login',
+      '/signup',
+      '/account',
+      '/me',
+      '/secure',
+      '/logout',
+      '/users',
+      '/healthz',
+    ])
+      for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+        const answer = await ada.send(method, path)
+        assert.deepEqual(answer.cookies, [], answer.request)
+      }
+    assert.deepEqual(await dump(site), before)
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+})
+
+describe('static files', () => {
+  test('are served with their type, and not again while the browser has them', async (t) => {
+    const site = await startSite(t)
+    const types = {
+      '/style.css': 'text/css; charset=utf-8',
+      '/app.js': 'text/javascript; charset=utf-8',
+      '/favicon.svg': 'image/svg+xml',
+    }
+    for (const [path, type] of Object.entries(types)) {
+      const { status, headers, cookies } = await site.visitor().get(path)
+      assert.deepEqual([status, headers['content-type'], cookies], [200, type, []])
+      assert.equal(headers['cache-control'], 'no-cache')
+      const again = await site.visitor().get(path, { 'if-none-match': headers.etag ?? '' })
+      assert.deepEqual([again.status, again.text], [304, ''])
+      const head = await site.visitor().send('HEAD', path)
+      assert.deepEqual([head.status, head.headers['content-length']], [200, headers['content-length']])
+    }
+  })
+
+  test('nothing outside the folder can be named', async (t) => {
+    const site = await startSite(t)
+    for (const path of [
+      '/../package.json',
+      '/..%2fpackage.json',
+      '/%2e%2e/src/app.ts',
+      '/style.css/',
+      '/style.css%00',
+      '/__proto__',
+    ])
+      assert.equal((await site.visitor().get(path)).status, 404, path)
+  })
+})
+
+describe('behind TLS', () => {
+  const tls = { PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' }
+
+  test('browsers are told to stay there, and the cookie is __Host-session, Secure', async (t) => {
+    const site = await startSite(t, tls)
+    const ada = site.visitor()
+    await signIn(site, await signUp(site), { visitor: ada })
+    assert.deepEqual([...ada.cookies.keys()], ['__Host-session'])
+    const { headers } = await ada.page('/account', { 'x-forwarded-proto': 'https' })
+    assert.equal(headers['strict-transport-security'], 'max-age=63072000; includeSubDomains')
+    const out = await ada.form('/logout', {})
+    assert.deepEqual(out.cookies, ['__Host-session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure'])
+  })
+
+  test('a session under the name of plain HTTP is nobody’s', async (t) => {
+    const site = await startSite(t, tls)
+    const ada = await signIn(site, await signUp(site))
+    assert.equal((await ada.get('/me')).status, 200)
+    assert.equal((await site.visitor(ada.session).get('/me')).status, 401)
+  })
+
+  test('without it there is no such header, and the cookie is session', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    assert.equal((await ada.page('/account')).headers['strict-transport-security'], undefined)
+    assert.ok(ada.cookies.has('session'))
+  })
+})

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { sql } from '../../testing/database.ts'
+import { signUp } from '../../testing/people.ts'
+import { startSite } from '../../testing/site.ts'
+import { isOnPostgres } from '../../testing/test-database.ts'
+import { Devices } from './devices.ts'
+
+const day = 24 * 60 * 60_000
+
+/** The devices of two people, who have none yet, and a clock that the test turns. */
+async function openDevices(t: TestContext) {
+  const site = await startSite(t)
+  const [ada, bob] = [await signUp(site), await signUp(site, 'Bob')]
+  const clock = { now: Date.parse('2026-11-21T12:00:00Z') }
+  return { site, ada, bob, clock, devices: new Devices(site.orm, () => clock.now) }
+}
+
+describe('Devices', () => {
+  test('are known to the account that signed in from them, and keep their value there', async (t) => {
+    const { ada, bob, devices } = await openDevices(t)
+    const value = await devices.remember(undefined, ada.id)
+    assert.match(value, /^[\w-]{43}$/)
+    assert.equal(await devices.remember(value, ada.id), value)
+    assert.deepEqual(
+      [await devices.isKnown(value, ada.email), await devices.isKnown(value, bob.email)],
+      [true, false],
+    )
+  })
+
+  test('are given a new value when somebody else signs in, so that no two accounts share an allowance', async (t) => {
+    const { ada, bob, devices } = await openDevices(t)
+    const planted = await devices.remember(undefined, ada.id)
+    const value = await devices.remember(planted, bob.id)
+    assert.notEqual(value, planted)
+    assert.deepEqual(
+      [await devices.isKnown(planted, bob.email), await devices.isKnown(value, bob.email)],
+      [false, true],
+    )
+    assert.equal(await devices.isKnown(planted, ada.email), true)
+  })
+
+  test('are a hundred of a user at most: the one that was seen least recently goes', async (t) => {
+    const { site, ada, bob, clock, devices } = await openDevices(t)
+    const others = await devices.remember(undefined, bob.id)
+    const values: string[] = []
+    for (let i = 0; i < 100; i += 1) {
+      clock.now += 1000
+      values.push(await devices.remember(undefined, ada.id))
+    }
+    const [first = '', second = '', third = ''] = values
+    clock.now += 1000
+    await devices.remember(first, ada.id)
+    assert.equal(await devices.isKnown(second, ada.email), true, 'one that is seen again is no more')
+    const newest = await devices.remember(undefined, ada.id)
+    const known = (value: string) => devices.isKnown(value, ada.email)
+    assert.deepEqual(
+      [await known(first), await known(second), await known(third), await known(newest)],
+      [true, false, true, true],
+    )
+    assert.equal(await devices.isKnown(others, bob.email), true)
+    assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 101 }])
+  })
+
+  test('are forgotten a year after the last sign-in from them, in batches, by the index', async (t) => {
+    const { site, ada, clock, devices } = await openDevices(t)
+    const values: string[] = []
+    for (let i = 0; i < 5; i += 1) values.push(await devices.remember(undefined, ada.id))
+    clock.now += 365 * day
+    await devices.remember(values[0], ada.id)
+    assert.equal(await devices.purge(), 0)
+    clock.now += 1
+    assert.deepEqual([await devices.purge(3), await devices.purge(3), await devices.purge(3)], [3, 1, 0])
+    assert.equal(await devices.isKnown(values[0] ?? '', ada.email), true)
+    // PostgreSQL reads a table as a whole as long as it is small.
+    if (isOnPostgres) return
+    const [plan] = await sql(site, 'explain query plan select digest from devices where seen_at < 1')
+    assert.match(String(plan?.detail), /USING (COVERING )?INDEX devices_seen_at_index \(seen_at<\?\)/)
+  })
+
+  test('P4 are not known, and deleted, if a clock that was ahead saw them last', async (t) => {
+    const { site, ada, clock, devices } = await openDevices(t)
+    const kept = await devices.remember(undefined, ada.id)
+    clock.now += 400 * day
+    const ahead = await devices.remember(undefined, ada.id)
+    clock.now -= 400 * day
+    const isKnown = (value: string) => devices.isKnown(value, ada.email)
+    assert.deepEqual([await isKnown(kept), await isKnown(ahead)], [true, false])
+    assert.equal(await devices.purge(), 1)
+    assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 1 }])
+  })
+})

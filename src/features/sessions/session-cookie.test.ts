@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { describe, type TestContext, test } from 'node:test'
+import Koa from 'koa'
+import { auth } from '#auth'
+import { databases } from '#auth/mikro-orm'
+import { serve } from '../../auth/testing/serve.ts'
+import { count, dump, sql } from '../../testing/database.ts'
+import { signIn, signUp } from '../../testing/people.ts'
+import { type Site, startSite } from '../../testing/site.ts'
+import { onlySqlite } from '../../testing/test-database.ts'
+import { User } from '../../users/user.ts'
+import { sessions } from './session-cookie.ts'
+import { SessionStore } from './session-store.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+describe('sessions', () => {
+  test('the cookie holds 256 random bits and nothing else, and the database their SHA-256', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ids = new Set<string>()
+    for (let i = 0; i < 10; i += 1) ids.add((await signIn(site, person)).session ?? '')
+    assert.equal(ids.size, 10)
+    const stored = (await dump(site)).sessions?.map(({ digest }) => digest)
+    for (const id of ids) {
+      assert.equal(Buffer.from(id, 'base64url').length, 32)
+      assert.ok(stored?.includes(hash('sha256', id, 'base64url')))
+      assert.ok(!JSON.stringify(stored).includes(id))
+    }
+  })
+
+  test('a digest from a stolen database opens nothing', async (t) => {
+    const site = await startSite(t)
+    await signIn(site, await signUp(site))
+    const [row] = await sql(site, 'select digest from sessions')
+    assert.equal((await site.visitor(String(row?.digest)).get('/me')).status, 401)
+  })
+
+  test('whatever else the cookie holds is nobody, and costs no row', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const before = await dump(site)
+    const odd = [
+      '',
+      'x',
+      'x'.repeat(43),
+      'x'.repeat(4000),
+      '__proto__',
+      "' or 1=1 --",
+      '%00',
+      `${ada.session}x`,
+      ada.session?.toLowerCase() ?? '',
+      '{"user":"x"}',
+      '"',
+      '=',
+    ]
+    for (const value of odd) {
+      const { status, cookies } = await site.visitor().get('/me', { cookie: `session=${value}` })
+      assert.deepEqual([status, cookies], [401, []], value.slice(0, 50))
+    }
+    const others = [
+      `SESSION=${ada.session}`,
+      `x=${ada.session}`,
+      `__Host-session=${ada.session}`,
+      ';;;=',
+      '\xff',
+    ]
+    for (const cookie of others)
+      assert.equal((await site.visitor().get('/me', { cookie })).status, 401, cookie)
+    assert.deepEqual(await dump(site), before)
+  })
+
+  test('ends after 2 hours unused', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    await unused(site, 2 * hour - minute)
+    assert.equal((await ada.get('/me')).status, 200)
+    await unused(site, 2 * hour)
+    assert.equal((await ada.page('/account')).headers.location, '/login?next=%2Faccount')
+  })
+
+  test('ends after 24 hours, however much it is used', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    await started(site, day - minute)
+    assert.equal((await ada.get('/me')).status, 200)
+    await started(site, day)
+    assert.equal((await ada.get('/me')).status, 401)
+  })
+
+  test('kept on this device, ends after 14 days unused or 30 days at all', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const alive = async (change: (site: Site, age: number) => Promise<unknown>, age: number) => {
+      const ada = await signIn(site, person, { remember: true })
+      await change(site, age)
+      const { status } = await ada.get('/me')
+      await sql(site, 'delete from sessions')
+      return status === 200
+    }
+    assert.equal(await alive(unused, 14 * day - minute), true)
+    assert.equal(await alive(unused, 14 * day), false)
+    assert.equal(await alive(started, 30 * day - minute), true)
+    assert.equal(await alive(started, 30 * day), false)
+  })
+
+  test('is noted as used at most once a minute, and the cookie is not sent again', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    await unused(site, minute - 10_000)
+    const before = await dump(site)
+    for (let i = 0; i < 20; i += 1) assert.deepEqual((await ada.page('/account')).cookies, [])
+    assert.deepEqual(await dump(site), before)
+    await unused(site, minute)
+    const start = Date.now()
+    await ada.page('/account')
+    await site.writeUses()
+    const [row] = await sql(site, 'select seen_at from sessions')
+    assert.ok(Number(row?.seen_at) >= start)
+  })
+
+  test('of a deleted user are deleted with them', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    await sql(site, 'delete from users')
+    assert.equal(await count(site, 'sessions'), 0)
+    assert.equal((await ada.get('/me')).status, 401)
+  })
+
+  test('an identifier of a user that cannot be a key is nobody, not an error', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    for (const user of [
+      'x',
+      '',
+      '__proto__',
+      1,
+      null,
+      ['x'],
+      { $ne: '' },
+      '00000000-0000-7000-8000-000000000000',
+    ]) {
+      await sql(site, 'update sessions set data = ?', [JSON.stringify({ user })])
+      assert.equal((await ada.get('/me')).status, 401, JSON.stringify(user))
+      assert.equal((await ada.page('/')).status, 200)
+    }
+  })
+
+  test('50 requests at the same time keep the session', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    await unused(site, 2 * minute)
+    const answers = await Promise.all(Array.from({ length: 50 }, () => ada.get('/me')))
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    assert.equal(await count(site, 'sessions'), 1)
+  })
+})
+
+describe('sessions, under a handler of its own', () => {
+  test('a request that is still running when another logs out brings the session not back', async (t) => {
+    const { visitor, held, site, url } = await siteWithHandlers(t)
+    const running = fetch(`${url}/slow`, { headers: { cookie: visitor.cookie } })
+    await held.begun
+    await site.visitor(visitor.session).post('/logout')
+    assert.equal(await count(site, 'sessions'), 0)
+    held.release()
+    assert.equal((await running).status, 200)
+    assert.equal(await count(site, 'sessions'), 0)
+    assert.equal((await site.visitor(visitor.session).get('/me')).status, 401)
+  })
+
+  test('what a handler writes is saved, in the row that there is', async (t) => {
+    const { visitor, held, site, url } = await siteWithHandlers(t)
+    held.release()
+    await fetch(`${url}/slow`, { headers: { cookie: visitor.cookie } })
+    const [row, ...others] = await sql(site, 'select data from sessions')
+    assert.deepEqual([JSON.parse(String(row?.data)).note, others], ['written', []])
+  })
+
+  test('what a handler writes that then throws is not saved', async (t) => {
+    const { visitor, site, url } = await siteWithHandlers(t)
+    const { sessions: before } = await dump(site)
+    assert.equal((await fetch(`${url}/throws`, { headers: { cookie: visitor.cookie } })).status, 500)
+    assert.deepEqual((await dump(site)).sessions, before)
+  })
+
+  test('logging out counts even when the handler throws afterwards', async (t) => {
+    const { visitor, site, url } = await siteWithHandlers(t)
+    assert.equal(
+      (await fetch(`${url}/logs-out-and-throws`, { headers: { cookie: visitor.cookie } })).status,
+      500,
+    )
+    assert.equal(await count(site, 'sessions'), 0)
+  })
+
+  test('what a handler writes for a visitor is refused: only who is signed in has a session', async (t) => {
+    const { site, url } = await siteWithHandlers(t)
+    assert.equal((await fetch(`${url}/throws`)).status, 500)
+    const { status, headers } = await fetch(`${url}/writes`)
+    assert.deepEqual([status, headers.getSetCookie()], [500, []])
+    assert.equal(await count(site, 'sessions'), 1)
+  })
+})
+
+describe('a session whose row is damaged', () => {
+  const onlyJSON = onlySqlite('a column of PostgreSQL takes nothing but JSON')
+  for (const [what, data, on] of [
+    ['is no JSON', '{', onlyJSON],
+    ['says nothing', 'null', {}],
+  ] as const)
+    test(`that ${what} is a 503, not a visitor's, until it is ended`, on, async (t) => {
+      const site = await startSite(t)
+      const ada = await signIn(site, await signUp(site))
+      await sql(site, 'update sessions set data = ?', [data])
+      assert.equal((await ada.get('/me')).status, 503)
+      await sql(site, 'delete from sessions')
+      assert.equal((await ada.get('/me')).status, 401)
+    })
+})
+
+/** Sets back when every session was last used. */
+async function unused(site: Site, age: number) {
+  await site.writeUses()
+  return sql(site, 'update sessions set seen_at = ?', [Date.now() - age])
+}
+
+/** Sets back when every session was started. */
+function started(site: Site, age: number) {
+  return sql(site, 'update sessions set created_at = ?', [Date.now() - age])
+}
+
+/** A second application on the database of the site, whose handlers do what none of the site's does. */
+async function siteWithHandlers(t: TestContext) {
+  const site = await startSite(t)
+  const ada = await signIn(site, await signUp(site))
+  const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const app = new Koa()
+  app.use(databases(site.orm))
+  app.use(auth())
+  app.use(sessions(app, new SessionStore(site.orm, site.uses.sessions), { isTls: false }))
+  app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
+  app.use(async (ctx) => {
+    ctx.auth.has(User)
+    if (ctx.path === '/logs-out-and-throws') ctx.auth.logout(User)
+    else ctx.session.note = 'written'
+    if (ctx.path.endsWith('throws')) throw new Error('on purpose')
+    begun.resolve()
+    if (ctx.path === '/slow') await released.promise
+    ctx.body = 'done'
+  })
+  const { url } = await serve(t, app)
+  const visitor = { cookie: `session=${ada.session}`, session: ada.session }
+  return { site, url, visitor, held: { begun: begun.promise, release: released.resolve } }
+}

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { newIdentifier } from '../../site/new-identifier.ts'
+import { count, sql } from '../../testing/database.ts'
+import { dumpAll } from '../../testing/dump.ts'
+import { flushHolder } from '../../testing/hold-flush.ts'
+import { basic, bearer, type Person, password, signIn, signUp, takeToken } from '../../testing/people.ts'
+import { type Site, startSite } from '../../testing/site.ts'
+import type { Visitor } from '../../testing/visitor.ts'
+import { ExpiredTokens } from '../api-tokens/expired-tokens.ts'
+import { endAccess } from '../change-password/end-access.ts'
+import { digestOf, SessionStore } from './session-store.ts'
+
+const minute = 60_000
+const newPassword = 'eight wise canaries 1816'
+
+describe('a session that is ended', () => {
+  test('is brought back by no request that is under way, in 500 rounds', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site, 'Ada')
+    const store = new SessionStore(site.orm, site.uses.sessions)
+    const hold = flushHolder(site)
+    let nth = 0
+
+    // Each of these ends the session under it, and whatever else its user has.
+    const endings: ((round: Round) => Promise<number>)[] = [
+      async ({ session }) => (await site.visitor(session).post('/logout')).status,
+      async ({ session }) =>
+        (await site.visitor(session).post(`/account/sessions/${await idOf(site, session)}/end`)).status,
+      async ({ session, person }) =>
+        (await site.visitor().post(`/account/sessions/${await idOf(site, session)}/end`, basic(person)))
+          .status,
+      async ({ person }) => (await site.visitor().post(`/account/sessions/end-others`, basic(person))).status,
+      async ({ person }) => (await endAccess(site.orm.em.fork(), person.id)).sessions,
+      async ({ person }) => (await sql(site, 'delete from users where id = ?', [person.id])).length,
+    ]
+
+    for (let i = 0; i < 500; i += 1) {
+      const end = endings[i % endings.length] ?? assert.fail()
+      nth += 1
+      const isForGood = end === endings.at(-1)
+      const person = isForGood ? await signUp(site, `Bob${nth}`) : ada
+      const session = newIdentifier()
+      await store.start(session, { user: person.id }, { isKept: i % 2 === 0, userAgent: '' })
+      // So that the request notes the use, in the very row.
+      await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
+      const held = hold()
+      const slow = site.visitor(session).form('/account/name', { name: `Ada ${i}` })
+      await held.begun
+      // By turns while the request ends, and before.
+      const ended = end({ session, person })
+      if (i % 3 === 1) await site.writeUses()
+      if (i % 4 < 2) await ended
+      held.release()
+      const [{ status }] = await Promise.all([slow, ended, i % 3 === 0 && site.writeUses()])
+      assert.ok([200, 303, 401, 409].includes(status), `${status}`)
+      await site.writeUses()
+      assert.equal(await count(site, 'sessions'), 0, `round ${i}`)
+      assert.equal((await site.visitor(session).get('/me')).status, 401, `round ${i}`)
+    }
+  })
+})
+
+describe('a request whose body is still to come when its session ends', () => {
+  test('does nothing, whatever it asks for, on either face', async (t) => {
+    const { site, person, thief, owner, tokenId } = await siteWithThief(t)
+    const other = await signIn(site, person)
+    const ofOther = await idOf(site, other.session ?? '')
+    const asked: Record<string, string> = {
+      '/account/name': 'name=Mallory',
+      '/account/tokens': 'name=Backup&days=365',
+      [`/account/tokens/${tokenId}/revoke`]: 'a=b',
+      [`/account/sessions/${ofOther}/end`]: 'a=b',
+      '/account/sessions/end-others': 'a=b',
+      '/account/password': `currentPassword=${newPassword}&password=${password}&confirmPassword=${password}`,
+      '/account/close': `password=${newPassword}&confirm=on`,
+    }
+    const waiting = Object.entries(asked).flatMap(([path, form]) => {
+      const members = JSON.stringify(Object.fromEntries(new URLSearchParams(form)))
+      return [
+        { path, type: 'application/x-www-form-urlencoded', content: form, status: 303 },
+        { path, type: 'application/json', content: members, status: 401 },
+      ]
+    })
+    const begun = waiting.map(({ path, type, content }) => {
+      const headers = { expect: '100-continue', 'content-type': type, 'content-length': content.length }
+      const slow = thief.open('POST', path, headers)
+      slow.write(content.slice(0, 2))
+      return slow
+    })
+    await Promise.all(begun.map((each) => each.begun))
+
+    const change = { currentPassword: password, password: newPassword, confirmPassword: newPassword }
+    assert.equal((await owner.form('/account/password', change)).status, 303)
+    await owner.json('/account/tokens', { name: 'New' })
+    const before = await dumpAll(site)
+    for (const [i, { path, content, status }] of waiting.entries()) {
+      const answer = await begun[i]?.end(content.slice(2))
+      assert.deepEqual([answer?.status, answer?.cookies], [status, []], `${i} ${path}`)
+      if (status === 303) assert.match(answer?.headers.location ?? '', /^\/login/)
+    }
+    assert.deepEqual(await dumpAll(site), before)
+    assert.equal((await owner.get('/me')).record.name, 'Ada')
+  })
+
+  test('does nothing where that session alone ends, and all that it reaches for is still there', async (t) => {
+    const { site, person, owner, tokenId } = await siteWithThief(t)
+    const ofOwner = await idOf(site, owner.session ?? '')
+    const paths = [
+      '/account/name',
+      `/account/tokens/${tokenId}/revoke`,
+      `/account/sessions/${ofOwner}/end`,
+      '/account/sessions/end-others',
+    ]
+    const endings = [
+      (thief: Visitor) => site.visitor(thief.session).post('/logout'),
+      () => owner.post('/account/sessions/end-others'),
+    ]
+    for (const path of paths) {
+      for (const end of endings) {
+        const thief = await signIn(site, person)
+        const content = '{"name":"Mallory"}'
+        const type = { 'content-type': 'application/json', 'content-length': content.length }
+        const slow = thief.open('POST', path, { expect: '100-continue', ...type })
+        slow.write(content.slice(0, 2))
+        await slow.begun
+        assert.equal((await end(thief)).status, 204)
+        const before = await dumpAll(site)
+        assert.equal((await slow.end(content.slice(2))).status, 401, path)
+        assert.deepEqual(await dumpAll(site), before, path)
+      }
+    }
+  })
+})
+
+describe('P4 a clock that was 400 days ahead', () => {
+  test('leaves no session and no token that is valid, once it is right again', async (t) => {
+    const { site, owner, person } = await siteWithThief(t)
+    const token = bearer(await takeToken(site, person))
+    const ahead = 400 * 24 * 60 * minute
+    await site.writeUses()
+    for (const change of [
+      'update sessions set created_at = created_at + ?',
+      'update sessions set seen_at = seen_at + ?',
+      'update user_tokens set created_at = created_at + ?',
+      'update user_tokens set expires_at = expires_at + ?',
+    ])
+      await sql(site, change, [ahead])
+    assert.equal((await site.visitor().get('/me', token)).status, 401)
+    assert.equal((await site.visitor().get('/account/tokens', basic(person))).text, '[]')
+    assert.equal((await site.visitor().get('/account/sessions', basic(person))).text, '[]')
+    assert.equal((await owner.get('/me')).status, 401)
+    await new SessionStore(site.orm, site.uses.sessions).purge()
+    await new ExpiredTokens(site.orm).purge()
+    assert.deepEqual([await count(site, 'sessions'), await count(site, 'user_tokens')], [0, 0])
+  })
+})
+
+/** Ada, who owns a session and a token, and somebody who has got hold of another session of hers. */
+async function siteWithThief(t: TestContext) {
+  const site = await startSite(t)
+  site.secrets.add(newPassword)
+  const person = await signUp(site)
+  const [thief, owner] = [await signIn(site, person), await signIn(site, person)]
+  const { record } = await owner.json('/account/tokens', { name: 'Old' })
+  return { site, person, thief, owner, tokenId: String(record.id) }
+}
+
+interface Round {
+  readonly session: string
+  readonly person: Person
+}
+
+/** By which its user ends it. */
+async function idOf(site: Site, session: string): Promise<string> {
+  const [row] = await sql(site, 'select id from sessions where digest = ?', [digestOf(session)])
+  return String(row?.id)
+}

@@ -1,0 +1,381 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { changes, count, dump, sql } from '../../testing/database.ts'
+import {
+  basic,
+  bearer,
+  type Person,
+  password,
+  signIn,
+  signUp,
+  takeJWT,
+  takeToken,
+} from '../../testing/people.ts'
+import { type Site, startSite } from '../../testing/site.ts'
+import type { Visitor } from '../../testing/visitor.ts'
+import { limits } from './session-limits.ts'
+import { digestOf, mostSessions } from './session-store.ts'
+
+const minute = 60_000
+const html = { accept: 'text/html' }
+const firefox = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0'
+const safari =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1'
+const path = '/account/sessions'
+
+describe('GET /account/sessions', () => {
+  test('tells of each session its device, when it started and was seen, whether it is kept, and which is this one', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const phone = await signInFrom(site, person, safari, { remember: 'on' })
+    const start = Date.now() - 30 * minute
+    await sql(site, 'update sessions set created_at = ?, seen_at = ? where digest = ?', [
+      start,
+      start + minute,
+      digestOf(phone.session ?? ''),
+    ])
+    const { status, headers, text } = await here.get(path)
+    assert.equal(status, 200)
+    assert.equal(headers['content-type'], 'application/json; charset=utf-8')
+    const [own, other, ...more] = JSON.parse(text)
+    assert.deepEqual(more, [])
+    assert.deepEqual(Object.keys(own), ['id', 'device', 'startedAt', 'seenAt', 'kept', 'current'])
+    assert.deepEqual([own.device, own.kept, own.current], ['Firefox on Windows', false, true])
+    assert.deepEqual(
+      { ...other, id: '' },
+      {
+        id: '',
+        device: 'Safari on iPhone',
+        startedAt: new Date(start).toISOString(),
+        seenAt: new Date(start + minute).toISOString(),
+        kept: true,
+        current: false,
+      },
+    )
+    const [row] = await sql(site, 'select digest from sessions where id = ?', [other.id])
+    assert.equal(row?.digest, digestOf(phone.session ?? ''))
+  })
+
+  test('puts this one first, and the others in the order in which they were seen last', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    for (const [userAgent, ago] of [
+      ['old/1', 50],
+      ['new/1', 10],
+      ['middle/1', 20],
+    ] as const) {
+      const { session = '' } = await signInFrom(site, person, userAgent)
+      await sql(site, 'update sessions set seen_at = ? where digest = ?', [
+        Date.now() - ago * minute,
+        digestOf(session),
+      ])
+    }
+    await sql(site, 'update sessions set seen_at = ? where digest = ?', [
+      Date.now() - 90 * minute,
+      digestOf(here.session ?? ''),
+    ])
+    // To ask notes that this session was used; it would come first by its time alone.
+    const first = await list(here)
+    assert.deepEqual(
+      first.map(({ device }) => device),
+      ['Firefox on Windows', 'A program (new)', 'A program (middle)', 'A program (old)'],
+    )
+    const asked = JSON.parse((await site.visitor().get(path, basic(person))).text)
+    assert.deepEqual(
+      asked.map(({ current }: Listed) => current),
+      [false, false, false, false],
+      'a password has no session',
+    )
+    await sql(site, 'update sessions set seen_at = seen_at + ? where digest <> ?', [
+      70 * minute,
+      digestOf(here.session ?? ''),
+    ])
+    assert.equal((await list(here))[0]?.current, true)
+  })
+
+  test('leaves out sessions that are over, and those of others', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    await signIn(site, await signUp(site, 'Bob'))
+    const idle = await signIn(site, person)
+    const tooOld = await signIn(site, person)
+    await set(site, idle, 'seen_at', Date.now() - limits.usual.idle)
+    await set(site, tooOld, 'created_at', Date.now() - limits.usual.absolute)
+    assert.deepEqual(
+      (await list(here)).map(({ current }) => current),
+      [true],
+    )
+    assert.equal(await count(site, 'sessions'), 4)
+  })
+
+  test('is for whoever has a session or sends the password: a token does not do', async (t) => {
+    const { site, person } = await siteWithSession(t)
+    for (const authorization of [
+      bearer(await takeToken(site, person)),
+      bearer(await takeJWT(site, person)),
+      basic(person, 'wrong'),
+      {},
+    ]) {
+      for (const [method, where] of [
+        ['GET', path],
+        ['POST', `${path}/end-others`],
+        ['POST', `${path}/${await firstId(site)}/end`],
+      ] as const) {
+        const before = await dump(site)
+        const answer = await site.visitor().send(method, where, authorization)
+        assert.deepEqual([answer.status, answer.cookies], [401, []], `${method} ${where}`)
+        assert.deepEqual(await dump(site), before)
+      }
+    }
+    const stranger = await site.visitor().page(path)
+    assert.deepEqual([stranger.status, stranger.headers.location], [303, '/login?next=%2Faccount%2Fsessions'])
+    assert.equal((await site.visitor().get(path, basic(person))).status, 200)
+  })
+
+  test('as a page names each device, marks this one, and has a button for each and for all others', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    await signInFrom(site, person, safari, { remember: 'on' })
+    await signInFrom(site, person, '<script>alert(1)</script>/1')
+    const { status, text } = await here.page(path)
+    assert.equal(status, 200)
+    const [, own = '', others = ''] = text.split(/<h2 id="(?:here|elsewhere)">/)
+    assert.match(own, /^This device<.*Firefox on Windows/s)
+    assert.match(others, /^Elsewhere<.*An unknown device.*Safari on iPhone.*for up to 30 days/s)
+    assert.ok(!text.includes('<script>alert'))
+    for (const { id, current } of await list(here)) {
+      const form = `<form class="act" method="post" action="${path}/${id}/end">`
+      assert.ok((current ? own : others).includes(form), id)
+    }
+    assert.ok(others.includes(`action="${path}/end-others"`))
+    assert.match(text, /<form method="post" action="\/logout">/, 'signing out is on every page')
+    const alone = await signIn(site, await signUp(site, 'Bob'))
+    const page = await alone.page(path)
+    assert.match(page.text, /You are signed in nowhere else\./)
+    assert.ok(!page.text.includes('end-others'))
+  })
+
+  test('read a thousand times, writes nothing, and once where a minute has passed (long)', async (t) => {
+    const { site, here } = await siteWithSession(t)
+    const before = await changes(site)
+    for (let i = 0; i < 500; i += 1) await here.get(path)
+    assert.equal(await changes(site), before)
+    await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
+    await Promise.all(Array.from({ length: 500 }, () => here.get(path)))
+    assert.equal((await changes(site)) - before, 2, 'that of this test, and one that notes the use')
+  })
+})
+
+describe('POST /account/sessions/:id/end', () => {
+  test('ends that session at its next request, and no other', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const [phone, laptop] = [await signInFrom(site, person, safari), await signIn(site, person)]
+    const id = await idOf(site, phone)
+    const { status, text, cookies } = await here.post(`${path}/${id}/end`)
+    assert.deepEqual([status, text, cookies], [204, '', []])
+    assert.equal((await phone.get('/me')).status, 401)
+    assert.equal((await phone.page('/account')).headers.location, '/login?next=%2Faccount')
+    for (const alive of [here, laptop]) assert.equal((await alive.get('/me')).status, 200)
+    assert.equal(await count(site, 'sessions'), 2)
+  })
+
+  test('from the page leads back to it, which says once what was ended', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const phone = await signInFrom(site, person, safari)
+    const answer = await here.form(`${path}/${await idOf(site, phone)}/end`, {}, html)
+    assert.deepEqual([answer.status, answer.headers.location], [303, path])
+    assert.match((await here.page(path)).text, /Safari on iPhone has been signed out\./)
+    assert.ok(!(await here.page(path)).text.includes('Safari on iPhone'))
+    assert.equal((await phone.get('/me')).status, 401)
+  })
+
+  test('of the session that asks signs out', async (t) => {
+    const { site, person } = await siteWithSession(t)
+    for (const face of [{}, html]) {
+      const here = await signIn(site, person)
+      const { session } = here
+      const { status, headers, cookies } = await here.post(`${path}/${await idOf(site, here)}/end`, face)
+      assert.deepEqual([status, headers.location], face === html ? [303, '/'] : [204, undefined])
+      assert.deepEqual(cookies, ['session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'])
+      assert.equal(headers['clear-site-data'], '"cache", "storage"')
+      assert.equal((await site.visitor(session).get('/me')).status, 401)
+    }
+    assert.equal(await count(site, 'sessions'), 1)
+  })
+
+  test('for a password ends any of its user', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const asked = site.visitor()
+    assert.equal((await asked.post(`${path}/${await idOf(site, here)}/end`, basic(person))).status, 204)
+    assert.equal((await here.get('/me')).status, 401)
+  })
+
+  test("answers the same for somebody else's session, one that has ended, one that never was, and no identifier at all", async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    const gone = await signIn(site, person)
+    const ended = await idOf(site, gone)
+    await gone.post('/logout')
+    const before = await dump(site)
+    const ids = [
+      await idOf(site, bob),
+      ended,
+      '01932c07-209f-7000-8000-000000000000',
+      (await idOf(site, bob)).toUpperCase(),
+      digestOf(bob.session ?? '') ?? '',
+      'x',
+      '%00',
+      '%ff',
+      '%F0%9F%99%82',
+      "'%20or%201=1",
+      '__proto__',
+      'x'.repeat(2000),
+    ]
+    for (const face of [{}, html, basic(person)]) {
+      const answers = []
+      for (const id of ids) {
+        const { status, headers, challenges, cookies, text } = await here.post(`${path}/${id}/end`, face)
+        const { date, ...others } = headers
+        answers.push({ status, headers: others, challenges, cookies, text })
+      }
+      assert.equal(answers[0]?.status, 404)
+      for (const [i, answer] of answers.entries()) assert.deepEqual(answer, answers[0], ids[i])
+    }
+    assert.deepEqual(await dump(site), before)
+    assert.equal((await bob.get('/me')).status, 200)
+  })
+
+  test('is written down as what it was: the end of another session, of all others, or a sign-out', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const phone = await signInFrom(site, person, safari)
+    await sql(site, 'delete from events')
+    await here.post(`${path}/${await idOf(site, phone)}/end`)
+    await here.post(`${path}/${await idOf(site, phone)}/end`)
+    await here.post(`${path}/end-others`)
+    await here.post(`${path}/${await idOf(site, here)}/end`)
+    const events = await sql(site, 'select event, user_id from events order by id')
+    assert.deepEqual(
+      events,
+      ['session ended', 'other sessions ended', 'signed out'].map((event) => ({
+        event,
+        user_id: person.id,
+      })),
+    )
+  })
+
+  test('from another site is refused, and ends nothing', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const before = await dump(site)
+    for (const where of [`${path}/end-others`, `${path}/${await firstId(site)}/end`]) {
+      for (const header of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
+        assert.equal((await here.post(where, header)).status, 403)
+        assert.equal((await site.visitor().post(where, { ...header, ...basic(person) })).status, 403)
+      }
+    }
+    assert.deepEqual(await dump(site), before)
+  })
+})
+
+describe('POST /account/sessions/end-others', () => {
+  test('ends every session of the user but this one', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    const others = [await signIn(site, person), await signInFrom(site, person, safari, { remember: 'on' })]
+    assert.equal((await here.post(`${path}/end-others`)).status, 204)
+    for (const other of others) assert.equal((await other.get('/me')).status, 401)
+    for (const alive of [here, bob]) assert.equal((await alive.get('/me')).status, 200)
+    const again = await here.form(`${path}/end-others`, {}, html)
+    assert.deepEqual([again.status, again.headers.location], [303, path])
+    assert.match((await here.page(path)).text, /You have been signed out everywhere else\./)
+    assert.equal(await count(site, 'sessions'), 2)
+  })
+
+  test('for a password ends every session of its user', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    const { status, cookies } = await here.post(`${path}/end-others`, basic(person))
+    assert.deepEqual([status, cookies], [204, []])
+    assert.equal((await here.get('/me')).status, 401)
+    assert.equal((await bob.get('/me')).status, 200)
+  })
+})
+
+describe('sessions, whatever happens at the same time', () => {
+  test('20 sign-ins of one user at the same time are 20 sessions, and all of them live', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const visitors = await Promise.all(Array.from({ length: 20 }, () => signIn(site, person)))
+    assert.equal(new Set(visitors.map(({ session }) => session)).size, 20)
+    for (const visitor of visitors) assert.equal((await visitor.get('/me')).record.id, person.id)
+    assert.equal((await list(visitors[0] ?? assert.fail())).length, 20)
+  })
+
+  test('50 requests at the same time on one session all find it, and leave one row', async (t) => {
+    const { site, here } = await siteWithSession(t)
+    await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
+    const answers = await Promise.all(Array.from({ length: 50 }, () => here.get(path)))
+    for (const { status, cookies } of answers) assert.deepEqual([status, cookies], [200, []])
+    assert.equal(await count(site, 'sessions'), 1)
+  })
+
+  test('a user has at most 100 sessions: the one that was seen least recently goes when another starts (long)', async (t) => {
+    assert.equal(mostSessions, 100)
+    const { site, person, here: first } = await siteWithSession(t)
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    const others: Visitor[] = []
+    for (let i = 1; i < mostSessions; i += 1) others.push(await signIn(site, person))
+    assert.equal(await count(site, 'sessions'), 101)
+    // The first one to start is not the one that was seen least recently.
+    const [lost = assert.fail()] = others.splice(40, 1)
+    await set(site, lost, 'seen_at', Date.now() - minute)
+    const last = await signIn(site, person)
+    assert.equal((await lost.get('/me')).status, 401)
+    for (const visitor of [first, ...others, last, bob]) assert.equal((await visitor.get('/me')).status, 200)
+    await Promise.all(Array.from({ length: 50 }, () => signIn(site, person)))
+    const [row] = await sql(site, 'select count(*) as n from sessions where user_id = ?', [person.id])
+    assert.equal(row?.n, 100)
+  })
+
+  test('of a user who is disabled or deleted end with the next request, and come not back with them', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    await sql(site, 'update users set disabled_at = ? where id = ?', [Date.now(), person.id])
+    assert.equal((await here.get(path)).status, 401)
+    assert.equal((await here.page(path)).headers.location, '/login?next=%2Faccount%2Fsessions')
+    assert.equal((await here.get('/me')).status, 401)
+    await sql(site, 'delete from users')
+    assert.equal((await here.get(path)).status, 401)
+    assert.equal(await count(site, 'sessions'), 0)
+  })
+})
+
+interface Listed {
+  readonly id: string
+  readonly device: string
+  readonly current: boolean
+}
+
+async function siteWithSession(t: TestContext) {
+  const site = await startSite(t)
+  const person = await signUp(site, 'Ada')
+  return { site, person, here: await signInFrom(site, person, firefox) }
+}
+
+async function signInFrom(site: Site, { email }: Person, userAgent: string, more: { remember?: 'on' } = {}) {
+  const visitor = site.visitor()
+  const fields = { username: email, password, ...more }
+  assert.equal((await visitor.form('/login', fields, { 'user-agent': userAgent })).status, 303)
+  return visitor
+}
+
+async function list(visitor: Visitor): Promise<Listed[]> {
+  return JSON.parse((await visitor.get(path)).text)
+}
+
+async function idOf(site: Site, { session = '' }: { session?: string | undefined }): Promise<string> {
+  const [row] = await sql(site, 'select id from sessions where digest = ?', [digestOf(session)])
+  return String(row?.id)
+}
+
+async function firstId(site: Site): Promise<string> {
+  return String((await sql(site, 'select id from sessions'))[0]?.id)
+}
+
+function set(site: Site, { session = '' }: Visitor, column: 'seen_at' | 'created_at', time: number) {
+  return sql(site, `update sessions set ${column} = ? where digest = ?`, [time, digestOf(session)])
+}

@@ -1,0 +1,29 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { User } from '../../users/user.ts'
+
+const StoredSessionSchema = defineEntity({
+  name: 'StoredSession',
+  tableName: 'sessions',
+  indexes: [
+    { name: 'sessions_seen_at_index', properties: ['kept', 'seenAt'] },
+    { name: 'sessions_created_at_index', properties: ['kept', 'createdAt'] },
+  ],
+  properties: {
+    // SHA-256 of the identifier in the cookie: a stolen database opens no session.
+    digest: p.string().length(43).primary(),
+    // What its owner calls it by, to end it.
+    id: p.uuid().unique(),
+    user: () => p.manyToOne(User).deleteRule('cascade').index(),
+    userAgent: p.string().length(255),
+    data: p.json<Record<string, unknown>>(),
+    // Whether it was to be kept on this device: its limits are longer.
+    kept: p.boolean(),
+    createdAt: p.datetime(),
+    seenAt: p.datetime(),
+  },
+})
+
+/** A session of a signed-in user; nobody else has one. */
+export class StoredSession extends StoredSessionSchema.class {}
+
+StoredSessionSchema.setClass(StoredSession)

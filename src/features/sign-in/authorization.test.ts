@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { rawRequest } from '../../auth/testing/raw-request.ts'
+import { dumpAll } from '../../testing/dump.ts'
+import { bearer, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
+import { startSite } from '../../testing/site.ts'
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+const scheme = fc.constantFrom(
+  'Basic',
+  'bAsIc',
+  'Bearer',
+  'BEARER',
+  'Digest',
+  'Negotiate',
+  '',
+  'Basic,',
+  'Bearer=',
+)
+const gap = fc.constantFrom('', ' ', '  ', '     ', '\t', ' \t ', ', ', '%20', ':')
+const tail = fc.constantFrom('', '', '', ' x', ',', ', Basic YTpi', '\t', '=', '%', ' realm="x"')
+// The client refuses to send DEL.
+const latin1 = fc.string({
+  unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code === 0x7f ? 0x20 : code)),
+})
+const word = fc.oneof(
+  fc.base64String(),
+  fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64')),
+  latin1,
+  fc.constantFrom(
+    '%'.repeat(2000),
+    'x'.repeat(14_000),
+    `${base64('a:b')}!`,
+    'eyJ.eyJ.eyJ',
+    '..',
+    `kauth_${'A'.repeat(49)}`,
+  ),
+)
+const values = fc.sample(
+  fc.tuple(scheme, gap, word, tail).map((parts) => parts.join('')),
+  500,
+)
+
+describe('an Authorization header of whatever form', () => {
+  test('is 401 on guarded routes and ignored elsewhere: 500 generated ones', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const before = await dumpAll(site)
+    for (const authorization of values) {
+      const path = authorization.length % 2 ? '/me' : '/secure'
+      const { status, cookies } = await site.visitor().get(path, { authorization })
+      assert.deepEqual([status, cookies], [401, []], authorization.slice(0, 60))
+    }
+    for (const authorization of values.slice(0, 40)) {
+      assert.equal((await site.visitor().page('/', { authorization })).status, 200)
+      assert.equal((await site.visitor().post('/login', { authorization })).status, 401)
+    }
+    assert.deepEqual(await dumpAll(site), before)
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('opens the door only as one scheme, one or more spaces and one word', async (t) => {
+    const site = await startSite(t)
+    const token = await takeToken(site, await signUp(site))
+    const port = Number(new URL(site.url).port)
+    const status = async (...lines: string[]) => (await rawRequest(port, lines, 'GET /me HTTP/1.1')).status
+    for (const good of [`Bearer ${token}`, `bearer ${token}`, `BEARER    ${token}`])
+      assert.equal(await status(`Authorization: ${good}`), 200, good)
+    for (const bad of [
+      ...[
+        `Bearer\t${token}`,
+        `Bearer${token}`,
+        `Bearer ${token} ${token}`,
+        `Bearer ${token},`,
+        `Bearer "${token}"`,
+      ],
+      ...[
+        `Bearer, Bearer ${token}`,
+        `Bearer ${token}\tx`,
+        `Bearer \u00a0${token}`,
+        token,
+        `Token ${token}`,
+        'Bearer',
+      ],
+    ])
+      assert.equal(await status(`Authorization: ${bad}`), 401, bad)
+    assert.equal(await status(`Authorization: Bearer ${token}`, `Authorization: Bearer ${token}`), 401)
+    assert.equal(await status(`Authorization: Bearer ${token}`, 'authorization: x'), 401)
+  })
+})
+
+describe('who is signed in', () => {
+  test('belongs to one request: 1,000 at the same time, by 50 people, and each is told their own name', async (t) => {
+    const site = await startSite(t)
+    const asking: { name: string; headers: Record<string, string> }[] = []
+    for (let i = 0; i < 50; i += 1) {
+      const person = await signUp(site, `Person${i}`)
+      const ways = [
+        async () => ({ cookie: `session=${(await signIn(site, person)).session}` }),
+        async () => bearer(await takeToken(site, person)),
+        async () => bearer(await takeJWT(site, person)),
+      ]
+      asking.push({ name: person.name, headers: await (ways[i % 3] ?? assert.fail())() })
+    }
+    const agent = new Agent({ keepAlive: true, maxSockets: 500 })
+    t.after(() => agent.destroy())
+    const asked = Array.from({ length: 1000 }, (_, i) => asking[(i * 7) % asking.length] ?? assert.fail())
+    const answers = await Promise.all(
+      asked.map(async ({ headers }) => {
+        const [incoming] = await once(request(`${site.url}/me`, { agent, headers }).end(), 'response')
+        return JSON.parse(await text(incoming))
+      }),
+    )
+    assert.deepEqual(
+      answers.map(({ name }) => name),
+      asked.map(({ name }) => name),
+    )
+  })
+})

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { startSite } from '../../testing/site.ts'
+
+const password = 'analytical engine 1843'
+const form = (fields: Record<string, string>) => new URLSearchParams(fields)
+
+async function siteWithAda(t: TestContext, environment: Record<string, string> = {}) {
+  const site = await startSite(t, { THROTTLE: 'on', TRUST_PROXY: '1', ...environment })
+  const post = (
+    path: string,
+    body: string | URLSearchParams,
+    headers: Record<string, string> = {},
+    from = '192.0.2.1',
+  ) =>
+    fetch(site.url + path, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'X-Forwarded-For': from, ...headers },
+      body,
+    })
+  const basic = (path: string, pass: string, from?: string, email = 'ada@example.com') =>
+    post(path, '', { Authorization: `Basic ${btoa(`${email}:${pass}`)}` }, from)
+  await post('/users', form({ name: 'Ada', email: 'ada@example.com', password, confirmPassword: password }))
+  return { ...site, post, basic }
+}
+
+describe('guessing', () => {
+  test('counts form, JSON and Basic against one allowance, whatever the route', async (t) => {
+    const { url, post, basic } = await siteWithAda(t)
+    const wrong = { username: 'ada@example.com', password: 'wrong' }
+    for (let i = 0; i < 3; i += 1) {
+      assert.equal((await post('/login', form(wrong))).status, 401)
+      assert.equal(
+        (await post('/login', JSON.stringify(wrong), { 'Content-Type': 'application/json' })).status,
+        401,
+      )
+      assert.equal((await basic('/login?as=jwt', 'wrong')).status, 401)
+    }
+    assert.equal((await basic('/login', 'wrong')).status, 401)
+    const refused = await basic('/login', password)
+    assert.equal(refused.status, 429)
+    assert.match(refused.headers.get('Retry-After') ?? '', /^\d+$/)
+    assert.equal(refused.headers.get('Content-Type'), 'application/problem+json')
+    const page = await post('/login', form({ username: 'ada@example.com', password }))
+    assert.equal(page.status, 429)
+    assert.match(await page.text(), /Too many attempts\. Try again in 15 minutes\./)
+    assert.equal((await fetch(`${url}/login`)).status, 200)
+  })
+
+  test('answers alike for an account that does not exist', async (t) => {
+    const { basic } = await siteWithAda(t)
+    const answers = async (email: string, from: string) => {
+      const all = []
+      for (let i = 0; i < 12; i += 1) {
+        const response = await basic('/login', 'wrong', from, email)
+        const headers = [...response.headers].filter(([name]) => !['date', 'retry-after'].includes(name))
+        all.push([response.status, headers, await response.text()])
+      }
+      return all
+    }
+    assert.deepEqual(
+      await answers('ada@example.com', '192.0.2.2'),
+      await answers('nobody@example.com', '192.0.2.3'),
+    )
+  })
+
+  test('guards the password of an admin too', async (t) => {
+    const { url } = await siteWithAda(t)
+    const secure = () =>
+      fetch(`${url}/secure`, { headers: { Authorization: `Basic ${btoa('root@example.com:x')}` } })
+    const statuses = []
+    for (let i = 0; i < 11; i += 1) statuses.push((await secure()).status)
+    assert.deepEqual(statuses, [...Array(10).fill(401), 429])
+  })
+
+  test('lets the owner in from a device that she has signed in from, while strangers guess (long)', async (t) => {
+    const { basic, post } = await siteWithAda(t)
+    const first = await post('/login', form({ username: 'ada@example.com', password }), {}, '203.0.113.9')
+    const device = first.headers.getSetCookie().find((each) => each.startsWith('device='))
+    assert.match(device ?? '', /^device=[\w-]{43}; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/)
+    for (let i = 0; i < 100; i += 1) await basic('/login', 'wrong', `198.51.100.${i}`)
+    const stranger = await post('/login', form({ username: 'ada@example.com', password }), {}, '203.0.113.10')
+    assert.equal(stranger.status, 429)
+    const owner = await post(
+      '/login',
+      form({ username: 'ada@example.com', password }),
+      { Cookie: device?.split(';')[0] ?? '' },
+      '203.0.113.10',
+    )
+    assert.equal(owner.status, 303)
+  })
+
+  test('a device cookie identifies nobody, and helps with no other account', async (t) => {
+    const { url, basic, post } = await siteWithAda(t)
+    const signUp = { name: 'Eve', email: 'eve@example.com', password, confirmPassword: password }
+    const eve = await post('/users', form(signUp), {}, '203.0.113.1')
+    const Cookie =
+      eve.headers
+        .getSetCookie()
+        .find((each) => each.startsWith('device='))
+        ?.split(';')[0] ?? ''
+    assert.equal((await fetch(`${url}/me`, { headers: { Cookie } })).status, 401)
+    for (let i = 0; i < 10; i += 1) await basic('/login', 'wrong')
+    assert.equal(
+      (await post('/login', form({ username: 'ada@example.com', password }), { Cookie })).status,
+      429,
+    )
+  })
+
+  test('reads X-Forwarded-For behind declared proxies only', async (t) => {
+    const { basic } = await siteWithAda(t, { TRUST_PROXY: '0' })
+    const statuses = []
+    for (let i = 0; i < 11; i += 1) statuses.push((await basic('/login', 'wrong', `192.0.2.${i}`)).status)
+    assert.deepEqual(statuses, [...Array(10).fill(401), 429])
+  })
+
+  test('believes only what its own proxy has written', async (t) => {
+    const { basic } = await siteWithAda(t)
+    const statuses = []
+    for (let i = 0; i < 11; i += 1)
+      statuses.push((await basic('/login', 'wrong', `10.0.0.${i}, 192.0.2.1`)).status)
+    assert.deepEqual(statuses, [...Array(10).fill(401), 429])
+  })
+
+  test('tells the clients of a proxy apart that writes their ports too', async (t) => {
+    const { basic } = await siteWithAda(t)
+    for (let i = 0; i < 11; i += 1) await basic('/login', 'wrong', `192.0.2.5:${4000 + i}`)
+    assert.equal((await basic('/login', password, '192.0.2.5:5000')).status, 429)
+    assert.equal((await basic('/login', password, '192.0.2.6:5000')).status, 200)
+    for (let i = 0; i < 11; i += 1) await basic('/login', 'wrong', `[2001:db8:0:${i % 2}::1]:${4000 + i}`)
+    assert.equal((await basic('/login', password, '[2001:db8:0:2::1]:4000')).status, 200)
+  })
+
+  test('takes no device for its own that somebody else has named, or was given', async (t) => {
+    const { post } = await siteWithAda(t)
+    const deviceOf = (answer: Response) =>
+      /^device=[\w-]{43}(?=;)/.exec(
+        answer.headers.getSetCookie().find((each) => each.startsWith('device=')) ?? '',
+      )?.[0] ?? assert.fail()
+    const eve = { name: 'Eve', email: 'eve@example.com', password, confirmPassword: password }
+    for (const planted of [`device=${'x'.repeat(43)}`, deviceOf(await post('/users', form(eve)))]) {
+      const signIn = () =>
+        post('/login', form({ username: 'ada@example.com', password }), { Cookie: planted })
+      assert.notEqual(deviceOf(await signIn()), planted)
+    }
+  })
+})

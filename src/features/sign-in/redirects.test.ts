@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { password, signIn, signUp } from '../../testing/people.ts'
+import { startSite } from '../../testing/site.ts'
+
+const good = [
+  ...[
+    '/',
+    '/account',
+    '/account/',
+    '/account?tab=1',
+    '/account?tab=1&tab=2#top',
+    '/account/tokens?before=x#new',
+  ],
+  ...[
+    '/view?param=http://example.com',
+    '/view?param=//example.com',
+    '/view?param=%2F%2Fexample.com',
+    '/a%20b/',
+  ],
+  ...[
+    '/confirm?email=me@example.com',
+    '/gr%C3%B6%C3%9Fe',
+    '/a;b=c/@me/~you/$1,2!',
+    '/a:b',
+    '/search?q=100%25',
+  ],
+  ...['/loginx', '/login/more', '/users/login', '/?/login', `/${'a'.repeat(2047)}`],
+]
+
+// They sign in and out, or are too long to come back.
+const dropped = [
+  ...['/login', '/login?next=%2Flogin', '/login#top', '/logout', '/logout?x', '/signup', '/signup?x=1'],
+  ...['/./login', '/a/../logout', '/%2e/login', '/%6cogin?x', '/LOGIN', '/%4cog%49n'],
+  ...[`/${'a'.repeat(2048)}`, `/?${'a'.repeat(3000)}`],
+]
+
+describe('the way back after signing in', () => {
+  test('is the page that was asked for, with its query and fragment, and never one that signs in or out', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ada = await signIn(site, person)
+    const expected = [
+      ...good.map((next) => [next, next]),
+      ...dropped.map((next) => [next, '/account']),
+    ] as const
+    for (const [next = '', to] of expected) {
+      const { status, headers } = await site
+        .visitor()
+        .form('/login', { username: person.email, password, next })
+      assert.deepEqual([status, headers.location], [303, to], next.slice(0, 40))
+      const link = await ada.page(`/login?next=${encodeURIComponent(next)}`)
+      assert.deepEqual([link.status, link.headers.location], [303, to], next.slice(0, 40))
+    }
+    for (const path of [
+      '/account',
+      '/account/tokens?before=1&x=%2F',
+      '/account/sessions',
+      '/account/activity',
+    ]) {
+      const sent = await site.visitor().page(path)
+      assert.equal(sent.headers.location, `/login?next=${encodeURIComponent(path)}`)
+    }
+    const posted = await site.visitor().form('/account/name', { name: 'Eve' })
+    assert.equal(posted.headers.location, '/login', 'nobody can go back to a form post')
+  })
+
+  test('is a GET, 303, and says nothing in its body that could be markup', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ada = await signIn(site, person)
+    for (const path of [
+      '/"><script>alert(1)</script>',
+      "/'><img src=x onerror=alert(1)>",
+      '/<b>',
+      '/?a="onmouseover="x',
+      '/&lt;',
+      '/`',
+    ]) {
+      for (const answer of [
+        await site
+          .visitor()
+          .form('/login', { username: person.email, password, next: path }, { accept: 'text/html' }),
+        await ada.page(`/login?next=${encodeURIComponent(path)}`),
+        await site.visitor().page(`/account?${path}`),
+      ]) {
+        assert.equal(answer.status, 303)
+        const rest = answer.text.replace(/<a href="[^"<>]*">[^<>"]*<\/a>/, '')
+        assert.doesNotMatch(rest, /[<>"']/, answer.text)
+      }
+    }
+  })
+})

@@ -1,0 +1,481 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { count, dump, sql } from '../../testing/database.ts'
+import {
+  addAdmin,
+  basic,
+  bearer,
+  password,
+  registration,
+  signIn,
+  signUp,
+  takeToken,
+} from '../../testing/people.ts'
+import { startSite } from '../../testing/site.ts'
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const json = { 'content-type': 'application/json' }
+const challenge = 'Basic realm="restricted", charset="UTF-8"'
+
+describe('POST /login with Basic', () => {
+  test('gives a new token record each time, with the value shown this once', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const before = Date.now()
+    const { status, record, cookies } = await site.visitor().post('/login', basic(person))
+    assert.equal(status, 200)
+    assert.deepEqual(Object.keys(record), ['id', 'value', 'user', 'expiresAt'])
+    assert.match(String(record.id), /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-/)
+    assert.match(String(record.value), /^kauth_[\w-]{49}$/)
+    assert.deepEqual(record.user, { id: person.id })
+    const days = (Date.parse(String(record.expiresAt)) - before) / (24 * 60 * 60 * 1000)
+    assert.ok(days >= 30 && days < 30.001, `${days} days`)
+    assert.deepEqual(cookies, [], 'a token starts no session')
+    const again = await site.visitor().post('/login', basic(person))
+    assert.notEqual(again.record.value, record.value)
+    for (const each of [record, again.record])
+      assert.equal((await site.visitor().get('/me', bearer(String(each.value)))).record.id, person.id)
+  })
+
+  test('stores only the SHA-256 of a token', async (t) => {
+    const site = await startSite(t)
+    const token = await takeToken(site, await signUp(site))
+    const [row] = await sql(site, 'select value from user_tokens')
+    assert.equal(row?.value, hash('sha256', token, 'base64url'))
+    assert.ok(!JSON.stringify(await dump(site)).includes(token))
+  })
+
+  test('with as=jwt gives a signed token alone, good for 15 minutes', async (t) => {
+    // A second may end between the payload and its signature. The site takes its clock when it starts.
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const { status, record, cookies } = await site.visitor().post('/login?as=jwt', basic(person))
+    assert.equal(status, 200)
+    assert.deepEqual(Object.keys(record), ['token'])
+    assert.deepEqual(cookies, [])
+    const [header, payload] = String(record.token).split('.').slice(0, 2).map(decode)
+    assert.deepEqual(Object.keys(header ?? {}).sort(), ['alg', 'kid', 'typ'])
+    assert.deepEqual(Object.keys(payload ?? {}).sort(), [
+      'aud',
+      'exp',
+      'iat',
+      'iss',
+      'passwordChangedAt',
+      'userId',
+    ])
+    assert.equal(payload?.userId, person.id)
+    assert.equal(Number(payload?.exp) - Number(payload?.iat), 900)
+    assert.equal(await count(site, 'user_tokens'), 0)
+  })
+
+  test('with as=user gives the user record', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const { status, record } = await site.visitor().post('/login?as=user', basic(person))
+    assert.equal(status, 200)
+    assert.deepEqual(record, { ...person })
+  })
+
+  test('with any other as is a 400, but only for the right password', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    for (const query of ['as=', 'as=token', 'as=JWT', 'as=jwt&as=jwt', 'as[]=jwt&as=x', 'as=__proto__']) {
+      assert.equal((await site.visitor().post(`/login?${query}`, basic(person))).status, 400, query)
+      assert.equal((await site.visitor().post(`/login?${query}`, basic(person, 'wrong'))).status, 401, query)
+    }
+    assert.equal(await count(site, 'user_tokens'), 0)
+  })
+
+  test('refuses whatever does not match, 401 with a challenge, and stores nothing', async (t) => {
+    const site = await startSite(t, { THROTTLE: 'off' })
+    const person = await signUp(site)
+    await addAdmin(site)
+    const before = await dump(site)
+    const refused: Record<string, string> = {
+      'a wrong password': basic(person, 'wrong').authorization,
+      'no password': basic(person, '').authorization,
+      'the password and more': basic(person, `${password} `).authorization,
+      'the address in another case': basic({ email: 'ADA@example.com' }).authorization,
+      'an unknown address': basic({ email: 'eve@example.com' }).authorization,
+      'an admin, who is no user': basic({ email: 'grace@example.com' }).authorization,
+      'no colon': `Basic ${btoa(person.email)}`,
+      'no base64': 'Basic !!!',
+      'lenient base64': `${basic(person).authorization.replace(/=*$/, '')}=====`,
+      'a lone scheme': 'Basic',
+      'another scheme': `Digest ${btoa(`${person.email}:${password}`)}`,
+      'a bearer token': 'Bearer kauth_x',
+    }
+    for (const [what, authorization] of Object.entries(refused)) {
+      const { status, challenges, cookies, text } = await site.visitor().post('/login', { authorization })
+      assert.deepEqual([status, challenges, cookies], [401, [challenge], []], what)
+      assert.doesNotMatch(text, /[Pp]assword|address|user/, 'it does not say which of the two was wrong')
+    }
+    assert.deepEqual(await dump(site), before)
+  })
+
+  test('takes the scheme in any case, colons in the password, and every character of it', async (t) => {
+    const site = await startSite(t)
+    const odd = 'a:b::c 🙂 – ß'
+    const person = await signUp(site, 'Ada', { password: odd, confirmPassword: odd })
+    for (const scheme of ['Basic', 'basic', 'BASIC', 'bAsIc  ']) {
+      const authorization = basic(person, odd).authorization.replace('Basic', scheme)
+      assert.equal((await site.visitor().post('/login?as=user', { authorization })).status, 200, scheme)
+    }
+  })
+
+  test('ignores a body beside it, whatever it is', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site, 'Ada')
+    const bob = await signUp(site, 'Bob')
+    const bodies: [Record<string, string>, string][] = [
+      [form, new URLSearchParams({ username: bob.email, password }).toString()],
+      [json, JSON.stringify({ username: bob.email, password })],
+      [json, '{'],
+      [json, 'x'.repeat(20_000)],
+      [{ 'content-type': 'text/plain' }, 'text'],
+      [{ 'content-type': 'application/json', 'content-encoding': 'gzip' }, 'no gzip'],
+    ]
+    for (const [headers, body] of bodies) {
+      const both = { ...headers, ...basic(ada) }
+      const right = await site.visitor().send('POST', '/login?as=user', both, body)
+      assert.deepEqual([right.status, right.record.name, right.cookies], [200, 'Ada', []], body.slice(0, 20))
+      const wrong = await site.visitor().send('POST', '/login', { ...both, ...basic(ada, 'wrong') }, body)
+      assert.deepEqual([wrong.status, wrong.cookies], [401, []], body.slice(0, 20))
+    }
+  })
+
+  test('beside a live session decides alone, and leaves the session as it is', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site, 'Ada'))
+    const bob = await signUp(site, 'Bob')
+    const sessions = (await dump(site)).sessions
+    assert.equal((await ada.post('/login?as=user', basic(bob))).record.name, 'Bob')
+    assert.equal((await ada.post('/login', basic(bob, 'wrong'))).status, 401)
+    assert.deepEqual((await dump(site)).sessions, sessions)
+    assert.equal((await ada.get('/me')).record.name, 'Ada')
+  })
+})
+
+describe('POST /login with a form', () => {
+  test('starts a session and sends to the account, 303', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ada = site.visitor()
+    const { status, headers, cookies } = await ada.form('/login', { username: person.email, password })
+    assert.deepEqual([status, headers.location], [303, '/account'])
+    const cookie = cookies.find((each) => each.startsWith('session='))
+    assert.match(cookie ?? '', /^session=[\w-]{43}; Max-Age=86400; Path=\/; HttpOnly; SameSite=Lax$/)
+    assert.deepEqual((await ada.get('/me')).record, { ...person })
+    assert.equal((await ada.page('/account')).status, 200)
+  })
+
+  test('sends to a next that is a path on this site, byte for byte', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const good = [
+      '/',
+      '/account',
+      '/account?a=1&b=%2F%20x#part',
+      '/secure?next=https%3A%2F%2Fexample.com',
+      '/a/../b',
+      '/caf%C3%A9?q=a+b',
+      `/${'x'.repeat(2047)}`,
+    ]
+    for (const next of good) {
+      const { headers } = await site.visitor().form('/login', { username: person.email, password, next })
+      assert.equal(headers.location, next)
+    }
+  })
+
+  test('sends to the account for any other next', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const bad = [
+      '',
+      'account',
+      '//evil.example',
+      '///evil.example',
+      '/\\evil.example',
+      '\\\\evil.example',
+      'https://evil.example/',
+      'https:evil.example',
+      'javascript:alert(1)',
+      'data:text/html,x',
+      ' /account',
+      '/\t/evil.example',
+      '/\n/evil.example',
+      '/account\r\nSet-Cookie: a=b',
+      '/%0d%0aSet-Cookie:a=b',
+      '/%2Fevil.example',
+      '/%5Cevil.example',
+      '/%09/evil.example',
+      '%2F%2Fevil.example',
+      '/%',
+      '/%ff',
+      '/\0',
+      '@evil.example',
+      `/${'x'.repeat(2048)}`,
+    ]
+    for (const next of bad) {
+      const { status, headers } = await site
+        .visitor()
+        .form('/login', { username: person.email, password, next })
+      assert.deepEqual([status, headers.location], [303, '/account'], JSON.stringify(next))
+    }
+    const twice = `username=${person.email}&password=${encodeURIComponent(password)}&next=/a&next=/b`
+    assert.equal((await site.visitor().send('POST', '/login', form, twice)).headers.location, '/account')
+  })
+
+  test('with keep me signed in, the cookie lives for 30 days', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const fields = { username: person.email, password, remember: 'on' }
+    const { cookies } = await site.visitor().form('/login', fields)
+    assert.match(cookies.find((each) => each.startsWith('session=')) ?? '', /; Max-Age=2592000;/)
+    const [row] = await sql(site, 'select kept from sessions')
+    assert.equal(row?.kept, 1)
+  })
+
+  test('shows the form again for wrong credentials: 401, the user name kept, no challenge, no cookie', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const fields = { username: person.email, password: 'wrong canary', next: '/secure?a=1', remember: 'on' }
+    const { status, text, cookies, challenges } = await site.visitor().form('/login', fields)
+    assert.deepEqual([status, cookies, challenges], [401, [], []])
+    assert.match(text, /role="alert"/)
+    assert.match(text, /value="ada@example\.com"/)
+    assert.match(text, /name="next" value="\/secure\?a=1"/)
+    assert.match(text, /name="remember" type="checkbox" value="on"[^>]* checked/)
+    assert.ok(!text.includes('wrong canary'))
+    const hostile = await site
+      .visitor()
+      .form('/login', { ...fields, username: '"><script>', next: '//evil.example' })
+    assert.ok(hostile.text.includes('value="&quot;&gt;&lt;script&gt;"'))
+    assert.match(hostile.text, /name="next" value="\/account"/)
+  })
+
+  test('is refused like any other with half a character in its next, and counts', async (t) => {
+    const site = await startSite(t, { THROTTLE: 'on' })
+    const { email } = await signUp(site)
+    const fields = { username: email, password: 'a wrong guess', next: '/\ud800' }
+    const statuses = []
+    for (let guess = 0; guess < 11; guess += 1) {
+      const { status, text } = await site.visitor().json('/login', fields, { accept: 'text/html' })
+      statuses.push(status)
+      assert.match(text, /<!doctype html>/)
+    }
+    assert.deepEqual(statuses, [...Array(10).fill(401), 429])
+    const events = await sql(site, "select event from events where event = 'throttled'")
+    assert.equal(events.length, 1)
+    const wrong = { name: '', next: '/\ud800' }
+    assert.equal((await site.visitor().json('/users', wrong, { accept: 'text/html' })).status, 400)
+  })
+
+  test('says the same for an unknown user, a wrong password, a disabled account and a missing field', async (t) => {
+    const site = await startSite(t)
+    await signUp(site, 'Ada')
+    await signUp(site, 'Bob')
+    await sql(site, "update users set disabled_at = 1 where name = 'Bob'")
+    const answer = async (fields: Record<string, string>) => {
+      const { status, text, headers } = await site.visitor().form('/login', fields)
+      assert.equal(status, 401)
+      assert.match(text, /The e-mail address or password is wrong\./)
+      return [
+        text.replaceAll(/value="[^"]*@example\.com"/g, 'value=""'),
+        { ...headers, date: '', 'content-length': '' },
+      ]
+    }
+    const wrong = await answer({ username: 'ada@example.com', password: 'wrong' })
+    assert.deepEqual(await answer({ username: 'eve@example.com', password: 'wrong' }), wrong)
+    assert.deepEqual(await answer({ username: 'bob@example.com', password }), wrong)
+    assert.deepEqual(await answer({ username: 'ADA@example.com', password }), wrong)
+    assert.deepEqual(await answer({ username: 'ada@example.com' }), wrong)
+    assert.deepEqual(await answer({}), wrong)
+  })
+
+  test('leaves the session as it is when the credentials are wrong', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ada = await signIn(site, person)
+    const sessions = (await dump(site)).sessions
+    const { text, cookies } = await ada.form('/login', { username: person.email, password: 'wrong' })
+    assert.deepEqual(cookies, [])
+    assert.doesNotMatch(text, /Sign out/, 'what was sent decides who is shown')
+    assert.deepEqual((await dump(site)).sessions, sessions)
+    assert.equal((await ada.page('/account')).status, 200)
+  })
+
+  test('changes the identifier at every login, and the old one is dead', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ada = await signIn(site, person)
+    const ids = [ada.session]
+    for (let i = 0; i < 3; i += 1) ids.push((await signIn(site, person, { visitor: ada })).session)
+    assert.equal(new Set(ids).size, 4)
+    for (const id of ids.slice(0, 3)) assert.equal((await site.visitor(id).get('/me')).status, 401)
+    assert.equal((await site.visitor(ids[3]).get('/me')).status, 200)
+    assert.equal(await count(site, 'sessions'), 1)
+  })
+
+  test('never adopts an identifier that it did not issue', async (t) => {
+    const site = await startSite(t)
+    const planted = 'p'.repeat(43)
+    const ada = await signIn(site, await signUp(site), { visitor: site.visitor(planted) })
+    assert.notEqual(ada.session, planted)
+    assert.equal((await site.visitor(planted).get('/me')).status, 401)
+  })
+
+  test('as somebody else over a session replaces it, and nothing of the first one survives', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site, 'Ada')
+    const bob = await signUp(site, 'Bob')
+    const browser = await signIn(site, ada, { remember: true })
+    const old = browser.session
+    await sql(site, 'update sessions set data = ?', [JSON.stringify({ user: ada.id, of: 'Ada' })])
+    const { cookies } = await browser.form('/login', { username: bob.email, password })
+    assert.match(
+      cookies.find((each) => each.startsWith('session=')) ?? '',
+      /Max-Age=86400;/,
+      'nor its lifetime',
+    )
+    assert.equal((await browser.get('/me')).record.name, 'Bob')
+    assert.equal((await site.visitor(old).get('/me')).status, 401)
+    const rows = (await dump(site)).sessions
+    assert.deepEqual(
+      rows?.map(({ user_id, data, kept }) => [user_id, JSON.parse(String(data)), kept]),
+      [[bob.id, { user: bob.id }, 0]],
+    )
+  })
+})
+
+describe('POST /login with JSON', () => {
+  test('starts a session and answers with the user record', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ada = site.visitor()
+    const { status, record } = await ada.json('/login', { username: person.email, password })
+    assert.equal(status, 200)
+    assert.deepEqual(record, { ...person })
+    assert.deepEqual((await ada.get('/me')).record, { ...person })
+    const kept = await site.visitor().json('/login', { username: person.email, password, remember: true })
+    assert.match(kept.cookies.find((each) => each.startsWith('session=')) ?? '', /; Max-Age=2592000;/)
+  })
+
+  test('refuses wrong credentials and wrong shapes, 401 with a challenge and no cookie', async (t) => {
+    const site = await startSite(t, { THROTTLE: 'off' })
+    const { email } = await signUp(site)
+    const refused: unknown[] = [
+      { username: email, password: 'wrong' },
+      { username: 'eve@example.com', password },
+      { username: 'ADA@example.com', password },
+      { username: email },
+      { password },
+      {},
+      { username: { $ne: '' }, password },
+      { username: [email], password },
+      { username: email, password: { $ne: '' } },
+      { username: email, password: [password] },
+      { username: `${email}\0`, password },
+      { username: 'x'.repeat(10_000), password },
+      { username: email, password: 'x'.repeat(10_000) },
+      { username: '\ud800', password },
+      { __proto__: { username: email, password } },
+    ]
+    for (const each of refused) {
+      const { status, challenges, cookies } = await site.visitor().json('/login', each)
+      assert.deepEqual(
+        [status, challenges, cookies],
+        [401, [challenge], []],
+        JSON.stringify(each).slice(0, 60),
+      )
+    }
+    for (const each of [[], [email, password], null, email, 1])
+      assert.equal((await site.visitor().json('/login', each)).status, 400, JSON.stringify(each))
+    assert.equal(await count(site, 'sessions'), 0)
+  })
+
+  test('takes no object for a form field', async (t) => {
+    const site = await startSite(t)
+    const { email } = await signUp(site)
+    const bodies: [number, string][] = [
+      [400, `username[$ne]=x&password=${password}`],
+      [400, `username=${email}&password[$ne]=`],
+      [401, `username=${email}&username=${email}&password=${password}`],
+    ]
+    for (const [status, body] of bodies)
+      assert.equal((await site.visitor().send('POST', '/login', form, body)).status, status, body)
+  })
+
+  test('leaves the session as it is when the credentials are wrong, and replaces it when they are right', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site, 'Ada'))
+    const bob = await signUp(site, 'Bob')
+    assert.equal((await ada.json('/login', { username: bob.email, password: 'wrong' })).status, 401)
+    assert.equal((await ada.get('/me')).record.name, 'Ada')
+    const old = ada.session
+    assert.equal((await ada.json('/login', { username: bob.email, password })).status, 200)
+    assert.equal((await ada.get('/me')).record.name, 'Bob')
+    assert.equal((await site.visitor(old).get('/me')).status, 401)
+  })
+
+  test('lets 20 simultaneous logins of one person all succeed', async (t) => {
+    const site = await startSite(t)
+    const { email } = await signUp(site)
+    const all = Array.from({ length: 20 }, () => site.visitor().json('/login', { username: email, password }))
+    assert.deepEqual(
+      (await Promise.all(all)).map(({ status }) => status),
+      Array(20).fill(200),
+    )
+    assert.equal(await count(site, 'sessions'), 20)
+  })
+})
+
+describe('POST /login with neither', () => {
+  test('is a 401, even with a live session, which stays', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    for (const visitor of [site.visitor(), ada]) {
+      const empty = await visitor.post('/login')
+      assert.deepEqual([empty.status, empty.challenges, empty.cookies], [401, [challenge], []])
+      assert.equal((await visitor.json('/login', {})).status, 401)
+      assert.equal((await visitor.form('/login', {})).status, 401)
+      assert.equal((await visitor.post('/login?as=user')).status, 401)
+      assert.equal((await visitor.post('/login', { accept: 'text/html' })).status, 401)
+    }
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('a body of a kind that the route does not take is a 415', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const types = [
+      'text/plain',
+      'text/plain; charset=application/json',
+      'multipart/form-data; boundary=x',
+      'application/xml',
+      '',
+    ]
+    for (const type of types) {
+      const body = JSON.stringify({ username: person.email, password })
+      const { status, cookies } = await site.visitor().send('POST', '/login', { 'content-type': type }, body)
+      assert.deepEqual([status, cookies], [415, []], type)
+    }
+  })
+})
+
+describe('POST /login for an account that came by sign-up', () => {
+  test('knows the address exactly as it was entered', async (t) => {
+    const site = await startSite(t)
+    await site.visitor().json('/users', registration('Ada', { email: 'Ada.L@Example.com' }))
+    const status = async (username: string) =>
+      (await site.visitor().json('/login', { username, password })).status
+    assert.equal(await status('Ada.L@Example.com'), 200)
+    assert.equal(await status('ada.l@example.com'), 401)
+  })
+})
+
+function decode(part: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(part, 'base64url').toString())
+}

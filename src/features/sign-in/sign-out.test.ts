@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { count, sql } from '../../testing/database.ts'
+import { basic, bearer, password, signIn, signUp, takeToken } from '../../testing/people.ts'
+import { startSite } from '../../testing/site.ts'
+
+const cleared = 'session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'
+
+describe('POST /logout', () => {
+  test('as a form ends the session on the server, clears the cookie and sends home, 303', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const { session } = ada
+    const { status, headers, cookies } = await ada.form('/logout', {})
+    assert.deepEqual([status, headers.location, cookies], [303, '/', [cleared]])
+    assert.equal(headers['clear-site-data'], '"cache", "storage"')
+    assert.equal(await count(site, 'sessions'), 0)
+    const replay = site.visitor(session)
+    assert.equal((await replay.get('/me')).status, 401)
+    assert.equal((await replay.page('/account')).headers.location, '/login?next=%2Faccount')
+    assert.match((await replay.page('/')).text, /Sign in/)
+  })
+
+  test('as JSON answers 204', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    for (const visitor of [ada, await signIn(site, { email: 'ada@example.com' })]) {
+      const { status, text, cookies } = await (visitor === ada
+        ? ada.json('/logout', {})
+        : visitor.post('/logout'))
+      assert.deepEqual([status, text, cookies], [204, '', [cleared]])
+    }
+    assert.equal(await count(site, 'sessions'), 0)
+  })
+
+  test('of a visitor does no harm, and twice is once', async (t) => {
+    const site = await startSite(t)
+    assert.equal((await site.visitor().form('/logout', {})).headers.location, '/')
+    assert.equal((await site.visitor('x'.repeat(43)).post('/logout')).status, 204)
+    const ada = await signIn(site, await signUp(site))
+    const { session } = ada
+    assert.equal((await ada.post('/logout')).status, 204)
+    assert.equal((await site.visitor(session).post('/logout')).status, 204)
+  })
+
+  test('ends this session and no other, and no token', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const [phone, desktop] = [await signIn(site, person), await signIn(site, person)]
+    const token = await takeToken(site, person)
+    await phone.post('/logout')
+    assert.equal((await phone.get('/me')).status, 401)
+    assert.equal((await desktop.get('/me')).status, 200)
+    assert.equal((await site.visitor().get('/me', bearer(token))).status, 200)
+  })
+
+  test('ends the session of a disabled user too', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    await sql(site, 'update users set disabled_at = 1')
+    assert.equal((await ada.post('/logout')).status, 204)
+    assert.equal(await count(site, 'sessions'), 0)
+  })
+
+  test('ends the session that the cookie names, whatever the Authorization header beside it says', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    for (const header of [basic(person), basic(person, 'wrong'), bearer('x')]) {
+      const ada = await signIn(site, person)
+      const { session } = ada
+      assert.equal((await ada.post('/logout', header)).status, 204)
+      assert.equal((await site.visitor(session).get('/me')).status, 401)
+    }
+    assert.equal(await count(site, 'sessions'), 0)
+  })
+
+  test('is a POST: a link to it ends nothing', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const { status, headers } = await ada.page('/logout')
+    assert.deepEqual([status, headers.allow], [405, 'POST'])
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('while a login of the same browser is under way: the login has a session of its own, and the old one stays dead', async (t) => {
+    const site = await startSite(t)
+    const person = await signUp(site)
+    const ada = await signIn(site, person)
+    const old = ada.session
+    const body = new URLSearchParams({ username: person.email, password }).toString()
+    const login = ada.open('POST', '/login', {
+      expect: '100-continue',
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': body.length,
+    })
+    login.write(body.slice(0, 10))
+    await login.begun
+    assert.equal((await site.visitor(old).post('/logout')).status, 204)
+    assert.equal((await login.end(body.slice(10))).status, 303)
+    assert.equal((await site.visitor(old).get('/me')).status, 401)
+    assert.notEqual(ada.session, old)
+    assert.equal((await ada.get('/me')).status, 200)
+    assert.equal(await count(site, 'sessions'), 1)
+  })
+
+  test('while a wrong login of the same browser is under way, brings nothing back', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const old = ada.session
+    const login = ada.open('POST', '/login', {
+      expect: '100-continue',
+      'content-type': 'application/json',
+      'content-length': 2,
+    })
+    login.write('{')
+    await login.begun
+    assert.equal((await site.visitor(old).post('/logout')).status, 204)
+    assert.equal((await login.end('}')).status, 401)
+    assert.equal((await site.visitor(old).get('/me')).status, 401)
+    assert.equal(await count(site, 'sessions'), 0)
+  })
+})

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { sql } from '../testing/database.ts'
+import { assertAnswers, doors, isFine } from '../testing/faults/doors.ts'
+import { connectTo } from '../testing/postgres-connection.ts'
+import { startSite } from '../testing/site.ts'
+import { onlyPostgres } from '../testing/test-database.ts'
+import { within } from '../testing/within.ts'
+
+/** A site with two connections to its database, with somebody who may do everything. */
+async function scene(t: TestContext) {
+  const site = await startSite(t, { DATABASE_POOL: '2' })
+  const everybody = await doors(site)
+  const assertWell = async () => {
+    await assertAnswers(isFine, everybody.open, everybody.reading, everybody.writing)
+    const [row] = await sql(
+      site,
+      'select count(*) as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    )
+    assert.ok(Number(row?.n) <= 2, `${row?.n} connections beside the one that asks`)
+  }
+  return { site, assertWell, ...everybody }
+}
+
+describe('a pool of two connections', onlyPostgres, () => {
+  test('serves 200 requests at once, and lets nobody wait for ever', async (t) => {
+    const { ada, assertWell } = await scene(t)
+    const ask = async () => (await ada.get('/me')).status
+    const statuses = await within(5, Promise.all(Array.from({ length: 200 }, ask)))
+    for (const status of statuses) assert.ok(status === 200 || status === 503, `${status}`)
+    const served = statuses.filter((status) => status === 200).length
+    assert.ok(served > 100, `${served} were served`)
+    await assertWell()
+  })
+
+  test('both of which wait for a lock, refuses with 503 and Retry-After whoever waits for one, and is well at once when it is let go', async (t) => {
+    const { site, ada, open, assertWell } = await scene(t)
+    const other = await connectTo(site.database.url)
+    const held = await other.begin()
+    await other.execute('lock table sessions, users in access exclusive mode', [], 'all', held)
+    const ask = async () => (await ada.get('/me')).status
+    // Two seconds for a connection, and two for the lock.
+    const asked = within(5, Promise.all(Array.from({ length: 100 }, ask)))
+    await within(1.5, assertAnswers(isFine, open))
+    assert.deepEqual(new Set(await asked), new Set([503]))
+    await other.rollback(held)
+    await within(1.5, assertAnswers(isFine, { me: () => ada.get('/me') }))
+    await assertWell()
+  })
+
+  test('is given back by whoever hangs up', async (t) => {
+    const { site, ada, assertWell } = await scene(t)
+    const hangUp = new AbortController()
+    const headers = { cookie: `session=${ada.session}` }
+    const asked = Array.from({ length: 100 }, () =>
+      fetch(`${site.url}/me`, { headers, signal: hangUp.signal }),
+    )
+    await ada.get('/healthz')
+    hangUp.abort()
+    await Promise.allSettled(asked)
+    await assertWell()
+  })
+})

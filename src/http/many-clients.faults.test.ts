@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { describe, test } from 'node:test'
+import { assertAnswers, doors, isFine } from '../testing/faults/doors.ts'
+import { open, openFiles, openMany } from '../testing/faults/sockets.ts'
+import { until } from '../testing/faults/until.ts'
+import { registration } from '../testing/people.ts'
+import { startServer, temporaryFolder } from '../testing/server-process.ts'
+
+const host = 'Host: localhost\r\n'
+const json = 'Content-Type: application/json\r\n'
+const login = '{"username":"ada@example.com","password":"wrong"}'
+
+/** What clients have sent when they hang up. */
+const unfinished = {
+  'in the middle of a header': 'GET / HTTP/1.1\r\nHost: loc',
+  'in the middle of a body': `POST /login HTTP/1.1\r\n${host}${json}Content-Length: 500\r\n\r\n{"user`,
+  'in the middle of a chunk': `POST /users HTTP/1.1\r\n${host}${json}Transfer-Encoding: chunked\r\n\r\n10\r\nab`,
+  'in the middle of an answer': `GET / HTTP/1.1\r\n${host}\r\n`,
+  'in the middle of a check of a password': `POST /login HTTP/1.1\r\n${host}${json}Content-Length: ${login.length}\r\n\r\n${login}`,
+}
+
+describe('a server with many clients', {
+  concurrency: true,
+  skip: !existsSync('/proc/self/fd') && 'needs /proc',
+}, () => {
+  test('takes hundreds that hang up for no fault of its own, and keeps nothing of them', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' })
+    await server.visitor().json('/users', registration('Ada'))
+    await server.visitor().page('/')
+    const before = openFiles(server.child.pid)
+    for (const bytes of Object.values(unfinished)) {
+      for (let batch = 0; batch < 2; batch += 1) {
+        const sockets = await openMany(server.url, 50)
+        for (const socket of sockets) await new Promise((sent) => socket.write(bytes, sent))
+        for (const [i, socket] of sockets.entries()) i % 2 === 0 ? socket.destroy() : socket.resetAndDestroy()
+      }
+    }
+    await until('all of them are forgotten', () => openFiles(server.child.pid) <= before)
+    assert.equal((await server.visitor().page('/')).status, 200)
+    const complaints = server.log.filter(({ level }) => Number(level) >= 40)
+    assert.deepEqual(complaints, [])
+    assert.ok(server.log.length < 5000, `${server.log.length} lines`)
+  })
+
+  test('serves among hundreds that say nothing, and lets them go', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
+    const { open: doorsOpen, reading, writing } = await doors(server)
+    const before = openFiles(server.child.pid)
+    const sockets = Array.from({ length: 600 }, () => open(server.url))
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    await until('all are accepted', () => openFiles(server.child.pid) >= before + 600)
+    await assertAnswers(isFine, doorsOpen, reading, writing)
+    for (const socket of sockets) socket.destroy()
+    // What is kept alive for our own next requests stays for a while.
+    await until('they are forgotten', () => openFiles(server.child.pid) <= before + 50)
+  })
+
+  test('serves who is connected when it can open no more files, and everybody when it can again', {
+    skip: !existsSync('/usr/bin/prlimit') && 'needs prlimit',
+  }, async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const get = async (path: string) => {
+      const outgoing = request(server.url + path, { agent, headers: { accept: 'text/html' } }).end()
+      const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]
+      for await (const _part of incoming);
+      return incoming.statusCode
+    }
+    assert.equal(await get('/healthz'), 200)
+    execFileSync('prlimit', ['--pid', String(server.child.pid), '--nofile=64:'])
+    const sockets = Array.from({ length: 200 }, () => open(server.url))
+    const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
+    // As many as there is room for stay open.
+    await Promise.any(closed)
+    await until('no more files can be opened', () => openFiles(server.child.pid) >= 64)
+    for (const path of ['/', '/login', '/signup', '/style.css', '/readyz']) assert.equal(await get(path), 200)
+    assert.equal(await get('/nowhere'), 404)
+
+    for (const socket of sockets) socket.destroy()
+    await Promise.all(closed)
+    await until('there is room again', () => openFiles(server.child.pid) < 40)
+    assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
+    assert.equal(server.child.exitCode, null)
+    assert.ok(server.log.length < 100, `${server.log.length} lines`)
+  })
+})

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { describe, test } from 'node:test'
+import { assertAnswers, doors, isFine } from '../testing/faults/doors.ts'
+import { until } from '../testing/faults/until.ts'
+import { NamedPipe } from '../testing/named-pipe.ts'
+import { runServer, startServer, temporaryFolder } from '../testing/server-process.ts'
+import { Visitor } from '../testing/visitor.ts'
+
+/** A bug that waits for a signal. */
+function bug(signal: string, code: string): string {
+  const program = `process.once('${signal}', () => { ${code} })`
+  return `--import=data:text/javascript,${encodeURIComponent(program)}`
+}
+
+describe('a bug that nobody caught', { concurrency: true }, () => {
+  for (const [what, code] of Object.entries({
+    'an exception': "throw new Error('out of the blue')",
+    'a rejected promise': "Promise.reject(new Error('out of the blue'))",
+  })) {
+    test(`is logged, and ends the process with 1, for whoever watches it to start another: ${what}`, async (t) => {
+      const NODE_OPTIONS = bug('SIGUSR2', code)
+      const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), NODE_OPTIONS })
+      server.child.kill('SIGUSR2')
+      const { code: exitCode, stderr } = await server.ended
+      const last = server.log.at(-1)
+      assert.deepEqual([exitCode, stderr], [1, ''])
+      assert.deepEqual([last?.level, last?.msg, last?.error], [60, 'a bug: this process ends', 'Error'])
+      assert.match(String(last?.stack), /out of the blue/)
+    })
+  }
+})
+
+describe('the log', { concurrency: true }, () => {
+  test('may lose its reader: the server goes on without it', async (t) => {
+    const child = spawn(process.execPath, ['src/start.js', 'server'], {
+      cwd: join(import.meta.dirname, '../..'),
+      env: { PATH: process.env.PATH, DATA_DIR: await temporaryFolder(t), PORT: '0', BCRYPT_COST: '4' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    const [line] = await once(createInterface(child.stdout), 'line')
+    child.stdout.destroy()
+    const secrets = new Set<string>()
+    const visitor = () => new Visitor({ url: JSON.parse(line).url, secrets })
+    const { open, reading, writing } = await doors({ visitor })
+    await assertAnswers(isFine, open, reading, writing)
+    child.kill('SIGTERM')
+    assert.deepEqual(await once(child, 'exit'), [0, null])
+  })
+
+  test('may have a reader that stalls: nobody waits for it, and the server stops when it should', async (t) => {
+    const folder = await temporaryFolder(t)
+    const pipe = new NamedPipe(folder)
+    t.after(() => pipe.close())
+    const shell = ['-c', `exec "${process.execPath}" "$@" > "${pipe.path}"`, 'sh']
+    const { child, ended } = runServer(t, { DATA_DIR: folder }, { node: 'sh', options: shell })
+    let line = ''
+    await until('it listens', () => {
+      line += pipe.read()
+      return line.endsWith('\n')
+    })
+    const secrets = new Set<string>()
+    const visitor = () => new Visitor({ url: JSON.parse(line).url, secrets })
+    // Far more than a pipe holds.
+    for (let i = 0; i < 500; i += 1)
+      assert.equal((await visitor().get(`/healthz/${'x'.repeat(480)}`)).status, 404)
+    const { open, reading, writing } = await doors({ visitor })
+    await assertAnswers(isFine, open, reading, writing)
+    child.kill('SIGTERM')
+    assert.equal((await ended).code, 0)
+  })
+
+  test('has no statement, whatever is asked of MikroORM by its own variables', async (t) => {
+    const variables = { DATA_DIR: await temporaryFolder(t), LOG_LEVEL: 'trace', MIKRO_ORM_DEBUG: 'true' }
+    const server = await startServer(t, variables)
+    const { open, reading, writing } = await doors(server)
+    await assertAnswers(isFine, open, reading, writing)
+    server.child.kill('SIGTERM')
+    const { code, stdout, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.doesNotMatch(stdout, /\b(select|insert into|update|delete from|begin|commit|pragma)\b/i)
+  })
+})

@@ -1,0 +1,71 @@
+import { isIP } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import type { Context, Middleware, Next } from 'koa'
+import proxyAddress from 'proxy-addr'
+import type { TrustProxy } from '../config/config.ts'
+import { Refusal } from './refusal.ts'
+
+/**
+ * Sets `ctx.ip` to the address of the client: the right-most address in `X-Forwarded-For` that is no trusted proxy, or
+ * the peer of the connection. Sets `ctx.state.isOverTls` if the client uses TLS, to this server or to a trusted proxy.
+ */
+export function client(proxies: TrustProxy): Middleware {
+  const isTrusted = trustedProxies(proxies)
+  return (ctx, next) => {
+    const { remoteAddress } = ctx.req.socket
+    // The client has hung up, so there is no answer to send.
+    if (remoteAddress === undefined) return
+    const claimed = withoutPort(proxyAddress(ctx.req, isTrusted))
+    ctx.request.ip = withoutMapping(isIP(claimed) > 0 ? claimed : remoteAddress)
+    ctx.state.isOverTls =
+      ctx.req.socket instanceof TLSSocket || (isTrusted(remoteAddress, 0) && isForwardedFromTls(ctx))
+    return next()
+  }
+}
+
+/** Whether the address is a trusted proxy, `hop` proxies away from this server. */
+export function trustedProxies(proxies: TrustProxy): (address: string, hop: number) => boolean {
+  if (typeof proxies === 'number') return (_address, hop) => hop < proxies
+  const isListed = proxyAddress.compile([...proxies])
+  return (address, hop) => isListed(withoutPort(address), hop)
+}
+
+/** Refuses a password in the header where anybody on the way can read it (RFC 7617 §4). Stands before the authenticators. */
+export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
+  if (!ctx.state.isOverTls && hasBasic(ctx)) {
+    throw new Refusal(403, 'Send a password over TLS only: this connection can be read on its way.')
+  }
+  return next()
+}
+
+/**
+ * Refuses a password in the header that another site had a browser send, whatever the method: a link to
+ * `https://ada:guess@…` would be a guess of whoever follows it. What is no browser has no `Sec-Fetch-Site`.
+ */
+export function basicFromHereOnly(ctx: Context, next: Next): Promise<unknown> {
+  const site = ctx.req.headers['sec-fetch-site'] ?? ''
+  if (site !== '' && site !== 'same-origin' && site !== 'none' && hasBasic(ctx)) {
+    throw new Refusal(403, 'This password came from another site, so it was not looked at.')
+  }
+  return next()
+}
+
+function hasBasic(ctx: Context): boolean {
+  return /^basic\b/i.test(ctx.req.headers.authorization ?? '')
+}
+
+// The proxy next to us wrote the last one.
+function isForwardedFromTls({ req: { headers } }: Context): boolean {
+  return /(?:^|,)\s*https\s*$/i.test(String(headers['x-forwarded-proto'] ?? ''))
+}
+
+// Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
+function withoutPort(address: string): string {
+  if (isIP(address) > 0) return address
+  return address.replace(/^(?:(\d+(?:\.\d+){3})|\[([\da-f:.]+)\])(?::\d+)?$/i, '$1$2')
+}
+
+// A socket that takes both families shows IPv4 as `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2).
+function withoutMapping(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '')
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { countStatements } from '../testing/count-statements.ts'
+import { dumpAll } from '../testing/dump.ts'
+import { signIn, signUp } from '../testing/people.ts'
+import { others, routes } from '../testing/routes.ts'
+import { startSite } from '../testing/site.ts'
+import { newIdentifier } from './new-identifier.ts'
+
+// What cannot be sent in a header line at all is none.
+const units = fc
+  .integer({ min: 0x20, max: 0xff })
+  .filter((code) => code !== 0x7f)
+  .map((code) => String.fromCharCode(code))
+const garbage = fc.sample(
+  fc.oneof(
+    fc.string({ unit: units, maxLength: 80 }),
+    fc.base64String({ maxLength: 80 }),
+    fc.constantFrom('__proto__', 'constructor', "' or 1=1 --", '%00', '%', 'null', '{"user":"x"}', '"', '='),
+    fc.constantFrom(
+      'x'.repeat(4000),
+      ';',
+      ',',
+      'a; session=b',
+      '\ttab',
+      `"${'x'.repeat(43)}"`,
+      'x'.repeat(42),
+    ),
+  ),
+  500,
+)
+
+describe('the cookie of a session', () => {
+  test('is 256 bits of a generator for keys: 20,000 are unique, and each bit of them as often 0 as 1', () => {
+    const values = Array.from({ length: 20_000 }, newIdentifier)
+    assert.equal(new Set(values).size, values.length)
+    const ones = new Array<number>(256).fill(0)
+    for (const value of values) {
+      const bytes = Buffer.from(value, 'base64url')
+      assert.equal(bytes.length, 32)
+      for (let bit = 0; bit < 256; bit += 1)
+        ones[bit] = (ones[bit] ?? 0) + (((bytes[bit >> 3] ?? 0) >> (bit & 7)) & 1)
+    }
+    // Half of them, and seven standard deviations (of 70.7) to either side.
+    for (const [bit, n] of ones.entries())
+      assert.ok(Math.abs(n - 10_000) < 500, `bit ${bit} was set ${n} times`)
+  })
+
+  test('with whatever else in it is nobody’s, costs no row and at most one look-up by the key: 1,000 values', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const before = await dumpAll(site)
+    assert.equal((await ada.get('/me')).status, 200)
+    const statements = await countStatements(t, site)
+    const invented = Array.from({ length: 500 }, newIdentifier)
+    for (const [i, value] of [...garbage, ...invented].entries()) {
+      const name = i % 3 === 0 ? '__Host-session' : 'session'
+      const { status, cookies } = await site.visitor().get('/me', { cookie: `${name}=${value}` })
+      assert.deepEqual([status, cookies], [401, []], value.slice(0, 60))
+      const asked = statements()
+      assert.ok(asked.length <= (/[\w-]{43}/.test(value) ? 1 : 0), value.slice(0, 60))
+      for (const each of asked) assert.match(each, / from `?sessions`? .*where (`\w+`\.`digest`|digest) = /)
+    }
+    assert.deepEqual(await dumpAll(site), before)
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('that comes twice counts as the first of the two', async (t) => {
+    const site = await startSite(t)
+    const ada = (await signIn(site, await signUp(site, 'Ada'))).session
+    const bob = (await signIn(site, await signUp(site, 'Bob'))).session
+    const nameOf = async (cookie: string) => (await site.visitor().get('/me', { cookie })).record.name
+    assert.equal(await nameOf(`session=${ada}; session=${bob}`), 'Ada')
+    assert.equal(await nameOf(`session=${bob}; session=${ada}`), 'Bob')
+    assert.equal(await nameOf(`session=x; session=${ada}`), undefined)
+    assert.equal(await nameOf(`x=session=${bob}; session=${ada}`), 'Ada')
+  })
+
+  test('is given to nobody who does not sign in: a visitor costs no statement of the database, whatever they look at', async (t) => {
+    const site = await startSite(t)
+    const before = await dumpAll(site)
+    const statements = await countStatements(t, site)
+    const looked = [...routes, ...others].filter(({ method, path }) => method === 'GET' && path !== '/readyz')
+    for (let round = 0; round < 5; round += 1) {
+      for (const { path } of looked) {
+        for (const answer of [await site.visitor().page(path), await site.visitor().get(path)])
+          assert.deepEqual([answer.cookies, statements()], [[], []], path)
+      }
+    }
+    assert.deepEqual(await dumpAll(site), before)
+  })
+})

@@ -1,0 +1,395 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
+import { deflateRawSync, gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { count } from '../testing/database.ts'
+import { dumpAll } from '../testing/dump.ts'
+import {
+  basic,
+  bearer,
+  type Person,
+  password,
+  registration,
+  signIn,
+  signUp,
+  takeJWT,
+} from '../testing/people.ts'
+import { routes } from '../testing/routes.ts'
+import { type Site, startSite } from '../testing/site.ts'
+import type { Visitor } from '../testing/visitor.ts'
+
+const json = { 'content-type': 'application/json' }
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const html = { accept: 'text/html' }
+const newPassword = 'eight wise canaries 1816'
+
+/** Each route that reads fields, with a body that is one value away from being carried out. */
+const fields: Record<string, Record<string, string>> = {
+  '/users': { name: 'Eve', email: 'eve@example.com', password, confirmPassword: password },
+  '/login': { username: 'ada@example.com', password },
+  '/account/name': { name: 'Ada King' },
+  '/account/tokens': { name: 'backup', days: '30' },
+  '/account/password': { currentPassword: password, password: newPassword, confirmPassword: newPassword },
+  '/account/close': { password, confirm: 'on' },
+}
+
+/** Those that take a post for what it is, and look only at whether it is one that they can read. */
+const fieldless = ['/logout', '/validateLoggedInUser', '/end', '/end-others', '/revoke']
+
+// A program that closes an account by its password has been explicit enough, and a token is good for thirty days unless
+// somebody says otherwise.
+const optional = new Set([
+  'JSON /account/close confirm',
+  'JSON /account/tokens days',
+  'form /account/tokens days',
+])
+
+const notText: unknown[] = [
+  null,
+  true,
+  false,
+  0,
+  -1,
+  1.5,
+  1e308,
+  [],
+  ['x'],
+  [['x']],
+  {},
+  { $ne: '' },
+  { toString: 'x' },
+  [{ x: 1 }],
+]
+
+// Made before the server is started: it would close connections that are idle while this takes long.
+const anyUnit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
+const anyText = fc.oneof(
+  fc.string({ unit: anyUnit, maxLength: 40 }),
+  fc.string({ maxLength: 40 }),
+  fc.constantFrom(
+    'ada@example.com',
+    'on',
+    '30',
+    '',
+    '\0',
+    '\ud800',
+    "' or 1=1 --",
+    '{"$ne":null}',
+    'x'.repeat(2000),
+  ),
+)
+const anyValue = fc.oneof(
+  { weight: 3, arbitrary: anyText },
+  { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
+)
+const names = [...new Set(Object.values(fields).flatMap(Object.keys)), 'next', 'remember', 'id', '__proto__']
+const object = fc.dictionary(fc.oneof(fc.constantFrom(...names), fc.string({ maxLength: 8 })), anyValue, {
+  maxKeys: 8,
+})
+const anyBody = fc.oneof(
+  object.map((each) => ({ headers: json, content: JSON.stringify(each) })),
+  object.map((each) => ({
+    headers: form,
+    content: Object.entries(each)
+      .map((pair) => pair.map((part) => encode(part)).join('='))
+      .join('&'),
+  })),
+  fc
+    .tuple(fc.constantFrom(json, form), fc.string({ unit: anyUnit, maxLength: 200 }))
+    .map(([headers, content]) => ({
+      headers,
+      content,
+    })),
+)
+const paths = routes.filter(({ method }) => method === 'POST').map(({ path }) => path)
+const anyPath = fc.constantFrom(...paths.filter((each) => each !== '/logout'))
+const anyFace = fc.constantFrom<Record<string, string>>({}, html)
+
+async function siteWithAda(t: TestContext): Promise<{ site: Site; person: Person; ada: Visitor }> {
+  const site = await startSite(t)
+  site.secrets.add(newPassword)
+  const person = await signUp(site)
+  return { site, person, ada: await signIn(site, person) }
+}
+
+describe('every route that takes a post', () => {
+  test('is known to these tests', () => {
+    const unknown = paths.filter((path) => !fields[path] && !fieldless.some((end) => path.endsWith(end)))
+    assert.deepEqual(unknown, [])
+    assert.ok(paths.length >= 11)
+  })
+
+  test('refuses a field that is not one text, whatever it is, in JSON and in a form, and changes nothing', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const before = await dumpAll(site)
+    let asked = 0
+    const refused = async (what: string, answer: ReturnType<Visitor['json']>) => {
+      const { status, cookies } = await answer
+      assert.ok(status === 400 || status === 401, `${what}: ${status}`)
+      assert.deepEqual(cookies, [], what)
+      asked += 1
+    }
+    for (const [path, good] of Object.entries(fields)) {
+      for (const field of Object.keys(good)) {
+        const { [field]: value = '', ...rest } = good
+        if (!optional.has(`JSON ${path} ${field}`)) {
+          for (const shape of notText)
+            await refused(
+              `JSON ${path} ${field} ${JSON.stringify(shape)}`,
+              ada.json(path, { ...rest, [field]: shape }),
+            )
+          await refused(`JSON ${path} without ${field}`, ada.json(path, rest))
+          const twice = JSON.stringify(good).replace('{', `{${JSON.stringify(field)}:"x",`)
+          await refused(`JSON ${path} ${field} twice`, ada.send('POST', path, json, twice))
+        }
+        if (optional.has(`form ${path} ${field}`)) continue
+        const pair = (name: string) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`
+        const others = new URLSearchParams(rest).toString()
+        const shapes = [
+          ...[
+            `${pair(field)}&${pair(field)}`,
+            pair(`${field}[]`),
+            pair(`${field}[a]`),
+            pair(`${field}[$ne]`),
+          ],
+          ...[`${pair(`${field}[0]`)}&${pair(`${field}[1]`)}`, pair(`__proto__[${field}]`), `${field}=`, ''],
+        ]
+        for (const shape of shapes)
+          await refused(`form ${path} ${shape}`, ada.send('POST', path, form, `${others}&${shape}`))
+      }
+    }
+    assert.ok(asked > 250, `${asked} were asked`)
+    assert.deepEqual(await dumpAll(site), before)
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('says of what cannot be decoded what it is: 400, 413 or 415, on both faces', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const jwt = bearer(await takeJWT(site, person))
+    const before = await dumpAll(site)
+    const corpus: [number, Record<string, string>, string | Buffer][] = [
+      [400, json, '{'],
+      [400, json, 'null'],
+      [400, json, '[]'],
+      [400, json, '"text"'],
+      [400, json, '{"a":1,"a":2}'],
+      [400, json, '{"a":1}x'],
+      [400, json, '['.repeat(14_000)],
+      [400, json, `${'{"a":'.repeat(2500)}1${'}'.repeat(2500)}`],
+      [400, json, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])],
+      [400, form, Buffer.from('name=\xff', 'latin1')],
+      [400, json, '\ufeff{"name":"Eve"}'],
+      [400, { ...json, 'content-encoding': 'gzip' }, gzipSync('\ufeff{"name":"Eve"}')],
+      ...['%FF', 'A%FFb', '%zz', '%', '%1', '%C3', '%C3%28', '%C0%80', '%ED%A0%80', '%u0041', '+%+'].flatMap(
+        (part): [number, Record<string, string>, string][] => [
+          [400, form, `name=${part}`],
+          [400, form, `${part}=x&name=Eve`],
+        ],
+      ),
+      ...['[name]', 'name[]', 'name[a]', 'name[', ']name', '%5Bname%5D', 'name%5B0%5D'].map(
+        (name): [number, Record<string, string>, string] => [400, form, `${name}=Eve`],
+      ),
+      [400, form, `name=Eve&${'a=b&'.repeat(1000)}name=Ada`],
+      [400, form, Array.from({ length: 51 }, (_, i) => `a${i}`).join('&')],
+      [400, { ...json, 'content-encoding': 'gzip' }, 'not gzip'],
+      [400, { ...json, 'content-encoding': 'gzip' }, gzipSync('{"a":"b"}').subarray(0, 15)],
+      [400, { ...json, 'content-encoding': 'deflate' }, deflateRawSync('{}').subarray(0, 1)],
+      [413, json, JSON.stringify({ name: 'x'.repeat(20_000) })],
+      [413, form, `name=${'x'.repeat(20_000)}`],
+      [413, { ...json, 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(5_000_000, 0x20))],
+      [415, { 'content-type': 'text/plain' }, '{}'],
+      [415, { 'content-type': 'multipart/form-data; boundary=x' }, '--x--'],
+      [415, { 'content-type': 'application/xml' }, '<a/>'],
+      [415, { 'content-type': 'text/plain; charset=application/json' }, '{}'],
+      [415, { ...json, 'content-encoding': 'x-unknown' }, '{}'],
+      [400, { 'content-type': 'application/json; charset=utf-16' }, '{}'],
+      [400, { 'content-type': 'application/x-www-form-urlencoded; charset="x-unknown"' }, 'a=b'],
+    ]
+    for (const path of paths) {
+      for (const face of path === '/validateLoggedInUser' ? [jwt] : [{}, html])
+        for (const [expected, headers, content] of corpus) {
+          const { status } = await ada.send('POST', path, { ...headers, ...face }, content)
+          assert.equal(status, expected, `${path} ${JSON.stringify(headers)} ${String(content).slice(0, 30)}`)
+        }
+    }
+    assert.deepEqual(await dumpAll(site), before)
+  })
+
+  test('takes a field of a form for the text that it is: any of UTF-8, escaped or not, and 50 fields', async (t) => {
+    const { ada } = await siteWithAda(t)
+    const more = Array.from({ length: 49 }, (_, i) => `&a${i}=`).join('')
+    const spellings: [string, string][] = [
+      [`name=A+b${more}`, 'A b'],
+      ['name=A%2Bb%26c%3Dd', 'A+b&c=d'],
+      ['na%6De=%c3%84da', 'Äda'],
+      ['name=Äda 🙂', 'Äda 🙂'],
+      ['name=%F0%9F%99%82%EF%BF%BD\ufffd', '🙂\ufffd\ufffd'],
+      ['name=a=b', 'a=b'],
+      ['&&name=Ada&', 'Ada'],
+      ['name=A.b&a.name=x&.name=y', 'A.b'],
+    ]
+    for (const [content, name] of spellings) {
+      const { status } = await ada.send('POST', '/account/name', form, content)
+      assert.equal(status, 303, content)
+      assert.equal((await ada.get('/me')).record.name, name, content)
+    }
+  })
+
+  // Status below 500, every header, no leak: the browser of these tests asserts them of each answer.
+  test('answers 1,000 generated bodies with less than a 500, and every header', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    await fc.assert(
+      fc.asyncProperty(anyPath, anyFace, anyBody, async (to, extra, { headers, content }) => {
+        const { status } = await ada.send('POST', to, { ...headers, ...extra }, content)
+        assert.ok(status < 500, `${status}`)
+      }),
+      { numRuns: 1000 },
+    )
+    assert.equal((await ada.get('/me')).record.email, 'ada@example.com')
+    assert.ok((await count(site, 'users')) >= 1)
+  })
+
+  test('reads no field that it did not ask for: nobody sets a column of their own', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const extra = {
+      ...{
+        id: '00000000-0000-7000-8000-000000000000',
+        _id: 1,
+        userId: 1,
+        user: 'x',
+        user_id: 'x',
+        role: 'admin',
+      },
+      ...{ isAdmin: true, admin: 1, passwordHash: 'x', password_hash: 'x', emailKey: 'x', email_key: 'x' },
+      ...{ disabledAt: 1, disabled_at: 1, createdAt: 1, passwordChangedAt: 1, expiresAt: 9e15, value: 'x' },
+    }
+    assert.equal((await ada.json('/users', { ...registration('Bob'), ...extra })).status, 201)
+    const { email: _, ...noEmail } = registration('x')
+    assert.equal((await ada.json('/account/name', { ...extra, ...noEmail, name: 'Ada King' })).status, 200)
+    const token = await ada.json('/account/tokens', { ...extra, name: 'backup', days: 1 })
+    assert.equal(token.status, 201)
+    const { users = [], user_tokens: tokens = [] } = await dumpAll(site)
+    assert.deepEqual(
+      users.map(({ name, email, email_key, disabled_at }) => [name, email, email_key, disabled_at]),
+      [
+        ['Ada King', 'ada@example.com', 'ada@example.com', null],
+        ['Bob', 'bob@example.com', 'bob@example.com', null],
+      ],
+    )
+    for (const { id, password_hash, created_at } of users) {
+      assert.notEqual(id, extra.id)
+      assert.match(String(password_hash), /^\$2b\$/)
+      assert.ok(Number(created_at) > 1e12)
+    }
+    const [row] = tokens
+    assert.deepEqual([row?.user_id, row?.name], [users[0]?.id, 'backup'])
+    assert.notEqual(row?.value, 'x')
+    assert.ok(Number(row?.expires_at) < Date.now() + 2 * 86_400_000)
+  })
+
+  test('pollutes no prototype, by JSON, by a form or by a query', async (t) => {
+    const { ada } = await siteWithAda(t)
+    const objects = [
+      '{"__proto__":{"polluted":1}}',
+      '{"constructor":{"prototype":{"polluted":1}}}',
+      '{"a":{"__proto__":{"polluted":1}}}',
+    ]
+    const forms = [
+      '__proto__[polluted]=1',
+      '__proto__.polluted=1',
+      'constructor[prototype][polluted]=1',
+      'a[__proto__][polluted]=1',
+      '__proto__=x&polluted=1',
+    ]
+    for (const { method, path } of routes) {
+      for (const query of forms) await ada.send(method, `${path}?${query}`, method === 'POST' ? json : {}, '')
+      if (method === 'GET') continue
+      for (const content of objects) await ada.send('POST', path, json, content)
+      for (const content of forms) await ada.send('POST', path, form, content)
+      assert.equal(({} as { polluted?: unknown }).polluted, undefined, path)
+    }
+  })
+
+  test('takes statements and operators for the text that they are, in fields, headers, cookies and queries', async (t) => {
+    const { site } = await siteWithAda(t)
+    const before = await dumpAll(site)
+    const hostile = [
+      ...[
+        "' or 1=1 --",
+        "' or '1'='1",
+        '" or ""="',
+        "admin'--",
+        "'; drop table users; --",
+        "') or ('1'='1",
+        '1;select 1',
+      ],
+      ...["' union select 1,2,3 --", "'||(select 1)||'", '%', '_', '*', '\\', "\\'", '$ne'],
+      ...[
+        '{"$ne":null}',
+        '[$ne]',
+        '$where',
+        '1 or 1=1',
+        'null',
+        'undefined',
+        'true',
+        '0',
+        '-1',
+        "x' and sleep(5)#",
+      ],
+    ]
+    const stranger = site.visitor()
+    for (const each of hostile) {
+      const text = encodeURIComponent(each)
+      const answers = [
+        await stranger.json('/login', { username: each, password: each }),
+        await stranger.form('/login', { username: each, password }),
+        await stranger.json('/login', { username: 'ada@example.com', password: each }),
+        await stranger.post('/login', basic({ email: each }, each)),
+        await stranger.get('/secure', basic({ email: each })),
+        await stranger.get('/me', { authorization: `Bearer ${text}` }),
+        await stranger.get('/me', { cookie: `session=${text}; device=${text}; new-token=${text}` }),
+        await stranger.get(`/me?id=${text}&user=${text}`),
+        await stranger.json('/users', registration('Eve', { email: each })),
+      ]
+      for (const { status, request } of answers)
+        assert.ok(status === 400 || status === 401, `${status} ${request} ${each}`)
+      for (const path of ['sessions', 'tokens'])
+        assert.equal((await stranger.post(`/account/${path}/${text}/end`)).status < 500, true, each)
+    }
+    assert.deepEqual(await dumpAll(site), before)
+  })
+
+  test('holds nothing of 3,000 parameters, of bodies byte by byte, and of uploads that are broken off', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const many = Array.from({ length: 3000 }, (_, i) => `a${i}`).join('&')
+    const manyMembers = JSON.stringify(
+      Object.fromEntries(Array.from({ length: 1500 }, (_, i) => [`a${i}`, 1])),
+    )
+    for (const path of ['/login', '/users']) {
+      assert.ok((await site.visitor().send('POST', path, form, many)).status < 500)
+      assert.ok((await site.visitor().send('POST', path, json, manyMembers)).status < 500)
+    }
+    const slow = site.visitor().open('POST', '/login', { ...json, 'transfer-encoding': 'chunked' })
+    const body = JSON.stringify({ username: 'ada@example.com', password })
+    for (const byte of body) slow.write(byte)
+    assert.equal((await slow.end()).status, 200)
+    const before = await dumpAll(site)
+    const head =
+      'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n'
+    for (let i = 0; i < 200; i += 1) {
+      const socket = connect(Number(new URL(site.url).port), '127.0.0.1')
+      await once(socket, 'connect')
+      socket.write(`${head}{"username":`)
+      socket.resetAndDestroy()
+    }
+    assert.deepEqual(await dumpAll(site), before)
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+})
+
+function encode(part: unknown): string {
+  const text = typeof part === 'string' ? part : JSON.stringify(part)
+  return encodeURIComponent(text.toWellFormed())
+}

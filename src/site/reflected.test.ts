@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { rawRequest } from '../auth/testing/raw-request.ts'
+import { sql } from '../testing/database.ts'
+import { basic, password, signIn, signUp } from '../testing/people.ts'
+import type { Answer } from '../testing/promises.ts'
+import { others, routes } from '../testing/routes.ts'
+import { type Site, startSite } from '../testing/site.ts'
+import { isOnPostgres } from '../testing/test-database.ts'
+
+const poisoned = {
+  host: 'evil.example',
+  'x-forwarded-host': 'evil.example',
+  'x-host': 'evil.example',
+  'x-forwarded-server': 'evil.example',
+  'x-http-host-override': 'evil.example',
+  'x-forwarded-prefix': '/evil',
+  'x-forwarded-path': '/evil',
+  'x-original-url': '/evil',
+  'x-rewrite-url': '/evil',
+  'x-forwarded-port': '6666',
+  forwarded: 'host=evil.example;proto=https',
+  referer: 'https://evil.example/',
+}
+
+/** Ways out of where a text may stand in a page, and what makes a browser run something once it is out. */
+const exits = ['', '">', "'>", '</title>', '</textarea>', '--></script>']
+const runs = [
+  ...[
+    '<script>alert(1)</script>',
+    '<img src=x onerror=alert(1)>',
+    '<svg/onload=alert(1)>',
+    '<base href=//evil.example>',
+  ],
+  ...[
+    '<iframe srcdoc="<script>alert(1)</script>">',
+    '<a href="javascript:alert(1)">x</a>',
+    '<form action=//evil.example>',
+  ],
+  ...[
+    '<meta http-equiv=refresh content=0;url=//evil.example>',
+    '" autofocus onfocus=alert(1) x="',
+    "' onmouseover='alert(1)",
+  ],
+  ...[
+    '{{constructor.constructor("alert(1)")()}}',
+    '<%= 7*7 %>',
+    '<%~ it %>',
+    '$'.concat('{7*7}'),
+    '&lt;script&gt;',
+    '&#60;b&#62;',
+  ],
+  ...[
+    '%3Cscript%3E',
+    '\ufeff<script>',
+    '<scr\u200bipt>',
+    '＜script＞',
+    '<ſcript>',
+    '<<b>//<',
+    '`<b>`',
+    "\\'-alert(1)//",
+    ']]>',
+    '<!--',
+  ],
+]
+const payloads = exits.flatMap((exit) => runs.map((run) => exit + run))
+
+/** Several of them at a time. */
+const packed = Array.from({ length: payloads.length / 6 }, (_, i) =>
+  payloads.slice(6 * i, 6 * i + 6).join(''),
+)
+
+/** The tags of a page with the names of their attributes: what is text is no part of it, and must not become one. */
+function tagsOf({ text, headers }: Answer): string[] {
+  // Nothing else is a page to a browser, which is told not to guess.
+  if (!headers['content-type']?.startsWith('text/html')) return [String(headers['content-type'])]
+  return (text.match(/<[^>]*>?/g) ?? []).map((tag) => tag.replaceAll(/="[^"]*"/g, '=""'))
+}
+
+async function siteWithAda(t: TestContext, environment: Record<string, string> = {}) {
+  const site = await startSite(t, environment)
+  const person = await signUp(site)
+  return { site, person, ada: await signIn(site, person) }
+}
+
+describe('what a request says of hosts', () => {
+  test('shapes no page, link or redirect where PUBLIC_URL says who we are', async (t) => {
+    const { site, ada } = await siteWithAda(t, { PUBLIC_URL: 'https://auth.example', TRUST_PROXY: '1' })
+    for (const { method, path } of [...routes, ...others]) {
+      for (const visitor of method === 'GET' ? [ada, site.visitor()] : [site.visitor()]) {
+        const answer = await visitor.send(method, path, { accept: 'text/html', ...poisoned })
+        assert.doesNotMatch(answer.text + JSON.stringify(answer.headers), /evil|6666/, answer.request)
+      }
+    }
+    const port = Number(new URL(site.url).port)
+    for (const target of ['http://evil.example/account', 'http://evil.example/', '//evil.example/account']) {
+      const { text } = await rawRequest(port, ['Accept: text/html'], `GET ${target} HTTP/1.1`)
+      assert.doesNotMatch(text, /location: [^/]|location: \/\/|href="[^"]*evil|action="[^"]*evil/i, target)
+    }
+  })
+
+  test('shapes no link or redirect where there is no PUBLIC_URL: at most the lines to paste name the host asked for', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const { host: _, ...others } = poisoned
+    for (const { path } of routes.filter(({ method }) => method === 'GET')) {
+      for (const visitor of [ada, site.visitor()]) {
+        const { text, headers, request } = await visitor.page(path, poisoned)
+        assert.doesNotMatch(text, /(href|action|src)="[^"]*evil/, request)
+        assert.doesNotMatch(headers.location ?? '', /evil/, request)
+        assert.ok(!(await visitor.page(path, others)).text.includes('evil'), request)
+      }
+    }
+  })
+})
+
+describe('what somebody writes', () => {
+  test('is shown as text, wherever it is repeated: in forms, addresses, queries and headers', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const repeat = async (payload: string): Promise<Answer[]> => {
+      const text = encodeURIComponent(payload)
+      const typed = {
+        name: `${payload}${'x'.repeat(101)}`,
+        email: payload,
+        password: 'x',
+        confirmPassword: 'y',
+      }
+      const next = { username: payload, password: 'x', next: `/${payload}`, remember: payload }
+      return [
+        await site.visitor().form('/users', typed),
+        await site.visitor().form('/login', next),
+        await site.visitor().page(`/login?next=/${text}`),
+        await site.visitor().page(`/x${text}`, { referer: text }),
+        await site.visitor().page(`/account?${text}=${text}`),
+        await ada.page(`/account/tokens?before=${text}`),
+        await ada.form('/account/name', { name: `${payload}${'x'.repeat(101)}` }),
+        await ada.form('/account/tokens', { name: `${payload}${'x'.repeat(101)}`, days: payload }),
+        await ada.form('/account/close', { password: 'x', confirm: payload }),
+        await ada.form(`/account/tokens/${text}/revoke`, {}),
+        await ada.form(`/account/sessions/${text}/end`, {}),
+      ]
+    }
+    const plain = (await repeat('plain')).map(tagsOf)
+    // What is no path is not spoken of.
+    const unasked = tagsOf(await site.visitor().page('/login?next=plain'))
+    assert.ok(payloads.length >= 150)
+    for (const payload of packed) {
+      const answers = await repeat(payload)
+      for (const [i, answer] of answers.entries()) {
+        const isUnasked = i === 2 && !answer.text.includes('Sign in to see that page.')
+        assert.deepEqual(tagsOf(answer), isUnasked ? unasked : plain[i], `${answer.request} ${payload}`)
+      }
+      assert.ok(answers[0]?.text.includes('&'), 'it is repeated')
+    }
+  })
+
+  test('is shown as text, wherever it is kept: as a name, a token, a device, an address', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const looked = routes.filter(({ method }) => method === 'GET')
+    if (isOnPostgres) await makeRoom(site)
+    const keep = async (payload: string) => {
+      await sql(site, 'delete from user_tokens')
+      // Shown on the next page by its name.
+      await ada.form('/account/tokens', { name: 'new', days: '1' })
+      await sql(site, 'delete from events where id > (select id from events order by id limit 1)')
+      await sql(site, 'update users set name = ?, email = ?', [payload, payload])
+      await sql(site, 'update user_tokens set name = ?', [payload])
+      await sql(site, 'update sessions set user_agent = ?', [payload])
+      await sql(site, 'update events set user_agent = ?, address = ?, event = ?', [payload, payload, payload])
+      const answers: Answer[] = []
+      for (const { path } of looked) answers.push(await ada.page(path))
+      return answers
+    }
+    const plain = (await keep('plain')).map(tagsOf)
+    for (const payload of packed)
+      for (const [i, answer] of (await keep(payload)).entries())
+        assert.deepEqual(tagsOf(answer), plain[i], `${answer.request} ${payload}`)
+  })
+
+  test('splits no header, and is no error, whatever line ends are in it', async (t) => {
+    const { site, person } = await siteWithAda(t)
+    const breaks = [
+      '\r\n',
+      '\n',
+      '\r',
+      '%0d%0a',
+      '%0a',
+      '%0d',
+      '%E5%98%8A%E5%98%8D',
+      '\u2028',
+      '\0',
+      '%00',
+      '\u010d\u010a',
+    ]
+    for (const each of breaks) {
+      const next = `/account${each}Set-Cookie: planted=1${each}${each}<script>`
+      const text = encodeURIComponent(next)
+      const answers = [
+        await site.visitor().form('/login', { username: person.email, password, next }),
+        await site.visitor().page(`/login?next=${text}`),
+        await site.visitor().page(`/account?x=${text}`),
+        await site.visitor().page(`/${text}`),
+        await site.visitor().post(`/login?as=${text}`, basic(person)),
+      ]
+      for (const { headers, cookies, request } of answers) {
+        assert.ok(!cookies.some((cookie) => cookie.startsWith('planted')), request)
+        assert.doesNotMatch(headers.location ?? '', /[\r\n\0\u0080-\uffff]/, request)
+      }
+      const port = Number(new URL(site.url).port)
+      const raw = await rawRequest(
+        port,
+        [],
+        `GET /account?x=${each.replaceAll(/[^\x20-\x7e]/g, '')}x HTTP/1.1`,
+      )
+      assert.equal(raw.status, 303)
+    }
+  })
+})
+
+/** PostgreSQL keeps no more than a column has room for, and less than there is in a payload. */
+async function makeRoom(site: Site): Promise<void> {
+  const columns = { users: ['name', 'email'], user_tokens: ['name'], sessions: ['user_agent'] }
+  const all = { ...columns, events: ['user_agent', 'address', 'event'] }
+  for (const [table, names] of Object.entries(all))
+    for (const name of names) await sql(site, `alter table ${table} alter column ${name} type text`)
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { rawRequest } from '../auth/testing/raw-request.ts'
+import { dumpAll } from '../testing/dump.ts'
+import { basic, signIn, signUp, takeToken } from '../testing/people.ts'
+import { others, type Route, routes } from '../testing/routes.ts'
+import { startSite } from '../testing/site.ts'
+
+const everywhere: readonly Route[] = [...routes, ...others]
+
+/** Paths, each once, with the methods that they take. */
+const paths = Map.groupBy(everywhere, ({ path }) => path)
+
+async function siteWithAda(t: TestContext) {
+  const site = await startSite(t)
+  const person = await signUp(site)
+  return { site, person, ada: await signIn(site, person) }
+}
+
+describe('every route', () => {
+  test('that changes something is refused to other sites, signed in or not, and then nothing has changed', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const before = await dumpAll(site)
+    const { host, port } = new URL(site.url)
+    const foreign: Record<string, string>[] = [
+      ...['cross-site', 'same-site', '', 'Same-Origin', 'none, same-origin'].map((from) => ({
+        'sec-fetch-site': from,
+      })),
+      ...[
+        'null',
+        '',
+        'https://evil.example',
+        `http://evil.example:${port}`,
+        `${site.url}.evil.example`,
+        `http://x@${host}`,
+      ].map((origin) => ({ origin })),
+      { 'sec-fetch-site': 'cross-site', origin: site.url },
+    ]
+    const posts = routes.filter(({ method }) => method === 'POST')
+    assert.ok(posts.length >= 11)
+    for (const { path } of posts) {
+      for (const headers of foreign) {
+        for (const answer of [
+          await ada.form(path, { name: 'Eve', password: 'x' }, headers),
+          await site.visitor().post(path, { ...basic(person), ...headers }),
+        ]) {
+          const { status, cookies, request } = answer
+          assert.deepEqual([status, cookies], [403, []], `${request} ${JSON.stringify(headers)}`)
+        }
+      }
+    }
+    assert.deepEqual(await dumpAll(site), before)
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('that is looked at changes nothing: GET, HEAD and OPTIONS of all of them leave every table as it was', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const token = await takeToken(site, person)
+    await site.visitor().get('/me', { authorization: `Bearer ${token}` })
+    const before = await dumpAll(site)
+    const foreign = {
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'no-cors',
+      origin: 'https://evil.example',
+    }
+    for (const path of paths.keys()) {
+      for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+        for (const headers of [{}, { accept: 'text/html' }, foreign, { authorization: `Bearer ${token}` }]) {
+          const { cookies, request, headers: answered } = await ada.send(method, path, headers)
+          assert.deepEqual(cookies, [], request)
+          assert.deepEqual(
+            Object.keys(answered).filter((name) => name.startsWith('access-control-')),
+            [],
+            `${request} lets another site read it`,
+          )
+        }
+      }
+    }
+    assert.deepEqual(await dumpAll(site), before)
+    assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('keeps for GET what it shows once: HEAD uses up neither what there is to say nor a new token', async (t) => {
+    const { ada } = await siteWithAda(t)
+    await ada.form('/account/name', { name: 'Ada King' })
+    await ada.form('/account/tokens', { name: 'backup', days: '1' })
+    for (const path of ['/account', '/account/tokens'])
+      assert.deepEqual((await ada.send('HEAD', path, { accept: 'text/html' })).cookies, [], path)
+    assert.match((await ada.page('/account/tokens')).text, /kauth_/)
+    assert.doesNotMatch((await ada.page('/account/tokens')).text, /kauth_/)
+    await ada.form('/account/name', { name: 'Ada' })
+    await ada.send('HEAD', '/account', { accept: 'text/html' })
+    assert.match((await ada.page('/account')).text, /Your name has been changed/)
+    assert.doesNotMatch((await ada.page('/account')).text, /Your name has been changed/)
+  })
+
+  test('takes its own methods, and answers any other with 405 and what it takes', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const before = await dumpAll(site)
+    for (const [path, declared] of paths) {
+      const takes = new Set(declared.map(({ method }) => method))
+      const allow = new Set([...takes].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))
+      const isFile = others.some((other) => other.path === path && !path.endsWith('z'))
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'SEARCH', 'REPORT']) {
+        if (takes.has(method as 'GET')) continue
+        const { status, headers } = await ada.send(method, path)
+        // A file is there for whoever wants to read it; there is nothing else at its path.
+        if (isFile) assert.equal(status, 404, `${method} ${path}`)
+        else
+          assert.deepEqual([status, new Set(headers.allow?.split(', '))], [405, allow], `${method} ${path}`)
+      }
+    }
+    assert.deepEqual(await dumpAll(site), before)
+  })
+
+  test('answers no TRACE and no CONNECT, and repeats nothing of them', async (t) => {
+    const { site } = await siteWithAda(t)
+    const port = Number(new URL(site.url).port)
+    for (const path of paths.keys()) {
+      const { status, text } = await rawRequest(
+        port,
+        ['X-Canary: yellow', 'Cookie: session=yellow'],
+        `TRACE ${path} HTTP/1.1`,
+      )
+      assert.ok([404, 405].includes(status), `TRACE ${path}: ${status}`)
+      assert.ok(!text.includes('yellow'))
+    }
+    const { text } = await rawRequest(port, [], 'CONNECT evil.example:443 HTTP/1.1')
+    assert.doesNotMatch(text, /^HTTP\/1\.1 2/)
+  })
+
+  test('answers HEAD as it would GET, without the body', async (t) => {
+    const { ada } = await siteWithAda(t)
+    for (const { method, path } of everywhere) {
+      if (method !== 'GET') continue
+      for (const accept of ['text/html', '*/*']) {
+        const got = await ada.send('GET', path, { accept })
+        const head = await ada.send('HEAD', path, { accept })
+        assert.deepEqual([head.status, head.text], [got.status, ''], path)
+        const { date: _, ...headers } = got.headers
+        assert.deepEqual({ ...head.headers, date: undefined }, { ...headers, date: undefined }, path)
+      }
+    }
+  })
+
+  test('that shows whoever is signed in is kept by no cache, and so is the way in', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    for (const { method, path } of routes) {
+      for (const visitor of [ada, site.visitor()]) {
+        if (visitor === ada && method === 'POST') continue
+        for (const accept of ['text/html', 'application/json']) {
+          const { headers, request } = await visitor.send(method, path, { accept })
+          assert.equal(headers['cache-control'], 'no-store', request)
+        }
+      }
+    }
+  })
+})

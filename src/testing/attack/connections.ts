@@ -1,0 +1,116 @@
+/**
+ * The long form of the tests beside it, of what clients do to connections: `npm run attack`, on a machine that does nothing else
+ * meanwhile. It takes minutes, and measures what a test may only count.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { assertAnswers, doors, isFine } from '../faults/doors.ts'
+import { closing, open, openFiles, openMany } from '../faults/sockets.ts'
+import { until } from '../faults/until.ts'
+import { look, watched } from '../faults/watched.ts'
+import { startServer, temporaryFolder } from '../server-process.ts'
+
+const host = 'Host: localhost\r\n'
+
+describe('connections under attack', () => {
+  test('N6: a request that never ends holds up the end for ten seconds at most', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
+    const stuck = open(server.url)
+    await once(stuck, 'connect')
+    stuck.write(
+      `POST /login HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{`,
+    )
+    await server.visitor().get('/healthz')
+    const start = performance.now()
+    server.child.kill('SIGTERM')
+    assert.equal((await server.ended).code, 0)
+    const seconds = (performance.now() - start) / 1000
+    t.diagnostic(`${seconds} s`)
+    assert.ok(seconds < 10)
+  })
+
+  test('N9: five thousand idle connections, and ten thousand that hang up', async (t) => {
+    const variables = { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off', ...watched }
+    const server = await startServer(t, variables)
+    const { open: doorsOpen, reading, writing } = await doors(server)
+    const before = { files: openFiles(server.child.pid), ...(await look(server)) }
+    const idle: Socket[] = []
+    t.after(async () => {
+      for (const socket of idle) socket.destroy()
+    })
+    while (idle.length < 5000) idle.push(...(await openMany(server.url, 100)))
+    await until('all are accepted', () => openFiles(server.child.pid) >= before.files + 5000)
+    await assertAnswers(isFine, doorsOpen, reading, writing)
+    for (const socket of idle) socket.destroy()
+    await until('all are forgotten', () => openFiles(server.child.pid) <= before.files)
+
+    const bytes = `POST /login HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{`
+    for (let batch = 0; batch < 100; batch += 1) {
+      const sockets = await openMany(server.url, 100)
+      for (const socket of sockets) await new Promise((sent) => socket.write(bytes, sent))
+      for (const [i, socket] of sockets.entries()) i % 2 === 0 ? socket.destroy() : socket.resetAndDestroy()
+    }
+    await until('all are forgotten', () => openFiles(server.child.pid) <= before.files)
+    await assertAnswers(isFine, doorsOpen, reading)
+    const complaints = server.log.filter(({ level }) => Number(level) >= 40)
+    assert.deepEqual(complaints, [])
+    const { heap } = await look(server)
+    t.diagnostic(`${before.heap} MB before, ${heap} MB after`)
+    assert.ok(heap < before.heap + 20)
+  })
+
+  test('I6: slow clients are cut within the limits as they ship', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
+    const cut = async (begin: string, byte: string) => {
+      const socket = open(server.url)
+      await once(socket, 'connect')
+      const start = performance.now()
+      socket.resume().write(begin)
+      const dribbling = setInterval(() => socket.writable && socket.write(byte), 500)
+      await closing(socket)
+      clearInterval(dribbling)
+      return (performance.now() - start) / 1000
+    }
+    const seconds = await Promise.all([
+      cut('', ''),
+      cut(`GET / HTTP/1.1\r\n${host}X-Slow: `, 'a'),
+      cut(
+        `POST /login HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n{`,
+        ' ',
+      ),
+      cut(`GET /healthz HTTP/1.1\r\n${host}\r\n`, ''),
+    ])
+    t.diagnostic(seconds.join(' s, '))
+    for (const [i, most] of [13, 13, 33, 10].entries()) assert.ok((seconds[i] ?? 99) < most)
+  })
+
+  test('K10: fifty uploads without an end, for five seconds', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), ...watched })
+    const before = await look(server)
+    const begin = `POST /users HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 9999999999\r\n\r\n`
+    const end = performance.now() + 5000
+    const uploads = Array.from({ length: 50 }, async () => {
+      while (performance.now() < end) {
+        const socket = open(server.url)
+        await once(socket, 'connect')
+        socket.resume().write(begin)
+        const closed = closing(socket)
+        const block = 'x'.repeat(16_384)
+        while (!socket.destroyed && performance.now() < end) {
+          socket.write(block)
+          await sleep(1)
+        }
+        socket.destroy()
+        await closed
+      }
+    })
+    await Promise.all(uploads)
+    const { heap } = await look(server)
+    t.diagnostic(`${before.heap} MB before, ${heap} MB after`)
+    assert.ok(heap < before.heap + 20)
+    assert.equal((await server.visitor().page('/')).status, 200)
+  })
+})

@@ -1,0 +1,128 @@
+/**
+ * The long form of the tests beside it, of what happens to the database: `npm run attack`, on a machine that does nothing else
+ * meanwhile. It takes minutes, and measures what a test may only count.
+ */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import Database from 'better-sqlite3'
+import { assertAnswers, doors, isAway, isFine } from '../faults/doors.ts'
+import { killAgainAndAgain } from '../faults/killed.ts'
+import { look, watched } from '../faults/watched.ts'
+import { registration, signIn, signUp } from '../people.ts'
+import { runServer, startServer, temporaryFolder } from '../server-process.ts'
+
+describe('the database under attack', () => {
+  test('N5: twenty times killed, nothing acknowledged lost', async (t) => {
+    const acknowledged = await killAgainAndAgain(t, await temporaryFolder(t), 20)
+    t.diagnostic(`${acknowledged} acknowledged`)
+  })
+
+  test('N12: killed in front of every statement of the migrations, and completed by the next start', async (t) => {
+    const folder = await temporaryFolder(t)
+    const options = ['--conditions=@koa-authenticators/source', `--import=${import.meta.dirname}/../faults/die-at.ts`]
+    let statement = 1
+    for (; ; statement += 1) {
+      const variables = { DATA_DIR: folder, DIE_AT: String(statement) }
+      const { child, ended } = runServer(t, variables, { options })
+      const isUp = new Promise((resolve) => child.stdout.once('data', () => resolve(true)))
+      if (await Promise.race([isUp, ended.then(() => false)])) break
+      assert.equal(child.signalCode, 'SIGKILL')
+      if (statement % 2 === 0) for (const name of readdirSync(folder)) await rm(join(folder, name))
+    }
+    t.diagnostic(`${statement - 1} statements`)
+    const server = await startServer(t, { DATA_DIR: folder })
+    assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
+  })
+
+  test('N2, N3: ten seconds of a locked database, a hundred who write, and the event loop turns', async (t) => {
+    const folder = await temporaryFolder(t)
+    const server = await startServer(t, { DATA_DIR: folder, THROTTLE: 'off', ...watched })
+    const { ada, open: doorsOpen, reading, writing } = await doors(server)
+    const other = new Database(join(folder, 'site.sqlite'))
+    await look(server)
+    other.exec('begin exclusive')
+    const end = performance.now() + 10_000
+    const slowest = { read: 0, write: 0 }
+    const clients = Array.from({ length: 100 }, async () => {
+      while (performance.now() < end) {
+        const start = performance.now()
+        const { status } = await server
+          .visitor()
+          .json('/users', registration(`P${crypto.randomUUID().slice(0, 8)}`))
+        assert.equal(status, 503)
+        slowest.write = Math.max(slowest.write, performance.now() - start)
+      }
+    })
+    const reader = async () => {
+      while (performance.now() < end) {
+        const start = performance.now()
+        await assertAnswers(isFine, doorsOpen, { me: () => ada.get('/me') })
+        slowest.read = Math.max(slowest.read, performance.now() - start)
+      }
+    }
+    await Promise.all([...clients, reader()])
+    const { max, p99 } = await look(server)
+    t.diagnostic(
+      `delay: p99 ${p99} ms, at most ${max} ms; read ${slowest.read} ms, write ${slowest.write} ms`,
+    )
+    assert.ok(slowest.write < 3000)
+    assert.ok(max < 100)
+    other.exec('rollback')
+    other.close()
+    const start = performance.now()
+    await assertAnswers(isFine, doorsOpen, reading, writing)
+    assert.ok(performance.now() - start < 5000)
+  })
+
+  test('N4: a disk of two megabytes runs full, and has room again', {
+    skip: process.getuid?.() !== 0 && 'needs root, to mount it',
+  }, async (t) => {
+    const folder = await temporaryFolder(t)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder])
+    try {
+      const server = await startServer(t, { DATA_DIR: folder, THROTTLE: 'off' })
+      const { leaver, open: doorsOpen, reading, writing } = await doors(server)
+      const filler = join(folder, 'filler')
+      await assert.rejects(writeFile(filler, Buffer.alloc(4_000_000)), { code: 'ENOSPC' })
+      let signedUp = 0
+      while ((await server.visitor().json('/users', registration(`P${signedUp}`))).status === 201)
+        signedUp += 1
+      for (let round = 0; round < 20; round += 1) {
+        await assertAnswers((status) => isFine(status) || isAway(status), writing)
+        await assertAnswers(isFine, doorsOpen, reading)
+      }
+      await rm(filler)
+      await assertAnswers(isFine, doorsOpen, reading, writing)
+      assert.equal((await leaver.get('/me')).status, 401)
+      const database = new Database(join(folder, 'site.sqlite'))
+      assert.equal(database.pragma('integrity_check', { simple: true }), 'ok')
+      database.close()
+      t.diagnostic(`${signedUp} signed up before it was full`)
+      server.child.kill('SIGTERM')
+      assert.equal((await server.ended).code, 0)
+    } finally {
+      execFileSync('umount', ['--lazy', folder])
+    }
+  })
+
+  test('E6: five hundred sessions that end while they are at work stay ended', async (t) => {
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' })
+    const ada = await signUp(server)
+    // The form's answer leaves a notice in the session.
+    for (let rounds = 0; rounds < 50; rounds += 1) {
+      const ten = Array.from({ length: 10 }, async () => {
+        const here = await signIn(server, ada)
+        const { session } = here
+        const atWork = server.visitor(session).form('/account/name', { name: 'Ada King' })
+        const [{ status }] = await Promise.all([here.post('/logout'), atWork])
+        assert.equal(status, 204)
+        assert.equal((await server.visitor(session).get('/me')).status, 401)
+      })
+      await Promise.all(ten)
+    }
+  })
+})

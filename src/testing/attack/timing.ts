@@ -1,0 +1,104 @@
+/**
+ * What can only be measured: `node --conditions=@koa-authenticators/source --test src/promises/attack.ts`, on a machine
+ * that does nothing else meanwhile. The tests beside it show the same by counting.
+ */
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { describe, test } from 'node:test'
+import { password, registration, signUp } from '../people.ts'
+import { startServer, temporaryFolder } from '../server-process.ts'
+
+/** How probable it is that one of the first takes longer than one of the second: 0.5 if time tells nothing. */
+function areaUnderCurve(first: readonly number[], second: readonly number[]): number {
+  const wins = first.flatMap((one) => second.map((other) => (one > other ? 1 : one === other ? 0.5 : 0)))
+  return wins.reduce<number>((sum, each) => sum + each, 0) / wins.length
+}
+
+describe('time', () => {
+  test('C3: tells nobody whether an account exists: 300 pairs in random order, three times', async (t) => {
+    const server = await startServer(t, {
+      DATA_DIR: await temporaryFolder(t),
+      THROTTLE: 'off',
+      BCRYPT_COST: '8',
+    })
+    const { email } = await signUp(server)
+    const duration = async (username: string) => {
+      const start = performance.now()
+      const { status } = await server.visitor().json('/login', { username, password: 'a wrong guess' })
+      assert.equal(status, 401)
+      return performance.now() - start
+    }
+    for (let i = 0; i < 30; i += 1) await duration(i % 2 ? email : 'eve@example.com')
+    for (let run = 0; run < 3; run += 1) {
+      const [known, unknown]: [number[], number[]] = [[], []]
+      for (let i = 0; i < 300; i += 1) {
+        const isFirst = randomInt(2) === 0
+        for (const isKnown of [isFirst, !isFirst])
+          (isKnown ? known : unknown).push(await duration(isKnown ? email : 'eve@example.com'))
+      }
+      const area = areaUnderCurve(known, unknown)
+      t.diagnostic(`run ${run + 1}: ${area.toFixed(3)}`)
+      assert.ok(area > 0.4 && area < 0.6, `${area}`)
+    }
+  })
+
+  test('B6, D11: 200 log-ins with a megabyte, and 200 at the usual cost, leave pages fast', async (t) => {
+    const server = await startServer(t, {
+      DATA_DIR: await temporaryFolder(t),
+      THROTTLE: 'off',
+      BCRYPT_COST: '10',
+    })
+    const { email } = await signUp(server)
+    const p99 = async (isOver: () => boolean) => {
+      const durations: number[] = []
+      while (!isOver() || durations.length < 200) {
+        const start = performance.now()
+        assert.equal((await server.visitor().page('/login')).status, 200)
+        durations.push(performance.now() - start)
+      }
+      return durations.sort((one, other) => one - other)[Math.floor(durations.length * 0.99)] ?? 0
+    }
+    const idle = await p99(() => true)
+    for (const [what, secret] of [
+      ['a megabyte', 'x'.repeat(1_000_000)],
+      ['wrong guesses', 'a wrong guess'],
+    ] as const) {
+      let isOver = false
+      const flood = Array.from({ length: 200 }, () =>
+        server.visitor().json('/login', { username: email, password: secret }),
+      )
+      const all = Promise.all(flood).then((answers) => {
+        isOver = true
+        return answers.map(({ status }) => status)
+      })
+      const busy = await p99(() => isOver)
+      t.diagnostic(
+        `${what}: a page takes ${idle.toFixed(1)} ms at most (p99), and ${busy.toFixed(1)} meanwhile`,
+      )
+      for (const status of await all) assert.ok([401, 413, 503].includes(status))
+      assert.ok(busy < idle + 100)
+    }
+  })
+
+  test('N8: nothing keeps the event loop from turning: sign-ups, log-ins and pages of an hour, in a minute', async (t) => {
+    const { startSite } = await import('../site.ts')
+    const site = await startSite(t, { BCRYPT_COST: '10', THROTTLE: 'off' })
+    const delays = monitorEventLoopDelay({ resolution: 1 })
+    delays.enable()
+    for (let i = 0; i < 200; i += 1) {
+      const name = `Ada${i}`
+      await site.visitor().json('/users', registration(name))
+      const visitor = site.visitor()
+      await visitor.form('/login', { username: `ada${i}@example.com`, password })
+      for (const path of ['/', '/account', '/account/sessions', '/account/tokens', '/me'])
+        await visitor.page(path)
+    }
+    delays.disable()
+    const [p99, most] = [delays.percentile(99) / 1e6, delays.max / 1e6]
+    t.diagnostic(
+      `p99 ${p99.toFixed(1)} ms, at most ${most.toFixed(1)} ms, of a client and a server in one process`,
+    )
+    assert.ok(p99 < 20)
+  })
+})

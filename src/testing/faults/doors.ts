@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import {
+  basic,
+  bearer,
+  password,
+  registration,
+  signIn,
+  signUp,
+  takeJWT,
+  takeToken,
+  type Visited,
+} from '../people.ts'
+import type { Answer } from '../promises.ts'
+
+type Doors = Record<string, () => Promise<Answer>>
+
+/** Somebody who has everything that one can have, and all that there is to try, by what it needs of the database. */
+export async function doors(site: Visited, name = 'Ada') {
+  const person = await signUp(site, name)
+  const ada = await signIn(site, person)
+  const leaver = await signIn(site, person)
+  const { session: leaving } = leaver
+  const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
+  const credentials = { username: person.email, password }
+  let others = 0
+  const newcomer = () => registration(`${name}s${++others}`) as Record<string, string>
+
+  const open: Doors = {
+    'GET /': () => site.visitor().page('/'),
+    'GET /login': () => site.visitor().page('/login'),
+    'GET /signup': () => site.visitor().page('/signup'),
+    'GET /style.css': () => site.visitor().get('/style.css'),
+    'GET /healthz': () => site.visitor().get('/healthz'),
+    'POST /validateLoggedInUser': () => site.visitor().post('/validateLoggedInUser', bearer(jwt)),
+  }
+  const reading: Doors = {
+    'GET / by session': () => ada.page('/'),
+    'GET /account by session': () => ada.page('/account'),
+    'GET /me by session': () => ada.get('/me'),
+    'GET /me by token': () => site.visitor().get('/me', bearer(token)),
+    'GET /me by JWT': () => site.visitor().get('/me', bearer(jwt)),
+    'GET /secure by token': () => site.visitor().get('/secure', bearer(token)),
+    'GET /readyz': () => site.visitor().get('/readyz'),
+  }
+  const writing: Doors = {
+    'POST /login by form': () => site.visitor().form('/login', credentials),
+    'POST /login by JSON': () => site.visitor().json('/login', credentials),
+    'POST /login by Basic': () => site.visitor().post('/login', basic(person)),
+    'POST /users': () => site.visitor().json('/users', newcomer()),
+    'POST /users by form': () => site.visitor().form('/users', newcomer()),
+    // With the cookie also once the session has ended: without it nobody has to be asked.
+    'POST /logout': () => site.visitor(leaving).post('/logout'),
+  }
+  return { person, ada, leaver, token, jwt, credentials, open, reading, writing }
+}
+
+/** Knocks at all of these doors at once, and asserts the status that each answers with. */
+export async function assertAnswers(isExpected: (status: number) => boolean, ...all: Doors[]): Promise<void> {
+  const knock = async ([what, each]: [string, () => Promise<Answer>]) =>
+    [what, (await each()).status] as const
+  const answers = await Promise.all(all.flatMap((each) => Object.entries(each)).map(knock))
+  const unexpected = answers.filter(([, status]) => !isExpected(status))
+  assert.deepEqual(unexpected, [])
+}
+
+export const isFine = (status: number) => status < 400
+export const isAway = (status: number) => status === 503

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { startServer } from '../server-process.ts'
+import { isOnPostgres } from '../test-database.ts'
+import { Ledger } from './ledger.ts'
+
+type Test = Parameters<typeof startServer>[0]
+
+/** Kills a busy server again and again, each time at another moment, and asserts that nothing it acknowledged is lost. */
+export async function killAgainAndAgain(t: Test, folder: string, times: number): Promise<number> {
+  const ledger = new Ledger()
+  for (let time = 0; time <= times; time += 1) {
+    const server = await startServer(t, { DATA_DIR: folder, THROTTLE: 'off', LOG_LEVEL: 'info' })
+    await ledger.verify(server)
+    if (time === times) break
+    const busy = Promise.all([1, 2, 3, 4].map(() => ledger.keepBusy(server)))
+    await Promise.race([ledger.more(20 + Math.floor(Math.random() * 80)), busy])
+    server.child.kill('SIGKILL')
+    await Promise.all([busy, server.ended])
+    if (!isOnPostgres) assertSound(join(folder, 'site.sqlite'))
+  }
+  return ledger.acknowledged
+}
+
+function assertSound(file: string): void {
+  const database = new Database(file)
+  assert.equal(database.pragma('integrity_check', { simple: true }), 'ok')
+  assert.deepEqual(database.pragma('foreign_key_check'), [])
+  database.close()
+}

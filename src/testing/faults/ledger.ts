@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { basic, bearer, password, registration, type Visited } from '../people.ts'
+import type { Answer } from '../promises.ts'
+
+/** What somebody has been told, and must therefore be so from then on. What they were not told may be so or not. */
+interface Entry {
+  readonly email: string
+  readonly sessions: Map<string, State>
+  readonly tokens: Map<string, State>
+}
+
+/** What something is known to be: good for signing in, ended, or neither. */
+type State = 'live' | 'over' | 'unknown'
+
+/** Everything that a site has acknowledged, in many lives. */
+export class Ledger {
+  readonly #entries: Entry[] = []
+  readonly #mayBeAway: boolean
+  #acknowledged = 0
+  #longest = 0
+  #enough = { count: 0, reached: () => {} }
+
+  /** Where the database of the site may be away, it is no fault to say so, by a 503. */
+  constructor({ mayBeAway = false } = {}) {
+    this.#mayBeAway = mayBeAway
+  }
+
+  get acknowledged(): number {
+    return this.#acknowledged
+  }
+
+  /** How many seconds the longest answer has taken. */
+  get longest(): number {
+    return this.#longest
+  }
+
+  /** Waits until so much more has been acknowledged. */
+  more(count: number): Promise<void> {
+    return new Promise((reached) => {
+      this.#enough = { count: this.#acknowledged + count, reached }
+    })
+  }
+
+  /** Signs up, in, out and takes tokens, one after the other, until the site is gone. */
+  async keepBusy(site: Visited): Promise<void> {
+    try {
+      for (;;) await this.#live(site)
+    } catch (error) {
+      // The site is gone, in the middle of a request or between two.
+      if (!isConnectionError(error)) throw error
+    }
+  }
+
+  async #live(site: Visited): Promise<void> {
+    const name = `P${crypto.randomUUID().replaceAll('-', '')}`
+    const signUp = site.visitor().json('/users', registration(name))
+    if (!(await this.#acknowledges(signUp, 201))) return
+    const entry: Entry = {
+      email: `${name.toLowerCase()}@example.com`,
+      sessions: new Map(),
+      tokens: new Map(),
+    }
+    this.#entries.push(entry)
+    for (let count = 0; count < 3; count += 1) await this.#signInAndOut(site, entry, count > 0)
+  }
+
+  async #signInAndOut(site: Visited, entry: Entry, isToEnd: boolean): Promise<void> {
+    const { email, sessions, tokens } = entry
+    const visitor = site.visitor()
+    if (!(await this.#acknowledges(visitor.json('/login', { username: email, password }), 200))) return
+    const session = visitor.session ?? assert.fail('no session')
+    sessions.set(session, 'live')
+    const login = site.visitor().post('/login', basic(entry))
+    if (await this.#acknowledges(login, 200)) {
+      const { id, value } = (await login).record
+      tokens.set(String(value), 'live')
+      if (isToEnd) await this.#end(tokens, String(value), visitor.post(`/account/tokens/${id}/revoke`))
+    }
+    if (isToEnd) await this.#end(sessions, session, visitor.post('/logout'))
+  }
+
+  async #end(all: Map<string, State>, one: string, answer: Promise<Answer>): Promise<void> {
+    all.set(one, 'unknown')
+    if (await this.#acknowledges(answer, 204)) all.set(one, 'over')
+  }
+
+  async #acknowledges(answer: Promise<Answer>, expected: number): Promise<boolean> {
+    const start = performance.now()
+    const { request, status, text } = await answer
+    this.#longest = Math.max(this.#longest, (performance.now() - start) / 1000)
+    if (this.#mayBeAway && status === 503) {
+      // As somebody who was told to come back later.
+      await sleep(50)
+      return false
+    }
+    assert.equal(status, expected, `${request}: ${text}`)
+    this.#acknowledged += 1
+    if (this.#acknowledged === this.#enough.count) this.#enough.reached()
+    return true
+  }
+
+  /** Asserts that all of it is so. */
+  async verify(site: Visited): Promise<void> {
+    for (const { email, sessions, tokens } of this.#entries) {
+      const { status } = await site.visitor().post('/login?as=user', basic({ email }))
+      assert.equal(status, 200, 'an account is lost')
+      const asked = [
+        ...[...sessions].map(([session, state]) => ({
+          what: 'session',
+          state,
+          answer: site.visitor(session).get('/me'),
+        })),
+        ...[...tokens].map(([token, state]) => ({
+          what: 'token',
+          state,
+          answer: site.visitor().get('/me', bearer(token)),
+        })),
+      ]
+      for (const { what, state, answer } of asked) {
+        const { status } = await answer
+        if (state === 'live') assert.equal(status, 200, `a ${what} is lost`)
+        if (state === 'over') assert.equal(status, 401, `a ${what} that was ended is back`)
+      }
+    }
+  }
+}
+
+function isConnectionError(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'ECONNRESET' || code === 'ECONNREFUSED' || code === 'EPIPE'
+}

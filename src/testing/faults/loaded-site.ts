@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { connectTo } from '../postgres-connection.ts'
+import type { PostgresServer } from '../postgres-server.ts'
+import { quiet } from '../quiet.ts'
+import { startServer, temporaryFolder } from '../server-process.ts'
+import { soon, within } from '../within.ts'
+import { assertAnswers, doors, isAway, isFine } from './doors.ts'
+import { Ledger } from './ledger.ts'
+
+/** The size of the connection pool. */
+export const poolSize = 4
+
+/** Starts a server with a database of its own and constant writes, which a ledger records. */
+export async function startLoadedSite(t: TestContext, postgres: PostgresServer) {
+  const admin = await connectTo(postgres.url)
+  const name = `site_${crypto.randomUUID().replaceAll('-', '')}`
+  await admin.execute(`create database ${name}`)
+  const url = new URL(postgres.url)
+  url.pathname = `/${name}`
+  const variables = {
+    DATA_DIR: await temporaryFolder(t),
+    DATABASE_URL: url.href,
+    DATABASE_POOL: String(poolSize),
+    THROTTLE: 'off',
+  }
+  const server = await startServer(t, variables)
+  const { open, reading, writing } = await doors(server)
+  const { 'GET / by session': home = assert.fail, ...guarded } = reading
+  const { 'POST /logout': logOut = assert.fail, ...others } = writing
+  const ledger = new Ledger({ mayBeAway: true })
+  const busy = Promise.all([1, 2, 3, 4].map(() => ledger.keepBusy(server)))
+  busy.catch(() => {})
+  return {
+    admin,
+    name,
+    server,
+    /** Waits for more acknowledged writes. */
+    more: (count: number) => Promise.race([ledger.more(count), busy]),
+    /** Asserts that guarded requests are a 503 and public pages a 200, within three seconds. */
+    assertAway: () =>
+      Promise.all([
+        within(3, assertAnswers(isAway, guarded, others)),
+        within(3, assertAnswers(isFine, open, { home })),
+      ]),
+    /** Waits for five seconds at most until every request succeeds. */
+    assertRecovered: () =>
+      soon(() =>
+        assertAnswers(isFine, open, reading, others).then(
+          () => true,
+          () => false,
+        ),
+      ),
+    /** Stops the server, and asserts that no request took long, no error was fatal and no acknowledged write was lost. */
+    async assertNothingLost() {
+      assert.equal((await logOut()).status, 204)
+      server.child.kill('SIGTERM')
+      await busy
+      const { code, stderr } = await server.ended
+      assert.deepEqual([code, stderr], [0, ''])
+      const fatal = server.log.filter(({ level }) => Number(level) >= 60)
+      assert.deepEqual(fatal, [])
+      assert.ok(ledger.longest < quiet(5), `a request took ${ledger.longest} s`)
+      await ledger.verify(await startServer(t, variables))
+      t.diagnostic(
+        `${ledger.acknowledged} acknowledged, the longest answer took ${ledger.longest.toFixed(1)} s`,
+      )
+    },
+  }
+}

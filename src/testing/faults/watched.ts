@@ -1,0 +1,27 @@
+import type { startServer } from '../server-process.ts'
+
+const program = `
+  import { monitorEventLoopDelay } from 'node:perf_hooks'
+  import { setFlagsFromString } from 'node:v8'
+  import { runInNewContext } from 'node:vm'
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc')
+  const delays = monitorEventLoopDelay({ resolution: 1 })
+  delays.enable()
+  process.on('SIGUSR2', () => {
+    const [max, p99] = [delays.max / 1e6, delays.percentile(99) / 1e6]
+    collectGarbage()
+    console.log(JSON.stringify({ msg: 'watched', max, p99, heap: process.memoryUsage().heapUsed / 1e6 }))
+    delays.reset()
+  })`
+
+/** Has a server tell for how long, at most, its event loop has not turned since it was asked last, and what it holds in memory. */
+export const watched = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` }
+
+/** What a server that is watched has to tell: milliseconds, and megabytes. */
+export async function look({ child, log, says }: Awaited<ReturnType<typeof startServer>>) {
+  log.length = 0
+  child.kill('SIGUSR2')
+  const { max, p99, heap } = await says('watched')
+  return { max: Number(max), p99: Number(p99), heap: Number(heap) }
+}

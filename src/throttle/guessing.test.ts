@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import bcrypt from 'bcrypt'
+import { openDatabase } from '../database/open-database.ts'
+import { schema } from '../schema.ts'
+import { countHashes } from '../testing/count-hashes.ts'
+import { sql } from '../testing/database.ts'
+import { basic, password, registration, signIn, signUp } from '../testing/people.ts'
+import type { Answer } from '../testing/promises.ts'
+import { startSite } from '../testing/site.ts'
+import { Throttle } from './throttle.ts'
+
+async function siteWithAda(t: TestContext) {
+  const site = await startSite(t, { THROTTLE: 'on', TRUST_PROXY: '1' })
+  const person = await signUp(site)
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+  return { site, person, from }
+}
+
+function statuses(answers: readonly Answer[]): Record<number, number> {
+  const counted: Record<number, number> = {}
+  for (const { status } of answers) counted[status] = (counted[status] ?? 0) + 1
+  return counted
+}
+
+describe('guessing', () => {
+  test('counts against one allowance whichever way the password came: ten of 30 guesses over nine ways are evaluated', async (t) => {
+    const { site, person, from } = await siteWithAda(t)
+    const ada = await signIn(site, person)
+    ada.cookies.delete('device')
+    const guess = 'a wrong guess'
+    const change = {
+      currentPassword: guess,
+      password: 'eight wise canaries 1816',
+      confirmPassword: 'eight wise canaries 1816',
+    }
+    const wrong = basic(person, guess)
+    const here = from('192.0.2.9')
+    const ways = [
+      () => site.visitor().form('/login', { username: person.email, password: guess }, here),
+      () => site.visitor().json('/login', { username: person.email, password: guess }, here),
+      () => site.visitor().post('/login', { ...wrong, ...here }),
+      () => site.visitor().post('/login?as=jwt', { ...wrong, ...here }),
+      () => site.visitor().get('/account/sessions', { ...wrong, ...here }),
+      () => site.visitor().json('/account/name', { name: 'Eve' }, { ...wrong, ...here }),
+      () => site.visitor().post('/account/sessions/end-others', { ...wrong, ...here }),
+      () => ada.json('/account/password', change, here),
+      () => ada.form('/account/close', { password: guess, confirm: 'on' }, here),
+    ]
+    const hashes = countHashes(t)
+    const answers: Answer[] = []
+    for (let i = 0; i < 30; i += 1) answers.push(await (ways[i % ways.length] ?? assert.fail())())
+    assert.equal(hashes().evaluations, 10)
+    assert.deepEqual(
+      answers.map(({ status }) => status === 429),
+      answers.map((_, i) => i >= 10),
+    )
+    const right = await site.visitor().post('/login', { ...basic(person), ...here })
+    assert.deepEqual([right.status, hashes().evaluations], [429, 0], 'nor is the right one evaluated then')
+  })
+
+  test('evaluates ten of 200 wrong guesses that come at once, and all of 20 right ones', async (t) => {
+    const { site, person, from } = await siteWithAda(t)
+    const hashes = countHashes(t)
+    const send = (secret: string, address: string) =>
+      site.visitor().json('/login', { username: person.email, password: secret }, from(address))
+    const right = await Promise.all(Array.from({ length: 20 }, () => send(password, '192.0.2.1')))
+    assert.deepEqual(statuses(right), { 200: 20 })
+    assert.equal(hashes().evaluations, 20)
+    const wrong = await Promise.all(Array.from({ length: 200 }, () => send('a wrong guess', '192.0.2.2')))
+    assert.deepEqual(statuses(wrong), { 401: 10, 429: 190 })
+    assert.equal(hashes().evaluations, 10)
+  })
+
+  test('waits for nobody who has gone: of 30 right log-ins at once, those that hang up before their turn are not evaluated', async (t) => {
+    const { site, person, from } = await siteWithAda(t)
+    const gate = Promise.withResolvers<void>()
+    const { compare } = bcrypt
+    const compared = t.mock.method(bcrypt, 'compare', async (given: string, stored: string) => {
+      await gate.promise
+      return compare(given, stored)
+    })
+    const hangUp = new AbortController()
+    const send = (signal?: AbortSignal) =>
+      fetch(`${site.url}/login`, {
+        method: 'POST',
+        headers: { ...from('192.0.2.8'), 'content-type': 'application/json' },
+        body: JSON.stringify({ username: person.email, password }),
+        signal: signal ?? null,
+      })
+    const askAround = async () => {
+      for (let i = 0; i < 20; i += 1) await site.visitor().get('/healthz')
+    }
+    const patient = Array.from({ length: 10 }, () => send())
+    await askAround()
+    const others = Promise.allSettled(Array.from({ length: 20 }, () => send(hangUp.signal)))
+    await askAround()
+    hangUp.abort()
+    await others
+    await askAround()
+    gate.resolve()
+    for (const { status } of await Promise.all(patient)) assert.equal(status, 200)
+    const dropped = () => site.log.filter((line) => /"path":"\/login","status":400/.test(line)).length
+    for (let i = 0; i < 50 && dropped() < 20; i += 1) await askAround()
+    assert.deepEqual([dropped(), compared.mock.callCount()], [20, 10])
+    assert.ok(!site.log.some((line) => JSON.parse(line).level >= 40), 'nor is that anybody’s fault')
+  })
+
+  test('is refused in the same words, with the same headers and work, whether the account exists or not: form, JSON and Basic', async (t) => {
+    const { site, person, from } = await siteWithAda(t)
+    const hashes = countHashes(t)
+    const ask = async (email: string, address: string) => {
+      const told: unknown[] = []
+      for (const send of [
+        (username: string) => site.visitor().form('/login', { username, password: 'wrong' }, from(address)),
+        (username: string) => site.visitor().json('/login', { username, password: 'wrong' }, from(address)),
+        (username: string) =>
+          site.visitor().post('/login', { ...basic({ email: username }, 'wrong'), ...from(address) }),
+      ]) {
+        for (let i = 0; i < 5; i += 1) {
+          const { status, headers, text, cookies } = await send(email)
+          const { date: _, 'retry-after': wait, ...same } = headers
+          assert.equal(wait !== undefined, status === 429)
+          told.push([status, same, cookies, text.replaceAll(email, ''), hashes()])
+        }
+      }
+      return told
+    }
+    // As long as hers, so that the form that repeats it is as long too.
+    assert.deepEqual(await ask(person.email, '192.0.2.3'), await ask('eve@example.com', '192.0.2.4'))
+  })
+
+  test('of sign-ups and of tokens has an allowance too: 50 for a network, 100 for an account', async (t) => {
+    const { site, person, from } = await siteWithAda(t)
+    const signUps: Answer[] = []
+    for (let i = 0; i < 52; i += 1)
+      signUps.push(await site.visitor().json('/users', registration('Ada'), from('192.0.2.5')))
+    assert.deepEqual(statuses(signUps), { 409: 50, 429: 2 })
+    assert.equal((await site.visitor().form('/users', {}, from('192.0.2.5'))).status, 400)
+    const asked = { ...from('192.0.2.5'), accept: 'text/html' }
+    const again = await site
+      .visitor()
+      .form(
+        '/users',
+        { name: 'Carol', email: 'carol@example.com', password, confirmPassword: password },
+        asked,
+      )
+    assert.deepEqual([again.status, Number(again.headers['retry-after']) > 0], [429, true])
+    for (const kept of ['value="Carol"', 'value="carol@example.com"', 'Too many attempts.'])
+      assert.ok(again.text.includes(kept), `the form again, with ${kept}`)
+    assert.equal((await site.visitor().json('/users', registration('Bob'), from('192.0.2.6'))).status, 201)
+    const ada = await signIn(site, person)
+    const tokens: Answer[] = []
+    for (let i = 0; i < 102; i += 1)
+      tokens.push(
+        i % 2
+          ? await ada.json('/account/tokens', { name: 'backup' })
+          : await site.visitor().post('/login', { ...basic(person), ...from('192.0.2.7') }),
+      )
+    assert.deepEqual(statuses(tokens), { 200: 50, 201: 50, 429: 2 })
+  })
+
+  test('P3 refuses the 101st right password of an account in a quarter of an hour, at every door', async (t) => {
+    const { site, person, from } = await siteWithAda(t)
+    const jwt = () => site.visitor().post('/login?as=jwt', { ...basic(person), ...from('192.0.2.1') })
+    const hashes = countHashes(t)
+    const answers: Answer[] = []
+    for (let i = 0; i < 100; i += 1) answers.push(await jwt())
+    assert.deepEqual([statuses(answers), hashes().evaluations], [{ 200: 100 }, 100])
+    const credentials = { username: person.email, password }
+    const refused = [
+      await jwt(),
+      await site.visitor().post('/login?as=user', { ...basic(person), ...from('192.0.2.2') }),
+      await site.visitor().post('/login', { ...basic(person), ...from('192.0.2.3') }),
+      await site.visitor().get('/account/activity', { ...basic(person), ...from('192.0.2.4') }),
+      await site.visitor().form('/login', credentials, from('192.0.2.5')),
+      await site.visitor().json('/login', credentials, from('192.0.2.6')),
+    ]
+    assert.deepEqual([statuses(refused), hashes().evaluations], [{ 429: 6 }, 0])
+    for (const { headers, request } of refused) {
+      const wait = Number(headers['retry-after'])
+      assert.ok(wait > 0 && wait <= 900, request)
+    }
+  })
+
+  test('P2 writes no row for sign-ups with a taken address, from however many networks', async (t) => {
+    const { site, from } = await siteWithAda(t)
+    const rows = async () => Number((await sql(site, 'select count(*) as n from attempts'))[0]?.n)
+    const before = await rows()
+    for (let i = 0; i < 300; i += 1) {
+      const network = from(`2001:db8:1:${i.toString(16)}::1`)
+      assert.equal((await site.visitor().json('/users', registration('Ada'), network)).status, 409)
+    }
+    assert.equal(await rows(), before)
+  })
+
+  test('keeps nothing in memory, and nothing that others do makes it forget an allowance that is used up', async (t) => {
+    const { site } = await siteWithAda(t)
+    let now = Date.now()
+    const throttle = new Throttle(site.orm, () => now)
+    const guess = (account: string, address: string) =>
+      throttle.attempt({ action: 'password', account, address }, async () => undefined)
+    for (let i = 0; i < 10; i += 1) await guess('ada', '192.0.2.1')
+    for (let i = 0; i < 500; i += 1) await guess(`${i}`, `198.51.${i % 250}.${Math.floor(i / 250)}`)
+    now += 14 * 60_000
+    while ((await throttle.purge()) > 0);
+    await assert.rejects(guess('ada', '192.0.2.1'), { status: 429 })
+    const another = await openDatabase(site.config.databaseUrl, schema)
+    t.after(() => another.close())
+    const elsewhere = new Throttle(another, () => now)
+    await assert.rejects(
+      elsewhere.attempt({ action: 'password', account: 'ada', address: '192.0.2.1' }, async () => 'right'),
+      { status: 429 },
+    )
+    now += 24 * 60 * 60_000
+    while ((await throttle.purge()) > 0);
+    assert.deepEqual(await sql(site, 'select count(*) as n from attempts'), [{ n: 0 }])
+  })
+
+  test('of whoever once knew the password is over when it is changed: no device of theirs has an allowance any more', async (t) => {
+    const { site, person, from } = await siteWithAda(t)
+    const thief = await signIn(site, person)
+    const owner = await signIn(site, person)
+    const change = {
+      currentPassword: password,
+      password: 'eight wise canaries 1816',
+      confirmPassword: 'eight wise canaries 1816',
+    }
+    for (let i = 0; i < 100; i += 1)
+      await site.visitor().post('/login', { ...basic(person, 'a wrong guess'), ...from(`198.51.100.${i}`) })
+    const known = await owner.json('/login', { username: person.email, password })
+    assert.equal(known.status, 200, 'the owner gets in meanwhile')
+    assert.equal((await owner.json('/account/password', change)).status, 200)
+    const status = async (visitor: typeof owner) =>
+      (await visitor.json('/login', { username: person.email, password: change.password })).status
+    assert.equal(await status(thief), 429)
+    assert.equal(await status(owner), 200, 'and afterwards, from where the password was changed')
+  })
+})
