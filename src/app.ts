@@ -7,7 +7,7 @@ import { auth, refuseCrossSite } from '#auth'
 import { JWTKeys } from '#auth/jwt'
 import { databases } from '#auth/mikro-orm'
 import type { Config } from './config/config.ts'
-import { home } from './config/root.ts'
+import { root } from './config/root.ts'
 import { activity } from './features/activity/activity.ts'
 import { audited } from './features/activity/audited.ts'
 import { Audit } from './features/activity/trail.ts'
@@ -16,17 +16,17 @@ import { tokens } from './features/api-tokens/api-tokens.ts'
 import { password } from './features/change-password/change-password.ts'
 import { close } from './features/close-account/close-account.ts'
 import { health, type Lifecycle } from './features/health/health.ts'
-import { pages } from './features/home/home.ts'
+import { home } from './features/home/home.ts'
 import { Devices } from './features/known-devices/devices.ts'
 import { KnownDevices } from './features/known-devices/known-devices.ts'
-import { name } from './features/profile/name.ts'
-import { account } from './features/profile/profile.ts'
+import { changeName } from './features/profile/name.ts'
+import { profile } from './features/profile/profile.ts'
 import { sessions } from './features/sessions/session-cookie.ts'
 import { SessionStore } from './features/sessions/session-store.ts'
 import { ownSessions } from './features/sessions/sessions.ts'
 import { credentialCheck } from './features/sign-in/guessing.ts'
-import { isLogInByHeader, logIn } from './features/sign-in/sign-in.ts'
-import { logOut } from './features/sign-in/sign-out.ts'
+import { isSignInByHeader, signIn } from './features/sign-in/sign-in.ts'
+import { signOut } from './features/sign-in/sign-out.ts'
 import { signUp } from './features/sign-up/sign-up.ts'
 import { clearFraming } from './http/framing.ts'
 import type { Logger } from './log/log.ts'
@@ -46,7 +46,7 @@ import { Throttle } from './throttle/throttle.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 
-/** What the application stands on. `uses` are closed, and `lifecycle` told, by whoever stops it. */
+/** The parts that the application is built on. The caller closes `uses` and changes `lifecycle`. */
 export interface Foundations {
   readonly orm: MikroORM
   readonly config: Config
@@ -59,12 +59,7 @@ export interface Foundations {
 export async function createApp({ orm, config, log, uses, lifecycle }: Foundations): Promise<Koa> {
   setBcryptCost(config.bcryptCost)
   const isTls = config.secureCookies
-  const audit = new Audit(orm, log)
-  const keys = new JWTKeys({
-    ...config.jwtKeys,
-    issuer: 'koa-authenticators',
-    audience: 'koa-authenticators',
-  })
+  const trail = new Audit(orm, log)
   const app = new Koa()
   logErrors(app, log)
   app.context.credentialCheck = credentialCheck
@@ -72,43 +67,61 @@ export async function createApp({ orm, config, log, uses, lifecycle }: Foundatio
 
   app.use(client(config.trustProxy))
   app.use(requestLog(log))
-  app.use(audited(audit))
+  app.use(audited(trail))
   app.use(securityHeaders)
   app.use(views())
   app.use(errorBoundary())
   app.use(clearFraming)
   app.use(oneHost)
   app.use(health(orm, lifecycle))
-  app.use(await staticFiles(join(home, 'public')))
+  app.use(await staticFiles(join(root, 'public')))
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(basicFromHereOnly)
   if (config.production) app.use(basicOverTlsOnly)
-  // Before anybody is looked up: who is asking is then found out after the last byte of what they ask.
-  app.use(body({ unless: isLogInByHeader }))
+  // Before authentication: a body may take long to arrive, and the user must not be older than its last byte.
+  app.use(body({ unless: isSignInByHeader }))
   app.use(databases(orm))
   app.use(auth())
   app.use(sessions(app, new SessionStore(orm, uses.sessions), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
   app.use(pageState(config.publicUrl?.origin))
 
+  const keys = new JWTKeys({
+    ...config.jwtKeys,
+    issuer: 'koa-authenticators',
+    audience: 'koa-authenticators',
+  })
+  const router = createRouter({ keys, uses, isTls, trail })
+  app.use(router.routes())
+  app.use(router.allowedMethods())
+  return app
+}
+
+/** The routes of all features. */
+export function createRouter({ keys, uses, isTls, trail }: RouteOptions): Router<object, SiteContext> {
   // Strict: a path in another spelling is another path, so that the log and the throttle count the same paths.
   // All methods: a path that a route has answers 405, and not 501, to any other.
   const router = new Router<object, SiteContext>({ strict: true, sensitive: true, methods: METHODS })
   api(router, { keys, uses })
-  pages(router)
+  home(router)
   signUp(router)
-  logIn(router, keys)
-  logOut(router)
-  account(router)
-  name(router)
+  signIn(router, keys)
+  signOut(router)
+  profile(router)
+  changeName(router)
   ownSessions(router, uses)
   tokens(router, { uses, isTls })
   password(router)
   close(router)
-  activity(router, audit)
-  app.use(router.routes())
-  app.use(router.allowedMethods())
-  return app
+  activity(router, trail)
+  return router
+}
+
+interface RouteOptions {
+  readonly keys: JWTKeys
+  readonly uses: SiteUses
+  readonly isTls: boolean
+  readonly trail: Audit
 }
 
 function guessingLimits(orm: MikroORM, isTls: boolean): Guessing {

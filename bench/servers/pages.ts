@@ -26,12 +26,12 @@ export function loginView() {
 
 /** The account page of a user. */
 export function accountPage(user: Omit<Person, 'id'>): string {
-  return rendered('account.eta', accountView(user))
+  return rendered('profile.eta', accountView(user))
 }
 
 /** The sign-in page. */
 export function loginPage(): string {
-  return rendered('login.eta', loginView())
+  return rendered('sign-in.eta', loginView())
 }
 
 /** Renders a template. `file` is its path below the folder of templates. */

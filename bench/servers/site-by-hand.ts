@@ -77,11 +77,11 @@ router.get('/me', (ctx) => {
 router.get('/account', (ctx) => {
   const user = signedIn(ctx)
   if (!user) return ctx.redirect('/login?next=%2Faccount')
-  return ctx.render('account.eta', { view: accountView(user) })
+  return ctx.render('profile.eta', { view: accountView(user) })
 })
 router.get('/login', (ctx) => {
   if (signedIn(ctx)) return ctx.redirect('/account')
-  return ctx.render('login.eta', { view: loginView() })
+  return ctx.render('sign-in.eta', { view: loginView() })
 })
 for (const path of furtherPages) router.get(path, (ctx) => ctx.throw(501))
 for (const path of furtherForms) router.post(path, (ctx) => ctx.throw(501))

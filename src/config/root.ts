@@ -1,4 +1,4 @@
 import { join } from 'node:path'
 
 /** The folder of the site, where its templates and public files are. */
-export const home = join(import.meta.dirname, '../..')
+export const root = join(import.meta.dirname, '../..')

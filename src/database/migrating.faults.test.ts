@@ -64,7 +64,10 @@ describe('migrations', () => {
     const variables = await emptyDatabase(t)
     // Each process continues with the database that the previous one left.
     for (const statement of ['2', '26']) {
-      const options = ['--conditions=@koa-authenticators/source', `--import=${import.meta.dirname}/../testing/faults/die-at.ts`]
+      const options = [
+        '--conditions=@koa-authenticators/source',
+        `--import=${import.meta.dirname}/../testing/faults/die-at.ts`,
+      ]
       const { child, ended } = runServer(t, { ...variables, DIE_AT: statement }, { options })
       const { stderr } = await ended
       assert.equal(child.signalCode, 'SIGKILL', `statement ${statement}: ${stderr}`)

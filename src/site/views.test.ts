@@ -19,14 +19,14 @@ const token = {
 /** Every page in every state, with a hostile value wherever a visitor's own value can come. */
 const states: { [Name in keyof Views]: Views[Name][] } = {
   home: [{}],
-  signup: [
+  'sign-up': [
     {},
     {
       values: { name: payload, email: payload },
       errors: [{ field: 'email', detail: payload }, { detail: payload }],
     },
   ],
-  login: [
+  'sign-in': [
     { next: payload, notice: payload },
     {
       values: { username: payload, remember: true },
@@ -34,7 +34,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       errors: [{ field: 'username', detail: payload }],
     },
   ],
-  account: [
+  profile: [
     { user: { name: payload, email: payload }, passwordChangedAt: new Date(0), notice: payload },
     {
       user: { name: payload, email: payload },
@@ -56,7 +56,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       })),
     },
   ],
-  tokens: [
+  'api-tokens': [
     { tokens: [], notice: payload },
     {
       tokens: [null, new Date(0)].map((lastUsedAt, i) => ({ ...token, id: `${i}`, lastUsedAt })),
@@ -69,9 +69,12 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       errors: [{ field: 'name', detail: payload }, { field: 'days', detail: payload }, { detail: payload }],
     },
   ],
-  password: [{}, { errors: [{ field: 'password', detail: payload }, { detail: payload }] }],
-  close: [{}, { errors: [{ field: 'confirm', detail: payload }, { detail: payload }], isConfirmed: true }],
-  closed: [{}],
+  'change-password': [{}, { errors: [{ field: 'password', detail: payload }, { detail: payload }] }],
+  'close-account': [
+    {},
+    { errors: [{ field: 'confirm', detail: payload }, { detail: payload }], isConfirmed: true },
+  ],
+  'account-closed': [{}],
   activity: [
     { events: [] },
     { events: [{ event: payload, isRefusal: true, at: new Date(0), device: payload, address: payload }] },
@@ -113,7 +116,7 @@ describe('views and page', () => {
   test('a page is ASCII as long as what it is given is, and a name is sent as it is', async () => {
     for (const name of Object.keys(states) as (keyof Views)[])
       for (const data of states[name]) assert.match((await render(name, data)).html, /^\p{ASCII}+$/u)
-    assert.match((await render('login', {})).html, /What &ldquo;Sign in&rdquo; does/)
+    assert.match((await render('sign-in', {})).html, /What &ldquo;Sign in&rdquo; does/)
     const { html } = await render(
       'home',
       {},
@@ -126,7 +129,7 @@ describe('views and page', () => {
     const words = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
     for (let month = 0; month < 12; month += 1) {
       const passwordChangedAt = new Date(Date.UTC(2026, month, month + 1, 2 * month, 5 * month))
-      const { html } = await render('account', { user: ada, passwordChangedAt })
+      const { html } = await render('profile', { user: ada, passwordChangedAt })
       assert.ok(html.includes(`>${words.format(passwordChangedAt)} UTC</time>`), `${month}`)
     }
   })
@@ -136,7 +139,7 @@ describe('views and page', () => {
       { field: 'email', detail: 'Enter an e-mail address.' },
       { field: 'confirmPassword', detail: 'The passwords do not match.' },
     ]
-    const { html } = await render('signup', { values: { name: 'Ada', email: 'ada@' }, errors })
+    const { html } = await render('sign-up', { values: { name: 'Ada', email: 'ada@' }, errors })
     assert.match(html, /<title>Error: Create an account/)
     assert.match(html, /role="alert" tabindex="-1"/)
     assert.match(html, /<a href="#email">Enter an e-mail address\.<\/a>/)
@@ -158,7 +161,7 @@ describe('views and page', () => {
   test('the login page says one thing of both fields, and keeps the name, the target and the choice', async () => {
     const errors = [{ detail: 'The e-mail address or password is wrong.' }]
     const values = { username: 'ada@example.com', remember: true }
-    const { html } = await render('login', { values, errors, next: '/account?a=1&b=2' })
+    const { html } = await render('sign-in', { values, errors, next: '/account?a=1&b=2' })
     assert.match(html, /<title>Error: Sign in/)
     assert.match(html, /<a href="#username">The e-mail address or password is wrong\.<\/a>/)
     for (const id of ['username', 'password']) {
@@ -171,10 +174,13 @@ describe('views and page', () => {
   })
 
   test('the login page takes the keyboard only where there is nothing to read first', async () => {
-    assert.match((await render('login', {})).html, /\sautofocus/)
-    assert.doesNotMatch((await render('login', { notice: 'Sign in to see that page.' })).html, /\sautofocus/)
-    assert.doesNotMatch((await render('login', { errors: [{ detail: 'Wrong.' }] })).html, /\sautofocus/)
-    assert.doesNotMatch((await render('login', {})).html, /name="next"/)
+    assert.match((await render('sign-in', {})).html, /\sautofocus/)
+    assert.doesNotMatch(
+      (await render('sign-in', { notice: 'Sign in to see that page.' })).html,
+      /\sautofocus/,
+    )
+    assert.doesNotMatch((await render('sign-in', { errors: [{ detail: 'Wrong.' }] })).html, /\sautofocus/)
+    assert.doesNotMatch((await render('sign-in', {})).html, /name="next"/)
   })
 
   test('a signed-in visitor can sign out on every page; one of whom we are unsure is told so', async () => {
@@ -185,7 +191,7 @@ describe('views and page', () => {
       const signedIn = await render(name, data, { page: { tell: () => ({ user: ada }) } })
       assert.match(signedIn.html, signOut)
       assert.doesNotMatch(signedIn.html, notice)
-      if (name === 'account') continue
+      if (name === 'profile') continue
       const unsure = await render(name, data, { page: { tell: () => ({ unsure: true }) } })
       assert.doesNotMatch(unsure.html, signOut)
       assert.match(unsure.html, notice)
@@ -204,7 +210,7 @@ describe('views and page', () => {
   test('the lines for the terminal survive an apostrophe, and a question mark that a shell would expand', async () => {
     const user = { name: "O'Brien", email: "o'brien@example.com" }
     const account = await render(
-      'account',
+      'profile',
       { user, passwordChangedAt: new Date(0) },
       { page: { tell: () => ({ user, origin: 'http://localhost:3000' }) } },
     )

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Eta } from 'eta'
 import type { Context, Middleware } from 'koa'
 import koaViews from 'koa-views'
-import { home } from '../config/root.ts'
+import { root } from '../config/root.ts'
 import type { NewTokenRecord, SessionRecord, TokenRecord } from './records.ts'
 import { full, quoted } from './wording.ts'
 
@@ -23,14 +23,14 @@ export type Complaint = { field?: string | undefined; detail: string }
 /** What each view is given beside the common data: plain values, never an entity. */
 export type Views = {
   home: object
-  signup: { values?: { name?: string; email?: string }; errors?: Complaint[]; next?: string | undefined }
-  login: {
+  'sign-up': { values?: { name?: string; email?: string }; errors?: Complaint[]; next?: string | undefined }
+  'sign-in': {
     values?: { username?: string; remember?: boolean }
     errors?: Complaint[]
     next?: string | undefined
     notice?: string | undefined
   }
-  account: {
+  profile: {
     user: { name: string; email: string }
     passwordChangedAt: Date
     /** What was typed for a new name, if it could not be taken. */
@@ -39,7 +39,7 @@ export type Views = {
     notice?: string | undefined
   }
   sessions: { sessions: SessionRecord[]; notice?: string | undefined }
-  tokens: {
+  'api-tokens': {
     tokens: TokenRecord[]
     /** Where the tokens are that find no room. */
     older?: string | undefined
@@ -48,9 +48,9 @@ export type Views = {
     errors?: Complaint[]
     notice?: string | undefined
   }
-  password: { errors?: Complaint[] }
-  close: { errors?: Complaint[]; isConfirmed?: boolean }
-  closed: object
+  'change-password': { errors?: Complaint[] }
+  'close-account': { errors?: Complaint[]; isConfirmed?: boolean }
+  'account-closed': object
   activity: {
     events: { event: string; isRefusal: boolean; at: Date; device: string; address: string }[]
     /** The page with older events, if there are any. */
@@ -59,7 +59,7 @@ export type Views = {
   error: { status: number; title: string; detail: string }
 }
 
-const root = join(home, 'views')
+const folder = join(root, 'views')
 
 /** Adds what `page` needs. Stands before the error boundary, so that the error page can be rendered too. */
 export function views(): Middleware {
@@ -67,15 +67,15 @@ export function views(): Middleware {
   const names = new Map<string, string>()
   // Not at its first use: that may be when the process can open no more files. And by names such as `@partials/field`: of
   // a path Eta would find out each time which file it means.
-  for (const file of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.eta')) continue
     const name = `@${file.slice(0, -'.eta'.length)}`
-    names.set(join(root, file), name)
-    eta.loadTemplate(name, readFileSync(join(root, file), 'utf8'))
+    names.set(join(folder, file), name)
+    eta.loadTemplate(name, readFileSync(join(folder, file), 'utf8'))
   }
   // koa-views merges the whole of `ctx.state` into what it hands over: templates get `view` and nothing else of it.
   const render = async (path: string, { view }: { view: object }) => eta.render(names.get(path) ?? path, view)
-  return koaViews(root, { extension: 'eta', engineSource: { eta: render } })
+  return koaViews(folder, { extension: 'eta', engineSource: { eta: render } })
 }
 
 /** Answers with a view, and leaves the status to the caller. */

@@ -1,25 +1,34 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { JWTKeys } from '#auth/jwt'
+import { createRouter } from '../app.ts'
+import { openDatabase } from '../database/open-database.ts'
+import { Audit } from '../features/activity/trail.ts'
+import { createLog } from '../log/log.ts'
+import { schema } from '../schema.ts'
+import { siteUses } from '../site/last-uses.ts'
 
-/** A route, as the source declares it. */
+/** A route of the site. */
 export interface Route {
   readonly method: 'GET' | 'POST'
   readonly path: string
 }
 
-const web = join(import.meta.dirname, '../web')
-const declaration = /router\.(get|post)\(\s*'([^']+)'/g
+/** Every route of the router, so that a new route is tested from its first day. */
+export const routes: readonly Route[] = await readRoutes()
 
-/** Every route that the router is given, read from the source: a new one is in every matrix from its first day. */
-export const routes: readonly Route[] = readdirSync(web, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-  .flatMap((name) => [...readFileSync(join(web, name), 'utf8').matchAll(declaration)])
-  .map(([, method, path = '']) => ({
-    method: method === 'get' ? 'GET' : 'POST',
-    path: path.replace(':id', '00000000-0000-7000-8000-000000000000'),
-  }))
-
-/** What is answered before the router is asked. */
+/** The paths that a middleware answers before the router. */
 export const others: readonly Route[] = ['/healthz', '/readyz', '/style.css', '/app.js', '/favicon.svg'].map(
   (path) => ({ method: 'GET', path }),
 )
+
+async function readRoutes(): Promise<Route[]> {
+  const orm = await openDatabase('sqlite::memory:', schema)
+  const log = createLog('silent')
+  const keys = new JWTKeys({ secrets: ['routes-'.repeat(8)], issuer: 'test', audience: 'test' })
+  const options = { keys, uses: siteUses(orm, log), isTls: false, trail: new Audit(orm, log) }
+  const { stack } = createRouter(options)
+  await orm.close()
+  return stack.map(({ methods, path }) => ({
+    method: methods.includes('POST') ? 'POST' : 'GET',
+    path: String(path).replace(':id', '00000000-0000-7000-8000-000000000000'),
+  }))
+}

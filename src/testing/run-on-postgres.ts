@@ -5,11 +5,11 @@ import { startPostgres } from './postgres-server.ts'
 // Everything that asks a database, on PostgreSQL: on the server that TEST_DATABASE_URL names, whose user may make
 // databases, or on one that is started for this and taken away again. Files that are named are run instead of all.
 const suites = [
-  'src/{audit,commands,database,http,testing,throttle,users,web}/**/*.test.ts',
+  'src/{commands,database,features,http,site,testing,throttle,users}/**/!(*.faults).test.ts',
   'src/purge.test.ts',
   'src/auth/mikro-orm/differential/*.test.ts',
-  'src/promises/*.test.ts',
-  'src/faults/{lost-connections,two-processes}.test.ts',
+  'src/database/postgres/lost-connections.faults.test.ts',
+  'src/database/two-processes.faults.test.ts',
 ]
 const options = [
   '--conditions=@koa-authenticators/source',

@@ -30,8 +30,8 @@ export function tokens(
 ): void {
   const newToken = new NewToken({ isTls })
   const listed = (ctx: SiteContext) => newest(ctx, uses)
-  const tokensPage = async (ctx: SiteContext, more: Partial<Views['tokens']>) =>
-    page(ctx, 'tokens', { ...(await listed(ctx)), ...more })
+  const tokensPage = async (ctx: SiteContext, more: Partial<Views['api-tokens']>) =>
+    page(ctx, 'api-tokens', { ...(await listed(ctx)), ...more })
   const again = formAgain((ctx, errors) => {
     const { name, days } = textFields(ctx, 'name', 'days')
     return tokensPage(ctx, { errors, values: { name, days } })

@@ -23,7 +23,7 @@ import { ownPasswordProblem } from './own-password.ts'
 
 /** `/account/password`: a new password for the current one. Every other session ends with it, and every token. */
 export function password(router: Router<object, SiteContext>): void {
-  router.get('/account/password', signedIn, (ctx) => page(ctx, 'password', {}))
+  router.get('/account/password', signedIn, (ctx) => page(ctx, 'change-password', {}))
 
   router.post('/account/password', ...owner(), again, async (ctx) => {
     const user = ctx.auth.require(User)
@@ -49,7 +49,7 @@ export function password(router: Router<object, SiteContext>): void {
   router.get('/.well-known/change-password', (ctx) => seeOther(ctx, '/account/password'))
 }
 
-const again = formAgain((ctx, errors) => page(ctx, 'password', { errors }), 'currentPassword')
+const again = formAgain((ctx, errors) => page(ctx, 'change-password', { errors }), 'currentPassword')
 
 /** What ended with the old password. */
 interface Ended {

@@ -14,7 +14,7 @@ import { owner } from '../sign-in/owner.ts'
 
 /** `/account/close`: the end of an account, for its password. The page wants a tick too; a program has to be explicit as it is. */
 export function close(router: Router<object, SiteContext>): void {
-  router.get('/account/close', signedIn, (ctx) => page(ctx, 'close', {}))
+  router.get('/account/close', signedIn, (ctx) => page(ctx, 'close-account', {}))
 
   router.post('/account/close', ...owner(), again, async (ctx) => {
     const user = ctx.auth.require(User)
@@ -35,11 +35,11 @@ export function close(router: Router<object, SiteContext>): void {
 
   router.get('/account/closed', (ctx) => {
     if (ctx.auth.has(User)) return seeOther(ctx, '/account')
-    return page(ctx, 'closed', {})
+    return page(ctx, 'account-closed', {})
   })
 }
 
 const again = formAgain((ctx, errors) => {
   const { confirm } = textFields(ctx, 'confirm')
-  return page(ctx, 'close', { errors, isConfirmed: confirm === 'on' })
+  return page(ctx, 'close-account', { errors, isConfirmed: confirm === 'on' })
 }, 'password')

@@ -14,7 +14,7 @@ import { owner } from '../sign-in/owner.ts'
 import { accountPage } from './profile.ts'
 
 /** `POST /account/name`: a new name, by the rules of sign-up. */
-export function name(router: Router<object, SiteContext>): void {
+export function changeName(router: Router<object, SiteContext>): void {
   router.post('/account/name', ...owner(), again, async (ctx) => {
     const user = ctx.auth.require(User)
     const name = textFields(ctx, 'name').name.trim()

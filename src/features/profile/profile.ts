@@ -9,7 +9,7 @@ import { User } from '../../users/user.ts'
 export const signedIn = redirectUnless(User, (ctx) => withNext('/login', ctx))
 
 /** `GET /account`: who is signed in, and what there is to manage. */
-export function account(router: Router<object, SiteContext>): void {
+export function profile(router: Router<object, SiteContext>): void {
   router.get('/account', signedIn, (ctx) => accountPage(ctx, { notice: takeNotice(ctx) }))
 }
 
@@ -19,5 +19,5 @@ export function accountPage(
   more: { notice?: string | undefined; typedName?: string; errors?: Complaint[] },
 ): Promise<void> {
   const { name, email, passwordChangedAt } = ctx.auth.require(User)
-  return page(ctx, 'account', { user: { name, email }, passwordChangedAt, ...more })
+  return page(ctx, 'profile', { user: { name, email }, passwordChangedAt, ...more })
 }

@@ -14,7 +14,7 @@ import { holdAccount } from '../../users/lock-account.ts'
 import { User } from '../../users/user.ts'
 import { audit } from '../activity/audited.ts'
 import { owner } from '../sign-in/owner.ts'
-import { signOut } from '../sign-in/sign-out.ts'
+import { endSession } from '../sign-in/sign-out.ts'
 import { deviceName } from './device-name.ts'
 import { isOver } from './session-limits.ts'
 import { currentDigest } from './session-store.ts'
@@ -72,7 +72,7 @@ async function liveSessions(ctx: SiteContext, uses: SiteUses): Promise<SessionRe
 // Whoever ends the session that they ask from signs out.
 async function endThisOne(ctx: SiteContext, next: Next) {
   const found = await ownSession(ctx)
-  if (found && found.digest === currentDigest(ctx)) signOut(ctx)
+  if (found && found.digest === currentDigest(ctx)) endSession(ctx)
   else await next()
 }
 

@@ -17,11 +17,19 @@ import { createToken } from '../api-tokens/own-tokens.ts'
 import { SignedToken } from '../json-web-tokens/signed-token.ts'
 import { rememberDevice } from '../known-devices/remember-device.ts'
 import { lifetime } from '../sessions/session-limits.ts'
-import { afterLogin } from './after-sign-in.ts'
+import { afterSignIn, asked } from './after-sign-in.ts'
 import { limited } from './guessing.ts'
 
-/** `POST /login`: a password for a token (Basic), or for a session (form and JSON). */
-export function logIn(router: Router<object, SiteContext>, keys: JWTKeys): void {
+/** The sign-in page, and `POST /login`: a password for a session (form and JSON) or for a token (Basic). */
+export function signIn(router: Router<object, SiteContext>, keys: JWTKeys): void {
+  router.get('/login', (ctx) => {
+    const next = queried(ctx, 'next')
+    if (ctx.auth.has(User)) return seeOther(ctx, afterSignIn(next))
+    if (next === undefined) return page(ctx, 'sign-in', {})
+    const notice = asked(next) && 'Sign in to see that page.'
+    return page(ctx, 'sign-in', { next: afterSignIn(next), notice })
+  })
+
   router.post(
     '/login',
     onlyCredentialsInThisRequest,
@@ -37,14 +45,14 @@ export function logIn(router: Router<object, SiteContext>, keys: JWTKeys): void 
       ctx.session.maxAge = lifetime(remember === 'on' || remember === true)
       await rememberDevice(ctx, user)
       audit(ctx, 'signed in', user)
-      if (wantsPage(ctx)) seeOther(ctx, afterLogin(next))
+      if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next))
       else ctx.body = userRecord(user)
     },
   )
 }
 
 /** Whether a request signs in by its header. The header decides alone, so the body is ignored. */
-export function isLogInByHeader(ctx: ExtendableContext): boolean {
+export function isSignInByHeader(ctx: ExtendableContext): boolean {
   return ctx.path === '/login' && hasHeader(ctx)
 }
 
@@ -66,10 +74,10 @@ function refuse(ctx: SiteContext): Promise<void> {
 
 function signInForm(ctx: SiteContext, errors: Complaint[]): Promise<void> {
   const { username, remember, next } = fieldsOf(ctx)
-  return page(ctx, 'login', {
+  return page(ctx, 'sign-in', {
     values: { username: typeof username === 'string' ? username : '', remember: remember !== undefined },
     errors,
-    next: afterLogin(next),
+    next: afterSignIn(next),
   })
 }
 

@@ -6,14 +6,14 @@ import { User } from '../../users/user.ts'
 import { audit } from '../activity/audited.ts'
 
 /** `POST /logout`: ends the session, whether there was one or not. */
-export function logOut(router: Router<object, SiteContext>): void {
+export function signOut(router: Router<object, SiteContext>): void {
   router.post('/logout', (ctx) => {
-    signOut(ctx)
+    endSession(ctx)
   })
 }
 
 /** Ends the session of this request, and answers. */
-export function signOut(ctx: SiteContext): void {
+export function endSession(ctx: SiteContext): void {
   // Throws 503 if the session cannot be looked up, because it cannot be ended either then.
   const user = ctx.auth.get(User)
   if (user) audit(ctx, 'signed out', user)

@@ -3,6 +3,7 @@ import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
 import { fieldsOf } from '../../site/body.ts'
 import { formAgain } from '../../site/form-again.ts'
+import { queried } from '../../site/query.ts'
 import { userRecord } from '../../site/records.ts'
 import { type FieldError, FieldRefusal } from '../../site/refusal.ts'
 import { seeOther } from '../../site/see-other.ts'
@@ -14,7 +15,7 @@ import { User } from '../../users/user.ts'
 import { audit } from '../activity/audited.ts'
 import { rememberDevice } from '../known-devices/remember-device.ts'
 import { lifetime } from '../sessions/session-limits.ts'
-import { afterLogin, asked } from '../sign-in/after-sign-in.ts'
+import { afterSignIn, asked } from '../sign-in/after-sign-in.ts'
 import { countLookUp, hasLeft, limited } from '../sign-in/guessing.ts'
 import { parseRegistration, type Registration } from './registration.ts'
 
@@ -23,8 +24,14 @@ const taken: FieldError = {
   detail: 'There is already an account with this e-mail address.',
 }
 
-/** `POST /users`: a new account. The form signs its owner in, and goes on to `next`; the API answers with the record. */
+/** The sign-up page, and `POST /users`: a new account. The form signs the user in; the API answers with the record. */
 export function signUp(router: Router<object, SiteContext>): void {
+  router.get('/signup', (ctx) => {
+    const next = queried(ctx, 'next')
+    if (ctx.auth.has(User)) return seeOther(ctx, afterSignIn(next))
+    return page(ctx, 'sign-up', { next: asked(next) })
+  })
+
   router.post('/users', again, async (ctx) => {
     // Anybody may; but where nobody can tell who is who, nobody is made either.
     ctx.auth.has(User)
@@ -48,7 +55,7 @@ export function signUp(router: Router<object, SiteContext>): void {
     ctx.session.maxAge = lifetime(false)
     ctx.auth.login(user)
     await rememberDevice(ctx, user)
-    seeOther(ctx, afterLogin(fieldsOf(ctx).next))
+    seeOther(ctx, afterSignIn(fieldsOf(ctx).next))
   })
 }
 
@@ -76,7 +83,7 @@ async function insertUser(ctx: SiteContext, registration: Registration): Promise
 const again = formAgain((ctx, errors) => {
   const { name, email, next } = fieldsOf(ctx)
   const values = { name: textOf(name), email: textOf(email) }
-  return page(ctx, 'signup', { values, errors, next: asked(next) })
+  return page(ctx, 'sign-up', { values, errors, next: asked(next) })
 })
 
 function textOf(field: unknown): string {

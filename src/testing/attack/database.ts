@@ -23,7 +23,10 @@ describe('the database under attack', () => {
 
   test('N12: killed in front of every statement of the migrations, and completed by the next start', async (t) => {
     const folder = await temporaryFolder(t)
-    const options = ['--conditions=@koa-authenticators/source', `--import=${import.meta.dirname}/../faults/die-at.ts`]
+    const options = [
+      '--conditions=@koa-authenticators/source',
+      `--import=${import.meta.dirname}/../faults/die-at.ts`,
+    ]
     let statement = 1
     for (; ; statement += 1) {
       const variables = { DATA_DIR: folder, DIE_AT: String(statement) }
