@@ -9,8 +9,7 @@ import { databases } from '#auth/mikro-orm'
 import type { Config } from './config/config.ts'
 import { root } from './config/root.ts'
 import { activity } from './features/activity/activity.ts'
-import { audited } from './features/activity/audited.ts'
-import { Audit } from './features/activity/trail.ts'
+import { AuditTrail } from './features/activity/audit-trail.ts'
 import { api } from './features/api/api.ts'
 import { tokens } from './features/api-tokens/api-tokens.ts'
 import { password } from './features/change-password/change-password.ts'
@@ -19,6 +18,7 @@ import { health, type Lifecycle } from './features/health/health.ts'
 import { home } from './features/home/home.ts'
 import { Devices } from './features/known-devices/devices.ts'
 import { KnownDevices } from './features/known-devices/known-devices.ts'
+import type { SiteUses } from './features/last-uses.ts'
 import { changeName } from './features/profile/name.ts'
 import { profile } from './features/profile/profile.ts'
 import { sessions } from './features/sessions/session-cookie.ts'
@@ -30,10 +30,10 @@ import { signOut } from './features/sign-in/sign-out.ts'
 import { signUp } from './features/sign-up/sign-up.ts'
 import { clearFraming } from './http/framing.ts'
 import type { Logger } from './log/log.ts'
+import { audited } from './site/audit.ts'
 import { body } from './site/body.ts'
 import { basicFromHereOnly, basicOverTlsOnly, client } from './site/client-address.ts'
 import { errorBoundary } from './site/error-boundary.ts'
-import type { SiteUses } from './site/last-uses.ts'
 import { logErrors } from './site/log-errors.ts'
 import { oneHost } from './site/one-host.ts'
 import { pageState } from './site/page-state.ts'
@@ -59,7 +59,7 @@ export interface Foundations {
 export async function createApp({ orm, config, log, uses, lifecycle }: Foundations): Promise<Koa> {
   setBcryptCost(config.bcryptCost)
   const isTls = config.secureCookies
-  const trail = new Audit(orm, log)
+  const trail = new AuditTrail(orm, log)
   const app = new Koa()
   logErrors(app, log)
   app.context.credentialCheck = credentialCheck
@@ -121,7 +121,7 @@ interface RouteOptions {
   readonly keys: JWTKeys
   readonly uses: SiteUses
   readonly isTls: boolean
-  readonly trail: Audit
+  readonly trail: AuditTrail
 }
 
 function guessingLimits(orm: MikroORM, isTls: boolean): Guessing {

@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net'
 import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
 import { openDatabase } from './database/open-database.ts'
-import { Audit } from './features/activity/trail.ts'
+import { startPurging } from './database/purge.ts'
+import { AuditTrail } from './features/activity/audit-trail.ts'
 import { ExpiredTokens } from './features/api-tokens/expired-tokens.ts'
 import { Devices } from './features/known-devices/devices.ts'
+import { siteUses } from './features/last-uses.ts'
 import { SessionStore } from './features/sessions/session-store.ts'
 import { httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log/log.ts'
-import { startPurging } from './purge.ts'
 import { schema } from './schema.ts'
-import { siteUses } from './site/last-uses.ts'
 import { Throttle } from './throttle/throttle.ts'
 import { shareCores } from './users/password.ts'
 
@@ -43,7 +43,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
       new SessionStore(orm, uses.sessions),
       new ExpiredTokens(orm),
       new Devices(orm),
-      new Audit(orm, log),
+      new AuditTrail(orm, log),
     ],
     log,
   )

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Context, Next } from 'koa'
-import { Refusal } from '../site/refusal.ts'
+import { Refusal } from '../refusal.ts'
 
 /**
  * Why nobody can be sure where a request ends, though Node's parser goes on behind it: chunks in HTTP/1.0, which a proxy

@@ -1,8 +1,8 @@
 import { parse as parseQuery } from 'node:querystring'
 import type { ExtendableContext, Next } from 'koa'
 import bodyParser from 'koa-bodyparser'
+import { Refusal } from '../refusal.ts'
 import { parseJsonObject } from './json-object.ts'
-import { Refusal } from './refusal.ts'
 
 const mostFields = 50
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -3,7 +3,7 @@ import { TLSSocket } from 'node:tls'
 import type { Context, Middleware, Next } from 'koa'
 import proxyAddress from 'proxy-addr'
 import type { TrustProxy } from '../config/config.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from '../refusal.ts'
 
 /**
  * Sets `ctx.ip` to the address of the client: the right-most address in `X-Forwarded-For` that is no trusted proxy, or

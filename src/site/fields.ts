@@ -1,5 +1,5 @@
+import { type FieldError, FieldRefusal } from '../refusal.ts'
 import { fieldsOf } from './body.ts'
-import { type FieldError, FieldRefusal } from './refusal.ts'
 import type { SiteContext } from './site-context.ts'
 
 /** Fields of the body as text: one that is missing, or anything but one text, counts as left empty. */

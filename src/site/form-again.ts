@@ -1,5 +1,5 @@
 import type { Next } from 'koa'
-import { FieldRefusal, type Refusal, TryLater } from './refusal.ts'
+import { FieldRefusal, type Refusal, TryLater } from '../refusal.ts'
 import type { SiteContext } from './site-context.ts'
 import type { Complaint } from './views.ts'
 import { wantsPage } from './wants-page.ts'

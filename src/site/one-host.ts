@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa'
-import { Refusal } from './refusal.ts'
+import { Refusal } from '../refusal.ts'
 
 // RFC 3986 §3.2.2 and §3.2.3: a name, an IPv4 address, or an IPv6 address in brackets; and perhaps a port.
 const form = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { ConstraintViolationException, DriverException } from '@mikro-orm/core'
 import { AuthError } from '#auth'
-import { type FieldError, FieldRefusal, Refusal } from './refusal.ts'
+import { type FieldError, FieldRefusal, Refusal } from '../refusal.ts'
 
 /** What went wrong, for the client (RFC 9457): never a stack, a statement or a path. */
 export interface Problem {

@@ -1,12 +1,19 @@
-import type { NotedEvent } from '../features/activity/trail.ts'
-import type { KnownDevices } from '../features/known-devices/known-devices.ts'
+import type { Context } from 'koa'
 import type { Throttle } from '../throttle/throttle.ts'
 import type { CheckedContext } from '../users/credential-check.ts'
+import type { User } from '../users/user.ts'
+import type { NotedEvent } from './audit-event.ts'
+
+/** Recognises the devices that users have signed in from. */
+export interface DeviceMemory {
+  deviceOf(ctx: Pick<Context, 'cookies'>, email: string): Promise<string | undefined>
+  remember(ctx: Context, user: User): Promise<void>
+}
 
 /** The limits on guessing. */
 export interface Guessing {
   readonly throttle: Throttle
-  readonly devices: KnownDevices
+  readonly devices: DeviceMemory
 }
 
 /** The context of the site's routes. */
@@ -20,7 +27,6 @@ export interface SiteContext extends CheckedContext {
     /** What the next page of the account has to say. */
     notice?: string | undefined
   }
-  // What every page is told, and what koa-views adds.
   state: Record<string, unknown> & { events?: NotedEvent[] }
   render(view: string, locals: object): Promise<void>
 }

@@ -1,10 +1,10 @@
 import { JWTKeys } from '#auth/jwt'
 import { createRouter } from '../app.ts'
 import { openDatabase } from '../database/open-database.ts'
-import { Audit } from '../features/activity/trail.ts'
+import { AuditTrail } from '../features/activity/audit-trail.ts'
+import { siteUses } from '../features/last-uses.ts'
 import { createLog } from '../log/log.ts'
 import { schema } from '../schema.ts'
-import { siteUses } from '../site/last-uses.ts'
 
 /** A route of the site. */
 export interface Route {
@@ -24,7 +24,7 @@ async function readRoutes(): Promise<Route[]> {
   const orm = await openDatabase('sqlite::memory:', schema)
   const log = createLog('silent')
   const keys = new JWTKeys({ secrets: ['routes-'.repeat(8)], issuer: 'test', audience: 'test' })
-  const options = { keys, uses: siteUses(orm, log), isTls: false, trail: new Audit(orm, log) }
+  const options = { keys, uses: siteUses(orm, log), isTls: false, trail: new AuditTrail(orm, log) }
   const { stack } = createRouter(options)
   await orm.close()
   return stack.map(({ methods, path }) => ({

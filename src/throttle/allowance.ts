@@ -1,10 +1,11 @@
-import type { Column } from './key.ts'
-
 const minute = 60_000
 const quarter = 15 * minute
 
 /** The longest window of an allowance, in milliseconds. */
 export const day = 24 * 60 * minute
+
+/** A value that attempts are counted by. */
+export type Column = 'account' | 'network' | 'device'
 
 /** An action with an allowance. */
 export type Action = 'password' | 'sign-up' | 'token'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Action, Allowance } from './allowance.ts'
+import type { Action, Allowance, Column } from './allowance.ts'
 import { networkOf } from './network.ts'
 
 // Hexadecimal digits of an account's digest that tell its counters apart: 16 bits.
@@ -7,7 +7,6 @@ const sharedDigits = 4
 
 /** The values that attempts are counted by, as digests. */
 export type Key = Record<Column, string | null>
-export type Column = 'account' | 'network' | 'device'
 
 /** The key of an attempt. */
 export function keyOf(attempt: {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
-import { Refusal } from '../site/refusal.ts'
+import { Refusal } from '../refusal.ts'
 import { type Action, type Outcome, rules } from './allowance.ts'
 import { AttemptCount } from './attempt-count.ts'
 import type { Place, Wanted } from './counter-rows.ts'

@@ -1,4 +1,4 @@
-import { TryLater } from '../site/refusal.ts'
+import { TryLater } from '../refusal.ts'
 
 /** The refusal of an attempt beyond an allowance, which ends after so many milliseconds. */
 export function tooMany(milliseconds: number): TryLater {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { describe, test } from 'node:test'
-import { TryLater } from '../site/refusal.ts'
+import { TryLater } from '../refusal.ts'
 import { HashingSlots } from './hashing-slots.ts'
 
 describe('HashingSlots', () => {

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { Refusal, TryLater } from '../site/refusal.ts'
+import { Refusal, TryLater } from '../refusal.ts'
 
 // The queue holds five seconds of work. A stranger waits longer only while known devices go first.
 const longestWork = 5000

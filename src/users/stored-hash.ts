@@ -1,5 +1,5 @@
 import type { EntityClass, EntityManager } from '@mikro-orm/core'
-import { TryLater } from '../site/refusal.ts'
+import { TryLater } from '../refusal.ts'
 import type { HashingOptions } from './hashing-slots.ts'
 import { hashPassword, isOutdated, isUsableHash, verifyPassword } from './password.ts'
 

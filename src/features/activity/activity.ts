@@ -1,5 +1,6 @@
 import type Router from '@koa/router'
 import { validate as isUUID } from 'uuid'
+import { type EventName, outcomes } from '../../site/event-name.ts'
 import { queried } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { page, type Views } from '../../site/views.ts'
@@ -7,9 +8,8 @@ import { wantsPage } from '../../site/wants-page.ts'
 import { User } from '../../users/user.ts'
 import { deviceName } from '../sessions/device-name.ts'
 import { owner } from '../sign-in/owner.ts'
+import type { AuditTrail } from './audit-trail.ts'
 import type { Event } from './event.ts'
-import { type EventName, outcomes } from './event-name.ts'
-import type { Audit } from './trail.ts'
 
 // As its owner would say it.
 const wording: Record<EventName, string> = {
@@ -31,7 +31,7 @@ const wording: Record<EventName, string> = {
 }
 
 /** `GET /account/activity`: the events of the account, a page at a time. */
-export function activity(router: Router<object, SiteContext>, audit: Audit): void {
+export function activity(router: Router<object, SiteContext>, audit: AuditTrail): void {
   router.get('/account/activity', ...owner(), async (ctx) => {
     const { events, last } = await audit.page(ctx.auth.require(User).id, before(ctx))
     const older = last && `/account/activity?before=${last}`

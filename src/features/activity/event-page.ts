@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { clockSkew } from '../../database/future-time.ts'
+import { refusals } from '../../site/event-name.ts'
 import { Event } from './event.ts'
-import { refusals } from './event-name.ts'
 
 const length = 100
 

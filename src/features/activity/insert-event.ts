@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { type EntityManager, type RequiredEntityData, raw } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
+import { refusals } from '../../site/event-name.ts'
 import { networkOf } from '../../throttle/network.ts'
 import { Event } from './event.ts'
-import { refusals } from './event-name.ts'
 
 const day = 24 * 60 * 60_000
 // Refusals at names without an account share so many rows a day: more would fill the table, one would be a bottleneck.

@@ -2,16 +2,16 @@ import type Router from '@koa/router'
 import compose from 'koa-compose'
 import { guard } from '#auth'
 import type { JWTKeys } from '#auth/jwt'
-import type { SiteUses } from '../../site/last-uses.ts'
+import { audit } from '../../site/audit.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { Admin } from '../../users/admin.ts'
 import { User } from '../../users/user.ts'
 import { UserToken } from '../../users/user-token.ts'
-import { audit } from '../activity/audited.ts'
 import { tokenUse } from '../api-tokens/token-use.ts'
 import { SignedToken } from '../json-web-tokens/signed-token.ts'
 import { TokenUser } from '../json-web-tokens/token-user.ts'
+import type { SiteUses } from '../last-uses.ts'
 
 /** The routes that have a JSON face only. Whoever has a session passes as well as whoever sends a token. */
 export function api(

@@ -1,11 +1,11 @@
-import { TryLater } from '../../site/refusal.ts'
+import { TryLater } from '../../refusal.ts'
+import { audit } from '../../site/audit.ts'
+import type { Account } from '../../site/audit-event.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { Try } from '../../throttle/throttle.ts'
 import { type Claim, type CredentialCheck, claimed } from '../../users/credential-check.ts'
 import type { HashingOptions } from '../../users/hashing-slots.ts'
 import { User } from '../../users/user.ts'
-import { audit } from '../activity/audited.ts'
-import type { Account } from '../activity/trail.ts'
 
 /** The check around every password, at every door: guesses count against the allowances, and refusals are recorded. */
 export const credentialCheck: CredentialCheck = async (ctx, claim, evaluate) => {

@@ -1,9 +1,9 @@
 import type { Next } from 'koa'
 import { guard, redirectUnless, withNext } from '#auth'
+import { audit } from '../../site/audit.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { wantsPage } from '../../site/wants-page.ts'
 import { User } from '../../users/user.ts'
-import { audit } from '../activity/audited.ts'
 
 const toLogin = redirectUnless(User, (ctx) => withNext('/login', ctx))
 const refuse = guard(User)

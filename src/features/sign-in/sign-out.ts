@@ -1,9 +1,9 @@
 import type Router from '@koa/router'
+import { audit } from '../../site/audit.ts'
 import { seeOther } from '../../site/see-other.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { wantsPage } from '../../site/wants-page.ts'
 import { User } from '../../users/user.ts'
-import { audit } from '../activity/audited.ts'
 
 /** `POST /logout`: ends the session, whether there was one or not. */
 export function signOut(router: Router<object, SiteContext>): void {

@@ -1,4 +1,4 @@
-import type { FieldError } from '../../site/refusal.ts'
+import type { FieldError } from '../../refusal.ts'
 import { emailKey, emailProblem } from '../../users/email.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { nameProblem } from '../../users/person-name.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { rawRequest } from '../../auth/testing/raw-request.ts'
-import { sql } from '../../testing/database.ts'
+import { rawRequest } from '../auth/testing/raw-request.ts'
+import { sql } from '../testing/database.ts'
 import {
   addAdmin,
   basic,
@@ -13,8 +13,8 @@ import {
   signUp,
   takeJWT,
   takeToken,
-} from '../../testing/people.ts'
-import { type Site, startSite } from '../../testing/site.ts'
+} from '../testing/people.ts'
+import { type Site, startSite } from '../testing/site.ts'
 
 const newPassword = 'eleven brave canaries 1843'
 const reset = (site: Site) => {

@@ -1,8 +1,8 @@
 import type { MikroORM } from '@mikro-orm/core'
 import { LastUses } from '#auth/mikro-orm'
-import { StoredSession } from '../features/sessions/stored-session.ts'
 import { type Logger, loggable } from '../log/log.ts'
 import { UserToken } from '../users/user-token.ts'
+import { StoredSession } from './sessions/stored-session.ts'
 
 /** When sessions and tokens were last used. Whoever stops the site closes both. */
 export interface SiteUses {

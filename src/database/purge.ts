@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Logger, loggable } from './log/log.ts'
+import { type Logger, loggable } from '../log/log.ts'
 
 const minute = 60_000
 // A batch is small, and the next one waits for those who wait for the database.

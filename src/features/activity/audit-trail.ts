@@ -5,10 +5,11 @@ import { v7 as uuidv7 } from 'uuid'
 import { deleteBatch } from '../../database/delete-batch.ts'
 import { clockSkew } from '../../database/future-time.ts'
 import { type Logger, loggable } from '../../log/log.ts'
+import type { Account, AuditEvent, EventRecorder } from '../../site/audit-event.ts'
+import { type EventName, outcomes } from '../../site/event-name.ts'
 import { networkOf } from '../../throttle/network.ts'
 import { emailKey } from '../../users/email.ts'
 import { Event } from './event.ts'
-import { type EventName, outcomes } from './event-name.ts'
 import { type EventPage, eventPage } from './event-page.ts'
 import { insertEvent } from './insert-event.ts'
 import { printable } from './printable.ts'
@@ -18,35 +19,11 @@ const minute = 60_000
 const quarter = 15 * minute
 const keptFor = 180 * 24 * 60 * 60_000
 
-/** Something that happened: what, to whom, and where it came from. Never a secret. */
-export interface Happening {
-  readonly event: EventName
-  /** Whose account it was: by its id, or by what somebody gave as its name, which may be nobody's. */
-  readonly account?: Account | undefined
-  readonly address: string
-  readonly userAgent: string
-  /** What the log calls the request. */
-  readonly request: string
-}
-
-/** An event of a request that has not been answered yet. */
-export type NotedEvent = Pick<Happening, 'event' | 'account'>
-
-/** An account of one of the two kinds. */
-export type Account = { readonly kind: 'user' | 'admin' } & (
-  | { readonly id: string }
-  | { readonly username: string }
-)
-
 /**
- * The audit trail: each event is a line of the log, whatever the level of the log, and a row of the database, so that its
- * owner can see it.
- *
- * An event is recorded after it happened and before it is answered. If the database does not take the row, the answer
- * stands: what happened has happened, and to say otherwise would be a lie that a full disk tells. The line is there all
- * the same, and a second one, an error, says that the row is missing.
+ * The audit trail. Each event is a line of the log at every log level, and a row of the database for the account's activity page.
+ * If the row cannot be written, the response stands, and a second line of the log is an error.
  */
-export class Audit {
+export class AuditTrail implements EventRecorder {
   readonly #orm: MikroORM
   readonly #log: Logger
   readonly #now: () => number
@@ -65,7 +42,7 @@ export class Audit {
   }
 
   /** Writes down what happened. Never throws. */
-  async record({ event, account, ...from }: Happening): Promise<void> {
+  async record({ event, account, ...from }: AuditEvent): Promise<void> {
     const origin = {
       address: printable(from.address, 45),
       userAgent: printable(from.userAgent, 255),

@@ -1,9 +1,9 @@
 import type { Middleware } from 'koa'
-import type { SiteContext } from '../../site/site-context.ts'
-import { Admin } from '../../users/admin.ts'
-import { User } from '../../users/user.ts'
+import { Admin } from '../users/admin.ts'
+import { User } from '../users/user.ts'
+import type { Account, EventRecorder, NotedEvent } from './audit-event.ts'
 import { type EventName, outcomes } from './event-name.ts'
-import type { Account, Audit, NotedEvent } from './trail.ts'
+import type { SiteContext } from './site-context.ts'
 
 /**
  * Records an event of this request. It is written before the response is sent: a refusal always, anything else only if the
@@ -22,7 +22,7 @@ export function auditRefusedCredentials(ctx: SiteContext): void {
 }
 
 /** Writes the events of a request. Stands outside the session, which may still fail after the handler. */
-export function audited(trail: Audit): Middleware {
+export function audited(trail: EventRecorder): Middleware {
   return async (ctx, next) => {
     await next()
     const events: readonly NotedEvent[] = ctx.state.events ?? []

@@ -11,10 +11,11 @@ import { loadDialect } from '../../database/load-dialect.ts'
 import { openDatabase } from '../../database/open-database.ts'
 import { createLog } from '../../log/log.ts'
 import { schema } from '../../schema.ts'
+import type { AuditEvent } from '../../site/audit-event.ts'
 import { isOnPostgres, makeDatabase } from '../../testing/test-database.ts'
 import { User } from '../../users/user.ts'
+import { AuditTrail } from './audit-trail.ts'
 import { Event } from './event.ts'
-import { Audit, type Happening } from './trail.ts'
 
 const day = 24 * 60 * 60_000
 const from = {
@@ -23,7 +24,7 @@ const from = {
   request: '0f1c8d3e-2b6a-4f6e-9a53-7b1f8f0d2c11',
 }
 const ada = { kind: 'user', id: '01939d5c-0000-7000-8000-000000000001' } as const
-const signedIn: Happening = { event: 'signed in', account: ada, ...from }
+const signedIn: AuditEvent = { event: 'signed in', account: ada, ...from }
 
 /** A trail in a database of its own, every statement that is run, and a clock that the test turns. */
 async function openTrail(t: TestContext, { level = 'info' } = {}) {
@@ -50,7 +51,7 @@ async function openTrail(t: TestContext, { level = 'info' } = {}) {
     },
   })
   const clock = { now: Date.parse('2026-11-21T12:00:00Z') }
-  const audit = new Audit(orm, createLog(level, sink), () => clock.now)
+  const audit = new AuditTrail(orm, createLog(level, sink), () => clock.now)
   const rows = () => orm.em.fork().find(Event, {}, { orderBy: { id: 'asc' } })
   const execute = (sql: string) => orm.em.getConnection().execute(sql)
   const addUser = async (email: string, disabledAt?: Date) => {
@@ -63,7 +64,7 @@ async function openTrail(t: TestContext, { level = 'info' } = {}) {
   return { orm, audit, clock, lines, rows, statements, execute, addUser }
 }
 
-describe('Audit', () => {
+describe('AuditTrail', () => {
   test('writes a line and a row that say the same: who, what, from where, on which request', async (t) => {
     const { audit, lines, rows } = await openTrail(t)
     await audit.record(signedIn)

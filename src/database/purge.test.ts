@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createLog } from './log/log.ts'
+import { createLog } from '../log/log.ts'
 import { type Purgeable, startPurging } from './purge.ts'
 
 const minute = 60_000
@@ -122,7 +122,7 @@ describe('startPurging', () => {
   test('keeps no process alive', async () => {
     const program = `
       import { startPurging } from '${import.meta.dirname}/purge.ts'
-      import { createLog } from '${import.meta.dirname}/log/log.ts'
+      import { createLog } from '${import.meta.dirname}/../log/log.ts'
       startPurging([{ purge: async () => 0 }], createLog('silent'))`
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
     const [code] = await once(child, 'exit')
