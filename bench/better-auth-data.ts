@@ -1,17 +1,15 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { folder, token, user, usual } from './data.ts'
+import { folder, token, user, users, usual } from './data.ts'
 import { copy, type Rows } from './database.ts'
 
 const week = 7 * 24 * 60 * 60 * 1000
 let original: Promise<string> | undefined
 
 /** The same users in Better Auth's own tables, created by its own migration. Its sessions are its bearer tokens. */
-export const betterAuthRows: Rows = {
-  async open(server) {
-    original ??= make()
-    return `sqlite:${copy(await original, server)}`
-  },
+export const betterAuthRows: Rows = async (server) => {
+  original ??= make()
+  return `sqlite:${copy(await original, server)}`
 }
 
 async function make(): Promise<string> {
@@ -34,12 +32,12 @@ function fill(path: string): void {
     'insert into session (id, token, userId, expiresAt, createdAt, updatedAt) values (?, ?, ?, ?, ?, ?)',
   )
   file.transaction(() => {
-    for (let i = 0; i < usual.users; i += 1) {
+    for (let i = 0; i < users; i += 1) {
       const { id, name, email } = user(i)
       addUser.run(id, name, email, iso(now), iso(now))
     }
     for (let i = 0; i < usual.tokens; i += 1) {
-      const { id } = user(i % usual.users)
+      const { id } = user(i % users)
       addSession.run(`session-${i}`, token(i), id, iso(now + week), iso(now), iso(now))
     }
   })()

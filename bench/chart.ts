@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { median } from './median.ts'
-import type { Measurement, Results } from './results.ts'
+import type { Figures, Results } from './results.ts'
 import { type Server, servers } from './servers.ts'
 
 const panels = [
@@ -46,8 +46,9 @@ interface Bar {
   readonly rate: number
 }
 
-interface Panel extends Measurement {
+interface Panel {
   readonly title: string
+  readonly at: string
   readonly bars: readonly Bar[]
 }
 
@@ -55,7 +56,7 @@ interface Panel extends Measurement {
 export function drawChart(results: Results): void {
   const drawn = panels.flatMap(({ task, title }) => {
     const found = results[task]
-    return found ? [{ ...found, title, bars: barsOf(found) }] : []
+    return found ? [{ title, at: found.at, bars: barsOf(found.figures) }] : []
   })
   if (drawn.length < panels.length) return
   writeFileSync(file, svg(drawn))
@@ -71,12 +72,8 @@ function svg(drawn: readonly Panel[]): string {
       body.push(panelAt(panel, margin + column * (panelWidth + gap), y))
     y += Math.max(...pair.map(heightOf))
   }
-  const described = ({ title, bars }: Panel) =>
-    `${title}: ${bars.map(({ server, rate }) => `${server.name} ${rounded(rate)}`).join(', ')}.`
-  const machines = [...new Set(drawn.map(({ machine }) => machine))].join('; ')
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}" role="img" aria-labelledby="title desc">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}" role="img" aria-labelledby="title">
   <title id="title">Requests a second on one core</title>
-  <desc id="desc">${escaped(`${drawn.map(described).join(' ')} Measured on ${machines}.`)}</desc>
   <style>${style}
   </style>
   <text class="title" x="${margin}" y="36">Requests a second on one core</text>
@@ -87,7 +84,7 @@ ${body.join('\n')}
 `
 }
 
-function barsOf({ figures }: Measurement): Bar[] {
+function barsOf(figures: Figures): Bar[] {
   return servers
     .flatMap((server) => {
       const values = figures[server.key]
@@ -103,21 +100,17 @@ function panelAt({ title, at, bars }: Panel, x: number, y: number): string {
     const ours = server.isOurs ? ' ours' : ''
     const hand = server.isByHand ? ' hand' : ''
     const length = Math.round(rate * scale)
-    return `  <text class="label${ours}" x="${x}" y="${middle + 4.5}">${escaped(server.name)}</text>
+    return `  <text class="label${ours}" x="${x}" y="${middle + 4.5}">${server.name}</text>
   <rect class="bar${ours}${hand}" x="${x + labelWidth}" y="${middle - bar / 2}" width="${length}" height="${bar}" rx="2"/>
   <text class="value${ours}" x="${x + labelWidth + length + 7}" y="${middle + 4.5}">${rounded(rate)}</text>`
   })
-  return `  <text class="panel" x="${x}" y="${y}">${escaped(title)}</text>
-  <text class="soft" x="${x}" y="${y + 19}">${escaped(`npm run bench, ${at}`)}</text>
+  return `  <text class="panel" x="${x}" y="${y}">${title}</text>
+  <text class="soft" x="${x}" y="${y + 19}">npm run bench, ${at}</text>
 ${lines.join('\n')}`
 }
 
-/** Two significant digits or so: a measurement is not more precise. */
+/** A measurement is no more precise than two or three digits. */
 function rounded(rate: number): string {
   const step = rate >= 1000 ? 100 : 10
   return (Math.round(rate / step) * step).toLocaleString('en')
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }

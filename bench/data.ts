@@ -2,14 +2,14 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 
-/** The number of rows of each kind. */
+/** The number of tokens and of sessions in a database. */
 export interface Amounts {
-  readonly users: number
   readonly tokens: number
   readonly sessions: number
 }
 
-export const usual: Amounts = { users: 10_000, tokens: 100_000, sessions: 10_000 }
+export const usual: Amounts = { tokens: 100_000, sessions: 10_000 }
+export const users = 10_000
 /** The number of a token and a session that no database has. */
 export const unknown = 10_000_000
 // The cost that the site ships with.
@@ -46,7 +46,7 @@ export function session(number: number): string {
 }
 
 /** At most 100,000 of the numbers below `rows`, spread evenly. Each belongs to the user of its place, modulo the users. */
-export function spread(rows: number, users: number): number[] {
+export function spread(rows: number): number[] {
   const amount = Math.min(rows, 100_000)
   const step = rows / amount
   return Array.from({ length: amount }, (_, place) => {

@@ -5,11 +5,8 @@ import { type Amounts, folder, session, spread, token } from './data.ts'
 import { makeDatabase } from './make-database.ts'
 import { digest } from './servers/row-rules.ts'
 
-/** The rows that a server is measured on. */
-export interface Rows {
-  /** The URL of a database for this server, with rows that were used just now. */
-  open(server: string): Promise<string>
-}
+/** Returns the URL of a database for a server, whose rows were used just now. */
+export type Rows = (server: string) => Promise<string>
 
 const freshSeconds = 20
 const originals = new Map<string, Promise<string>>()
@@ -17,23 +14,19 @@ const refreshed = new Map<string, number>()
 
 /** Rows in SQLite, in the site's own tables. Each server has a copy. */
 export function sqliteRows(amounts: Amounts): Rows {
-  return {
-    async open(server) {
-      const path = await original(amounts)
-      refresh(path, amounts)
-      return `sqlite:${copy(path, server)}`
-    },
+  return async (server) => {
+    const path = await original(amounts)
+    refresh(path, amounts)
+    return `sqlite:${copy(path, server)}`
   }
 }
 
 /** The file that all copies with these amounts are made of. */
 export function original(amounts: Amounts): Promise<string> {
-  const path = join(folder, `${amounts.users}-${amounts.tokens}-${amounts.sessions}.sqlite`)
-  const known = originals.get(path)
-  if (known) return known
-  const making = makeDatabase(path, amounts)
-  originals.set(path, making)
-  return making
+  const path = join(folder, `${amounts.tokens}-${amounts.sessions}.sqlite`)
+  const made = originals.get(path) ?? makeDatabase(path, amounts)
+  originals.set(path, made)
+  return made
 }
 
 /** Copies a database for one server. */
@@ -57,15 +50,15 @@ export function lastUse(): number {
 export const quietSeconds = 160 - freshSeconds
 
 /** Marks the rows that are requested as used just now. */
-function refresh(path: string, { tokens, sessions, users }: Amounts): void {
+function refresh(path: string, { tokens, sessions }: Amounts): void {
   if (Date.now() - (refreshed.get(path) ?? 0) < freshSeconds * 1000) return
   refreshed.set(path, Date.now())
   const file = new Database(path)
   const see = file.prepare('update sessions set seen_at = ? where digest = ?')
   const use = file.prepare('update user_tokens set last_used_at = ? where value = ?')
   file.transaction(() => {
-    for (const number of spread(sessions, users)) see.run(lastUse(), digest(session(number)))
-    for (const number of spread(tokens, users)) use.run(lastUse(), digest(token(number)))
+    for (const number of spread(sessions)) see.run(lastUse(), digest(session(number)))
+    for (const number of spread(tokens)) use.run(lastUse(), digest(token(number)))
   })()
   file.close()
 }

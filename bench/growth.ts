@@ -1,4 +1,4 @@
-import { type Amounts, spread, token, usual } from './data.ts'
+import { spread, token } from './data.ts'
 import { original, sqliteRows } from './database.ts'
 import type { Figures } from './results.ts'
 import { measureRounds, type Pace } from './rounds.ts'
@@ -10,8 +10,8 @@ const sizes = [10_000, 1_000_000]
 /** The requests a second of the site among few and among many tokens and sessions. */
 export async function measureGrowth(pace: Pace): Promise<Record<string, Figures>> {
   // Makes the databases first, because a start has to be measured soon after its rows were marked as used.
-  for (const rows of sizes) await original(amountsOf(rows))
-  const sites = new Map(sizes.map((rows) => [siteWith(rows), spread(rows, usual.users)]))
+  for (const rows of sizes) await original({ tokens: rows, sessions: rows })
+  const sites = new Map(sizes.map((rows) => [siteWith(rows), spread(rows)]))
   const numbers = (server: Server) => sites.get(server) ?? []
   const bearer = {
     ...taskOf('bearer'),
@@ -31,10 +31,6 @@ function siteWith(rows: number): Server {
   return {
     ...serverOf('site'),
     key: `${rows.toLocaleString('en')} rows`,
-    rows: sqliteRows(amountsOf(rows)),
+    rows: sqliteRows({ tokens: rows, sessions: rows }),
   }
-}
-
-function amountsOf(rows: number): Amounts {
-  return { ...usual, tokens: rows, sessions: rows }
 }

@@ -36,15 +36,8 @@ export function requestsOf(
   return { method, path, header, values: file }
 }
 
-/** The answers of some seconds. */
-export interface Measured {
-  readonly requests: number
-  /**
-   * Answers in a second of the server's own processor time, so that other programs on its core do not count. Answers in a
-   * second of the clock where the system does not tell that time.
-   */
-  readonly rate: number
-}
+/** The answers, and how many of them come in a second of the server's own processor time; of the clock without /proc. */
+export type Measured = Record<'requests' | 'rate', number>
 
 /**
  * Loads a server for some seconds. Throws if any answer is not a success.
@@ -62,19 +55,12 @@ export async function load(
   const after = processorTime(pid)
   const { answered, refused, failed } = outcome
   if (refused + failed > 0)
-    throw new Error(
-      `${key} refused ${refused} of ${answered} requests of ${requests.path}, ${failed} failed.`,
-    )
-  const used = before === undefined || after === undefined ? outcome.seconds : after - before
-  return { requests: answered, rate: answered / used }
+    throw new Error(`${key}: ${refused} of ${answered} requests were refused, ${failed} failed.`)
+  // `NaN` where there is no /proc.
+  return { requests: answered, rate: answered / (after - before || outcome.seconds) }
 }
 
-interface Outcome {
-  readonly answered: number
-  readonly seconds: number
-  readonly refused: number
-  readonly failed: number
-}
+type Outcome = Record<'answered' | 'seconds' | 'refused' | 'failed', number>
 
 async function wrk(url: string, requests: Requests, seconds: number, seed: number): Promise<Outcome> {
   const { method, path, header, values } = requests
@@ -96,16 +82,8 @@ async function autocannon(url: string, requests: Requests, seconds: number): Pro
     const value = all[randomInt(all.length)] ?? ''
     return { ...request, headers: header ? { ...fixed, [header]: value } : fixed }
   }
-  const result = await cannon({
-    url,
-    connections,
-    duration: seconds,
-    requests: [{ method, path, setupRequest }],
-  })
-  return {
-    answered: result.requests.total,
-    seconds: result.duration,
-    refused: result.non2xx,
-    failed: result.errors,
-  }
+  const asked = [{ method, path, setupRequest }]
+  const found = await cannon({ url, connections, duration: seconds, requests: asked })
+  const { requests: answers, duration, non2xx, errors } = found
+  return { answered: answers.total, seconds: duration, refused: non2xx, failed: errors }
 }

@@ -1,11 +1,13 @@
 import bcrypt from 'bcrypt'
 import Database from 'better-sqlite3'
-import { type Amounts, bcryptCost, hex, password, registered, session, token, user } from './data.ts'
+import { type Amounts, bcryptCost, hex, password, registered, session, token, user, users } from './data.ts'
 import { newKeys } from './keys.ts'
 import { site, start } from './server-process.ts'
 import { digest } from './servers/row-rules.ts'
 
 const expiry = Date.UTC(2100, 0, 1)
+const indexesOfTables =
+  "select name, sql from sqlite_schema where type = 'index' and sql is not null and tbl_name in ('user_tokens', 'sessions')"
 
 /** Makes a SQLite file with the site's own tables and these rows. Returns its path. */
 export async function makeDatabase(path: string, amounts: Amounts): Promise<string> {
@@ -16,11 +18,7 @@ export async function makeDatabase(path: string, amounts: Amounts): Promise<stri
   file.pragma('synchronous = off')
   file.pragma('cache_size = -1000000')
   // An index on a full table is built much faster than row by row.
-  const indexes = file
-    .prepare<[], { name: string; sql: string }>(
-      "select name, sql from sqlite_schema where type = 'index' and sql is not null and tbl_name in ('user_tokens', 'sessions')",
-    )
-    .all()
+  const indexes = file.prepare<[], { name: string; sql: string }>(indexesOfTables).all()
   file.transaction(() => {
     for (const { name } of indexes) file.exec(`drop index ${name}`)
     fill(file, amounts, passwordHash)
@@ -30,7 +28,7 @@ export async function makeDatabase(path: string, amounts: Amounts): Promise<stri
   return path
 }
 
-function fill(file: Database.Database, { users, tokens, sessions }: Amounts, passwordHash: string): void {
+function fill(file: Database.Database, { tokens, sessions }: Amounts, passwordHash: string): void {
   const addUser = file.prepare(
     'insert into users (id, name, email, email_key, password_hash, password_changed_at, created_at) values (?, ?, ?, ?, ?, ?, ?)',
   )

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import Database from 'better-sqlite3'
 import { startPostgres } from '../src/testing/postgres-server.ts'
 import { usual } from './data.ts'
-import { lastUse, original } from './database.ts'
+import { lastUse, original, type Rows } from './database.ts'
 import { loadCore } from './machine.ts'
 import { migrate } from './make-database.ts'
 import type { Figures } from './results.ts'
@@ -27,7 +27,7 @@ export async function measurePostgres(
     spawnSync('taskset', ['--cpu-list', '--pid', `${loadCore}`, `${postgres.process.pid}`])
   const admin = given ?? postgres?.url ?? ''
   try {
-    const rows = { open: refreshed(await newDatabase(admin)) }
+    const rows = refreshed(await newDatabase(admin))
     const found: Record<string, Figures> = {}
     for (const key of ['bearer', 'session']) {
       const servers = serversOf(`postgres-${key}`).map((server) => ({ ...server, rows }))
@@ -62,7 +62,7 @@ async function newDatabase(admin: string): Promise<string> {
 }
 
 /** Marks all rows as used just now. The vacuum removes their former versions. */
-function refreshed(url: string): () => Promise<string> {
+function refreshed(url: string): Rows {
   return async () => {
     const seen = new Date(lastUse()).toISOString()
     await run(url, 'update sessions set created_at = now(), seen_at = $1', seen)

@@ -23,9 +23,7 @@ const file = join(import.meta.dirname, 'results.json')
 export function saveResults(results: Results): Results {
   const earlier: Results = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
   const all = { ...earlier, ...results }
-  const rounded = (_key: string, value: unknown) =>
-    typeof value === 'number' ? Number(value.toPrecision(5)) : value
-  writeFileSync(file, `${JSON.stringify(all, rounded, 2)}\n`)
+  writeFileSync(file, `${JSON.stringify(all, undefined, 2)}\n`)
   return all
 }
 
@@ -34,6 +32,7 @@ export function measurement(figures: Figures): Measurement {
   return { at: new Date().toISOString().slice(0, 10), machine, figures }
 }
 
+const git = spawnSync('git', ['describe', '--always', '--exclude=*', '--dirty=+'], { encoding: 'utf8' })
 const [{ model = 'unknown processor' } = {}] = cpus()
 const tool = hasWrk ? 'wrk' : 'autocannon'
 /** The processor, the version of Node, the load generator and the commit, with a plus for uncommitted changes. */
@@ -42,12 +41,5 @@ export const machine = [
   `Node ${process.versions.node}`,
   `load by ${tool}`,
   isAwake ? 'cores kept awake' : 'cores may sleep',
-  `commit ${commit()}`,
+  `commit ${git.stdout?.trim()}`,
 ].join(', ')
-
-function commit(): string {
-  const { stdout } = spawnSync('git', ['describe', '--always', '--exclude=*', '--dirty=+'], {
-    encoding: 'utf8',
-  })
-  return stdout?.trim() || 'unknown'
-}

@@ -99,8 +99,8 @@ export function serverOf(key: string): Server {
 
 /** Starts a server on its rows. */
 export async function startServer(server: Server, keys: Keys, core?: number): Promise<Running> {
-  const rows = server.rows ?? sqliteRows(usual)
-  const environment = { ...keys.environment, DATABASE_URL: await rows.open(server.key) }
+  const { rows = sqliteRows(usual) } = server
+  const environment = { ...keys.environment, DATABASE_URL: await rows(server.key) }
   return start(server, environment, core)
 }
 

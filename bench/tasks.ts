@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { token, unknown, user, usual } from './data.ts'
+import { token, unknown, user, users, usual } from './data.ts'
 import { type Keys, newKeys } from './keys.ts'
 import type { Algorithm } from './servers/environment.ts'
 import { accountPage, loginPage } from './servers/pages.ts'
@@ -36,7 +36,7 @@ const bearer: Task = {
   values: ({ bearer = token }) => numbers(usual.tokens).map((number) => `Bearer ${bearer(number)}`),
   wrong: ({ bearer = token }) => [`Bearer ${bearer(unknown)}`, 'Bearer wrong', ''],
   check({ status, text }, number) {
-    const { id, name, email } = user(number % usual.users)
+    const { id, name, email } = user(number % users)
     assert.equal(status, 200)
     assert.deepEqual(JSON.parse(text), { id, name, email })
   },
@@ -50,7 +50,7 @@ function jwt(algorithm: Algorithm): Task {
     path: '/validateLoggedInUser',
     algorithm,
     header: 'Authorization',
-    values: (_server, keys) => numbers(usual.users).map((number) => `Bearer ${keys.sign(user(number).id)}`),
+    values: (_server, keys) => numbers(users).map((number) => `Bearer ${keys.sign(user(number).id)}`),
     wrong: (_server, keys) => [
       `Bearer ${forged(keys)}`,
       `Bearer ${keys.sign(id, { audience: 'another service' })}`,
@@ -75,7 +75,7 @@ const session: Task = {
   wrong: ({ cookie }) => [cookie(unknown), altered(cookie(0)), ''],
   check({ status, text }, number) {
     assert.equal(status, 200)
-    assert.ok(text === accountPage(user(number % usual.users)), 'The page differs.')
+    assert.ok(text === accountPage(user(number % users)), 'The page differs.')
   },
 }
 

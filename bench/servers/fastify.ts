@@ -40,11 +40,7 @@ app.register(async (api) => {
 app.register(async (api) => {
   await api.register(jwt, {
     secret: algorithm === 'HS256' ? jwtKeyText : { private: '', public: jwtKeyText },
-    verify: {
-      algorithms: [algorithm],
-      allowedIss: issuer,
-      allowedAud: issuer,
-    },
+    verify: { algorithms: [algorithm], allowedIss: issuer, allowedAud: issuer },
   })
   // The plugin answers 500 to a token with another algorithm.
   const verified = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -80,19 +76,14 @@ app.register(async (pages) => {
       },
     },
   })
-  pages.get('/account', (request, reply) => {
-    const person = signedIn(request)
-    return person
-      ? reply.type('text/html; charset=utf-8').send(accountPage(person))
-      : reply.redirect('/login')
+  pages.get('/account', ({ session }, reply) => {
+    if (!session.person) return reply.redirect('/login')
+    return reply.type('text/html; charset=utf-8').send(accountPage(session.person))
   })
-  pages.get('/login', (request, reply) =>
-    signedIn(request) ? reply.redirect('/account') : reply.type('text/html; charset=utf-8').send(loginPage()),
-  )
+  pages.get('/login', ({ session }, reply) => {
+    if (session.person) return reply.redirect('/account')
+    return reply.type('text/html; charset=utf-8').send(loginPage())
+  })
 })
 
 await app.listen({ port, host })
-
-function signedIn({ session }: FastifyRequest): Person | undefined {
-  return session.person
-}

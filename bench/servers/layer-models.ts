@@ -1,6 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import bcrypt from 'bcrypt'
-import { ModelAuthenticatable, ModelTokenAuthenticatable } from 'koa-authenticators/mikro-orm'
+import { ModelSessionAuthenticatable, ModelTokenAuthenticatable } from 'koa-authenticators/mikro-orm'
 import { digest } from './row-rules.ts'
 
 const UserSchema = defineEntity({
@@ -18,14 +17,7 @@ const UserSchema = defineEntity({
 })
 
 /** A user. */
-export class User extends ModelAuthenticatable(UserSchema.class, {
-  username: 'email',
-  passwordHash: 'passwordHash',
-}) {
-  verify(password: string) {
-    return bcrypt.compare(password, this.passwordHash)
-  }
-}
+export class User extends ModelSessionAuthenticatable(UserSchema.class) {}
 
 UserSchema.setClass(User)
 

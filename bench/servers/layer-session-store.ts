@@ -8,8 +8,6 @@ const sessions = new LookUp({ model: StoredSession, property: 'digest', relation
 
 /** A store for koa-session that uses the package's look-up. */
 export function sessionStore(orm: MikroORM, uses: LastUses<StoredSession>) {
-  const change = (id: string, changes: Partial<StoredSession>) =>
-    orm.em.fork().nativeUpdate(StoredSession, digest(id), changes)
   return {
     // koa-session always passes the context, though its types do not say so.
     async get(id: string, _maxAge: unknown, { ctx }: { ctx?: unknown }) {
@@ -22,7 +20,7 @@ export function sessionStore(orm: MikroORM, uses: LastUses<StoredSession>) {
       return { User: found.user.id }
     },
     async set(id: string, data: object) {
-      await change(id, { data })
+      await orm.em.fork().nativeUpdate(StoredSession, digest(id), { data })
     },
     async destroy(id: string) {
       await orm.em.fork().nativeDelete(StoredSession, digest(id))

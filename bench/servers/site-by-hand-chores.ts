@@ -38,10 +38,8 @@ export async function requestLog(ctx: Context, next: Next): Promise<void> {
     await next()
   } finally {
     const ms = Math.round((performance.now() - start) * 10) / 10
-    log.info(
-      { request, address: ctx.ip, method: ctx.method, path: ctx.path, status: ctx.status, ms },
-      'request',
-    )
+    const { ip: address, method, path, status } = ctx
+    log.info({ request, address, method, path, status, ms }, 'request')
   }
 }
 
@@ -77,12 +75,10 @@ export function staticFiles(ctx: Context, next: Next): Promise<void> | undefined
 
 /** Refuses requests from other sites that may change something. */
 export function refuseCrossSite(ctx: Context, next: Next): Promise<void> {
-  const isSafe = ctx.method === 'GET' || ctx.method === 'HEAD' || ctx.method === 'OPTIONS'
+  const isSafe = ['GET', 'HEAD', 'OPTIONS'].includes(ctx.method)
   const site = ctx.get('Sec-Fetch-Site')
   const origin = ctx.get('Origin')
-  const isSameOrigin = site
-    ? site === 'same-origin' || site === 'none'
-    : origin === '' || origin === publicUrl
+  const isSameOrigin = site ? site === 'same-origin' || site === 'none' : ['', publicUrl].includes(origin)
   if (!isSafe && !isSameOrigin) ctx.throw(403)
   return next()
 }
