@@ -149,6 +149,8 @@ describe('KyselySqliteDriver', { concurrency: true }, () => {
     const connection = orm.em.getConnection() as SharedSqliteConnection
     const client = await connection.getNativeClient()
     await rename(path, `${path}.old`)
+    // Checks the file now, and not within the tolerance of a read.
+    assert.equal((await connection.checkConnection()).ok, false)
     assert.throws(() => connection.assertReadable(client), { code: 'SQLITE_READONLY_DBMOVED' })
     await rename(`${path}.old`, path)
     assert.deepEqual(await connection.checkConnection(), { ok: true })
