@@ -68,14 +68,10 @@ export function primaryKeyOf(em: EntityManager, model: Class): EntityProperty {
 
 /** Converts a key from text for a query. Returns `undefined` if the text cannot be a key of that type. */
 export function keyFrom(property: EntityProperty, text: string): string | number | undefined {
-  if (typeof text !== 'string' || !canBe(property, text)) return undefined
-  return property.runtimeType === 'number' ? Number(text) : text
-}
-
-function canBe({ customType, runtimeType }: EntityProperty, key: string): boolean {
-  if (customType instanceof UuidType) return isUUID(key)
-  if (customType instanceof BigIntType) return /^(0|-?[1-9]\d{0,18})$/.test(key)
-  // 15 digits are exact in a JavaScript number.
-  if (runtimeType === 'number') return /^(0|-?[1-9]\d{0,14})$/.test(key)
-  return !/\p{Cc}/u.test(key)
+  const { customType, runtimeType } = property
+  if (typeof text !== 'string') return undefined
+  if (customType instanceof UuidType && !isUUID(text)) return undefined
+  const number = Number(text)
+  if (runtimeType === 'number') return Number.isFinite(number) && String(number) === text ? number : undefined
+  return customType instanceof BigIntType && !/^(0|-?[1-9]\d{0,18})$/.test(text) ? undefined : text
 }
