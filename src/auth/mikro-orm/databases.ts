@@ -2,7 +2,6 @@ import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { ExtendableContext, Next } from 'koa'
 import { ContextKey } from '../context-key.ts'
 import { Misuse } from '../errors.ts'
-import { type Hydrated, register } from './find-one-query.ts'
 
 /** The databases of an application by name. `default` is used where no name is given. */
 export type Databases = { readonly default: MikroORM } & { readonly [name: string]: MikroORM }
@@ -41,7 +40,7 @@ export function databasesOf(ctx: object): RequestDatabases {
 export class RequestDatabases {
   readonly #orms: Databases
   #managers: Map<string, EntityManager> | undefined
-  #loaded: Map<string, Hydrated[]> | undefined
+  #loaded: Map<string, object[]> | undefined
 
   constructor(orms: Databases) {
     this.#orms = orms
@@ -62,7 +61,7 @@ export class RequestDatabases {
     const em = this.orm(name).em.fork()
     this.#managers ??= new Map()
     this.#managers.set(name, em)
-    register(em, this.#loaded?.get(name) ?? [])
+    for (const entity of this.#loaded?.get(name) ?? []) em.getUnitOfWork().register(entity)
     return em
   }
 
@@ -72,15 +71,15 @@ export class RequestDatabases {
   }
 
   /** Adds entities that the entity manager is to manage as soon as there is one. */
-  addLoaded(hydrated: Hydrated[], name = 'default'): void {
+  addLoaded(entities: object[], name = 'default'): void {
     this.#loaded ??= new Map()
     const loaded = this.#loaded.get(name)
-    if (loaded) loaded.push(...hydrated)
-    else this.#loaded.set(name, hydrated)
+    if (loaded) loaded.push(...entities)
+    else this.#loaded.set(name, entities)
   }
 
   /** The first loaded entity for which the test is true. */
   findLoaded(test: (entity: object) => boolean, name = 'default'): object | undefined {
-    return this.#loaded?.get(name)?.find(({ entity }) => test(entity))?.entity
+    return this.#loaded?.get(name)?.find(test)
   }
 }

@@ -1,5 +1,4 @@
 import {
-  type EntityManager,
   type EntityMetadata,
   type EntityProperty,
   type Hydrator,
@@ -23,12 +22,6 @@ import {
   type Sought,
   sqlOf,
 } from './query-builder.ts'
-
-/** An entity that MikroORM's hydrator has filled, and the snapshot that a flush compares it with. */
-export interface Hydrated {
-  readonly entity: object
-  readonly snapshot: object
-}
 
 interface Target {
   readonly meta: EntityMetadata
@@ -94,18 +87,18 @@ export class FindOneQuery {
     return sqlOf(this.#orm, this.#qb, this.#key, placeholder)
   }
 
-  /** The entities of a row, the one that was sought last. No entity manager manages them yet. */
-  hydrate(row: Row): Hydrated[] {
+  /** The entities of a row, the sought one first. No entity manager manages them yet. */
+  hydrate(row: Row): object[] {
     const { populate } = this.#qb.state
     const data = driverOf(this.#orm).mapResult(row, this.#target.meta, populate, this.#qb, {})
-    let related: Hydrated | undefined
+    let related: object | undefined
     // The hydrator asks its factory for the entity of the joined relation.
     const create = (_model: unknown, joined: object) => {
-      related = this.#related && this.#hydrate(this.#related, joined, [], {})
-      return related?.entity
+      related = this.#related && this.#hydrate(this.#related, { ...joined }, [], {})
+      return related
     }
     const sought = this.#hydrate(this.#target, data, populate, { create })
-    return related ? [related, sought] : [sought]
+    return related ? [sought, related] : [sought]
   }
 
   #hydrate(
@@ -113,7 +106,7 @@ export class FindOneQuery {
     data: object,
     populate: readonly PopulateHint[],
     factory: object,
-  ): Hydrated {
+  ): object {
     const entity = {}
     this.#hydrator.hydrate(entity, meta, data, factory as never, 'full', false, true)
     // The prototype comes last: assigning through its accessors would take three times as long.
@@ -123,12 +116,10 @@ export class FindOneQuery {
     // `EntityFactory` does this too. The serializer would expand the relation otherwise.
     wrapped.__managed = true
     wrapped.setSerializationContext({ populate: populate as never })
-    return { entity, snapshot: data }
+    // Without the snapshot of the row, any entity manager that meets the entity would insert it.
+    this.#orm.em.getUnitOfWork(false).normalizeEntityData(meta, data)
+    wrapped.__originalEntityData = data
+    for (const name of Object.keys(data)) wrapped.__loadedProperties.add(name)
+    return entity
   }
-}
-
-/** Makes an entity manager manage hydrated entities, as its own factory does. */
-export function register(em: EntityManager, hydrated: readonly Hydrated[]): void {
-  for (const { entity, snapshot } of hydrated)
-    em.getUnitOfWork().register(entity, snapshot, { refresh: true, loaded: true })
 }

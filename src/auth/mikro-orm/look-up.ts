@@ -61,11 +61,11 @@ export class LookUp<Model extends object> {
     if (!row) return null
     const hydrated = prepared.query.hydrate(row)
     // A row that this request has loaded before is merged by MikroORM.
-    if (hydrated.some(({ entity }) => databases.findLoaded((loaded) => isSameRow(entity, loaded), name)))
+    if (hydrated.some((entity) => databases.findLoaded((loaded) => isSameRow(entity, loaded), name)))
       return undefined
     databases.addLoaded(hydrated, name)
-    // The hydrator set the prototype of the sought model on the last one.
-    return (hydrated.at(-1)?.entity ?? null) as Model | null
+    // The hydrator set the prototype of the sought model.
+    return (hydrated[0] ?? null) as Model | null
   }
 
   #prepare(orm: MikroORM): Promise<Prepared | undefined> {

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { defineEntity, p, Type } from '@mikro-orm/sqlite'
+import { openORM } from '../testing/open-orm.ts'
+import { requestTo } from '../testing/request-to.ts'
+import { entityManager } from './databases.ts'
+import { LookUp } from './look-up.ts'
+
+class LowerCase extends Type<string, string> {
+  override convertToDatabaseValue = (value: string) => value.toLowerCase()
+  override convertToJSValue = (value: string) => value.toLowerCase()
+}
+
+async function open(t: TestContext) {
+  const UserSchema = defineEntity({
+    name: 'User',
+    properties: { id: p.type(LowerCase).primary(), name: p.string() },
+  })
+  class User extends UserSchema.class {}
+  UserSchema.setClass(User)
+  const TokenSchema = defineEntity({
+    name: 'Token',
+    properties: { id: p.string().primary(), user: () => p.manyToOne(User) },
+  })
+  class Token extends TokenSchema.class {}
+  TokenSchema.setClass(Token)
+  const NoteSchema = defineEntity({
+    name: 'Note',
+    properties: { id: p.integer().primary(), author: () => p.manyToOne(User) },
+  })
+  class Note extends NoteSchema.class {}
+  NoteSchema.setClass(Note)
+  const { orm, statements } = await openORM(t, User, Token, Note)
+  await orm.em.fork().insert(User, { id: 'ada', name: 'Ada' })
+  await orm.em.fork().insert(Token, { id: 'token', user: 'ada' })
+  const ctx = requestTo(orm)
+  const tokens = new LookUp({ model: Token, property: 'id', relation: 'user' })
+  const token = (await tokens.find(ctx, 'token')) ?? assert.fail()
+  statements.splice(0)
+  return { orm, statements, User, Token, Note, tokens, ctx, token }
+}
+
+describe('an entity that a look-up found', () => {
+  it('is known to exist by an entity manager of the application', async (t) => {
+    const { orm, Note, token, ctx } = await open(t)
+    const em = orm.em.fork()
+    em.create(Note, { id: 1, author: token.user })
+    await em.flush()
+    await orm.em.fork().transactional(async (em) => {
+      em.create(Note, { id: 2, author: token.user })
+    })
+    assert.equal(await orm.em.fork().count(Note, { author: 'ada' }), 2)
+    token.user.name = 'Ada King'
+    await em.persist(token.user).flush()
+    await entityManager(ctx).flush()
+    assert.equal((await orm.em.fork().findOne(Note, 1, { populate: ['author'] }))?.author.name, 'Ada King')
+  })
+
+  it('is not announced as loaded again by a later query', async (t) => {
+    const { orm, User, token, ctx } = await open(t)
+    await orm.em.fork().insert(User, { id: 'bob', name: 'Bob' })
+    const loaded: object[] = []
+    orm.em.getEventManager().registerSubscriber({ onLoad: ({ entity }) => void loaded.push(entity) })
+    const [bob] = await entityManager(ctx).find(User, { id: 'bob' })
+    assert.deepEqual(loaded, [bob])
+    assert.equal(await entityManager(ctx).findOne(User, 'ada'), token.user)
+  })
+
+  it('is written by a flush as an entity that `em.findOne` found', async (t) => {
+    const { orm, statements, Token, tokens } = await open(t)
+    // The key of the relation in another form than the type writes it.
+    await orm.em.getConnection().execute('pragma foreign_keys = off')
+    await orm.em.getConnection().execute("update user set id = 'Ada'")
+    await orm.em.getConnection().execute("update token set user_id = 'Ada'")
+    const em = orm.em.fork()
+    const usual = await em.findOneOrFail(Token, 'token', { populate: ['user'] })
+    const ctx = requestTo(orm)
+    const found = (await tokens.find(ctx, 'token')) ?? assert.fail()
+    assert.equal(found.user.id, usual.user.id)
+    const writes = async (flush: () => Promise<void>) => {
+      statements.splice(0)
+      await flush().catch(() => {})
+      return statements.filter((each) => each.startsWith('update'))
+    }
+    const expected = await writes(() => em.flush())
+    await orm.em.getConnection().execute("update token set user_id = 'Ada'")
+    assert.deepEqual(await writes(() => entityManager(ctx).flush()), expected)
+  })
+})
