@@ -7,7 +7,7 @@ import { startPostgres } from './postgres-server.ts'
 const suites = [
   'src/{commands,database,features,http,site,testing,throttle,users}/**/!(*.faults).test.ts',
   'src/purge.test.ts',
-  'src/auth/mikro-orm/differential/*.test.ts',
+  'src/auth/mikro-orm/{differential/*,postgres}.test.ts',
   'src/database/postgres/lost-connections.faults.test.ts',
   'src/database/two-processes.faults.test.ts',
 ]

@@ -11,26 +11,45 @@ import {
 } from '@mikro-orm/core'
 import type { Key } from './prepared-statement.ts'
 
-// A hook may change each query, or the rows that a connection sees.
+// Any of these options may change a query, the rows that a connection sees, or the entities.
 const defaults = [
-  'onQuery',
-  'onCreateConnection',
-  'onReserveConnection',
   'disableIdentityMap',
+  'entityManager',
+  'forceEntityConstructor',
+  'forceUndefined',
+  'hydrator',
+  'onCreateConnection',
+  'onQuery',
+  'onReserveConnection',
+  'propagationOnPrototype',
+  'sessionContext',
   'slowQueryThreshold',
 ] as const
 
+let plain: Configuration | undefined
+
 /** Whether nothing in the configuration changes queries or entities in a way that replaying a query would miss. */
-export function isConfigurationAllowed({ config, driver }: MikroORM): boolean {
-  const plain = new Configuration({ driver: driver.constructor as never, dbName: '' }, false)
+export function isConfigurationAllowed({ config }: MikroORM): boolean {
+  plain ??= new Configuration({}, false)
+  for (const option of defaults) if (config.get(option) !== plain.get(option)) return false
   return (
-    defaults.every((option) => config.get(option) === plain.get(option)) &&
-    !config.get('replicas')?.some(({ onCreateConnection }) => onCreateConnection) &&
-    !config.get('forceEntityConstructor') &&
-    !config.get('forceUndefined') &&
-    !config.get('resultCache').global &&
-    config.get('sessionContext') !== 'connection'
+    !config.get('replicas')?.some((replica) => replica.onCreateConnection || replica.onReserveConnection) &&
+    !config.get('resultCache').global
   )
+}
+
+/** Whether no subclass overrides a method of MikroORM between `em.findOne` and the native client. */
+export function isDriverAllowed({ driver }: MikroORM): boolean {
+  return (
+    isOneClass(driver, ['find', 'findOne', 'createQueryBuilder']) &&
+    isOneClass(driver.getConnection('read'), ['execute', 'prepareQuery', 'transformRawResult'])
+  )
+}
+
+function isOneClass(object: object, methods: readonly string[]): boolean {
+  let type = object
+  while (!methods.some((method) => Object.hasOwn(type, method))) type = Object.getPrototypeOf(type)
+  return methods.every((method) => Object.hasOwn(type, method))
 }
 
 /** Whether a model is a table with one primary key column, and its properties are plain columns and perhaps that relation. */
@@ -45,11 +64,8 @@ export function isModelAllowed(orm: MikroORM, meta: EntityMetadata, relation?: E
     meta.serializedPrimaryKey ||
     meta.schema === '*' ||
     meta.primaryKeys.length !== 1
-  return (
-    !isSpecial &&
-    !hasHooks(orm, meta) &&
-    meta.props.every((property) => property === relation || isColumn(meta, property))
-  )
+  if (isSpecial || hasHooks(orm, meta)) return false
+  return meta.props.every((property) => property === relation || isColumn(meta, property))
 }
 
 /** Whether a hook is called for each loaded entity. An application may add one at any time. */
@@ -62,13 +78,8 @@ export function isRelationAllowed(orm: MikroORM, property: EntityProperty): bool
   const { kind, owner, polymorphic, mapToPk, inversedBy, hydrate, primary, targetMeta } = property
   const isToOne = kind === ReferenceKind.MANY_TO_ONE || (kind === ReferenceKind.ONE_TO_ONE && owner)
   const isSpecial = polymorphic || mapToPk || inversedBy || hydrate === false || primary
-  return (
-    isToOne === true &&
-    !isSpecial &&
-    property.fieldNames?.length === 1 &&
-    targetMeta !== undefined &&
-    isModelAllowed(orm, targetMeta)
-  )
+  if (!isToOne || isSpecial || property.fieldNames?.length !== 1 || !targetMeta) return false
+  return isModelAllowed(orm, targetMeta)
 }
 
 /** Whether hydration only assigns the value of one column to the property. */
@@ -87,7 +98,9 @@ function isColumn(meta: EntityMetadata, property: EntityProperty): boolean {
  */
 export function sampleKey(property: EntityProperty | undefined): Key | undefined {
   if (property?.kind !== ReferenceKind.SCALAR || property.persist === false) return undefined
-  const { customType, runtimeType } = property
+  const { customType, runtimeType, columnTypes } = property
+  // PostgreSQL compares a number literal with a `real` as `double precision`, but a parameter as `real`.
+  if (runtimeType === 'number' && !/^\w*(int(eger|\d)?|serial)\b/i.test(String(columnTypes))) return undefined
   const number = randomInt(2 ** 30, 2 ** 31)
   if (!customType || customType.constructor === UuidType) {
     if (runtimeType === 'string') return randomUUID()

@@ -10,6 +10,15 @@ interface FilteredModel {
 }
 
 const everything = {}
+// The options of a request are unknown here, so only `em.findOne` can call a filter that reads them.
+const unknown = new Proxy(
+  {},
+  {
+    get() {
+      throw new Error('A filter reads the options of the query.')
+    },
+  },
+)
 
 /** The filter conditions that `em.findOne` applies to a model and to its relation. */
 export class Filters {
@@ -46,6 +55,6 @@ export class Filters {
   }
 
   #conditions({ meta, options }: FilteredModel): Promise<unknown> {
-    return this.#orm.em.applyFilters(meta.class, everything, options, 'read')
+    return this.#orm.em.applyFilters(meta.class, everything, options, 'read', unknown)
   }
 }

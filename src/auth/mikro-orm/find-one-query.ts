@@ -1,13 +1,8 @@
-import {
-  type EntityMetadata,
-  type EntityProperty,
-  type Hydrator,
-  helper,
-  type MikroORM,
-} from '@mikro-orm/core'
+import { type EntityMetadata, type EntityProperty, helper, type MikroORM } from '@mikro-orm/core'
 import {
   hasHooks,
   isConfigurationAllowed,
+  isDriverAllowed,
   isModelAllowed,
   isRelationAllowed,
   sampleKey,
@@ -38,9 +33,7 @@ export class FindOneQuery {
   readonly #qb: QueryBuilder
   readonly #key: Key
   readonly #filters: Filters
-  readonly #hydrator: Hydrator
-  readonly #target: Target
-  readonly #related: Target | undefined
+  readonly #targets: readonly [Target, Target?]
 
   private constructor(orm: MikroORM, qb: QueryBuilder, key: Key, filters: Filters, targets: Target[]) {
     this.keyType = typeof key as 'string' | 'number'
@@ -48,18 +41,19 @@ export class FindOneQuery {
     this.#qb = qb
     this.#key = key
     this.#filters = filters
-    this.#hydrator = orm.config.getHydrator(orm.getMetadata()) as Hydrator
-    ;[this.#target, this.#related] = targets as [Target, Target?]
+    this.#targets = targets as [Target, Target?]
   }
 
   /** Records the query. Returns `undefined` if only `em.findOne` itself is certain to be right. */
   static async record(orm: MikroORM, sought: Sought): Promise<FindOneQuery | undefined> {
+    // MikroORM reads the schema from the `clientUrl` when it connects.
+    await orm.em.getConnection('read').ensureConnection()
     const meta = orm.getMetadata().get<object>(sought.model)
     const properties: Readonly<Record<string, EntityProperty>> = meta.properties
     const key = sampleKey(properties[sought.property])
     const relation = sought.relation === undefined ? undefined : properties[sought.relation]
-    if (key === undefined || !isConfigurationAllowed(orm) || !isModelAllowed(orm, meta, relation))
-      return undefined
+    if (key === undefined || !isConfigurationAllowed(orm) || !isDriverAllowed(orm)) return undefined
+    if (!isModelAllowed(orm, meta, relation)) return undefined
     if (sought.relation !== undefined && !(relation && isRelationAllowed(orm, relation))) return undefined
     const filters = new Filters(orm, meta, relation)
     if (!(await filters.record())) return undefined
@@ -70,11 +64,15 @@ export class FindOneQuery {
     return new FindOneQuery(orm, qb, key, filters, targets)
   }
 
-  /** Whether hooks and filters are as they were at the recording. */
+  /** Whether options, schemas, hooks and filters are as they were at the recording. */
   async isCurrent(): Promise<boolean> {
-    if (hasHooks(this.#orm, this.#target.meta)) return false
-    if (this.#related && hasHooks(this.#orm, this.#related.meta)) return false
+    if (!isConfigurationAllowed(this.#orm)) return false
+    for (const target of this.#targets) if (target && !this.#isUnchanged(target)) return false
     return this.#filters.areUnchanged()
+  }
+
+  #isUnchanged({ meta, schema }: Target): boolean {
+    return driverOf(this.#orm).getSchemaName(meta) === schema && !hasHooks(this.#orm, meta)
   }
 
   /** The connection that MikroORM would use for a read now: the primary, or one of the replicas. */
@@ -89,15 +87,16 @@ export class FindOneQuery {
 
   /** The entities of a row, the sought one first. No entity manager manages them yet. */
   hydrate(row: Row): object[] {
+    const [target, relatedTarget] = this.#targets
     const { populate } = this.#qb.state
-    const data = driverOf(this.#orm).mapResult(row, this.#target.meta, populate, this.#qb, {})
+    const data = driverOf(this.#orm).mapResult(row, target.meta, populate, this.#qb, {})
     let related: object | undefined
     // The hydrator asks its factory for the entity of the joined relation.
     const create = (_model: unknown, joined: object) => {
-      related = this.#related && this.#hydrate(this.#related, { ...joined }, [], {})
+      related = relatedTarget && this.#hydrate(relatedTarget, { ...joined }, [], {})
       return related
     }
-    const sought = this.#hydrate(this.#target, data, populate, { create })
+    const sought = this.#hydrate(target, data, populate, { create })
     return related ? [sought, related] : [sought]
   }
 
@@ -108,7 +107,7 @@ export class FindOneQuery {
     factory: object,
   ): object {
     const entity = {}
-    this.#hydrator.hydrate(entity, meta, data, factory as never, 'full', false, true)
+    this.#orm.em.getHydrator().hydrate(entity, meta, data, factory as never, 'full', false, true)
     // The prototype comes last: assigning through its accessors would take three times as long.
     Object.setPrototypeOf(entity, meta.prototype)
     const wrapped = helper(entity)

@@ -73,6 +73,7 @@ export class LookUp<Model extends object> {
     if (known) return known
     const preparing = prepare(orm, this.#sought)
     this.#prepared.set(orm, preparing)
+    preparing.catch(() => this.#prepared.delete(orm))
     return preparing
   }
 

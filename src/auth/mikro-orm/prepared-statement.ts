@@ -46,7 +46,7 @@ function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): L
   connection.assertReadable?.(client)
   const statement = client.prepare(sql)
   // better-sqlite3 binds a number as a float, which a text column stores as `1.0`.
-  const get = (key: Key) => statement.get(Number.isInteger(key) ? BigInt(key) : key)
+  const get = (key: Key) => statement.get(typeof key === 'number' ? BigInt(key) : key)
   return (keys) => {
     connection.assertReadable?.(client)
     if (client.inTransaction) throw new Error('Another transaction is open on this connection.')

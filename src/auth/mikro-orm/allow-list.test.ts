@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  type Constructor,
+  defineEntity,
+  ObjectHydrator,
+  type Options,
+  p,
+  SqlEntityManager,
+  SqliteConnection,
+  SqliteDriver,
+} from '@mikro-orm/sqlite'
+import { openORMWith } from '../testing/open-orm.ts'
+import { requestTo } from '../testing/request-to.ts'
+import { databasesOf } from './databases.ts'
+import { LookUp } from './look-up.ts'
+
+function models() {
+  const Schema = defineEntity({
+    name: 'Token',
+    properties: {
+      id: p.string().primary(),
+      value: p.string(),
+      tenant: p.string(),
+      weight: p.integer().nullable(),
+    },
+  })
+  class Token extends Schema.class {}
+  Schema.setClass(Token)
+  return Token
+}
+
+const rows = [
+  { id: 'one', value: 'value', tenant: 'a' },
+  { id: 'two', value: 'value', tenant: 'b' },
+]
+
+/** Looks one token up in an application with these options, after each step. */
+async function lookUps(t: Parameters<typeof openORMWith>[0], options: Partial<Options> = {}) {
+  const Token = models()
+  const { orm } = await openORMWith(t, { entities: [Token], ...options } as Options)
+  await orm.em.fork().insertMany(Token, rows)
+  const tokens = new LookUp({ model: Token, property: 'value' })
+  const find = async () => {
+    const request = requestTo(orm)
+    const found = await tokens.find(request, 'value')
+    return { found, isPrepared: !databasesOf(request).hasManager() }
+  }
+  return { orm, Token, find }
+}
+
+describe('LookUp, of a configuration that can change queries or entities', () => {
+  it('calls `findOne` of an entity manager of the application for each request', async (t) => {
+    let tenant = 'a'
+    class TenantManager extends SqlEntityManager {
+      override findOne = ((model: never, where: object, options: never) =>
+        super.findOne(model, { ...where, tenant } as never, options)) as never
+    }
+    const { find } = await lookUps(t, { entityManager: TenantManager as never })
+    assert.equal((await find()).found?.id, 'one')
+    tenant = 'b'
+    assert.equal((await find()).found?.id, 'two')
+  })
+
+  it('uses a hydrator of the application', async (t) => {
+    class Reader extends ObjectHydrator {
+      override hydrate = ((...[entity, meta, data, ...rest]: Parameters<ObjectHydrator['hydrate']>) => {
+        const changed = { ...data, tenant: entity.constructor.name }
+        ObjectHydrator.prototype.hydrate.call(this, entity, meta, changed, ...rest)
+      }) as never
+    }
+    const { find } = await lookUps(t, { hydrator: Reader as never })
+    assert.equal((await find()).found?.tenant, 'Token')
+  })
+
+  it('calls the driver and the connection of the application', async (t) => {
+    class Driver extends SqliteDriver {
+      override find = (async (...query: Parameters<SqliteDriver['find']>) => {
+        const found = (await SqliteDriver.prototype.find.apply(this, query)) as { tenant: string }[]
+        return found.map((row) => ({ ...row, tenant: 'of the driver' }))
+      }) as never
+    }
+    class Connection extends SqliteConnection {
+      override execute = (async (...query: Parameters<SqliteConnection['execute']>) => {
+        const found: unknown = await SqliteConnection.prototype.execute.apply(this, query)
+        return Array.isArray(found) ? found.map((row) => ({ ...row, tenant: 'of the connection' })) : found
+      }) as never
+    }
+    class Connected extends SqliteDriver {
+      override readonly connection = new Connection(this.config)
+    }
+    const { find } = await lookUps(t, { driver: Driver as Constructor<SqliteDriver> })
+    assert.equal((await find()).found?.tenant, 'of the driver')
+    const connected = await lookUps(t, { driver: Connected as Constructor<SqliteDriver> })
+    assert.equal((await connected.find()).found?.tenant, 'of the connection')
+  })
+
+  it('notices an option that is set later', async (t) => {
+    const { orm, find } = await lookUps(t)
+    assert.equal((await find()).isPrepared, true)
+    orm.config.set('onQuery', (sql) =>
+      sql.replace('from `token`', "from (select * from token where id = 'two')"),
+    )
+    assert.equal((await find()).found?.id, 'two')
+  })
+
+  it('calls a filter that reads the options of the query', async (t) => {
+    let tenant = 'a'
+    const { orm, find } = await lookUps(t, { allowGlobalContext: true })
+    const cond = (_args: unknown, _type: string, _em: unknown, options?: { populate?: unknown }) =>
+      options?.populate ? { tenant } : {}
+    orm.em.addFilter({ name: 'tenant', args: false, cond } as never)
+    assert.equal((await find()).found?.id, 'one')
+    tenant = 'b'
+    assert.equal((await find()).found?.id, 'two')
+  })
+
+  it('calls the accessors of the class where MikroORM defines none', async (t) => {
+    const Schema = defineEntity({ name: 'User', properties: { id: p.string().primary(), name: p.string() } })
+    const Base: abstract new () => { id: string } = Schema.class
+    class User extends Base {
+      #name = ''
+      shown: string | undefined
+      get name(): string {
+        return this.#name
+      }
+      set name(name: string) {
+        Object.defineProperty(this, 'shown', { value: name.toUpperCase() })
+      }
+    }
+    Schema.setClass(User as never)
+    const { orm } = await openORMWith(t, { entities: [User], propagationOnPrototype: false })
+    await orm.em.getConnection().execute("insert into user values ('one', 'Ada')")
+    const found = await new LookUp({ model: User, property: 'id' }).find(requestTo(orm), 'one')
+    assert.equal(found?.shown, 'ADA')
+  })
+
+  it('throws what MikroORM throws for a number that is no integer', async (t) => {
+    const { orm, Token } = await lookUps(t)
+    await orm.em.getConnection().execute("update token set weight = 9e999 where id = 'one'")
+    const byWeight = new LookUp({ model: Token, property: 'weight' })
+    for (const weight of [Infinity, Number.NaN]) {
+      await assert.rejects(orm.em.fork().findOne(Token, { weight }), { name: 'InvalidFieldNameException' })
+      await assert.rejects(byWeight.find(requestTo(orm), weight), { name: 'InvalidFieldNameException' })
+    }
+  })
+})
