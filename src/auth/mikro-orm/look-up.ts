@@ -101,8 +101,8 @@ async function prepare(orm: MikroORM, sought: Sought): Promise<Prepared | undefi
     try {
       return await (await statement)(keys)
     } catch (error) {
-      // The connection may have been opened anew, so the next batch prepares the statement again.
-      statements.delete(connection)
+      // The connection may have been opened anew. A key of the wrong type (SQLSTATE class 22) says nothing about it.
+      if (!/^22/.test(String(Reflect.get(Object(error), 'code')))) statements.delete(connection)
       throw error
     }
   })

@@ -4,7 +4,9 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { CompiledQuery } from 'kysely'
 import { onlyPostgres, openPostgres } from '../testing/open-postgres.ts'
 import { requestTo } from '../testing/request-to.ts'
+import { databasesOf } from './databases.ts'
 import { LookUp } from './look-up.ts'
+import type { Connection, prepareStatement } from './prepared-statement.ts'
 
 function models() {
   const Schema = defineEntity({
@@ -58,5 +60,41 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     const tokens = new LookUp({ model: Token, property: 'weight' })
     assert.equal(await orm.em.fork().findOne(Token, { weight: 0.1 }), null)
     assert.equal(await tokens.find(requestTo(orm), 0.1), undefined)
+  })
+
+  it('keeps its connection and its statement when a key is no value of the type of the column', async (t) => {
+    const Token = models()
+    const { orm } = await openPostgres(t, [Token], { pool: { max: 1 } })
+    await orm.em.fork().insert(Token, { id, owner: 'Ada' })
+    const tokens = new LookUp({ model: Token, property: 'id' })
+    const query = 'select pg_backend_pid() as process, (select count(*)::int from pg_prepared_statements)'
+    assert.equal((await tokens.find(requestTo(orm), id))?.owner, 'Ada')
+    const before = await orm.em.getConnection().execute(query)
+    for (let i = 0; i < 3; i += 1) {
+      await assert.rejects(tokens.find(requestTo(orm), 'no UUID'), { name: 'DriverException' })
+      const request = requestTo(orm)
+      assert.equal((await tokens.find(request, id))?.owner, 'Ada')
+      assert.equal(databasesOf(request).hasManager(), false)
+    }
+    assert.deepEqual(await orm.em.getConnection().execute(query), before)
+  })
+
+  it('names statements so that two processes behind a pooler cannot run the statement of the other', async (t) => {
+    const { orm } = await openPostgres(t, [models()], { pool: { max: 1 } })
+    const connection = orm.em.getConnection() as unknown as Connection
+    // Each copy of the module counts from the start, as each process does.
+    const [one, other]: { prepareStatement: typeof prepareStatement }[] = await Promise.all(
+      ['one', 'other'].map((copy) => import(`./prepared-statement.ts?${copy}`)),
+    )
+    const ofOwner = await one?.prepareStatement(
+      connection,
+      (key) => `select 'owner' as "is" where 'x' = ${key}`,
+    )
+    const ofToken = await other?.prepareStatement(
+      connection,
+      (key) => `select 'token' as "is" where 'x' = ${key}`,
+    )
+    assert.deepEqual(await ofOwner?.(['x']), [{ is: 'owner' }])
+    assert.deepEqual(await ofToken?.(['x']), [{ is: 'token' }])
   })
 })

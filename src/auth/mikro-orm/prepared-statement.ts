@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+
 /** A value that is looked up. */
 export type Key = string | number
 /** A row of the database by column name. */
@@ -20,8 +22,14 @@ interface Sqlite {
   exec(sql: string): unknown
 }
 
+interface Client {
+  query(query: object): Promise<{ rows: Row[] }>
+  release(): void
+}
+
 interface Postgres {
-  query(query: object | string): Promise<{ rows: Row[] }>
+  query(query: string): Promise<object>
+  connect(): Promise<Client>
 }
 
 let statements = 0
@@ -69,24 +77,31 @@ async function prepareOnPostgres(
   connection: Connection,
   sql: (placeholder: string) => string,
 ): Promise<Load> {
-  const name = `koa-authenticators-${++statements}`
-  const type = await keyTypeOnPostgres(pool, name, sql('$1'))
+  const type = await keyTypeOnPostgres(pool, sql('$1'))
   const text = `select k.n::int as ${position}, q.* from unnest($1::${type}[]) with ordinality as k (v, n) cross join lateral (${sql('k.v')}) as q`
+  // Processes may share the connections of a pooler such as PgBouncer, so the same name has to mean the same text.
+  const name = `koa-authenticators-${++statements}-${hash('sha256', text, 'base64url').slice(0, 32)}`
   return async (keys) => {
     const query = { name, text, values: [keys] }
-    const { rows } = await (connection.ask?.(query) ?? pool.query(query))
+    const { rows } = await (connection.ask?.(query) ?? ask(pool, query))
     const found = new Map(rows.map(({ [position]: n, ...row }) => [n, row]))
     return keys.map((_, i) => found.get(i + 1))
   }
 }
 
+/** Asks on a connection of the pool. Unlike `pool.query`, it keeps a connection whose query failed. */
+async function ask(pool: Postgres, query: object): Promise<{ rows: Row[] }> {
+  const client = await pool.connect()
+  return client.query(query).finally(() => client.release())
+}
+
 /** The type that PostgreSQL infers for the key, without a length: cast to `character`, a key would lose all but one character. */
-async function keyTypeOnPostgres(pool: Postgres, name: string, sql: string): Promise<string> {
-  const statement = `"type of ${name}"`
+async function keyTypeOnPostgres(pool: Postgres, sql: string): Promise<string> {
+  const name = `koa-authenticators-${++statements}`
   // One call, so that the pool sends all three on the same connection.
-  const results = await pool.query(`prepare ${statement} as ${sql};
-    select format_type(parameter_types[1], -1) as type from pg_prepared_statements where name = 'type of ${name}';
-    deallocate ${statement}`)
-  const [, { rows: [row] = [] } = {}] = results as unknown as { rows?: Row[] }[]
+  const results = await pool.query(`prepare "${name}" as ${sql};
+    select format_type(parameter_types[1], -1) as type from pg_prepared_statements where name = '${name}';
+    deallocate "${name}"`)
+  const [, { rows: [row] = [] } = {}] = results as { rows?: Row[] }[]
   return String(row?.type)
 }
