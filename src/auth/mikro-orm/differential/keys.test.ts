@@ -190,7 +190,7 @@ describe('LookUp, by values, finds as em.findOne does', () => {
   )
   it('bits', onlyPostgres, (t) => compareByValue(t, 'findOne', p.string().columnType('bit(3)'), '101'))
   it('no integer', (t) =>
-    compareByValue(t, isOnPostgres ? 'findOne' : 'prepared', p.integer(), 5.5, {
+    compareByValue(t, 'findOne', p.integer(), 5.5, {
       finds: 'nothing',
       tokenRow: { value: 5 },
     }))
