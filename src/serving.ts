@@ -12,6 +12,7 @@ import { SessionStore } from './features/sessions/session-store.ts'
 import { httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log/log.ts'
 import { schema } from './schema.ts'
+import { trustedProxies } from './site/client-address.ts'
 import { Throttle } from './throttle/throttle.ts'
 import { shareCores } from './users/password.ts'
 
@@ -31,7 +32,9 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   const site = { isDraining: false }
   const uses = siteUses(orm, log)
   const app = await createApp({ orm, config, log, uses, lifecycle: site })
-  const { server, stop: stopServer } = httpServer(app)
+  const isTrusted = trustedProxies(config.trustProxy)
+  const isProxy = (address: string) => isTrusted(address, 0)
+  const { server, stop: stopServer } = httpServer(app, { isProxy })
   server.listen(config.port, config.host)
   await once(server, 'listening')
   // A connection that could not be accepted must not end the process.

@@ -7,7 +7,7 @@ import Koa from 'koa'
 import { type defaultLimits, httpServer } from './http-server.ts'
 
 /** An application that answers with the path and the body when the gate is resolved, and a connection to it. */
-async function open(t: TestContext, limits?: Partial<typeof defaultLimits>) {
+async function open(t: TestContext, limits: Partial<typeof defaultLimits> = {}) {
   const gate = Promise.withResolvers<void>()
   const seen = { atWork: 0, most: 0, paths: [] as string[], sockets: new Set<Socket>() }
   const app = new Koa()
@@ -31,7 +31,7 @@ async function open(t: TestContext, limits?: Partial<typeof defaultLimits>) {
     seen.atWork -= 1
     ctx.body = ctx.path === '/large' ? 'x'.repeat(20_000_000) : `[${ctx.path}${body}]`
   })
-  const { server } = httpServer(app, limits)
+  const { server } = httpServer(app, { limits })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -1,16 +1,8 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { framingProblem } from './framing.ts'
-
-interface Connection {
-  readonly socket: Socket
-  /** The responses not yet sent, in order: the first request is at work, the others wait (pipelining). */
-  readonly responses: ServerResponse[]
-  /** How many requests are in memory, including requests that are never begun. */
-  held: number
-  /** Whether no further request is begun. */
-  isClosing: boolean
-}
+import { announceClose, type Connection, dropIncomplete, hasResponse } from './connection.ts'
+import { framingProblem, hasBody } from './framing.ts'
+import type { IdleConnections } from './idle-connections.ts'
 
 /** How many requests may be in memory, over all connections. */
 export interface RequestLimits {
@@ -28,14 +20,16 @@ export class Connections {
   readonly #open = new Map<Socket, Connection>()
   readonly #handle: RequestListener
   readonly #limits: RequestLimits
+  readonly #idle: IdleConnections
   #held = 0
   #waiting = 0
   #isFull = false
   #isDraining = false
 
-  constructor(server: Server, handle: RequestListener, limits: RequestLimits) {
+  constructor(server: Server, handle: RequestListener, limits: RequestLimits, idle: IdleConnections) {
     this.#handle = handle
     this.#limits = limits
+    this.#idle = idle
     server.on('connection', (socket) => this.#add(socket))
     server.on('request', (_request, response) => this.#receive(response))
   }
@@ -58,24 +52,22 @@ export class Connections {
   closeAfterResponses(socket: Socket): boolean {
     const connection = this.#open.get(socket)
     if (!connection) return false
-    const { responses } = connection
     connection.isClosing = true
-    if (responses.length > 1 && responses.at(-1)?.req.complete === false) {
-      responses.pop()
-      this.#waiting -= 1
-    }
+    if (dropIncomplete(connection)) this.#waiting -= 1
     announceClose(connection)
-    return responses[0] !== undefined && (responses[0].req.complete || responses[0].headersSent)
+    return hasResponse(connection)
   }
 
   #add(socket: Socket): void {
     const connection: Connection = { socket, responses: [], held: 0, isClosing: false }
     this.#open.set(socket, connection)
+    this.#idle.add(socket)
     // Node resumes a socket by itself, when it accepts it and when a request is complete.
     socket.on('resume', () => this.#pauseIfFull(connection))
     if (this.#isFull) setImmediate(() => this.#pauseIfFull(connection))
     socket.once('close', () => {
       this.#open.delete(socket)
+      this.#idle.delete(socket)
       this.#forgetWaiting(connection)
       this.#hold(connection, -connection.held)
     })
@@ -103,10 +95,13 @@ export class Connections {
   }
 
   #begin(connection: Connection): void {
-    const [response] = connection.responses
-    if (!response || !connection.socket.writable) return
+    const { socket, responses, isClosing } = connection
+    const [response] = responses
+    if (!response || !socket.writable) return
     response.once('close', () => this.#next(connection))
-    if (this.#isDraining || connection.isClosing) announceClose(connection)
+    if (this.#isDraining || isClosing) announceClose(connection)
+    if (hasBody(response.req)) response.req.once('end', () => this.#idle.delete(socket))
+    else this.#idle.delete(socket)
     this.#handle(response.req, response)
   }
 
@@ -118,7 +113,12 @@ export class Connections {
     if (responses.length > 0) this.#begin(connection)
     // The response may have promised to keep the connection open.
     else if (isClosing) socket.destroySoon()
-    else this.#pauseIfFull(connection)
+    else this.#rest(connection)
+  }
+
+  #rest(connection: Connection): void {
+    if (!connection.socket.destroyed) this.#idle.add(connection.socket)
+    this.#pauseIfFull(connection)
   }
 
   #hold(connection: Connection, requests: number): void {
@@ -142,9 +142,4 @@ export class Connections {
     this.#waiting -= Math.max(0, responses.length - 1)
     responses.length = 0
   }
-}
-
-/** Tells the client with the last response that the connection ends (RFC 9112 §9.6). */
-function announceClose({ responses: [current, next] }: Connection): void {
-  if (current && !next && !current.headersSent) current.setHeader('Connection', 'close')
 }

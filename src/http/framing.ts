@@ -18,6 +18,11 @@ export function framingProblem({ headers, httpVersion }: IncomingMessage): Refus
   return undefined
 }
 
+/** Whether the request has a body, which may be empty. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+}
+
 /** Refuses such a request. The server begins none of those that seem to come behind it. */
 export function clearFraming(ctx: Context, next: Next): Promise<unknown> {
   const problem = framingProblem(ctx.req)

@@ -2,7 +2,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type Koa from 'koa'
 import { answerClientErrors } from './client-error.ts'
 import { Connections } from './connections.ts'
+import { hasBody } from './framing.ts'
 import { shutDown } from './graceful-shutdown.ts'
+import { IdleConnections } from './idle-connections.ts'
 
 /** The limits of clients: times in milliseconds. */
 export const defaultLimits = {
@@ -20,6 +22,8 @@ export const defaultLimits = {
   connectionsCheckingInterval: 1_000,
   /** Open connections. */
   mostConnections: 10_000,
+  /** Connections of one network that wait for a request, or for the rest of one. */
+  mostIdle: 1_000,
   /** Requests in memory: about 25 KB each while they are at work. */
   mostRequests: 2_500,
   /** Pipelined requests that wait for an earlier one. */
@@ -33,9 +37,17 @@ export interface HttpServer {
   stop(drain: number): Promise<void>
 }
 
+/** The parameters of an HTTP server. */
+export interface HttpServerOptions {
+  readonly limits?: Partial<typeof defaultLimits>
+  /** Whether an address is a trusted proxy. */
+  readonly isProxy?: (address: string) => boolean
+}
+
 /** Makes the HTTP server of an application. It does not listen yet. */
-export function httpServer(app: Koa, limits: Partial<typeof defaultLimits> = {}): HttpServer {
-  const { linger, timeout, mostConnections, mostRequests, mostWaiting, ...timeouts } = {
+export function httpServer(app: Koa, options: HttpServerOptions = {}): HttpServer {
+  const { limits, isProxy = () => false } = options
+  const { linger, timeout, mostConnections, mostIdle, mostRequests, mostWaiting, ...timeouts } = {
     ...defaultLimits,
     ...limits,
   }
@@ -55,6 +67,7 @@ export function httpServer(app: Koa, limits: Partial<typeof defaultLimits> = {})
       return handle(request, response)
     },
     { mostRequests, mostWaiting },
+    new IdleConnections(mostIdle, isProxy),
   )
   // The application refuses unknown expectations too.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
@@ -67,10 +80,6 @@ function originForm(target = '*'): string {
   if (target.startsWith('/')) return target
   const { pathname = '', search = '' } = URL.parse(target) ?? {}
   return pathname.startsWith('/') ? pathname + search : '*'
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
 /** Stops reading a body after its response. To close the connection at once could lose the response (RFC 9112 §9.6). */

@@ -26,7 +26,7 @@ async function open(
     if (ctx.path === '/slow') await sleep(1000)
     ctx.body = 'x'.repeat(ctx.path === '/long' ? 50_000_000 : 1_000_000)
   })
-  const { server } = httpServer(app, { connectionsCheckingInterval: 20, ...limits })
+  const { server } = httpServer(app, { limits: { connectionsCheckingInterval: 20, ...limits } })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, type TestContext, test } from 'node:test'
+import Koa from 'koa'
+import { httpServer } from './http-server.ts'
+
+const halfSent = 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: '
+const halfBody = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nConnection: close\r\n\r\n'
+const rest = 'x\r\nConnection: close\r\n\r\n'
+
+/** A server for ten connections and three idle ones for each network, and a way to open one that has sent these bytes. */
+async function start(t: TestContext, isProxy = false) {
+  const gate = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const app = new Koa()
+  app.silent = true
+  app.use(async (ctx) => {
+    await text(ctx.req)
+    begun.resolve()
+    if (ctx.path === '/slow') await gate.promise
+    ctx.body = 'ok'
+  })
+  const { server } = httpServer(app, {
+    limits: { mostIdle: isProxy ? 1 : 3, mostConnections: isProxy ? 100 : 10 },
+    isProxy: () => isProxy,
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const open = async (bytes: string, localAddress = '127.0.0.1') => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {})
+    const accepted = Promise.race([once(server, 'connection'), once(server, 'drop')])
+    socket.write(bytes)
+    await accepted
+    return socket
+  }
+  return { open, gate, begun }
+}
+
+async function isAnswered(socket: Socket, bytes = rest): Promise<boolean> {
+  socket.write(bytes)
+  return /^HTTP\/1\.1 200 /.test(await text(socket).catch(() => ''))
+}
+
+describe('IdleConnections', () => {
+  for (const [what, bytes, end] of [
+    ['half of a header', halfSent, rest],
+    ['half of a body', halfBody, 'ab'],
+    ['nothing', '', halfSent + rest],
+  ] as const) {
+    test(`P7 closes the oldest connections of a network that have sent ${what}, and serves the newest`, async (t) => {
+      const { open } = await start(t)
+      const sockets: Socket[] = []
+      for (let i = 0; i < 6; i += 1) sockets.push(await open(bytes))
+      assert.deepEqual(await Promise.all(sockets.map((socket) => isAnswered(socket, end))), [
+        ...[false, false, false],
+        ...[true, true, true],
+      ])
+    })
+  }
+
+  test('P7 keeps the connections of other networks, and leaves room for more', async (t) => {
+    if (process.platform !== 'linux') return t.skip('Only Linux has all addresses of 127.0.0.0/8.')
+    const { open } = await start(t)
+    const before = await open(halfSent, '127.0.0.2')
+    for (let i = 0; i < 20; i += 1) await open(halfSent)
+    const after = await open(halfSent, '127.0.0.3')
+    assert.ok(await isAnswered(before))
+    assert.ok(await isAnswered(after))
+  })
+
+  test('P7 keeps the connections of a trusted proxy', async (t) => {
+    const { open } = await start(t, true)
+    const visitor = await open(halfSent)
+    for (let i = 0; i < 10; i += 1) await open(halfSent)
+    assert.ok(await isAnswered(visitor))
+  })
+
+  test('P7 keeps a connection whose request is at work', async (t) => {
+    const { open, gate, begun } = await start(t)
+    const visitor = await open(`GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    await begun.promise
+    for (let i = 0; i < 10; i += 1) await open(halfSent)
+    gate.resolve()
+    const [answer] = await once(visitor, 'data')
+    assert.match(String(answer), /^HTTP\/1\.1 200 /)
+  })
+})
