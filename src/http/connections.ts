@@ -40,13 +40,18 @@ export class Connections {
     for (const connection of this.#open.values()) announceClose(connection)
   }
 
+  /** Whether a request of the connection is not yet answered. */
+  isBusy(socket: Socket): boolean {
+    return (this.#open.get(socket)?.responses.length ?? 0) > 0
+  }
+
   /** Closes the connections that have sent nothing, because Node does not count them as idle. */
   closeSilent(): void {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0) socket.destroy()
   }
 
   /**
-   * Closes a connection after the responses to its complete requests, because what follows cannot be parsed.
+   * Closes a connection after the responses to its complete requests, because what follows is not parsed.
    * @returns false if it has no complete request
    */
   closeAfterResponses(socket: Socket): boolean {
@@ -59,6 +64,8 @@ export class Connections {
   }
 
   #add(socket: Socket): void {
+    // The connection of an ignored upgrade comes again.
+    if (this.#open.has(socket)) return
     const connection: Connection = { socket, responses: [], held: 0, isClosing: false }
     this.#open.set(socket, connection)
     this.#idle.add(socket)
@@ -113,12 +120,10 @@ export class Connections {
     if (responses.length > 0) this.#begin(connection)
     // The response may have promised to keep the connection open.
     else if (isClosing) socket.destroySoon()
-    else this.#rest(connection)
-  }
-
-  #rest(connection: Connection): void {
-    if (!connection.socket.destroyed) this.#idle.add(connection.socket)
-    this.#pauseIfFull(connection)
+    else {
+      if (!socket.destroyed) this.#idle.add(socket)
+      this.#pauseIfFull(connection)
+    }
   }
 
   #hold(connection: Connection, requests: number): void {

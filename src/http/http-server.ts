@@ -5,6 +5,7 @@ import { Connections } from './connections.ts'
 import { hasBody } from './framing.ts'
 import { shutDown } from './graceful-shutdown.ts'
 import { IdleConnections } from './idle-connections.ts'
+import { ignoreUpgrades } from './upgrade.ts'
 
 /** The limits of clients: times in milliseconds. */
 export const defaultLimits = {
@@ -55,6 +56,8 @@ export function httpServer(app: Koa, options: HttpServerOptions = {}): HttpServe
   const server = createServer({ ...timeouts, requireHostHeader: false })
   server.timeout = timeout
   server.maxConnections = mostConnections
+  // Node drops headers above a number. Their size is limited instead.
+  server.maxHeadersCount = 0
   // A full worker would otherwise hand a connection back to the primary, for ever if all are full. (Missing in the types.)
   Object.assign(server, { dropMaxConnection: true })
 
@@ -72,6 +75,7 @@ export function httpServer(app: Koa, options: HttpServerOptions = {}): HttpServe
   // The application refuses unknown expectations too.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   answerClientErrors(server, connections, linger)
+  ignoreUpgrades(server, connections)
   return { server, stop: (drain) => shutDown(server, connections, drain) }
 }
 

@@ -35,9 +35,11 @@ async function start(t: TestContext, isProxy = false) {
   const { port } = server.address() as AddressInfo
   const open = async (bytes: string, localAddress = '127.0.0.1') => {
     const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {})
-    const accepted = Promise.race([once(server, 'connection'), once(server, 'drop')])
+    const done = new AbortController()
+    const accepted = Promise.race(['connection', 'drop'].map((event) => once(server, event, done)))
     socket.write(bytes)
     await accepted
+    done.abort()
     return socket
   }
   return { open, gate, begun }

@@ -1,0 +1,28 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Connections } from './connections.ts'
+
+/**
+ * Ignores `Upgrade` (RFC 9110 §7.8). Node does so too, but loses the requests that follow in the same packet. So the
+ * connection goes to a new parser, which reads the request again without that header. Behind pipelined requests, the
+ * connection is closed after their responses instead.
+ */
+export function ignoreUpgrades(server: Server, connections: Connections): void {
+  server.on('upgrade', (request, socket, rest) => {
+    if (connections.isBusy(request.socket)) {
+      // Node does not listen to the socket any more.
+      socket.on('error', () => {}).on('timeout', () => socket.destroy())
+      connections.closeAfterResponses(request.socket)
+    } else {
+      socket.unshift(Buffer.concat([headWithoutUpgrade(request), rest]))
+      server.emit('connection', socket)
+    }
+  })
+}
+
+function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  let head = `${method} ${url} HTTP/${httpVersion}\r\n`
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.toLowerCase() !== 'upgrade') head += `${rawHeaders[i]}: ${rawHeaders[i + 1]}\r\n`
+  }
+  return Buffer.from(`${head}\r\n`, 'latin1')
+}
