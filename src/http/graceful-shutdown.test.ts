@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, type TestContext, test } from 'node:test'
+import Koa from 'koa'
+import { httpServer } from './http-server.ts'
+
+const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
+
+/** A server that answers when the gate is resolved. */
+async function start(t: TestContext) {
+  const gate = Promise.withResolvers<void>()
+  const app = new Koa()
+  app.use(async (ctx) => {
+    await gate.promise
+    ctx.body = 'ok'
+  })
+  const { server, stop } = httpServer(app)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.closeAllConnections())
+  const open = async () => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    await once(server, 'connection')
+    return socket
+  }
+  const closeListener = async () => {
+    const stopped = stop(0)
+    while (server.listening) await new Promise(setImmediate)
+    return { stopped }
+  }
+  return { server, open, closeListener, gate }
+}
+
+async function ask(socket: Socket): Promise<string> {
+  socket.write(request)
+  return String((await once(socket, 'data'))[0])
+}
+
+describe('shutDown', () => {
+  test('P5 answers a connection that was accepted before the listener closed', async (t) => {
+    const { open, closeListener, gate } = await start(t)
+    gate.resolve()
+    const socket = await open()
+    const { stopped } = await closeListener()
+    socket.write(request)
+    assert.match(await text(socket), /^HTTP\/1\.1 200 .*\r\nConnection: close\r\n.*ok$/s)
+    await stopped
+  })
+
+  test('N6 answers a request at work and the first request of an open connection, and asks both to close', async (t) => {
+    const { server, open, closeListener, gate } = await start(t)
+    const [unused, busy] = [await open(), await open()]
+    busy.write(request)
+    await once(server, 'request')
+    const { stopped } = await closeListener()
+    gate.resolve()
+    assert.match(await ask(unused), /\r\nConnection: close\r\n/)
+    assert.match(await text(busy), /^HTTP\/1\.1 200 .*\r\nConnection: close\r\n.*ok$/s)
+    await stopped
+  })
+
+  test('N6 closes connections that stay idle or silent', async (t) => {
+    const { open, closeListener, gate } = await start(t)
+    gate.resolve()
+    const [idle, silent] = [await open(), await open()]
+    assert.match(await ask(idle), /\r\nConnection: keep-alive\r\n/)
+    const closed = [once(idle, 'close'), once(silent.resume(), 'close')]
+    const { stopped } = await closeListener()
+    await Promise.all([...closed, stopped])
+  })
+})
