@@ -49,6 +49,21 @@ describe('shutDown', () => {
     await stopped
   })
 
+  test('P5 answers connections that the server has yet to accept', async (t) => {
+    const { server, closeListener, gate } = await start(t)
+    gate.resolve()
+    const { port } = server.address() as AddressInfo
+    const answers = Array.from({ length: 50 }, async () => {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(request)
+      return text(socket)
+    })
+    // The system connects them before the next turn of the event loop.
+    const { stopped } = await closeListener()
+    for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1\.1 200 .*ok$/s)
+    await stopped
+  })
+
   test('N6 answers a request at work and the first request of an open connection, and asks both to close', async (t) => {
     const { server, open, closeListener, gate } = await start(t)
     const [unused, busy] = [await open(), await open()]

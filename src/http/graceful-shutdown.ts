@@ -7,6 +7,8 @@ import type { Connections } from './connections.ts'
 // A client that has just connected, or has an idle connection, may have sent a request.
 const gracePeriod = 1_000
 const longestRequest = 7_000
+// Twice the backlog of a listener in Node.
+const longestBacklog = 1_022
 
 /**
  * Stops a server without losing an accepted request: asks clients to close their connections, goes on accepting for so many
@@ -15,8 +17,7 @@ const longestRequest = 7_000
 export async function shutDown(server: Server, connections: Connections, drain: number): Promise<void> {
   connections.drain()
   await sleep(drain)
-  // The event loop accepts what the system has connected by now.
-  await nextTurn()
+  await acceptPending(server)
   const closed = once(server, 'close')
   // The method of the HTTP server would close idle connections at once.
   NetServer.prototype.close.call(server)
@@ -25,4 +26,18 @@ export async function shutDown(server: Server, connections: Connections, drain: 
   connections.closeSilent()
   await Promise.race([closed, sleep(longestRequest, undefined, { ref: false })])
   server.closeAllConnections()
+}
+
+/** Accepts what the system has connected already. The event loop accepts one connection in each turn. */
+async function acceptPending(server: Server): Promise<void> {
+  let hasAccepted = true
+  const onConnection = () => {
+    hasAccepted = true
+  }
+  server.on('connection', onConnection)
+  for (let turn = 0; hasAccepted && turn < longestBacklog; turn += 1) {
+    hasAccepted = false
+    await nextTurn()
+  }
+  server.off('connection', onConnection)
 }

@@ -69,17 +69,21 @@ describe('SIGTERM in the middle of the traffic', { concurrency: true }, () => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '1' })
     server.child.kill('SIGTERM')
     await server.says('stopping')
-    const answers: Promise<string>[] = []
+    const asked: Promise<string>[] = []
     let isAccepted = true
     while (isAccepted) {
       const { port } = new URL(server.url)
       const socket = connect(Number(port), '127.0.0.1')
       isAccepted = await connected(socket)
-      if (isAccepted) answers.push(askLater(socket, 20 + (answers.length % 131)))
+      if (isAccepted) asked.push(askLater(socket, 20 + (asked.length % 131)))
       await sleep(5)
     }
+    const answers = await Promise.all(asked)
     assert.ok(answers.length > 5, `${answers.length} connections`)
-    for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1\.1 200 .*close.*ok$/s)
+    // The system may connect a client after the server has accepted its last connection.
+    const accepted = answers.slice(0, answers.findLastIndex((answer) => answer !== '') + 1)
+    assert.ok(accepted.length >= answers.length - 2, `${accepted.length} of ${answers.length}`)
+    for (const answer of accepted) assert.match(answer, /^HTTP\/1\.1 200 .*close.*ok$/s)
     assert.equal((await server.ended).code, 0)
   })
 })
