@@ -137,6 +137,60 @@ describe('the audit trail', () => {
     )
   })
 
+  test('has what a program does with the password beside the use of the password', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    await reset(site)
+    const type = { 'content-type': 'application/json', ...basic(ada) }
+    await site.visitor().json('/account/tokens', { name: '' }, type)
+    await site.visitor().json('/account/tokens', { name: 'backup' }, type)
+    await site.visitor().json('/account/close', { password }, type)
+    const events = linesOf(site).map(({ event, user }) => [event, user])
+    assert.deepEqual(
+      events,
+      ['password used', 'token created', 'password used', 'account closed'].map((event) => [event, ada.id]),
+    )
+  })
+
+  test('has what was throttled: tokens under the account, sign-ups as a line only', async (t) => {
+    const site = await startSite(t, { THROTTLE: 'on' })
+    const ada = await signUp(site)
+    const browser = await signIn(site, ada)
+    for (let i = 0; i < 100; i += 1) await browser.json('/account/tokens', { name: 'backup' })
+    for (let i = 0; i < 49; i += 1) await site.visitor().json('/users', registration('Ada'))
+    await reset(site)
+    assert.equal((await browser.json('/account/tokens', { name: 'backup' })).status, 429)
+    assert.equal((await site.visitor().json('/users', registration('Ada'))).status, 429)
+    assert.deepEqual(
+      (await rowsOf(site)).map(({ event, user_id }) => [event, user_id]),
+      [['throttled', ada.id]],
+    )
+    assert.deepEqual(
+      linesOf(site).map(({ event, user }) => [event, user]),
+      [
+        ['throttled', ada.id],
+        ['throttled', undefined],
+      ],
+    )
+  })
+
+  test('has credentials that nothing accepts as a line without an account, once for each request', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    await reset(site)
+    await site.visitor().get('/me', bearer('kauth_x'))
+    await site.visitor().get('/me', basic(ada))
+    await site.visitor().post('/login', { authorization: 'Basic x' })
+    await site.visitor().json('/login', { username: ada.email })
+    await site.visitor().form('/login', { username: ada.email })
+    await site.visitor().get('/me')
+    assert.deepEqual(
+      linesOf(site).map(({ event, user }) => [event, user]),
+      Array(5).fill(['credentials refused', undefined]),
+    )
+    assert.deepEqual(await rowsOf(site), [])
+  })
+
   test('has every use of an admin’s account', async (t) => {
     const site = await startSite(t)
     const grace = await addAdmin(site)

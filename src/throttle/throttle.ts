@@ -11,7 +11,7 @@ import { PendingLimit } from './pending-limit.ts'
 import { TableLimit } from './table-limit.ts'
 import { tooMany } from './too-many.ts'
 
-// How long an attempt waits for running ones, how often it tries on average, and when it may come back. In milliseconds.
+// How long an attempt waits for running ones, how often it tries, and when it may come back. In milliseconds.
 const longestWait = 5_000
 const pause = 50
 const busy = 5_000
@@ -112,7 +112,7 @@ export class Throttle {
       const shortage = await this.#counters.shortage(wanted)
       if (shortage > 0) throw tooMany(shortage)
       if (performance.now() >= until) throw tooMany(busy)
-      await sleep(pause * (0.5 + Math.random()))
+      await sleep(pause)
       if (hasLeft()) throw new Refusal(400, 'The connection was closed while this request waited.')
     }
   }

@@ -4,6 +4,7 @@ import { sql } from '../../testing/database.ts'
 import { signUp } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 import { isOnPostgres } from '../../testing/test-database.ts'
+import { User } from '../../users/user.ts'
 import { Devices } from './devices.ts'
 
 const day = 24 * 60 * 60_000
@@ -38,6 +39,16 @@ describe('Devices', () => {
       [false, true],
     )
     assert.equal(await devices.isKnown(planted, ada.email), true)
+  })
+
+  test('are not remembered for a password that has been changed since', async (t) => {
+    const { site, ada, devices } = await openDevices(t)
+    const { passwordChangedAt } = await site.orm.em.fork().findOneOrFail(User, ada.id)
+    const value = await devices.remember(undefined, ada.id, passwordChangedAt)
+    assert.ok(value && (await devices.isKnown(value, ada.email)))
+    await sql(site, 'update users set password_changed_at = password_changed_at + 1000')
+    assert.equal(await devices.remember(undefined, ada.id, passwordChangedAt), undefined)
+    assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 1 }])
   })
 
   test('are a hundred of a user at most: the one that was seen least recently goes', async (t) => {
