@@ -8,9 +8,9 @@ import { basic, bearer, password, registration, signIn, signUp, takeToken } from
 import { databaseFor, startServer, temporaryFolder } from '../testing/server-process.ts'
 
 /** Two servers on one database, in different time zones. */
-async function startTwo(t: Parameters<typeof startServer>[0]) {
+async function startTwo(t: Parameters<typeof startServer>[0], more: Record<string, string> = {}) {
   const folder = await temporaryFolder(t)
-  const variables = { DATA_DIR: folder, TRUST_PROXY: '1' }
+  const variables = { DATA_DIR: folder, TRUST_PROXY: '1', ...more }
   const [one, other] = await Promise.all([
     startServer(t, { ...variables, TZ: 'Pacific/Chatham' }),
     startServer(t, { ...variables, TZ: 'America/St_Johns' }),
@@ -96,8 +96,9 @@ describe('two processes on one database', () => {
     }
   })
 
-  test('E19 M6 cap the sessions of a user at 100 when many start at the same time', async () => {
-    const { both } = await two()
+  test('E19 M6 cap the sessions of a user at 100 when many start at the same time', async (t) => {
+    // With the throttle, an account may sign in a hundred times.
+    const { both } = await startTwo(t, { THROTTLE: 'off' })
     const { email } = await signUp(both[0], 'Byron')
     const visitors = Array.from({ length: 120 }, (_, i) => both[i % 2 === 0 ? 0 : 1].visitor())
     const signIns = visitors.map((visitor) => visitor.json('/login', { username: email, password }))
