@@ -7,8 +7,8 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startServer, temporaryFolder } from '../server-process.ts'
 import { closing, open, openMany } from '../faults/sockets.ts'
+import { startServer, temporaryFolder } from '../server-process.ts'
 
 const host = 'Host: localhost\r\n'
 
