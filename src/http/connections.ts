@@ -107,8 +107,9 @@ export class Connections {
     if (!response || !socket.writable) return
     response.once('close', () => this.#next(connection))
     if (this.#isDraining || isClosing) announceClose(connection)
-    if (hasBody(response.req)) response.req.once('end', () => this.#idle.delete(socket))
-    else this.#idle.delete(socket)
+    const stopIdling = () => responses[0] === response && this.#idle.delete(socket)
+    if (hasBody(response.req)) response.req.once('end', stopIdling)
+    else stopIdling()
     this.#handle(response.req, response)
   }
 
@@ -129,8 +130,7 @@ export class Connections {
   #hold(connection: Connection, requests: number): void {
     connection.held += requests
     this.#held += requests
-    const { mostRequests } = this.#limits
-    const isFull = this.#held > (this.#isFull ? mostRequests / 2 : mostRequests)
+    const isFull = this.#held > this.#limits.mostRequests / (this.#isFull ? 2 : 1)
     if (isFull === this.#isFull) return
     this.#isFull = isFull
     for (const each of this.#open.values()) {
