@@ -16,7 +16,7 @@ test('the name is changed, and shown at once and once only said to be', async ({
   await expect(page.getByText('Your name has been changed.')).toHaveCount(0)
 })
 
-test('a session on another device is ended from here', async ({ page, browser, account }) => {
+test('E11 a session on another device is ended from here', async ({ page, browser, account }) => {
   const elsewhere = await browser.newPage()
   await account.signIn(elsewhere)
   await account.signIn(page)

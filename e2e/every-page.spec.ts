@@ -21,7 +21,7 @@ test('home is sound for a visitor, for whoever is signed in, and while nobody ca
   await expectSound(page, 'Who is asking?')
 })
 
-test('sign-up is sound when empty, with every mistake, and with an address that is taken', async ({
+test('L7 sign-up is sound when empty, with every mistake, and with an address that is taken', async ({
   page,
   account,
 }) => {

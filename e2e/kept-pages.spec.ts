@@ -13,7 +13,7 @@ test('a page that the browser keeps alive for its back button comes back as it w
   expect(await page.evaluate('globalThis.isStillAlive')).toBe(true)
 })
 
-test('the account page is not kept alive past signing out', async ({ page, account }) => {
+test('L5 the account page is not kept alive past signing out', async ({ page, account }) => {
   await account.signIn(page)
   await page.goto('/account')
   await page.getByRole('button', { name: 'Sign out' }).click()

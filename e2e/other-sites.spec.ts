@@ -36,7 +36,7 @@ const strangers = [
 ]
 
 for (const { name, host } of strangers) {
-  test(`a form on ${name} signs nobody in`, async ({ page, server, stranger, account }) => {
+  test(`G2 a form on ${name} signs nobody in`, async ({ page, server, stranger, account }) => {
     stranger.html = form(`${server.url}/login`, { username: account.email, password: account.password })
     await page.goto(`http://${host}:${stranger.port}/`)
     await page.getByRole('button').click()
@@ -49,7 +49,7 @@ for (const { name, host } of strangers) {
     await expect(page.getByText('Nobody yet')).toBeVisible()
   })
 
-  test(`a form on ${name} signs nobody out, nor in as somebody else`, async ({
+  test(`G1 a form on ${name} signs nobody out, nor in as somebody else`, async ({
     page,
     server,
     stranger,
@@ -72,7 +72,7 @@ for (const { name, host } of strangers) {
     }
   })
 
-  test(`a form on ${name} makes no account`, async ({ page, server, stranger, request }) => {
+  test(`G2 a form on ${name} makes no account`, async ({ page, server, stranger, request }) => {
     const email = `forged.at.${host}@example.com`
     const password = 'chosen by a stranger'
     stranger.html = form(`${server.url}/users`, { name: 'F', email, password, confirmPassword: password })
@@ -84,7 +84,7 @@ for (const { name, host } of strangers) {
     expect(response.status()).toBe(401)
   })
 
-  test(`a script on ${name} reads nothing, signs nobody out, and frames nothing`, async ({
+  test(`G6 L6 a script on ${name} reads nothing, signs nobody out, and frames nothing`, async ({
     page,
     server,
     stranger,

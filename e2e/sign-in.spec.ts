@@ -28,7 +28,7 @@ test('a wrong password is refused with the form, the address kept, and the right
   await expect(page.getByRole('banner')).toContainText(account.name)
 })
 
-test('an address that nobody has is refused with the very page of a wrong password', async ({
+test('C1 an address that nobody has is refused with the very page of a wrong password', async ({
   page,
   account,
 }) => {
@@ -43,7 +43,7 @@ test('an address that nobody has is refused with the very page of a wrong passwo
   expect(answers[1]).toBe(answers[0])
 })
 
-test('a visitor is told why to sign in, and brought back to the page asked for, its query included', async ({
+test('H3 a visitor is told why to sign in, and brought back to the page asked for, its query included', async ({
   page,
   account,
 }) => {
@@ -61,7 +61,7 @@ test('a visitor is told why to sign in, and brought back to the page asked for, 
 
 const elsewhere = ['https://example.org/account', '//example.org/account', '/\\example.org/account']
 
-test('a target on another site is not followed after signing in', async ({ page, context, account }) => {
+test('H2 a target on another site is not followed after signing in', async ({ page, context, account }) => {
   for (const next of elsewhere) {
     await page.goto(`/login?next=${encodeURIComponent(next)}`)
     await signIn(page, account)
@@ -70,7 +70,7 @@ test('a target on another site is not followed after signing in', async ({ page,
   }
 })
 
-test('a target that was put into the form by hand is not followed either', async ({ page, account }) => {
+test('H2 a target that was put into the form by hand is not followed either', async ({ page, account }) => {
   await page.goto('/login?next=/account')
   await page.locator('input[name="next"]').evaluate((input) => {
     input.setAttribute('value', '//example.org/account')

@@ -1,6 +1,6 @@
 import { expect, test } from './site.ts'
 
-test('signing out ends the session on the server, not only in the browser', async ({
+test('E5 signing out ends the session on the server, not only in the browser', async ({
   page,
   context,
   account,
@@ -19,7 +19,7 @@ test('signing out ends the session on the server, not only in the browser', asyn
   await expect(page).toHaveURL('/login?next=%2Faccount')
 })
 
-test('the back button shows nothing private after signing out', async ({ page, account }) => {
+test('L5 the back button shows nothing private after signing out', async ({ page, account }) => {
   await account.signIn(page)
   await page.goto('/account')
   await page.getByRole('button', { name: 'Sign out' }).click()

@@ -61,7 +61,7 @@ test('sign-up names the one mistake that is left, and an address that is taken i
   await expect(page.locator('[aria-invalid="true"]')).toHaveAttribute('id', 'email')
 })
 
-test('a name that is also markup is shown as it was typed', async ({ page }) => {
+test('L1 a name that is also markup is shown as it was typed', async ({ page }) => {
   const name = `<b>"Bobby"</b> & 'Tables' <script>document.title = 1</script>`
   await page.goto('/signup')
   await signUp(page, { ...nobodyYet, name, email: 'bobby@example.com' })

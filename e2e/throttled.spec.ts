@@ -39,7 +39,7 @@ test('after too many wrong passwords the form says when to come back, and the ri
   await expectSound(page, 'Error: Sign in')
 })
 
-test('an address that nobody has is throttled in the same words', async ({ page, guess }) => {
+test('C1 an address that nobody has is throttled in the same words', async ({ page, guess }) => {
   const email = 'nobody@example.com'
   await guess(email)
   await page.goto('/login')
@@ -47,7 +47,7 @@ test('an address that nobody has is throttled in the same words', async ({ page,
   await expect(page.getByRole('alert').getByRole('link')).toHaveText(tooMany)
 })
 
-test('whoever has signed in from this browser before gets in while strangers guess', async ({
+test('D3 whoever has signed in from this browser before gets in while strangers guess', async ({
   page,
   account,
   guess,

@@ -1,6 +1,6 @@
 import { expect, test } from './site.ts'
 
-test('a password is shown and hidden again from the keyboard, and hidden when it is sent', async ({
+test('L7 a password is shown and hidden again from the keyboard, and hidden when it is sent', async ({
   page,
   account,
 }) => {

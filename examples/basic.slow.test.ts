@@ -7,7 +7,7 @@ describe('examples/basic.ts', () => {
   const program = example('basic.ts')
   const logIn = (headers = {}) => fetch(`${program.url}/login`, { method: 'POST', headers })
 
-  test('answers a right password with the user, and not with the hash of it', async () => {
+  test('S57 answers a right password with the user, and not with the hash of it', async () => {
     const response = await logIn(basic('ada', 'analytical-engine'))
 
     assert.equal(response.status, 200)

@@ -7,7 +7,7 @@ describe('examples/bearer.ts', () => {
   const program = example('bearer.ts')
   const get = (path: string, headers = {}) => fetch(program.url + path, { headers })
 
-  test('answers each token with the name of its user', async () => {
+  test('S61 answers each token with the name of its user', async () => {
     for (const [token, name] of [
       ['analytical-engine', 'Ada'],
       ['moth-in-the-relay', 'Grace'],

@@ -11,7 +11,7 @@ describe('examples/composition.ts', () => {
   const adminPassword = basic('grace', 'moth-in-the-relay')
   const wrong = [basic('ada', 'moth-in-the-relay'), basic('grace', ''), bearer('analytical-engine'), {}]
 
-  test('takes a password or a token of the same user behind one guard', async () => {
+  test('S83 takes a password or a token of the same user behind one guard', async () => {
     for (const headers of [userPassword, userToken]) {
       const response = await get('/me', headers)
 
@@ -29,7 +29,7 @@ describe('examples/composition.ts', () => {
     }
   })
 
-  test('takes an admin or a user where the handler asks for either', async () => {
+  test('S84 takes an admin or a user where the handler asks for either', async () => {
     for (const [headers, name] of [
       [adminPassword, 'Admin Grace'],
       [userToken, 'User Ada'],
@@ -41,7 +41,7 @@ describe('examples/composition.ts', () => {
     }
   })
 
-  test('refuses whoever is neither', async () => {
+  test('S66 refuses whoever is neither', async () => {
     const responses = await Promise.all(wrong.map((headers) => get('/secure', headers)))
     for (const response of responses) {
       assert.equal(response.status, 401)

@@ -12,7 +12,7 @@ describe('examples/jwt.ts', () => {
   const post = (path: string, headers = {}) => fetch(program.url + path, { method: 'POST', headers })
   const right = basic('ada', 'analytical-engine')
 
-  test('answers a right password with a token of 15 minutes, and a wrong one with 401', async () => {
+  test('S56 answers a right password with a token of 15 minutes, and a wrong one with 401', async () => {
     const response = await post('/login', right)
     const { token, ...others } = (await response.json()) as { token: string }
 

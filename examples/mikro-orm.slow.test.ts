@@ -68,7 +68,7 @@ describe('examples/mikro-orm.ts', () => {
     assert.equal(me.headers.get('set-cookie'), null)
   })
 
-  test('starts a session for a form, which the cookie continues', async () => {
+  test('S60 starts a session for a form, which the cookie continues', async () => {
     await signUp({ ...form, email: 'session@example.com' })
     const browser = new Browser(program.url)
     const response = await browser.post('/login', {

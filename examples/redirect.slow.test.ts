@@ -12,7 +12,7 @@ describe('examples/redirect.ts', () => {
     assert.equal(response.headers.get('location'), location)
   }
 
-  test('sends a stranger to a fixed path with a flag, where the page says why', async () => {
+  test('S67 sends a stranger to a fixed path with a flag, where the page says why', async () => {
     const browser = new Browser(program.url)
 
     assertLeadsTo(await browser.get('/account'), '/login?loginRequired=true')
@@ -20,7 +20,7 @@ describe('examples/redirect.ts', () => {
     assert.doesNotMatch(await (await browser.get('/login')).text(), /Please log in first/)
   })
 
-  test('carries the page asked for through the form, and shows it after the log-in', async () => {
+  test('S67 carries the page asked for through the form, and shows it after the log-in', async () => {
     const browser = new Browser(program.url)
     const login = '/login?next=%2Forders%3Fpage%3D2'
 
@@ -65,7 +65,7 @@ describe('examples/redirect.ts', () => {
     assert.equal(browser.cookie, '')
   })
 
-  test('sends a cookie that no script and no other site can use, and takes none that it has not signed', async () => {
+  test('S89 sends a cookie that no script and no other site can use, and takes none that it has not signed', async () => {
     const browser = new Browser(program.url)
     const response = await browser.post('/login', right)
     const lines = response.headers.getSetCookie()

@@ -7,7 +7,7 @@ import { example } from './testing/program.ts'
 describe('examples/sessions.ts', () => {
   const program = example('sessions.ts')
 
-  test('starts a session for a bearer token, which the cookie alone continues', async () => {
+  test('S61 S62 starts a session for a bearer token, which the cookie alone continues', async () => {
     const browser = new Browser(program.url)
     const first = await browser.get('/me', bearer('analytical-engine'))
     const second = await browser.get('/me')
@@ -20,7 +20,7 @@ describe('examples/sessions.ts', () => {
     assert.deepEqual(second.headers.getSetCookie(), [])
   })
 
-  test('sends a cookie that is neither secure nor httpOnly, and tells nothing', async () => {
+  test('S89 sends a cookie that is neither secure nor httpOnly, and tells nothing', async () => {
     const response = await new Browser(program.url).get('/me', bearer('analytical-engine'))
     const [cookie = '', ...others] = response.headers.getSetCookie()
 

@@ -41,7 +41,7 @@ describe('the server', { concurrency: 2 }, () => {
     )
   })
 
-  test('keeps what it makes to whoever runs it, in a folder that others can read too, and warns of the folder', async (t) => {
+  test('F2 keeps what it makes to whoever runs it, in a folder that others can read too, and warns of the folder', async (t) => {
     if (process.platform === 'win32') return t.skip('Windows has other rights.')
     const folder = await temporaryFolder(t)
     await chmod(folder, 0o755)
@@ -84,7 +84,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.ok((await readdir(compiled, { recursive: true })).length > 100)
   })
 
-  test('serves and stops when its log cannot be written', async (t) => {
+  test('N4 serves and stops when its log cannot be written', async (t) => {
     if (process.platform !== 'linux') return t.skip('Only Linux has a disk that is always full.')
     const probe = createServer().listen(0, '127.0.0.1')
     await once(probe, 'listening')
@@ -155,7 +155,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal((await ada.get('/me')).status, 401)
   })
 
-  test('on SIGTERM is not ready any more, goes on accepting for DRAIN_SECONDS, finishes what it accepted, and exits 0', async (t) => {
+  test('N6 on SIGTERM is not ready any more, goes on accepting for DRAIN_SECONDS, finishes what it accepted, and exits 0', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '1' })
     const ada = server.visitor()
     await ada.json('/users', registration('Ada'))
@@ -193,7 +193,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal(typeof JSON.parse(text)[0].lastUsedAt, 'string', text)
   })
 
-  test('exits at once on the second signal', async (t) => {
+  test('N6 exits at once on the second signal', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '600' })
     server.child.kill('SIGTERM')
     await server.says('stopping')
@@ -216,7 +216,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.ok(!lines.join().includes('a secret that is short'), 'no value is repeated')
   })
 
-  test('refuses to serve in production without a secret and an address, one line each', async (t) => {
+  test('F3 refuses to serve in production without a secret and an address, one line each', async (t) => {
     const lines = refusal(
       await runServer(t, { DATA_DIR: await temporaryFolder(t), NODE_ENV: 'production', BCRYPT_COST: '12' })
         .ended,
@@ -224,7 +224,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.deepEqual(lines.map((line) => line.split(' ')[0]).sort(), ['JWT_SECRET', 'PUBLIC_URL'])
   })
 
-  test('refuses a port that is taken, in one line', async (t) => {
+  test('N1 refuses a port that is taken, in one line', async (t) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     t.after(() => taken.close())
@@ -243,7 +243,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.deepEqual(others, [])
   })
 
-  test('refuses a database that is newer than the code, in one line, and leaves it alone', async (t) => {
+  test('N1 refuses a database that is newer than the code, in one line, and leaves it alone', async (t) => {
     const folder = await temporaryFolder(t)
     await (await openDatabase(`sqlite:${join(folder, 'site.sqlite')}`, schema)).close()
     const database = new Database(join(folder, 'site.sqlite'))

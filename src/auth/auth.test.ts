@@ -10,7 +10,7 @@ import { guard } from './guard.ts'
 import { serve } from './testing/serve.ts'
 
 describe('ctx.auth', () => {
-  test('is empty at first, and get and has never throw for absence', async (t) => {
+  test('S17 is empty at first, and get and has never throw for absence', async (t) => {
     class User {}
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -25,7 +25,7 @@ describe('ctx.auth', () => {
     assert.deepEqual(await response.json(), [true, false, true])
   })
 
-  test('gives back the very user that was logged in', async (t) => {
+  test('S3 S16 S44 gives back the very user that was logged in', async (t) => {
     class User {}
     const ada = new User()
     const app = new Koa<object, AuthContext>()
@@ -58,7 +58,7 @@ describe('ctx.auth', () => {
     assert.equal(await (await fetch(url)).text(), 'bob')
   })
 
-  test('keeps users of several classes apart, and logs them out apart', async (t) => {
+  test('S19 S20 keeps users of several classes apart, and logs them out apart', async (t) => {
     class User {}
     class Admin {}
     const app = new Koa<object, AuthContext>()
@@ -80,7 +80,7 @@ describe('ctx.auth', () => {
     ])
   })
 
-  test('takes the class for the key, never its name', async (t) => {
+  test('S15 takes the class for the key, never its name', async (t) => {
     const ours = class User {}
     const theirs = class User {}
     const app = new Koa<object, AuthContext>()
@@ -114,7 +114,7 @@ describe('ctx.auth', () => {
     ])
   })
 
-  test('takes nobody who is not of the class, whatever plain JavaScript logs in', async (t) => {
+  test('A5 takes nobody who is not of the class, whatever plain JavaScript logs in', async (t) => {
     class User {}
     class Admin {}
     class Barred {
@@ -152,7 +152,7 @@ describe('ctx.auth', () => {
     assert.equal(await (await fetch(url)).text(), 'all of them')
   })
 
-  test('can log in again who was logged out, and log out who is not there', async (t) => {
+  test('S20 can log in again who was logged out, and log out who is not there', async (t) => {
     class User {}
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -169,7 +169,7 @@ describe('ctx.auth', () => {
     assert.deepEqual(await (await fetch(url)).json(), [false, true])
   })
 
-  test('refuses with 401 what requires a user who is not there, and names no class of ours', async (t) => {
+  test('S18 S97 refuses with 401 what requires a user who is not there, and names no class of ours', async (t) => {
     class SecretAgent {}
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -215,7 +215,7 @@ describe('ctx.auth', () => {
     )
   })
 
-  test('belongs to one request: 200 at once each see their own user', async (t) => {
+  test('A6 S16 belongs to one request: 200 at once each see their own user', async (t) => {
     class User {
       readonly name: string
       constructor(name: string) {
@@ -283,7 +283,7 @@ describe('ctx.auth', () => {
     assert.equal(headers.get('www-authenticate'), null)
   })
 
-  test('belongs to one application', async (t) => {
+  test('A6 belongs to one application', async (t) => {
     class User {}
     const inside = new Koa<object, AuthContext>()
     inside.use(auth())
@@ -352,7 +352,7 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
   }
 
   for (const [how, fail] of Object.entries(outages)) {
-    test(`answers 503 on a guarded route, and asks nobody else: it ${how}`, async (t) => {
+    test(`A5 answers 503 on a guarded route, and asks nobody else: it ${how}`, async (t) => {
       class User {}
       const reached: string[] = []
       class Broken extends RequestAuthenticator {
@@ -425,7 +425,7 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     }
   })
 
-  test('trusts nobody who was authenticated before it went wrong', async (t) => {
+  test('A5 trusts nobody who was authenticated before it went wrong', async (t) => {
     class User {}
     class Working extends RequestAuthenticator {
       readonly user = User

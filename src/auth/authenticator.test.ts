@@ -9,7 +9,7 @@ import { serve } from './testing/serve.ts'
 const { BasicAuthenticator, BearerAuthenticator, guard, RequestAuthenticator } = layer
 
 describe('RequestAuthenticator', () => {
-  test('may answer at once or with a promise', async (t) => {
+  test('S5 may answer at once or with a promise', async (t) => {
     class Fast {}
     class Slow {}
     class AtOnce extends RequestAuthenticator {
@@ -61,7 +61,7 @@ describe('RequestAuthenticator', () => {
     assert.equal(await response.text(), 'true')
   })
 
-  test('has the Async kinds of the specification as other names for the same classes', () => {
+  test('S5 has the Async kinds of the specification as other names for the same classes', () => {
     assert.equal(layer.AsyncRequestAuthenticator, layer.RequestAuthenticator)
     assert.equal(layer.AsyncBasicAuthenticator, layer.BasicAuthenticator)
     assert.equal(layer.AsyncBearerAuthenticator, layer.BearerAuthenticator)
@@ -69,7 +69,7 @@ describe('RequestAuthenticator', () => {
     assert.equal(layer.AsyncSessionAuthenticator, layer.SessionAuthenticator)
   })
 
-  test('rejects nobody: the handler is reached with nobody logged in', async (t) => {
+  test('S3 S45 rejects nobody: the handler is reached with nobody logged in', async (t) => {
     class User {}
     class Never extends RequestAuthenticator {
       readonly user = User
@@ -89,7 +89,7 @@ describe('RequestAuthenticator', () => {
     assert.equal(await response.text(), 'false')
   })
 
-  test('serves one route, the routes of a router, or the whole application', async (t) => {
+  test('S2 S5 serves one route, the routes of a router, or the whole application', async (t) => {
     class User {}
     class Everybody extends RequestAuthenticator {
       readonly user = User
@@ -165,7 +165,7 @@ describe('RequestAuthenticator', () => {
     assert.deepEqual(calls, ['user by guess'])
   })
 
-  test('can be chained for one type: either way of logging in passes the guard, and none does not', async (t) => {
+  test('S4 S83 can be chained for one type: either way of logging in passes the guard, and none does not', async (t) => {
     class User {
       readonly by: string
       constructor(by: string) {
@@ -206,7 +206,7 @@ describe('RequestAuthenticator', () => {
     assert.equal(await answer({}), 401)
   })
 
-  test('can be chained for several types, and the handler asks for either', async (t) => {
+  test('S4 S84 can be chained for several types, and the handler asks for either', async (t) => {
     class Admin {}
     class User {}
     class AdminByPassword extends BasicAuthenticator {

@@ -122,7 +122,7 @@ describe('basicAuthorization', () => {
     ['15 KB of spaces', `Basic${' '.repeat(15_000)}x y`],
   ]
 
-  test('reads name and password', async (t) => {
+  test('S22 S68 reads name and password', async (t) => {
     const send = sender(t, (await serve(t, echo())).port)
 
     for (const [what, header, basic] of understood) {
@@ -130,7 +130,7 @@ describe('basicAuthorization', () => {
     }
   })
 
-  test('takes whatever else for no credentials, not for an error', async (t) => {
+  test('A2 takes whatever else for no credentials, not for an error', async (t) => {
     const send = sender(t, (await serve(t, echo())).port)
 
     for (const [what, header] of none) {
@@ -140,7 +140,7 @@ describe('basicAuthorization', () => {
     }
   })
 
-  test('reads any name and password that a person can have, as they were sent', async (t) => {
+  test('A2 S23 reads any name and password that a person can have, as they were sent', async (t) => {
     const send = sender(t, (await serve(t, echo())).port)
     const codePoint = fc.oneof(
       fc.integer({ min: 0x20, max: 0x7e }),
@@ -161,7 +161,7 @@ describe('basicAuthorization', () => {
 })
 
 describe('bearerAuthorization', () => {
-  test('reads the token', async (t) => {
+  test('S24 S73 reads the token', async (t) => {
     const send = sender(t, (await serve(t, echo())).port)
 
     for (const [header, token] of [
@@ -209,7 +209,7 @@ describe('bearerAuthorization', () => {
     }
   })
 
-  test('never reads it from the query or the body (RFC 6750 §5.3)', async (t) => {
+  test('A4 never reads it from the query or the body (RFC 6750 §5.3)', async (t) => {
     const { url } = await serve(t, echo())
 
     const response = await fetch(`${url}/?access_token=abc`, {
@@ -241,7 +241,7 @@ describe('an Authorization header', () => {
     assert.ok(once.text.endsWith('{"bearer":{"token":"abc"}}'))
   })
 
-  test('of any form is never an error: 600 generated ones', async (t) => {
+  test('A1 of any form is never an error: 600 generated ones', async (t) => {
     const send = sender(t, (await serve(t, echo())).port)
     const scheme = fc.constantFrom('Basic', 'bearer', 'BEARER', 'basic', 'Digest', '', 'Basic,', 'Bearer=')
     const gap = fc.constantFrom('', ' ', '  ', '\t', ' \t ', ', ', '%20')

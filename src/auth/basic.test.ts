@@ -11,7 +11,7 @@ import { serve } from './testing/serve.ts'
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
 
 describe('BasicAuthenticator', () => {
-  test('lets the right name and password in, and nobody else', async (t) => {
+  test('S1 S6 S44 S70 lets the right name and password in, and nobody else', async (t) => {
     class User {
       readonly name = 'Ada'
     }
@@ -59,7 +59,7 @@ describe('BasicAuthenticator', () => {
     assert.match(refused.headers.get('www-authenticate') ?? '', /^Basic realm="restricted"/)
   })
 
-  test('is asked only where the request has Basic credentials that decode', async (t) => {
+  test('S69 is asked only where the request has Basic credentials that decode', async (t) => {
     const calls: BasicAuthorization[] = []
     class Recorder extends BasicAuthenticator {
       readonly user = class User {}
@@ -107,7 +107,7 @@ describe('BasicAuthenticator', () => {
     }
   })
 
-  test('quotes its realm, and refuses one that no header can hold before anybody asks', async (t) => {
+  test('A3 quotes its realm, and refuses one that no header can hold before anybody asks', async (t) => {
     class User {}
     class Named extends BasicAuthenticator<User> {
       readonly user = User

@@ -10,7 +10,7 @@ import { rawRequest } from './testing/raw-request.ts'
 import { serve } from './testing/serve.ts'
 
 describe('BearerAuthenticator', () => {
-  test('lets the right token in, and nobody else', async (t) => {
+  test('S1 S7 lets the right token in, and nobody else', async (t) => {
     class User {
       readonly name = 'Ada'
     }
@@ -76,7 +76,7 @@ describe('BearerAuthenticator', () => {
     assert.equal((await get('right')).status, 503)
   })
 
-  test('is asked only where the request has a bearer token', async (t) => {
+  test('S74 is asked only where the request has a bearer token', async (t) => {
     const calls: BearerAuthorization[] = []
     class Recorder extends BearerAuthenticator {
       readonly user = class User {}
@@ -102,7 +102,7 @@ describe('BearerAuthenticator', () => {
     assert.deepEqual(calls, [{ token: 'abc' }])
   })
 
-  test('says invalid_token where one was sent and refused, and only there (RFC 6750 §3.1)', async (t) => {
+  test('A3 says invalid_token where one was sent and refused, and only there (RFC 6750 §3.1)', async (t) => {
     class User {}
     class ByToken extends BearerAuthenticator<User> {
       readonly user = User
@@ -138,7 +138,7 @@ describe('BearerAuthenticator', () => {
     assert.throws(() => new Named().middleware(), { code: 'ERR_AUTH_MISUSE', message: /printable ASCII/ })
   })
 
-  test('lets nobody in where a look-up finds something else than a user', async (t) => {
+  test('A5 lets nobody in where a look-up finds something else than a user', async (t) => {
     class User {}
     for (const found of [[], true, 'ada', {}]) {
       const app = new Koa<object, AuthContext>()

@@ -42,7 +42,7 @@ function post(url: string, body: unknown, headers: Record<string, string> = {}):
 }
 
 describe('CredentialsAuthenticator', () => {
-  test('lets the right name and password in, from a form and from JSON, and nobody else', async (t) => {
+  test('S1 S8 lets the right name and password in, from a form and from JSON, and nobody else', async (t) => {
     const { url } = await serve(t, adaOnly().app)
 
     for (const right of ['username=ada&password=secret', { username: 'ada', password: 'secret' }]) {
@@ -153,7 +153,7 @@ describe('CredentialsAuthenticator', () => {
     assert.equal((await post(url, 'username=ada&password=wrong')).headers.get('www-authenticate'), null)
   })
 
-  test('takes credentials of its own making', async (t) => {
+  test('S8 takes credentials of its own making', async (t) => {
     class User {}
     class ByPin extends CredentialsAuthenticator<User, { pin: number }> {
       readonly user = User

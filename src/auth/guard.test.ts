@@ -10,7 +10,7 @@ import { serve } from './testing/serve.ts'
 const basic = (name: string) => ({ authorization: `Basic ${btoa(`${name}:`)}` })
 
 describe('guard', () => {
-  test('lets a user of its class pass, and rejects everybody else before the handler', async (t) => {
+  test('S46 S82 S97 lets a user of its class pass, and rejects everybody else before the handler', async (t) => {
     class User {}
     class Admin {}
     const reached: string[] = []
@@ -70,7 +70,7 @@ describe('guard', () => {
     assert.deepEqual([await status('/users', 'root'), await status('/both', 'root')], [200, 200])
   })
 
-  test('rejects who was logged out before it', async (t) => {
+  test('S48 rejects who was logged out before it', async (t) => {
     class User {}
     class ByName extends BasicAuthenticator {
       readonly user = User
@@ -103,7 +103,7 @@ describe('guard', () => {
     assert.throws(() => guards(User, Admin), { code: 'ERR_AUTH_MISUSE', message: /for one class/ })
   })
 
-  test('answers 500, and goes on, where a challenge of somebody else is no header', async (t) => {
+  test('A3 answers 500, and goes on, where a challenge of somebody else is no header', async (t) => {
     class User {}
     class Strange extends BasicAuthenticator {
       readonly user = User

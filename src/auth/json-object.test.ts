@@ -44,7 +44,7 @@ describe('parseJsonObject', () => {
     for (const text of twice) assert.equal(parse(text), undefined, text)
   })
 
-  test('refuses a byte order mark, and what is not UTF-8', () => {
+  test('J11 refuses a byte order mark, and what is not UTF-8', () => {
     assert.equal(parse('\uFEFF{}'), undefined)
     assert.equal(parseJsonObject(Buffer.from('{}', 'utf16le')), undefined)
     for (const bad of ['80', 'c0af', 'c3', 'eda080', 'f5808080', 'ff', 'f8a1a1a1a1']) {
@@ -74,7 +74,7 @@ describe('parseJsonObject', () => {
     }
   })
 
-  test('takes 32 levels and no more, be they objects or lists', () => {
+  test('J10 takes 32 levels and no more, be they objects or lists', () => {
     assert.ok(parse(nested(32)))
     assert.equal(parse(nested(33)), undefined)
     assert.equal(parse(`{"a":${'['.repeat(32)}${']'.repeat(32)}}`), undefined)

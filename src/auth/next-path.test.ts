@@ -201,7 +201,7 @@ describe('nextPath', () => {
     for (const next of [...good, ...odd]) assert.equal(nextPath(next, '/account-page'), next)
   })
 
-  test('falls back for whatever is none', () => {
+  test('P8 falls back for a value that is no path on this site', () => {
     assert.ok(bad.length >= 80)
     for (const next of bad)
       assert.equal(nextPath(next, '/account-page'), '/account-page', JSON.stringify(next))
@@ -225,7 +225,7 @@ describe('nextPath', () => {
     for (const next of values) assert.equal(nextPath(next, '/account-page'), '/account-page')
   })
 
-  test('never sends anybody to another site, from a query or a form, as a browser resolves it (long)', async (t) => {
+  test('H1 never sends anybody to another site, from a query or a form, as a browser resolves it (long)', async (t) => {
     const app = new Koa()
     app.use(bodyParser())
     app.use((ctx) => {
@@ -250,7 +250,7 @@ describe('nextPath', () => {
     }
   })
 
-  test('never leads away: 5,000 made of what browsers trip over', () => {
+  test('H1 never leads away: 5,000 made of what browsers trip over', () => {
     const parts = [
       '/',
       '\\',
@@ -310,7 +310,7 @@ describe('withNext', () => {
     }
   })
 
-  test('drops the target of a form post: nobody can go back to that', () => {
+  test('H3 drops the target of a form post: nobody can go back to that', () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get']) {
       assert.equal(withNext('/login', { method, originalUrl: '/account' }), '/login', method)
     }

@@ -31,7 +31,7 @@ const ada = { authorization: `Basic ${btoa('ada:')}` }
 const eve = { authorization: `Basic ${btoa('eve:')}` }
 
 describe('redirectUnless', () => {
-  test('shows the page to a user, and sends everybody else to a fixed path', async (t) => {
+  test('S67 shows the page to a user, and sends everybody else to a fixed path', async (t) => {
     const { url } = await serve(t, pageBehind('/login?required=1'))
 
     const shown = await fetch(url, { headers: ada, redirect: 'manual' })
@@ -47,7 +47,7 @@ describe('redirectUnless', () => {
     }
   })
 
-  test('answers 303 to a form post too, so that the next request is a GET', async (t) => {
+  test('H5 answers 303 to a form post too, so that the next request is a GET', async (t) => {
     const { url } = await serve(t, pageBehind('/login'))
 
     for (const method of ['POST', 'PUT', 'DELETE', 'GET', 'HEAD']) {
@@ -56,7 +56,7 @@ describe('redirectUnless', () => {
     }
   })
 
-  test('takes the path from a function of the request, which can carry the page asked for', async (t) => {
+  test('S67 takes the path from a function of the request, which can carry the page asked for', async (t) => {
     const { url } = await serve(
       t,
       pageBehind((ctx) => withNext('/login', ctx)),
@@ -71,7 +71,7 @@ describe('redirectUnless', () => {
     assert.equal((await fetch(url, { headers: ada })).status, 200)
   })
 
-  test('never follows a function to another site: that is a 401', async (t) => {
+  test('H1 never follows a function to another site: that is a 401', async (t) => {
     const { url } = await serve(
       t,
       pageBehind((ctx) => ctx.get('x-to')),
@@ -102,7 +102,7 @@ describe('redirectUnless', () => {
     assert.equal(response.headers.get('location'), 'https://login.example.com/')
   })
 
-  test('has no input in its body that is not escaped', async (t) => {
+  test('H5 has no input in its body that is not escaped', async (t) => {
     const { url } = await serve(
       t,
       pageBehind((ctx) => `/login?from=${ctx.get('x-from')}`),

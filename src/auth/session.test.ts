@@ -76,7 +76,7 @@ describe('SessionAuthenticator', () => {
     ['a store', () => new MemoryStore()],
     ['the cookie', () => undefined],
   ] as const) {
-    test(`remembers who signed in, restores them before the handler, and forgets who signed out: in ${where}`, async (t) => {
+    test(`S1 S47 S87 remembers who signed in, restores them before the handler, and forgets who signed out: in ${where}`, async (t) => {
       const { User, FromSession, ByForm } = people('ada', 'bob')
       const app = appWith(makeStore())
       app.use(new FromSession().middleware())
@@ -108,7 +108,7 @@ describe('SessionAuthenticator', () => {
     })
   }
 
-  test('remembers whoever is authenticated at the end, by a bearer token too (specification, "GET /me")', async (t) => {
+  test('S50 remembers whoever is authenticated at the end, by a bearer token too (specification, "GET /me")', async (t) => {
     const { User, FromSession, ByToken } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -169,7 +169,7 @@ describe('SessionAuthenticator', () => {
     assert.equal(await me(), 'bob')
   })
 
-  test('works wherever it stands in the chain', async (t) => {
+  test('S88 works wherever it stands in the chain', async (t) => {
     for (const order of ['first', 'last'] as const) {
       for (const remember of ['authenticated', 'signed-in'] as const) {
         const { User, FromSession, ByForm, byHandler } = people('ada', 'bob')
@@ -220,7 +220,7 @@ describe('SessionAuthenticator', () => {
     assert.equal(store.writes, writes)
   })
 
-  test('puts no more than the identifier into the session, under the name of the class or one of your own', async (t) => {
+  test('S9 S15 S86 puts no more than the identifier into the session, under the name of the class or one of your own', async (t) => {
     for (const [options, key] of [
       [{}, 'User'],
       [{ key: 'member' }, 'member'],
@@ -261,7 +261,7 @@ describe('SessionAuthenticator.from', () => {
 })
 
 describe('a log-in', () => {
-  test('changes the identifier, ends the planted session, and leaves nothing of it', async (t) => {
+  test('E3 changes the identifier, ends the planted session, and leaves nothing of it', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -288,7 +288,7 @@ describe('a log-in', () => {
     assert.deepEqual(await (await attacker.get('/')).json(), { session: {} })
   })
 
-  test('leaves nothing of the session before, though the form is judged before the session is', async (t) => {
+  test('E4 leaves nothing of the session before, though the form is judged before the session is', async (t) => {
     const { FromSession, ByForm } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -335,7 +335,7 @@ describe('a log-in', () => {
     }
   })
 
-  test("of somebody else leaves nothing of the first one's, by a form, by a handler, and by a token", async (t) => {
+  test("E18 of somebody else leaves nothing of the first one's, by a form, by a handler, and by a token", async (t) => {
     const { User, FromSession, ByForm, ByToken, byHandler } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -1018,7 +1018,7 @@ describe('a session', () => {
     assert.equal((await browser.get('/')).status, 401)
   })
 
-  test('with something else than an identifier in it is nobody, and nobody is asked', async (t) => {
+  test('S9 with something else than an identifier in it is nobody, and nobody is asked', async (t) => {
     const { User, FromSession, asked } = people('ada', '1', 'true', 'null')
     const app = appWith(new MemoryStore())
     app.use((ctx, next) => {
@@ -1094,7 +1094,7 @@ describe('a session', () => {
     assert.deepEqual([browser.cookie, store.data], [cookie, data])
   })
 
-  test('remembers nobody whose authenticator logged them in and then could not decide after all', async (t) => {
+  test('A5 remembers nobody whose authenticator logged them in and then could not decide after all', async (t) => {
     const { User, FromSession, known } = people('ada')
     class Half extends BearerAuthenticator<InstanceType<typeof User>> {
       readonly user = User
@@ -1116,7 +1116,7 @@ describe('a session', () => {
     assert.deepEqual([await response.text(), response.headers.getSetCookie(), store.ids], ['unsure', [], []])
   })
 
-  test('that is missing is named at the first request', async (t) => {
+  test('S85 that is missing is named at the first request', async (t) => {
     const { FromSession } = people('ada')
     const app = new Koa<object, AuthContext>()
     app.use(auth())

@@ -167,7 +167,7 @@ describe('the types', () => {
     'a look-up that finds them in the end',
     'models that have everything',
   ]) {
-    test(`let pass: ${good}`, () => {
+    test(`S15 let pass: ${good}`, () => {
       assert.equal(said.get(good), undefined)
     })
   }
@@ -201,7 +201,7 @@ describe('the types', () => {
     ['a misspelt property of a model', /Property 'emial' does not exist.*Did you mean 'email'\?/],
   ]
   for (const [bad, sentence] of refusals) {
-    test(`refuse, and name: ${bad}`, () => {
+    test(`S15 S32 S78 refuse, and name: ${bad}`, () => {
       const text = said.get(bad) ?? ''
       assert.match(text, sentence)
       assert.equal(text.match(/ error TS/g)?.length, 1, text)

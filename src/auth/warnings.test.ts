@@ -196,7 +196,7 @@ describe('a route that nobody guards', () => {
 })
 
 describe('a guard or a redirect with no authenticator before it', () => {
-  test('is named once', async (t) => {
+  test('S67 is named once', async (t) => {
     const seen = warnings(t)
 
     await get(

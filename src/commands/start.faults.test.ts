@@ -97,7 +97,7 @@ const badStarts: Record<string, BadStart> = {
 
 describe('a start that cannot succeed', { concurrency: 3 }, () => {
   for (const [what, { line, variables, prepare, isAtHome }] of Object.entries(badStarts)) {
-    test(`says so in one line and exits 1 within ten seconds: ${what}`, async (t) => {
+    test(`N1 says so in one line and exits 1 within ten seconds: ${what}`, async (t) => {
       const folder = await temporaryFolder(t)
       await chmod(folder, 0o755)
       await prepare?.(folder, t)

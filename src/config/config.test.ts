@@ -75,7 +75,7 @@ describe('readConfig', () => {
     assert.equal(readConfig({ ...development, DATA_DIR: undefined }).dataDir, join(process.cwd(), 'data'))
   })
 
-  test('needs an origin and a secret in production, and listens to the network', () => {
+  test('F2 needs an origin and a secret in production, and listens to the network', () => {
     const config = readConfig(production)
 
     assert.equal(config.host, '0.0.0.0')
@@ -126,7 +126,7 @@ describe('readConfig', () => {
     assert.ok(Object.isFrozen(config) && Object.isFrozen(config.jwtKeys) && Object.isFrozen(config.warnings))
   })
 
-  test('reports every mistake at once, in a line each that names the variable and what it takes', () => {
+  test('F3 reports every mistake at once, in a line each that names the variable and what it takes', () => {
     const mistakes = mistakesOf({
       NODE_ENV: 'production',
       HOST: 'http://example.com',
@@ -248,7 +248,7 @@ describe('readConfig', () => {
     )
   })
 
-  test('warns of what production allows but hardly means', () => {
+  test('F2 warns of what production allows but hardly means', () => {
     const plain = readConfig({ ...production, PUBLIC_URL: 'http://intranet.example' })
     const direct = readConfig({ ...production, TRUST_PROXY: undefined })
 
@@ -257,7 +257,7 @@ describe('readConfig', () => {
     assert.match(direct.warnings.join(), /TRUST_PROXY is not set/)
   })
 
-  test('warns of a folder and a database that other users can read, and of none that is not there yet', (t) => {
+  test('F2 warns of a folder and a database that other users can read, and of none that is not there yet', (t) => {
     if (process.platform === 'win32') return t.skip('Windows has other rights.')
     const DATA_DIR = join(directory, 'open')
     const warningsOf = () => readConfig({ ...production, DATA_DIR }).warnings
@@ -368,7 +368,7 @@ describe('a mistake', () => {
   const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const jwk = JSON.stringify(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }))
 
-  test('does not repeat a key that stands where the name of its file should', () => {
+  test('O2 does not repeat a key that stands where the name of its file should', () => {
     const [, line = ''] = pem.split('\n')
     for (const key of [
       pem,
@@ -386,7 +386,7 @@ describe('a mistake', () => {
     }
   })
 
-  test('repeats no value of any variable', () => {
+  test('O2 repeats no value of any variable', () => {
     const names = readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z_]+)=/gm)
     const all = [...names].map(([, name = '']) => name)
     assert.ok(all.length > 10)
@@ -409,7 +409,7 @@ describe('a mistake', () => {
     }
   })
 
-  test('is a secret in production that is long enough and not random', () => {
+  test('F3 is a secret in production that is long enough and not random', () => {
     const weak = ['a'.repeat(32), 'abcdefg'.repeat(10), '0'.repeat(64)]
     for (const JWT_SECRET of weak) {
       assert.deepEqual(mistakesOf({ ...production, JWT_SECRET }), [

@@ -4,7 +4,7 @@ import { killAgainAndAgain } from '../testing/faults/killed.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
 
 describe('a server that is killed', () => {
-  test('has lost nothing that it acknowledged, and no session that was ended is back, whenever it was', async (t) => {
+  test('N5 has lost nothing that it acknowledged, and no session that was ended is back, whenever it was', async (t) => {
     assert.ok((await killAgainAndAgain(t, await temporaryFolder(t), 3)) > 60)
   })
 })

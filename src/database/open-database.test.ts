@@ -15,7 +15,13 @@ import { User } from '../users/user.ts'
 import { DatabaseError, openDatabase } from './open-database.ts'
 
 describe('openDatabase', () => {
-  test('C-config-2 creates the file, its folders and the tables, and opens them again', async (t) => {
+  test('O4 logs no query', async (t) => {
+    const orm = await open(t, join(await folder(t), 'site.sqlite'))
+    assert.equal(orm.config.get('debug'), false)
+    assert.equal(orm.config.getLogger().isEnabled('query'), false)
+  })
+
+  test('creates the file, its folders and the tables, and opens them again', async (t) => {
     const path = join(await folder(t), 'a', 'b', 'site.sqlite')
     const first = await open(t, path)
     const tables = await sql({ orm: first }, "select name from sqlite_master where type = 'table'")
@@ -70,7 +76,7 @@ describe('openDatabase', () => {
     assert.equal(await find(), 'Ada')
   })
 
-  test('C-config-14 runs each migration once when many calls open a new file', async (t) => {
+  test('runs each migration once when many calls open a new file', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     const all = await Promise.all(Array.from({ length: 8 }, () => open(t, path)))
     const [orm = assert.fail()] = all
@@ -78,7 +84,7 @@ describe('openDatabase', () => {
     assert.equal(done.length, migrations.length)
   })
 
-  test('C-config-14 waits for another process that migrates', async (t) => {
+  test('waits for another process that migrates', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     const other = new Database(`${path}-migrating`)
     other.exec('begin exclusive')

@@ -59,7 +59,7 @@ function purging(...stores: Purgeable[]) {
 }
 
 describe('startPurging', () => {
-  test('deletes in small batches, with a short pause after each, until nothing is left', async () => {
+  test('E14 deletes in small batches, with a short pause after each, until nothing is left', async () => {
     const rows = new Rows(1_200)
     const { round, end } = purging(rows)
     assert.deepEqual([await round(), await round(), await round()], [100, 100, minute])

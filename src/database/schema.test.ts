@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { startSite } from '../testing/site.ts'
 
 describe('schema', () => {
-  test('C-config-3 has the columns, indexes and foreign keys of the entities after the migrations', async (t) => {
+  test('has the columns, indexes and foreign keys of the entities after the migrations', async (t) => {
     const { orm } = await startSite(t)
     assert.equal(await orm.schema.getUpdateSchemaSQL({ wrap: false }), '')
   })

@@ -34,7 +34,7 @@ const inTwoWays = {
 }
 
 describe('a request that could end in two places', () => {
-  test('is refused with 400, once, and its connection is closed: nothing behind it is taken for a request', async (t) => {
+  test('I2 is refused with 400, once, and its connection is closed: nothing behind it is taken for a request', async (t) => {
     const { url, log } = await startSite(t)
     for (const [what, bytes] of Object.entries(inTwoWays)) {
       const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -51,7 +51,7 @@ describe('a request that could end in two places', () => {
     }
   })
 
-  test('is not one that says `chunked` in capitals, or comes from an HTTP/1.0 with a length', async (t) => {
+  test('I2 is not one that says `chunked` in capitals, or comes from an HTTP/1.0 with a length', async (t) => {
     const { url } = await startSite(t)
     for (const bytes of [
       `${post}Connection: close\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,

@@ -53,7 +53,7 @@ const ambiguous = {
 }
 
 describe('httpServer', () => {
-  test('refuses what could be read in two ways with 400, in the form of every other refusal, and closes', async (t) => {
+  test('I2 I3 L2 L3 refuses what could be read in two ways with 400, in the form of every other refusal, and closes', async (t) => {
     const { url } = await startSite(t)
     for (const [what, bytes] of Object.entries(ambiguous)) {
       const answer = await send(url, bytes)
@@ -81,7 +81,7 @@ describe('httpServer', () => {
     assert.match(await ask('OPTIONS *'), /^HTTP\/1\.1 [24]0/)
   })
 
-  test('refuses a header of more than 16 KB with 431, and a target that long', async (t) => {
+  test('I5 refuses a header of more than 16 KB with 431, and a target that long', async (t) => {
     const { url } = await startSite(t)
     const long = 'a'.repeat(17_000)
     assert.match(
@@ -100,7 +100,7 @@ describe('httpServer', () => {
     assert.doesNotMatch(answer, /Strict-Transport-Security/)
   })
 
-  test('has who came by TLS stay there, though the request is refused for its framing', async (t) => {
+  test('L4 has who came by TLS stay there, though the request is refused for its framing', async (t) => {
     const { url } = await startSite(t, { PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' })
     const post = `POST /login HTTP/1.1\r\n${host}X-Forwarded-Proto: https\r\n`
     for (const rest of [

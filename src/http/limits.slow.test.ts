@@ -23,7 +23,7 @@ async function scene(t: TestContext) {
 }
 
 describe('a pool of two connections', onlyPostgres, () => {
-  test('serves 200 requests at once, and lets nobody wait for ever', async (t) => {
+  test('N10 serves 200 requests at once, and lets nobody wait for ever', async (t) => {
     const { ada, assertWell } = await scene(t)
     const ask = async () => (await ada.get('/me')).status
     const statuses = await within(5, Promise.all(Array.from({ length: 200 }, ask)))
@@ -33,7 +33,7 @@ describe('a pool of two connections', onlyPostgres, () => {
     await assertWell()
   })
 
-  test('both of which wait for a lock, refuses with 503 and Retry-After whoever waits for one, and is well at once when it is let go', async (t) => {
+  test('N10 both of which wait for a lock, refuses with 503 and Retry-After whoever waits for one, and is well at once when it is let go', async (t) => {
     const { site, ada, open, assertWell } = await scene(t)
     const other = await connectTo(site.database.url)
     const held = await other.begin()
@@ -48,7 +48,7 @@ describe('a pool of two connections', onlyPostgres, () => {
     await assertWell()
   })
 
-  test('is given back by whoever hangs up', async (t) => {
+  test('N10 is given back by whoever hangs up', async (t) => {
     const { site, ada, assertWell } = await scene(t)
     const hangUp = new AbortController()
     const headers = { cookie: `session=${ada.session}` }

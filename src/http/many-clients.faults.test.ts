@@ -27,7 +27,7 @@ describe('a server with many clients', {
   concurrency: true,
   skip: !existsSync('/proc/self/fd') && 'needs /proc',
 }, () => {
-  test('takes hundreds that hang up for no fault of its own, and keeps nothing of them', async (t) => {
+  test('K10 N9 takes hundreds that hang up for no fault of its own, and keeps nothing of them', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' })
     await server.visitor().json('/users', registration('Ada'))
     await server.visitor().page('/')
@@ -46,7 +46,7 @@ describe('a server with many clients', {
     assert.ok(server.log.length < 5000, `${server.log.length} lines`)
   })
 
-  test('serves among hundreds that say nothing, and lets them go', async (t) => {
+  test('N9 serves among hundreds that say nothing, and lets them go', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
     const { open: doorsOpen, reading, writing } = await doors(server)
     const before = openFiles(server.child.pid)
@@ -59,7 +59,7 @@ describe('a server with many clients', {
     await until('they are forgotten', () => openFiles(server.child.pid) <= before + 50)
   })
 
-  test('serves who is connected when it can open no more files, and everybody when it can again', {
+  test('N9 serves who is connected when it can open no more files, and everybody when it can again', {
     skip: !existsSync('/usr/bin/prlimit') && 'needs prlimit',
   }, async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })

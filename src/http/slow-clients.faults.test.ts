@@ -65,7 +65,7 @@ describe('a client that is slow', { concurrency: true, timeout: 60_000 }, () => 
     assert.match(await dribble(await open(t), '', ''), /^HTTP\/1\.1 408 .*"status":408/s)
   })
 
-  test('is cut in the middle of a header, with an answer that says so and has the headers of every other', async (t) => {
+  test('I6 L3 is cut in the middle of a header, with an answer that says so and has the headers of every other', async (t) => {
     const answer = await dribble(await open(t), `GET / HTTP/1.1\r\n${host}X-Slow: `, 'a')
     assert.match(answer, /^HTTP\/1\.1 408 .*\r\nX-Content-Type-Options: nosniff\r\n.*"status":408/s)
   })
@@ -82,7 +82,7 @@ describe('a client that is slow', { concurrency: true, timeout: 60_000 }, () => 
     assert.match(String(head), /\r\nKeep-Alive: timeout=2\r\n/)
   })
 
-  test('is cut in the middle of a body', async (t) => {
+  test('I6 is cut in the middle of a body', async (t) => {
     const begin = `POST / HTTP/1.1\r\n${host}Content-Length: 1000\r\n\r\n`
     assert.match(await dribble(await open(t), begin, 'a'), /^HTTP\/1\.1 408 /)
   })
@@ -92,7 +92,7 @@ describe('a client that is slow', { concurrency: true, timeout: 60_000 }, () => 
     assert.match(await dribble(await open(t), begin, '1\r\na\r\n'), /^HTTP\/1\.1 408 /)
   })
 
-  test('is cut when it goes on with a body that has been refused, and has had time to read that', async (t) => {
+  test('K10 is cut when it goes on with a body that has been refused, and has had time to read that', async (t) => {
     const patient = { headersTimeout: 60_000, requestTimeout: 60_000, linger: 100 }
     const socket = await open(t, patient)
     const begin = `PUT / HTTP/1.1\r\n${host}Content-Length: 1000000000\r\n\r\n`
@@ -105,7 +105,7 @@ describe('a client that is slow', { concurrency: true, timeout: 60_000 }, () => 
     assert.match(await text(socket), /^HTTP\/1\.1 200 .*x$/s)
   })
 
-  test('is not cut while it asks now and then, or waits for an answer that takes its time', async (t) => {
+  test('I6 is not cut while it asks now and then, or waits for an answer that takes its time', async (t) => {
     const socket = await open(t, { ...short, keepAliveTimeout: 300, timeout: 2000 })
     socket.resume()
     for (let asked = 0; asked < 10; asked += 1) {
@@ -131,7 +131,7 @@ describe('a client that is slow', { concurrency: true, timeout: 60_000 }, () => 
     assert.ok(read > 50_000_000)
   })
 
-  test('is cut when it asks and asks, and never reads the answers', async (t) => {
+  test('I6 is cut when it asks and asks, and never reads the answers', async (t) => {
     const socket = await open(t)
     socket.pause()
     socket.write(`GET / HTTP/1.1\r\n${host}\r\n`.repeat(50))

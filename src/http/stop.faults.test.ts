@@ -41,7 +41,7 @@ class Client {
 
 describe('SIGTERM in the middle of the traffic', { concurrency: true }, () => {
   for (const drain of ['0', '1']) {
-    test(`has every request on every connection answered in full, and ends with 0: DRAIN_SECONDS=${drain}`, async (t) => {
+    test(`N6 has every request on every connection answered in full, and ends with 0: DRAIN_SECONDS=${drain}`, async (t) => {
       const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: drain })
       await server.visitor().json('/users', registration('Ada'))
       const clients = Array.from({ length: 12 }, () => new Client(server.url))

@@ -21,7 +21,7 @@ describe('a bug that nobody caught', { concurrency: true }, () => {
     'an exception': "throw new Error('out of the blue')",
     'a rejected promise': "Promise.reject(new Error('out of the blue'))",
   })) {
-    test(`is logged, and ends the process with 1, for whoever watches it to start another: ${what}`, async (t) => {
+    test(`N7 is logged, and ends the process with 1, for whoever watches it to start another: ${what}`, async (t) => {
       const NODE_OPTIONS = bug('SIGUSR2', code)
       const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), NODE_OPTIONS })
       server.child.kill('SIGUSR2')
@@ -52,7 +52,7 @@ describe('the log', { concurrency: true }, () => {
     assert.deepEqual(await once(child, 'exit'), [0, null])
   })
 
-  test('may have a reader that stalls: nobody waits for it, and the server stops when it should', async (t) => {
+  test('N8 may have a reader that stalls: nobody waits for it, and the server stops when it should', async (t) => {
     const folder = await temporaryFolder(t)
     const pipe = new NamedPipe(folder)
     t.after(() => pipe.close())

@@ -85,7 +85,7 @@ describe('createLog', () => {
     assert.deepEqual([path, other, msg], ['/me/(token)/x', '?(token)&y', '(token) (token)'])
   })
 
-  test('holds no token that is escaped, as a path may be, and tells what else is escaped from what is not', () => {
+  test('O2 holds no token that is escaped, as a path may be, and tells what else is escaped from what is not', () => {
     const paths = {
       '/kauth%5FaB3-aB3/x': '/(token)/x',
       '/%6Bauth%5faB3%2DaB3': '/(token)',

@@ -124,7 +124,7 @@ describe('standardOutput', {
     const options = { skip: what === 'a terminal' && !terminals && 'Nothing here makes one.' }
 
     test(
-      `has nobody wait for a reader that stalls, and has every line for it when it reads again: ${what}`,
+      `N8 has nobody wait for a reader that stalls, and has every line for it when it reads again: ${what}`,
       options,
       async (t) => {
         const logging = await open(t)
@@ -141,7 +141,7 @@ describe('standardOutput', {
     })
   }
 
-  test('drops whole lines when there are too many for a reader that stalls, and none when it reads again', async (t) => {
+  test('N8 drops whole lines when there are too many for a reader that stalls, and none when it reads again', async (t) => {
     const logging = toPipe(t, await openPipe(t))
     for (let turn = 0; turn < 5; turn += 1) await logging.logMuch()
     await until('it is up to date', async () => {

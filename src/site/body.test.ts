@@ -12,7 +12,7 @@ import { body } from './body.ts'
 const html = 'Accept: text/html\r\n'
 
 describe('a client that hangs up before its body has arrived', () => {
-  test('is no error of ours, whatever it asked for, and leaves no warning in the log', async (t) => {
+  test('N9 is no error of ours, whatever it asked for, and leaves no warning in the log', async (t) => {
     // So that some of them hang up while their password is checked.
     const site = await startSite(t, { BCRYPT_COST: '9' })
     const { authorization } = basic(await signUp(site))

@@ -177,7 +177,7 @@ function canaries({ secrets }: Site): string[] {
 }
 
 describe('canaries', () => {
-  test('are in no line of the log, whatever is done, right or wrong (long)', async (t) => {
+  test('E16 O2 are in no line of the log, whatever is done, right or wrong (long)', async (t) => {
     const { site } = await afterTheJourney(t)
     await accidents(site)
     const log = site.log.join('')
@@ -189,7 +189,7 @@ describe('canaries', () => {
     for (const line of site.log) JSON.parse(line)
   })
 
-  test('are in the database as hashes only', async (t) => {
+  test('E12 M2 O2 are in the database as hashes only', async (t) => {
     const { site } = await afterTheJourney(t)
     const bytes = await stored(site)
     for (const canary of canaries(site)) assert.ok(!bytes.includes(canary), canary)
@@ -199,7 +199,7 @@ describe('canaries', () => {
     assert.match(bytes.toString('latin1'), /\$2b\$04\$/)
   })
 
-  test('are in no body but that of the answer that hands them out; nor are stacks, statements, paths (long)', async (t) => {
+  test('B10 E16 L9 O1 are in no body but that of the answer that hands them out; nor are stacks, statements, paths (long)', async (t) => {
     const { site, answers } = await afterTheJourney(t)
     answers.push(...(await accidents(site)))
     const statuses = new Set(answers.map(({ status }) => status))
@@ -222,7 +222,7 @@ describe('canaries', () => {
 })
 
 describe('the log of a server', () => {
-  test('holds no statement of the database, at the finest level, whatever MikroORM’s own variables say (long)', async (t) => {
+  test('O4 holds no statement of the database, at the finest level, whatever MikroORM’s own variables say (long)', async (t) => {
     const DATA_DIR = await temporaryFolder(t)
     const server = await startServer(t, {
       DATA_DIR,

@@ -5,13 +5,13 @@ import { type Site, startSite } from '../testing/site.ts'
 import { trustedProxies } from './client-address.ts'
 
 describe('the address of a client', () => {
-  test('is whoever is connected, whatever X-Forwarded-For says, where no proxy is declared', async (t) => {
+  test('D8 is whoever is connected, whatever X-Forwarded-For says, where no proxy is declared', async (t) => {
     const site = await startSite(t)
     for (const claimed of ['192.0.2.1', '192.0.2.1, 192.0.2.2', 'x', ''])
       assert.equal(await addressOf(site, claimed), '127.0.0.1')
   })
 
-  test('is the first from the right that none of the declared proxies wrote its own into', async (t) => {
+  test('D8 is the first from the right that none of the declared proxies wrote its own into', async (t) => {
     const one = await startSite(t, { TRUST_PROXY: '1' })
     assert.equal(await addressOf(one, '192.0.2.1'), '192.0.2.1')
     assert.equal(await addressOf(one, '203.0.113.9, 192.0.2.1'), '192.0.2.1')
@@ -67,7 +67,7 @@ describe('trustedProxies', () => {
 })
 
 describe('Basic', () => {
-  test('is refused in production where the password can be read on its way, 403', async (t) => {
+  test('A7 S71 is refused in production where the password can be read on its way, 403', async (t) => {
     const site = await startSite(t, { ...production, PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' })
     await addPerson(site)
     const status = async (headers: Record<string, string>) =>
@@ -81,7 +81,7 @@ describe('Basic', () => {
     assert.match(String(refused.record.detail), /over TLS only/)
   })
 
-  test('is refused there too where nobody vouches for what X-Forwarded-Proto says', async (t) => {
+  test('A7 is refused there too where nobody vouches for what X-Forwarded-Proto says', async (t) => {
     const site = await startSite(t, { ...production, PUBLIC_URL: 'https://example.com' })
     const headers = { ...basic({ email: 'ada@example.com' }), 'x-forwarded-proto': 'https' }
     assert.equal((await site.visitor().post('/login', headers)).status, 403)

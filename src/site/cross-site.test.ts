@@ -50,7 +50,7 @@ function claims(origin: string): [Record<string, string>, boolean][] {
 }
 
 describe('form posts from other sites', () => {
-  test('are refused with 403 on every POST route and both faces, before any authenticator, and change nothing', async (t) => {
+  test('G1 are refused with 403 on every POST route and both faces, before any authenticator, and change nothing', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -88,7 +88,7 @@ describe('form posts from other sites', () => {
     assert.doesNotMatch(site.log.join(''), /"authentication"/, 'no authenticator saw them')
   })
 
-  test('from our own pages, and from what is no browser, pass', async (t) => {
+  test('G3 from our own pages, and from what is no browser, pass', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     for (const [headers, isOurs] of claims(site.url)) {
@@ -102,7 +102,7 @@ describe('form posts from other sites', () => {
     )
   })
 
-  test('are told by PUBLIC_URL, whatever host was asked for', async (t) => {
+  test('G3 are told by PUBLIC_URL, whatever host was asked for', async (t) => {
     const site = await startSite(t, { PUBLIC_URL: 'https://auth.example', TRUST_PROXY: '1' })
     assert.equal(await statusFrom(site, 'https://auth.example', 'inner.example'), 401)
     assert.equal(await statusFrom(site, 'https://inner.example', 'inner.example'), 403)
@@ -116,7 +116,7 @@ describe('form posts from other sites', () => {
     assert.equal(await statusFrom(site, 'http://here.example', 'here.example:8080'), 403)
   })
 
-  test('hold for every method that changes something, and for no other', async (t) => {
+  test('G6 hold for every method that changes something, and for no other', async (t) => {
     const site = await startSite(t)
     const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
@@ -135,7 +135,7 @@ describe('form posts from other sites', () => {
     assert.equal(await count(site, 'users'), 0)
   })
 
-  test('hold for every method that brings a password in its header, which is not looked at', async (t) => {
+  test('G4 hold for every method that brings a password in its header, which is not looked at', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const person = await signUp(site)
     const before = await sql(site, 'select * from attempts')
@@ -161,7 +161,7 @@ describe('form posts from other sites', () => {
     assert.equal((await site.visitor().get('/me', { ...token, 'sec-fetch-site': 'cross-site' })).status, 200)
   })
 
-  test('no method can be smuggled in by another name', async (t) => {
+  test('G4 no method can be smuggled in by another name', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dump(site)

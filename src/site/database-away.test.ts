@@ -48,7 +48,7 @@ async function doors(site: Site) {
 }
 
 describe('a database that is away', () => {
-  test('makes every guarded route a 503 with Retry-After, and nobody anonymous', async (t) => {
+  test('A5 makes every guarded route a 503 with Retry-After, and nobody anonymous', async (t) => {
     const site = await startSite(t)
     const { guarded } = await doors(site)
     await cutOff(site)
@@ -60,7 +60,7 @@ describe('a database that is away', () => {
     }
   })
 
-  test('leaves public pages, which say that they cannot tell who is signed in', async (t) => {
+  test('N2 leaves public pages, which say that they cannot tell who is signed in', async (t) => {
     const site = await startSite(t)
     const { ada } = await doors(site)
     await cutOff(site)
@@ -106,7 +106,7 @@ describe('a database that is away', () => {
     assert.equal((await site.visitor().page('/account')).status, 303)
   })
 
-  test('is over when it is over, without a restart', async (t) => {
+  test('N2 is over when it is over, without a restart', async (t) => {
     const site = await startSite(t)
     const { ada, guarded } = await doors(site)
     const restore = await hide(site, 'users', 'user_tokens', 'admins', 'sessions')
@@ -131,7 +131,7 @@ describe('a database that is away', () => {
 })
 
 describe('a PostgreSQL that has fallen silent', onlyPostgres, () => {
-  test('makes every guarded route a 503 within three seconds, leaves public pages, and all is well when it is back', async (t) => {
+  test('N2 makes every guarded route a 503 within three seconds, leaves public pages, and all is well when it is back', async (t) => {
     const database = await makeDatabase('')
     const proxy = await startProxy(t, database.url)
     const site = await startSite(t, { DATABASE_URL: proxy.url, DATABASE_POOL: '4' })
@@ -158,7 +158,7 @@ describe('a PostgreSQL that has fallen silent', onlyPostgres, () => {
 })
 
 describe('GET /healthz', () => {
-  test('is 200 while the process serves, database or not', async (t) => {
+  test('N13 is 200 while the process serves, database or not', async (t) => {
     const site = await startSite(t)
     assert.deepEqual(await probe(site, '/healthz'), [200, 'ok'])
     await cutOff(site)
@@ -168,7 +168,7 @@ describe('GET /healthz', () => {
 })
 
 describe('GET /readyz', () => {
-  test('is 200 once the database answers, and 503 when it does not', async (t) => {
+  test('N13 is 200 once the database answers, and 503 when it does not', async (t) => {
     const site = await startSite(t)
     assert.deepEqual(await probe(site, '/readyz'), [200, 'ok'])
     await cutOff(site)

@@ -9,7 +9,7 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const html = { accept: 'text/html' }
 
 describe('errors', () => {
-  test('are a problem (RFC 9457) for a program', async (t) => {
+  test('O1 are a problem (RFC 9457) for a program', async (t) => {
     const site = await startSite(t)
     const { status, headers, record } = await site.visitor().get('/nowhere')
     assert.equal(status, 404)
@@ -22,7 +22,7 @@ describe('errors', () => {
     })
   })
 
-  test('are a page that says the same for a browser', async (t) => {
+  test('O1 are a page that says the same for a browser', async (t) => {
     const site = await startSite(t)
     const { status, headers, text } = await site.visitor().page('/nowhere')
     assert.equal(status, 404)
@@ -85,7 +85,7 @@ describe('errors', () => {
     )
   })
 
-  test('413: takes a body of 16 KB and not a byte more, however it comes', async (t) => {
+  test('B6 I5 413: takes a body of 16 KB and not a byte more, however it comes', async (t) => {
     const site = await startSite(t)
     await signUp(site)
     const body = (size: number) => {
@@ -150,7 +150,7 @@ describe('errors', () => {
       }
   })
 
-  test('malformed input of any kind is a 4xx, never a 5xx', async (t) => {
+  test('K1 malformed input of any kind is a 4xx, never a 5xx', async (t) => {
     const site = await startSite(t)
     const odd: [string, Record<string, string>, string][] = [
       ['/login?as[__proto__]=x', basic({ email: 'x' }), ''],

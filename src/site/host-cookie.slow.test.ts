@@ -32,7 +32,7 @@ const garbage = fc.sample(
 )
 
 describe('the cookie of a session', () => {
-  test('is 256 bits of a generator for keys: 20,000 are unique, and each bit of them as often 0 as 1', () => {
+  test('E1 is 256 bits of a generator for keys: 20,000 are unique, and each bit of them as often 0 as 1', () => {
     const values = Array.from({ length: 20_000 }, newIdentifier)
     assert.equal(new Set(values).size, values.length)
     const ones = new Array<number>(256).fill(0)
@@ -47,7 +47,7 @@ describe('the cookie of a session', () => {
       assert.ok(Math.abs(n - 10_000) < 500, `bit ${bit} was set ${n} times`)
   })
 
-  test('with whatever else in it is nobody’s, costs no row and at most one look-up by the key: 1,000 values', async (t) => {
+  test('E2 E15 with whatever else in it is nobody’s, costs no row and at most one look-up by the key: 1,000 values', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dumpAll(site)
@@ -66,7 +66,7 @@ describe('the cookie of a session', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('that comes twice counts as the first of the two', async (t) => {
+  test('E15 F4 that comes twice counts as the first of the two', async (t) => {
     const site = await startSite(t)
     const ada = (await signIn(site, await signUp(site, 'Ada'))).session
     const bob = (await signIn(site, await signUp(site, 'Bob'))).session
@@ -77,7 +77,7 @@ describe('the cookie of a session', () => {
     assert.equal(await nameOf(`x=session=${bob}; session=${ada}`), 'Ada')
   })
 
-  test('is given to nobody who does not sign in: a visitor costs no statement of the database, whatever they look at', async (t) => {
+  test('E13 is given to nobody who does not sign in: a visitor costs no statement of the database, whatever they look at', async (t) => {
     const site = await startSite(t)
     const before = await dumpAll(site)
     const statements = await countStatements(t, site)

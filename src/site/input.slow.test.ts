@@ -115,13 +115,13 @@ async function siteWithAda(t: TestContext): Promise<{ site: Site; person: Person
 }
 
 describe('every route that takes a post', () => {
-  test('is known to these tests', () => {
+  test('K2 is known to these tests', () => {
     const unknown = paths.filter((path) => !fields[path] && !fieldless.some((end) => path.endsWith(end)))
     assert.deepEqual(unknown, [])
     assert.ok(paths.length >= 11)
   })
 
-  test('refuses a field that is not one text, whatever it is, in JSON and in a form, and changes nothing', async (t) => {
+  test('K2 refuses a field that is not one text, whatever it is, in JSON and in a form, and changes nothing', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dumpAll(site)
     let asked = 0
@@ -165,7 +165,7 @@ describe('every route that takes a post', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('says of what cannot be decoded what it is: 400, 413 or 415, on both faces', async (t) => {
+  test('G5 K1 says of what cannot be decoded what it is: 400, 413 or 415, on both faces', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const jwt = bearer(await takeJWT(site, person))
     const before = await dumpAll(site)
@@ -217,7 +217,7 @@ describe('every route that takes a post', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('takes a field of a form for the text that it is: any of UTF-8, escaped or not, and 50 fields', async (t) => {
+  test('K2 takes a field of a form for the text that it is: any of UTF-8, escaped or not, and 50 fields', async (t) => {
     const { ada } = await siteWithAda(t)
     const more = Array.from({ length: 49 }, (_, i) => `&a${i}=`).join('')
     const spellings: [string, string][] = [
@@ -238,7 +238,7 @@ describe('every route that takes a post', () => {
   })
 
   // Status below 500, every header, no leak: the browser of these tests asserts them of each answer.
-  test('answers 1,000 generated bodies with less than a 500, and every header', async (t) => {
+  test('K1 L3 N7 answers 1,000 generated bodies with less than a 500, and every header', async (t) => {
     const { site, ada } = await siteWithAda(t)
     await fc.assert(
       fc.asyncProperty(anyPath, anyFace, anyBody, async (to, extra, { headers, content }) => {
@@ -251,7 +251,7 @@ describe('every route that takes a post', () => {
     assert.ok((await count(site, 'users')) >= 1)
   })
 
-  test('reads no field that it did not ask for: nobody sets a column of their own', async (t) => {
+  test('K5 reads no field that it did not ask for: nobody sets a column of their own', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const extra = {
       ...{
@@ -289,7 +289,7 @@ describe('every route that takes a post', () => {
     assert.ok(Number(row?.expires_at) < Date.now() + 2 * 86_400_000)
   })
 
-  test('pollutes no prototype, by JSON, by a form or by a query', async (t) => {
+  test('K4 pollutes no prototype, by JSON, by a form or by a query', async (t) => {
     const { ada } = await siteWithAda(t)
     const objects = [
       '{"__proto__":{"polluted":1}}',
@@ -312,7 +312,7 @@ describe('every route that takes a post', () => {
     }
   })
 
-  test('takes statements and operators for the text that they are, in fields, headers, cookies and queries', async (t) => {
+  test('K3 takes statements and operators for the text that they are, in fields, headers, cookies and queries', async (t) => {
     const { site } = await siteWithAda(t)
     const before = await dumpAll(site)
     const hostile = [
@@ -361,7 +361,7 @@ describe('every route that takes a post', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('holds nothing of 3,000 parameters, of bodies byte by byte, and of uploads that are broken off', async (t) => {
+  test('K10 holds nothing of 3,000 parameters, of bodies byte by byte, and of uploads that are broken off', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const many = Array.from({ length: 3000 }, (_, i) => `a${i}`).join('&')
     const manyMembers = JSON.stringify(

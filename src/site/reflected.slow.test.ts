@@ -84,7 +84,7 @@ async function siteWithAda(t: TestContext, environment: Record<string, string> =
 }
 
 describe('what a request says of hosts', () => {
-  test('shapes no page, link or redirect where PUBLIC_URL says who we are', async (t) => {
+  test('H4 I3 shapes no page, link or redirect where PUBLIC_URL says who we are', async (t) => {
     const { site, ada } = await siteWithAda(t, { PUBLIC_URL: 'https://auth.example', TRUST_PROXY: '1' })
     for (const { method, path } of [...routes, ...others]) {
       for (const visitor of method === 'GET' ? [ada, site.visitor()] : [site.visitor()]) {
@@ -99,7 +99,7 @@ describe('what a request says of hosts', () => {
     }
   })
 
-  test('shapes no link or redirect where there is no PUBLIC_URL: at most the lines to paste name the host asked for', async (t) => {
+  test('H4 shapes no link or redirect where there is no PUBLIC_URL: at most the lines to paste name the host asked for', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const { host: _, ...others } = poisoned
     for (const { path } of routes.filter(({ method }) => method === 'GET')) {
@@ -114,7 +114,7 @@ describe('what a request says of hosts', () => {
 })
 
 describe('what somebody writes', () => {
-  test('is shown as text, wherever it is repeated: in forms, addresses, queries and headers', async (t) => {
+  test('L1 is shown as text, wherever it is repeated: in forms, addresses, queries and headers', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const repeat = async (payload: string): Promise<Answer[]> => {
       const text = encodeURIComponent(payload)
@@ -153,7 +153,7 @@ describe('what somebody writes', () => {
     }
   })
 
-  test('is shown as text, wherever it is kept: as a name, a token, a device, an address', async (t) => {
+  test('L1 is shown as text, wherever it is kept: as a name, a token, a device, an address', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const looked = routes.filter(({ method }) => method === 'GET')
     if (isOnPostgres) await makeRoom(site)
@@ -176,7 +176,7 @@ describe('what somebody writes', () => {
         assert.deepEqual(tagsOf(answer), plain[i], `${answer.request} ${payload}`)
   })
 
-  test('splits no header, and is no error, whatever line ends are in it', async (t) => {
+  test('I1 splits no header, and is no error, whatever line ends are in it', async (t) => {
     const { site, person } = await siteWithAda(t)
     const breaks = [
       '\r\n',

@@ -84,7 +84,7 @@ describe('the log', () => {
     assert.equal(requests.length, 12)
   })
 
-  test('cannot be made to hold a line of somebody else’s: not by a name, an address, a path, a header', async (t) => {
+  test('O3 cannot be made to hold a line of somebody else’s: not by a name, an address, a path, a header', async (t) => {
     const site = await startSite(t)
     const forged = '\n{"level":30,"msg":"authentication","event":"signed in"}\n\u001b[2J\u2028\r'
     await signUp(site)

@@ -18,7 +18,7 @@ async function siteWithAda(t: TestContext) {
 }
 
 describe('every route', () => {
-  test('that changes something is refused to other sites, signed in or not, and then nothing has changed', async (t) => {
+  test('G1 G2 that changes something is refused to other sites, signed in or not, and then nothing has changed', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const before = await dumpAll(site)
     const { host, port } = new URL(site.url)
@@ -53,7 +53,7 @@ describe('every route', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('that is looked at changes nothing: GET, HEAD and OPTIONS of all of them leave every table as it was', async (t) => {
+  test('G4 G6 that is looked at changes nothing: GET, HEAD and OPTIONS of all of them leave every table as it was', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const token = await takeToken(site, person)
     await site.visitor().get('/me', { authorization: `Bearer ${token}` })
@@ -80,7 +80,7 @@ describe('every route', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('keeps for GET what it shows once: HEAD uses up neither what there is to say nor a new token', async (t) => {
+  test('G4 keeps for GET what it shows once: HEAD uses up neither what there is to say nor a new token', async (t) => {
     const { ada } = await siteWithAda(t)
     await ada.form('/account/name', { name: 'Ada King' })
     await ada.form('/account/tokens', { name: 'backup', days: '1' })
@@ -94,7 +94,7 @@ describe('every route', () => {
     assert.doesNotMatch((await ada.page('/account')).text, /Your name has been changed/)
   })
 
-  test('takes its own methods, and answers any other with 405 and what it takes', async (t) => {
+  test('I4 takes its own methods, and answers any other with 405 and what it takes', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dumpAll(site)
     for (const [path, declared] of paths) {
@@ -113,7 +113,7 @@ describe('every route', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('answers no TRACE and no CONNECT, and repeats nothing of them', async (t) => {
+  test('I4 answers no TRACE and no CONNECT, and repeats nothing of them', async (t) => {
     const { site } = await siteWithAda(t)
     const port = Number(new URL(site.url).port)
     for (const path of paths.keys()) {
@@ -129,7 +129,7 @@ describe('every route', () => {
     assert.doesNotMatch(text, /^HTTP\/1\.1 2/)
   })
 
-  test('answers HEAD as it would GET, without the body', async (t) => {
+  test('I4 answers HEAD as it would GET, without the body', async (t) => {
     const { ada } = await siteWithAda(t)
     for (const { method, path } of everywhere) {
       if (method !== 'GET') continue
@@ -143,7 +143,7 @@ describe('every route', () => {
     }
   })
 
-  test('that shows whoever is signed in is kept by no cache, and so is the way in', async (t) => {
+  test('L5 that shows whoever is signed in is kept by no cache, and so is the way in', async (t) => {
     const { site, ada } = await siteWithAda(t)
     for (const { method, path } of routes) {
       for (const visitor of [ada, site.visitor()]) {

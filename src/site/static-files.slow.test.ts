@@ -182,7 +182,7 @@ const guesses = [
 ]
 
 describe('static files', () => {
-  test('are those of public, by their names and no other: of more than 400 paths not one leads anywhere else', async (t) => {
+  test('I7 are those of public, by their names and no other: of more than 400 paths not one leads anywhere else', async (t) => {
     const site = await startSite(t)
     const port = Number(new URL(site.url).port)
     const paths = [
@@ -199,7 +199,7 @@ describe('static files', () => {
     }
   })
 
-  test('are these, and every one of them is there', async (t) => {
+  test('I7 are these, and every one of them is there', async (t) => {
     const site = await startSite(t)
     const names = await readdir(join(root, 'public'), { recursive: true })
     assert.ok(names.length > 0)

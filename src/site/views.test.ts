@@ -88,7 +88,7 @@ const visitors: Common[] = [
 ]
 
 describe('views and page', () => {
-  test('every page in every state is a whole document without inline code, foreign origins or unescaped values', async () => {
+  test('L2 every page in every state is a whole document without inline code, foreign origins or unescaped values', async () => {
     for (const name of Object.keys(states) as (keyof Views)[]) {
       for (const data of states[name]) {
         for (const common of visitors) {
@@ -134,7 +134,7 @@ describe('views and page', () => {
     }
   })
 
-  test('sign-up names each problem in the title, in the summary and at its field, and keeps all but the passwords', async () => {
+  test('L7 sign-up names each problem in the title, in the summary and at its field, and keeps all but the passwords', async () => {
     const errors = [
       { field: 'email', detail: 'Enter an e-mail address.' },
       { field: 'confirmPassword', detail: 'The passwords do not match.' },
@@ -183,7 +183,7 @@ describe('views and page', () => {
     assert.doesNotMatch((await render('sign-in', {})).html, /name="next"/)
   })
 
-  test('a signed-in visitor can sign out on every page; one of whom we are unsure is told so', async () => {
+  test('E11 a signed-in visitor can sign out on every page; one of whom we are unsure is told so', async () => {
     const signOut = /<form method="post" action="\/logout">/
     const notice = /We cannot tell who is signed in at the moment/
     for (const name of Object.keys(states) as (keyof Views)[]) {
@@ -220,7 +220,7 @@ describe('views and page', () => {
     assert.match(home.html, /curl -i http:\/\/localhost:3000\/me\n?/)
   })
 
-  test('a template sees the common data and its own, and nothing else of ctx.state', async () => {
+  test('L8 a template sees the common data and its own, and nothing else of ctx.state', async () => {
     const { html } = await render('home', {}, { user: ada, page: { tell: () => ({ user: undefined }) } })
     assert.doesNotMatch(html, /ada@example\.com, recognised|>Ada</)
     assert.match(html, /Nobody yet/)

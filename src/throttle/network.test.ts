@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { networkOf } from './network.ts'
 
 describe('networkOf', () => {
-  test('is the IPv4 address, however it is written, a translator’s spelling among them', () => {
+  test('D4 is the IPv4 address, however it is written, a translator’s spelling among them', () => {
     for (const address of [
       '1.2.3.4',
       '::ffff:1.2.3.4',

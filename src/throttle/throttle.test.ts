@@ -58,7 +58,7 @@ async function runTen(throttle: Throttle) {
 }
 
 describe('Throttle', () => {
-  test('evaluates ten of 200 wrong guesses that are sent at once, through two processes’ worth of connections', async (t) => {
+  test('D1 D6 evaluates ten of 200 wrong guesses that are sent at once, through two processes’ worth of connections', async (t) => {
     const { orm, url } = await openOne(t)
     const second = await openDatabase(url, schema)
     t.after(() => second.close())
@@ -66,7 +66,7 @@ describe('Throttle', () => {
     assert.deepEqual(result, { evaluated: 10, refused: 190 })
   })
 
-  test('lets 20 right log-ins that are sent at once all succeed', async (t) => {
+  test('D7 lets 20 right log-ins that are sent at once all succeed', async (t) => {
     const { orm } = await openOne(t)
     assert.deepEqual(await flood([new Throttle(orm)], Array(20).fill(guess), right), {
       evaluated: 20,
@@ -86,7 +86,7 @@ describe('Throttle', () => {
     await settled
   })
 
-  test('leaves the event loop turning while hundreds of networks wait for one account (long)', async (t) => {
+  test('D11 leaves the event loop turning while hundreds of networks wait for one account (long)', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const gate = Promise.withResolvers<undefined>()
@@ -110,7 +110,7 @@ describe('Throttle', () => {
     assert.ok(most <= 500, `${most} statements in one turn`)
   })
 
-  test('refuses with 429 and a whole number of seconds, and the wait really ends', async (t) => {
+  test('D2 refuses with 429 and a whole number of seconds, and the wait really ends', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.parse('2026-11-21T12:00:00Z')
     const throttle = new Throttle(orm, () => now)
@@ -124,19 +124,19 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
-  test('gives nobody a fresh allowance after a restart', async (t) => {
+  test('D10 gives nobody a fresh allowance after a restart', async (t) => {
     const { orm } = await openOne(t)
     await flood([new Throttle(orm)], Array(10).fill(guess), wrong)
     await assert.rejects(new Throttle(orm).attempt(guess, right), TryLater)
   })
 
-  test('stops one network that tries many accounts after 50 guesses', async (t) => {
+  test('D4 stops one network that tries many accounts after 50 guesses', async (t) => {
     const { orm } = await openOne(t)
     const spray = Array.from({ length: 200 }, (_, i) => ({ ...guess, account: `${i}@example.com` }))
     assert.equal((await flood([new Throttle(orm)], spray, wrong)).evaluated, 50)
   })
 
-  test('counts the addresses of one IPv6 /64, and the two forms of an IPv4 address, as one', async (t) => {
+  test('D4 counts the addresses of one IPv6 /64, and the two forms of an IPv4 address, as one', async (t) => {
     const { orm } = await openOne(t)
     const six = Array.from({ length: 20 }, (_, i) => ({ ...guess, address: `2001:db8:0:1::${i}` }))
     assert.equal((await flood([new Throttle(orm)], six, wrong)).evaluated, 10)
@@ -147,13 +147,13 @@ describe('Throttle', () => {
     assert.equal((await flood([new Throttle(orm)], four, wrong)).evaluated, 10)
   })
 
-  test('evaluates at most 100 guesses at one account from however many networks', async (t) => {
+  test('D1 evaluates at most 100 guesses at one account from however many networks', async (t) => {
     const { orm } = await openOne(t)
     const many = Array.from({ length: 150 }, (_, i) => ({ ...guess, address: `198.51.${i}.1` }))
     assert.equal((await flood([new Throttle(orm)], many, wrong)).evaluated, 100)
   })
 
-  test('lets the owner in from a device that the account knows, while strangers use up every allowance', async (t) => {
+  test('D3 lets the owner in from a device that the account knows, while strangers use up every allowance', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const many = Array.from({ length: 120 }, (_, i) => ({ ...guess, address: `198.51.${i}.1` }))
@@ -181,7 +181,7 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
-  test('counts a guess whose process died as failed, after half a minute', async (t) => {
+  test('D10 counts a guess whose process died as failed, after half a minute', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.now()
     const throttle = new Throttle(orm, () => now)
@@ -209,7 +209,7 @@ describe('Throttle', () => {
     )
   })
 
-  test('forgets what no allowance counts any more, in batches', async (t) => {
+  test('D9 forgets what no allowance counts any more, in batches', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.now()
     const throttle = new Throttle(orm, () => now)

@@ -12,7 +12,7 @@ import { setBcryptCost } from './password.ts'
 import { User } from './user.ts'
 
 describe('a change of the cost', () => {
-  test('hashes a password anew at the next log-in, however it comes, and changes nothing else', async (t) => {
+  test('B9 hashes a password anew at the next log-in, however it comes, and changes nothing else', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -57,7 +57,7 @@ describe('a change of the cost', () => {
     assert.equal(await hashOf(site), before)
   })
 
-  test('does not keep out who has the right password when the new hash cannot be stored, and says so', async (t) => {
+  test('B9 does not keep out who has the right password when the new hash cannot be stored, and says so', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const before = await hashOf(site)
@@ -91,7 +91,7 @@ describe('a change of the cost', () => {
     assert.match(await hashOf(site), /^\$2b\$05\$/)
   })
 
-  test('costs a wrong guess the same work, whether the account exists, and however old its hash is', async (t) => {
+  test('C2 costs a wrong guess the same work, whether the account exists, and however old its hash is', async (t) => {
     const site = await startSite(t)
     const [old, recent] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
     const damaged = await signUp(site, 'Eve')
@@ -112,7 +112,7 @@ describe('a change of the cost', () => {
 })
 
 describe('a stored hash that is damaged or hostile', () => {
-  test('is a failed log-in like any other, and a line for the operator that names the account', async (t) => {
+  test('B8 is a failed log-in like any other, and a line for the operator that names the account', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const hash = await hashOf(site)

@@ -4,7 +4,7 @@ import { dictionary } from '@zxcvbn-ts/language-common'
 import { isCommonPassword } from './common-password.ts'
 
 describe('isCommonPassword', () => {
-  test('knows every one of the list that is long enough for a password, in any case', () => {
+  test('B7 knows every one of the list that is long enough for a password, in any case', () => {
     const list = dictionary['passwords-common'].filter((password) => password.length >= 8)
 
     assert.ok(list.length >= 3000)

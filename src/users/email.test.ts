@@ -21,7 +21,7 @@ describe('emailProblem', () => {
     for (const email of good) assert.equal(emailProblem(email), undefined, email)
   })
 
-  test('refuses everything that is none, is two, or only looks like one', () => {
+  test('K6 K7 S34 refuses everything that is none, is two, or only looks like one', () => {
     const bad = [
       ...[
         'ada',
@@ -81,7 +81,7 @@ describe('emailProblem', () => {
     assert.match(emailProblem(`n${longest}`) ?? '', /254 characters or fewer/)
   })
 
-  test('lets nothing pass but one @ between printable ASCII without quotes, commas and brackets', () => {
+  test('K7 lets nothing pass but one @ between printable ASCII without quotes, commas and brackets', () => {
     const almost = fc.string({
       unit: fc.constantFrom(...'aZ9.-_+@ ,;:"<>()[]\\\0\n\u00e9\uff20'),
       maxLength: 24,
@@ -95,7 +95,7 @@ describe('emailProblem', () => {
     )
   })
 
-  test('looks no further when there is too much', () => {
+  test('K7 looks no further when there is too much', () => {
     const start = performance.now()
     for (const text of [
       'a'.repeat(100_000),

@@ -24,7 +24,7 @@ describe('HashingSlots', () => {
     assert.deepEqual(await Promise.all(all), [0, 1, 2, 3, 4])
   })
 
-  test('refuses at once what finds no place in the queue, and says when to come back', async () => {
+  test('D11 refuses at once what finds no place in the queue, and says when to come back', async () => {
     const slots = new HashingSlots({ slots: 1, duration: 1000 })
     const gate = Promise.withResolvers<void>()
     const all = Array.from({ length: 1 + slots.places }, () => slots.run(() => gate.promise))
@@ -45,12 +45,12 @@ describe('HashingSlots', () => {
     assert.equal(await slots.run(async () => 'free'), 'free')
   })
 
-  test('has at least 64 places, and otherwise as many as five seconds of work', () => {
+  test('D11 has at least 64 places, and otherwise as many as five seconds of work', () => {
     assert.equal(new HashingSlots({ slots: 1, duration: 1000 }).places, 64)
     assert.equal(new HashingSlots({ slots: 4, duration: 50 }).places, 400)
   })
 
-  test('has a slot for each core, shared among the processes, and one in each at least', () => {
+  test('D11 has a slot for each core, shared among the processes, and one in each at least', () => {
     const cores = availableParallelism()
     const placesOf = (processes: number) => new HashingSlots({ processes, duration: 50 }).places
     assert.deepEqual([placesOf(1), placesOf(cores), placesOf(64 * cores)], [100 * cores, 100, 100])

@@ -22,7 +22,7 @@ function ways(site: Site): Record<string, (email: string, secret: string) => Pro
 }
 
 describe('a check of a password', () => {
-  test('takes the work of one hash at the cost of today, on every way, for whoever exists and whoever does not', async (t) => {
+  test('C2 C3 takes the work of one hash at the cost of today, on every way, for whoever exists and whoever does not', async (t) => {
     const site = await startSite(t)
     await signUp(site, 'Ada')
     await signUp(site, 'Bob')
@@ -55,7 +55,7 @@ describe('a check of a password', () => {
 })
 
 describe('sign-up', () => {
-  test('looks an address up before it hashes: one that is taken costs no hash, and is told by its 409', async (t) => {
+  test('C4 looks an address up before it hashes: one that is taken costs no hash, and is told by its 409', async (t) => {
     const site = await startSite(t)
     const hashes = countHashes(t)
     await signUp(site)
@@ -67,7 +67,7 @@ describe('sign-up', () => {
 })
 
 describe('a flood of log-ins', () => {
-  test('keeps no page waiting, and what finds no place is refused at once with 503 and Retry-After', async (t) => {
+  test('D11 keeps no page waiting, and what finds no place is refused at once with 503 and Retry-After', async (t) => {
     const site = await startSite(t)
     const { email } = await signUp(site)
     const ada = await signIn(site, { email })

@@ -14,7 +14,7 @@ function refuses(why: RegExp, ...passwords: string[]): void {
 }
 
 describe('passwordProblem', () => {
-  test('asks for a password, and for 8 code points of it', () => {
+  test('S35 asks for a password, and for 8 code points of it', () => {
     refuses(/^Enter a password\.$/, '')
     refuses(/at least 8 characters/, 'x', 'seven77', '🙂'.repeat(7), 'é'.normalize('NFD').repeat(7))
     accepts('eight ok')
@@ -32,7 +32,7 @@ describe('passwordProblem', () => {
     refuses(/broken character/, 'lone \ud800 surrogate', 'the other \udc00 half')
   })
 
-  test('has no rules for what a password is composed of', () => {
+  test('B5 has no rules for what a password is composed of', () => {
     const odd = [
       'aaaaaaaaaaaaaaaaaaaaaaaa',
       '                 ',
@@ -86,7 +86,7 @@ describe('passwordProblem', () => {
     accepts('9876543298765432', { name: '', email: '' })
   })
 
-  test('accepts what is random', () => {
+  test('B7 accepts what is random', () => {
     for (let count = 0; count < 10_000; count++) accepts(randomBytes(12).toString('base64url'))
   })
 })

@@ -38,14 +38,14 @@ describe('hashPassword', () => {
 describe('verifyPassword', () => {
   const accepts = async (right: string, typed: string) => verifyPassword(typed, await hashPassword(right))
 
-  test('accepts the password and no other', async () => {
+  test('S72 accepts the password and no other', async () => {
     assert.equal(await accepts('correct horse', 'correct horse'), true)
     for (const wrong of ['', 'correct hors', 'Correct horse', 'correct horse ', 'correct  horse']) {
       assert.equal(await accepts('correct horse', wrong), false, wrong)
     }
   })
 
-  test('tells passwords apart by any byte, however late', async () => {
+  test('B2 tells passwords apart by any byte, however late', async () => {
     for (const length of [71, 72, 73, 100, 1000, 1023]) {
       const start = 'x'.repeat(length)
       assert.equal(await accepts(`${start}a`, `${start}a`), true)
@@ -57,7 +57,7 @@ describe('verifyPassword', () => {
     assert.equal(await accepts(`${emoji}🙂`, `${emoji}🙃`), false)
   })
 
-  test('tells passwords with NUL in them apart, which bcrypt by itself does not', async () => {
+  test('B3 tells passwords with NUL in them apart, which bcrypt by itself does not', async () => {
     const alike = [
       'abc',
       'abc\0',
@@ -99,7 +99,7 @@ describe('verifyPassword', () => {
     assert.ok(performance.now() - start < 1000, 'something was hashed')
   })
 
-  test('belongs to no hash that is damaged or dear, and ends', async () => {
+  test('B8 belongs to no hash that is damaged or dear, and ends', async () => {
     const hash = await hashPassword('correct horse')
     const salt = hash.slice(7)
     const planted = [

@@ -8,7 +8,7 @@ import { runServer, temporaryFolder } from '../testing/server-process.ts'
 import { type Site, startSite } from '../testing/site.ts'
 
 describe('passwords', () => {
-  test('are kept as bcrypt hashes of the configured cost, each with a salt of its own', async (t) => {
+  test('B1 are kept as bcrypt hashes of the configured cost, each with a salt of its own', async (t) => {
     const site = await startSite(t, { BCRYPT_COST: '5' })
     for (const name of ['Ada', 'Bob', 'Eve']) await signUp(site, name)
     const hashes = (await sql(site, 'select password_hash from users')).map((row) =>
@@ -21,7 +21,7 @@ describe('passwords', () => {
     assert.equal(new Set(hashes.map((hash) => hash.slice(7, 29))).size, 3, 'salts')
   })
 
-  test('cannot be hashed at a cost below 10 in production: the server does not start', async (t) => {
+  test('B1 cannot be hashed at a cost below 10 in production: the server does not start', async (t) => {
     const { ended } = runServer(t, {
       NODE_ENV: 'production',
       DATA_DIR: await temporaryFolder(t),
@@ -34,7 +34,7 @@ describe('passwords', () => {
     assert.equal(stderr, 'BCRYPT_COST must be a whole number from 10 to 15.\n')
   })
 
-  test('that differ in one character, however late, are different: none is cut (long)', async (t) => {
+  test('B2 that differ in one character, however late, are different: none is cut (long)', async (t) => {
     const site = await startSite(t)
     const characters = [
       ['a', 'b'],
@@ -64,7 +64,7 @@ describe('passwords', () => {
     assert.ok(pairs >= 50, `${pairs} pairs`)
   })
 
-  test('may be 64 characters of any script', async (t) => {
+  test('B2 may be 64 characters of any script', async (t) => {
     const site = await startSite(t)
     for (const [i, character] of ['🙂', '界', 'ш', 'ع', 'a'].entries()) {
       const long = `${character.repeat(63)}!`
@@ -74,7 +74,7 @@ describe('passwords', () => {
     }
   })
 
-  test('with a NUL in them are whole: it ends none and repeats none', async (t) => {
+  test('B3 with a NUL in them are whole: it ends none and repeats none', async (t) => {
     const site = await startSite(t)
     const base = 'zq abcdefgh'
     const alike = [base, `${base}\0`, `${base}\0${base}`, `${base}\0x123`, `${base}\0y123`, `\0${base}`]
@@ -90,7 +90,7 @@ describe('passwords', () => {
     }
   })
 
-  test('are the same composed and decomposed, and in nothing else', async (t) => {
+  test('B4 are the same composed and decomposed, and in nothing else', async (t) => {
     const site = await startSite(t)
     const secret = 'Crème brûlée ﬁn'
     const person = await signUp(site, 'Ada', {
@@ -112,7 +112,7 @@ describe('passwords', () => {
       assert.equal(await logIn(site, person, other), 401, other)
   })
 
-  test('with half a character are refused, 400, and log nobody in', async (t) => {
+  test('B4 with half a character are refused, 400, and log nobody in', async (t) => {
     const site = await startSite(t)
     for (const secret of ['\ud800 lone surrogate', 'lone surrogate \udc00', '\udc00\ud800 the wrong way']) {
       const body = registration('Ada', { password: secret, confirmPassword: secret })
@@ -123,7 +123,7 @@ describe('passwords', () => {
     assert.deepEqual((await dump(site)).users, [])
   })
 
-  test('have no rule but their length, in characters', async (t) => {
+  test('B5 have no rule but their length, in characters', async (t) => {
     const site = await startSite(t)
     const odd = [
       'lower case only',
@@ -171,7 +171,7 @@ describe('passwords', () => {
     }
   })
 
-  test('that are too long are refused before they are hashed, on every way in (long)', async (t) => {
+  test('B6 that are too long are refused before they are hashed, on every way in (long)', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -206,7 +206,7 @@ describe('passwords', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('that everybody uses are refused, and so are those made of what others know, each with the reason (long)', async (t) => {
+  test('B7 that everybody uses are refused, and so are those made of what others know, each with the reason (long)', async (t) => {
     const site = await startSite(t)
     const detailOf = async (secret: string) => {
       const body = registration('Grace Hopper', {
@@ -232,7 +232,7 @@ describe('passwords', () => {
     assert.deepEqual((await dump(site)).users, [])
   })
 
-  test('are shown to nobody, nor are their hashes: on no page, in no record, in no line of the log', async (t) => {
+  test('B10 are shown to nobody, nor are their hashes: on no page, in no record, in no line of the log', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { nameProblem } from './person-name.ts'
 
 describe('nameProblem', () => {
-  test('accepts names in any script, up to 100 code points', () => {
+  test('K9 accepts names in any script, up to 100 code points', () => {
     const names = [
       'X',
       'Ada Lovelace',
@@ -28,7 +28,7 @@ describe('nameProblem', () => {
     }
   })
 
-  test('refuses what would garble a line or turn it around', () => {
+  test('K6 K9 refuses what would garble a line or turn it around', () => {
     for (const bad of [
       '\0',
       '\n',
@@ -45,7 +45,7 @@ describe('nameProblem', () => {
     }
   })
 
-  test('refuses names that cannot be seen', () => {
+  test('K9 refuses names that cannot be seen', () => {
     for (const name of [
       '\u200B',
       '\u200D\u2060\uFEFF',

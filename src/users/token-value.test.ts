@@ -8,7 +8,7 @@ import { newTokenValue, randomPart, storedToken, withChecksum } from './token-va
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 describe('newTokenValue', () => {
-  test('is kauth_, 43 base64url characters of 32 random bytes, and 6 of their CRC-32', () => {
+  test('M1 is kauth_, 43 base64url characters of 32 random bytes, and 6 of their CRC-32', () => {
     const value = newTokenValue()
     const [, random = '', sum = ''] = /^kauth_([\w-]{43})([\w-]{6})$/.exec(value) ?? []
     const bytes = Buffer.from(random, 'base64url')

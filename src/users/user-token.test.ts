@@ -12,7 +12,7 @@ import { issueToken, UserToken } from './user-token.ts'
 const day = 24 * 60 * 60 * 1000
 
 describe('UserToken', () => {
-  test('has the columns id, value and user_id, all required; the value is unique, the user a foreign key', async (t) => {
+  test('S27 S30 S31 has the columns id, value and user_id, all required; the value is unique, the user a foreign key', async (t) => {
     const site = await startSite(t)
     const { required, foreignKeys } = await describeTable(site, 'user_tokens')
     for (const name of ['id', 'value', 'user_id']) assert.ok(required.includes(name), name)
@@ -32,7 +32,7 @@ describe('UserToken', () => {
     )
   })
 
-  test('belongs to its user, and goes with them', async (t) => {
+  test('S31 belongs to its user, and goes with them', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const token = await takeToken(site, person)
@@ -47,7 +47,7 @@ describe('UserToken', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('is valid until it expires, and not a moment longer', async (t) => {
+  test('S32 is valid until it expires, and not a moment longer', async (t) => {
     const site = await startSite(t)
     await takeToken(site, await signUp(site))
     const [token = assert.fail()] = await site.orm.em.fork().findAll(UserToken)
@@ -66,7 +66,7 @@ describe('UserToken', () => {
 })
 
 describe('issueToken', () => {
-  test('makes a token that is good for 30 days, and the digest that is stored of it', () => {
+  test('S75 makes a token that is good for 30 days, and the digest that is stored of it', () => {
     const now = Date.UTC(2030, 0, 1)
     const { token, value, expiresAt } = issueToken(now)
     assert.match(token, /^kauth_[\w-]{49}$/)

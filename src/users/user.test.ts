@@ -10,7 +10,7 @@ import { User } from './user.ts'
 
 describe('User', () => {
   for (const table of ['users', 'admins']) {
-    test(`${table} has the columns id, name, email and password_hash, all required, and those of the application`, async (t) => {
+    test(`S26 ${table} has the columns id, name, email and password_hash, all required, and those of the application`, async (t) => {
       const site = await startSite(t)
       const { columns, required, primaryKey } = await describeTable(site, table)
       for (const name of ['id', 'name', 'email', 'password_hash', 'email_key'])
@@ -19,7 +19,7 @@ describe('User', () => {
       assert.ok(columns.includes('disabled_at'))
     })
 
-    test(`${table} takes no e-mail address twice, in any case`, async (t) => {
+    test(`K8 S27 S30 ${table} takes no e-mail address twice, in any case`, async (t) => {
       const site = await startSite(t)
       const insert = async (email: string, emailKey: string) => {
         const em = site.orm.em.fork()
@@ -32,7 +32,7 @@ describe('User', () => {
     })
   }
 
-  test('is given an id on creation, and keeps the lower-cased address beside the entered one', async (t) => {
+  test('C6 S25 is given an id on creation, and keeps the lower-cased address beside the entered one', async (t) => {
     const site = await startSite(t)
     const { id } = await signUp(site, 'Ada', { email: 'Ada@Example.com' })
     const user = await site.orm.em.fork().findOneOrFail(User, id)
@@ -41,7 +41,7 @@ describe('User', () => {
     assert.equal(user.sessionID, id)
   })
 
-  test('verifies its own password and no other', async (t) => {
+  test('S72 verifies its own password and no other', async (t) => {
     const site = await startSite(t)
     const { id } = await signUp(site)
     const user = await site.orm.em.fork().findOneOrFail(User, id)
@@ -67,7 +67,7 @@ describe('User', () => {
     assert.doesNotMatch(told.join().replaceAll(id, ''), /aaa|\$/)
   })
 
-  test('tells nothing but id, name and email when it is turned into JSON', async (t) => {
+  test('B10 tells nothing but id, name and email when it is turned into JSON', async (t) => {
     const site = await startSite(t)
     const { id } = await signUp(site)
     const grace = await addAdmin(site)

@@ -106,7 +106,7 @@ describe('verifyCompact', () => {
     }
   })
 
-  test('never takes `none`, in whatever spelling, signed or not', () => {
+  test('J1 never takes `none`, in whatever spelling, signed or not', () => {
     const spellings = ['none', 'None', 'NONE', 'nOnE', 'noné', ' none', 'none\0', '', 'null', 'HS0']
     const others = [
       'hs256',
@@ -143,7 +143,7 @@ describe('verifyCompact', () => {
     assert.equal(payloadOf(forge({ alg: 'none' }), jwks.HS256, ['none']), undefined, 'not even when asked to')
   })
 
-  test('takes no public key for a secret, in whatever encoding', () => {
+  test('J2 takes no public key for a secret, in whatever encoding', () => {
     for (const { publicKey } of Object.values(pairs)) {
       const jwk = publicKey.export({ format: 'jwk' })
       const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
@@ -208,7 +208,7 @@ describe('verifyCompact', () => {
     assert.equal(payloadOf(token('der'), jwks.ES256), undefined)
   })
 
-  test('refuses every edit of one character (long)', () => {
+  test('J4 refuses every edit of one character (long)', () => {
     const input = `${encode('{"alg":"EdDSA"}')}.${encode('{"a":1}')}`
     const token = `${input}.${encode(sign(null, Buffer.from(input), pairs.EdDSA.privateKey))}`
     assert.equal(payloadOf(token, jwks.EdDSA), '{"a":1}')
@@ -251,7 +251,7 @@ describe('verifyCompact', () => {
 describe('openCompact', () => {
   const unasked = () => assert.fail('asked for keys')
 
-  test('looks at nothing of a token that is too long or has not three parts', () => {
+  test('J10 looks at nothing of a token that is too long or has not three parts', () => {
     const [header, payload, mac] = forge({ alg: 'HS256' }).split('.')
     const jwe = encode(
       JSON.stringify({
@@ -277,7 +277,7 @@ describe('openCompact', () => {
     for (const token of bad) assert.equal(openCompact(token, unasked), undefined, token.slice(0, 100))
   })
 
-  test('takes 8 KB and not a character more', () => {
+  test('J10 takes 8 KB and not a character more', () => {
     const key = new JWTKey(secret)
     const [header = '', , mac = ''] = forge({ alg: 'HS256' }).split('.')
     const sized = (bytes: number) => forge({ alg: 'HS256' }, 'a'.repeat(bytes))
@@ -340,7 +340,7 @@ describe('parseHeader', () => {
     }
   })
 
-  test('refuses extensions, zipped content and keys that the sender brings along, whatever they say', () => {
+  test('J3 refuses extensions, zipped content and keys that the sender brings along, whatever they say', () => {
     for (const name of ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5c', 'x5u']) {
       for (const value of [
         null,
@@ -359,7 +359,7 @@ describe('parseHeader', () => {
     }
   })
 
-  test('refuses what is not strict JSON in strict base64url', () => {
+  test('J11 refuses what is not strict JSON in strict base64url', () => {
     const good = '{"alg":"HS256"}'
     assert.ok(parseHeader(encode(good)))
     const bad = [
@@ -397,7 +397,7 @@ describe('decodeBase64url', () => {
     fc.assert(property)
   })
 
-  test('refuses padding, white space, the other alphabet, stray bits and lengths that cannot be', () => {
+  test('J4 refuses padding, white space, the other alphabet, stray bits and lengths that cannot be', () => {
     const bad = [
       'AA==',
       'AAA=',

@@ -166,7 +166,7 @@ describe('jose, as the referee', () => {
     assert.ok(accepted > 200, `only ${accepted} were accepted`)
   })
 
-  test('refuses no token that we accept, however it was edited (long)', async () => {
+  test('J4 refuses no token that we accept, however it was edited (long)', async () => {
     const edit = fc.record({
       at: fc.nat({ max: 400 }),
       remove: fc.nat({ max: 3 }),

@@ -44,7 +44,7 @@ describe('JWTKey', () => {
     }
   })
 
-  test('refuses weak keys, other curves and other kinds, and says why', () => {
+  test('J5 refuses weak keys, other curves and other kinds, and says why', () => {
     const { publicKey: wide } = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 3 })
     const cases: [KeyObject, RegExp][] = [
       [createSecretKey(Buffer.alloc(31)), /32 bytes or more; this one has 31/],
@@ -62,7 +62,7 @@ describe('JWTKey', () => {
     }
   })
 
-  test('refuses an RSA key of a generator whose private keys can be computed (CVE-2017-15361)', () => {
+  test('J5 refuses an RSA key of a generator whose private keys can be computed (CVE-2017-15361)', () => {
     // Wycheproof, json_web_key_test, tcId 7.
     const n =
       'AanFpofbj7KjD4Lf-N2hVMKR7yewSyXhhbirIMTGpfYEhZ_lnt5UoK98DnKIgArXGTu3MaW_HhFw16HGaTDUHqPrId7fe4r11CqRw09yBFuW79V8sYIwHdzCaWflUI6auImYbVfoN9_nD5n8N8SY9DwXw7mwZM9wREPXoDPgOoIWl6q_MPsp7n0zs3Z5ZaiQWOOzl1S9OhwAfSiiOwz6efnXEaxuTEtPd7BjSx7NaFka8Dx9U7YqXy2RFj1O9PjyaDGuRh7YXsX3iMUSP_wSyHQg_c_qHRtKUsNSGCT7OZg0hzm2KphtjnayKJvC64vAbROBR4Ubg6Bxg9IQVZ-QYyE'

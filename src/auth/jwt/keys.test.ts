@@ -32,14 +32,14 @@ const pair = () => generateKeyPairSync('ed25519')
 const jwkOf = ({ privateKey } = pair()) => privateKey.export({ format: 'jwk' })
 
 describe('JWTKeys', () => {
-  test('signs exactly the header and the payload of the contract', async () => {
+  test('J7 signs exactly the header and the payload of the contract', async () => {
     const kid = await calculateJwkThumbprint({ kty: 'oct', k: Buffer.from(newer).toString('base64url') })
     const [header, payload] = decode(keysOf([newer]).sign(sessionToken()))
     assert.deepEqual(JSON.parse(header ?? ''), { alg: 'HS256', typ: 'JWT', kid })
     assert.deepEqual(JSON.parse(payload ?? ''), claims)
   })
 
-  test('verifies what it signed from creation until 899 seconds later, and not at 900', () => {
+  test('S40 S94 verifies what it signed from creation until 899 seconds later, and not at 900', () => {
     let now = made * 1000 + 999
     const keys = keysOf([newer], { now: () => now })
     const creation = now
@@ -70,7 +70,7 @@ describe('JWTKeys', () => {
     }
   })
 
-  test('signs with the newest key, and verifies with each until it is removed', () => {
+  test('F3 J12 signs with the newest key, and verifies with each until it is removed', () => {
     const before = keysOf([older])
     const during = keysOf([newer, older])
     const after = keysOf([newer])
@@ -86,7 +86,7 @@ describe('JWTKeys', () => {
     )
   })
 
-  test('rotates from one kind of key pair to another', () => {
+  test('J12 rotates from one kind of key pair to another', () => {
     const ec = pemOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)
     const ed = jwkOf()
     const old = new JWTKeys({ keys: [ed], ...names })
@@ -178,7 +178,7 @@ describe('JWTKeys', () => {
     assert.equal(keysOf([], { keys: [jwk] }).verify(forged, SessionToken), undefined)
   })
 
-  test('knows the key by `kid`, and tries those of the right kind where there is none', () => {
+  test('J3 knows the key by `kid`, and tries those of the right kind where there is none', () => {
     const keys = keysOf([newer, older])
     const kids = [newer, older].map(
       (secret) => JSON.parse(decode(keysOf([secret]).sign(sessionToken()))[0] ?? '').kid,
@@ -217,7 +217,7 @@ describe('JWTKeys', () => {
     for (const kid of tricks) assert.equal(accepts({ kid }), false, JSON.stringify(kid))
   })
 
-  test('needs the type, in any case and with or without `application/`', () => {
+  test('J7 needs the type, in any case and with or without `application/`', () => {
     const keys = keysOf([newer])
     SessionToken.authenticator(keys)
     const accepts = (typ: unknown) => keys.verify(forge({ alg: 'HS256', typ }), SessionToken) !== undefined
@@ -239,7 +239,7 @@ describe('JWTKeys', () => {
       assert.equal(accepts(typ), false, JSON.stringify(typ))
   })
 
-  test('refuses tokens by or for others, and of a wrong form', () => {
+  test('J11 refuses tokens by or for others, and of a wrong form', () => {
     const keys = keysOf([newer])
     const header = { alg: 'HS256', typ: 'JWT' }
     const text = JSON.stringify(claims)
@@ -273,7 +273,7 @@ describe('JWTKeys', () => {
       assert.equal(keys.verify(forge(header, payload), SessionToken), undefined, JSON.stringify(payload))
   })
 
-  test('needs an issuer and an audience', () => {
+  test('J7 needs an issuer and an audience', () => {
     for (const wrong of [{ issuer: '' }, { audience: '' }]) {
       assert.throws(() => keysOf([newer], wrong), {
         code: 'ERR_AUTH_MISUSE',
@@ -282,7 +282,7 @@ describe('JWTKeys', () => {
     }
   })
 
-  test('refuses no key, a weak one, one twice, and secrets mixed with key pairs', () => {
+  test('J5 refuses no key, a weak one, one twice, and secrets mixed with key pairs', () => {
     const jwk = jwkOf()
     const cases: [Partial<JWTKeysOptions>, RegExp][] = [
       [{ secrets: [] }, /need a key/],

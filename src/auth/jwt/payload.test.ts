@@ -61,7 +61,7 @@ async function start(t: TestContext, keys: JWTKeys, ...more: AuthMiddleware[]) {
 }
 
 describe('JWTPayload', () => {
-  test('is subclassed in a handful of lines', () => {
+  test('S14 is subclassed in a handful of lines', () => {
     const keys = newKeys()
     Invitation.authenticator(keys)
     const invitation = keys.verify(keys.sign(new Invitation('ada@example.com')), Invitation)
@@ -97,7 +97,7 @@ describe('JWTPayload', () => {
     }
   })
 
-  test('is never taken for another class with the same keys', () => {
+  test('J7 is never taken for another class with the same keys', () => {
     class Lookalike extends SessionToken {}
     class Typed extends SessionToken {
       static override readonly typ = 'jwt'
@@ -120,19 +120,19 @@ describe('JWTPayload', () => {
 describe('SessionToken', () => {
   const expiration = new Date(1_800_000_000_000)
 
-  test('expires 900 seconds after it was made', (t) => {
+  test('S38 expires 900 seconds after it was made', (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: 1_700_000_000_123 })
     assert.equal(new SessionToken(id).expiration.getTime(), 1_700_000_900_123)
   })
 
-  test('takes any UUID as its user, in lower case', () => {
+  test('S39 takes any UUID as its user, in lower case', () => {
     for (const userId of [id, id.toUpperCase(), '00000000-0000-0000-0000-000000000000']) {
       const token = SessionToken.parse({ userId, exp: 1, extra: true }, expiration)
       assert.deepEqual(token, new SessionToken(userId.toLowerCase(), expiration))
     }
   })
 
-  test('takes nothing else, before anybody could ask a database for it', () => {
+  test('J8 S39 takes nothing else, before anybody could ask a database for it', () => {
     const wrong: unknown[] = [
       ...[
         undefined,
@@ -191,7 +191,7 @@ describe('SessionToken', () => {
 })
 
 describe('SessionToken.authenticator', () => {
-  test('logs in the payload of a good token', async (t) => {
+  test('S93 logs in the payload of a good token', async (t) => {
     const keys = new JWTKeys({ secrets: [secret], ...names })
     const get = await start(t, keys)
     const token = keys.sign(new SessionToken(id))
@@ -226,7 +226,7 @@ describe('SessionToken.authenticator', () => {
     assert.deepEqual(await (await get(`Bearer ${token}`)).json(), {})
   })
 
-  test('makes authorization mandatory with a guard behind it', async (t) => {
+  test('S93 makes authorization mandatory with a guard behind it', async (t) => {
     const keys = new JWTKeys({ secrets: [secret], ...names })
     const get = await start(t, keys, guard(SessionToken))
     assert.equal((await get(`Bearer ${keys.sign(new SessionToken(id))}`)).status, 200)
@@ -241,7 +241,7 @@ describe('SessionToken.authenticator', () => {
 })
 
 describe('JWTAuthenticator', () => {
-  test('authenticates the class that it was made for', () => {
+  test('S14 authenticates the class that it was made for', () => {
     const keys = new JWTKeys({ secrets: [secret], ...names })
     assert.equal(new JWTAuthenticator(SessionToken, keys).user, SessionToken)
   })

@@ -64,7 +64,7 @@ describe('readKey', () => {
     assert.equal(readKey(rsa).alg, 'RS256')
   })
 
-  test('honours `use`, `key_ops` and `alg`', () => {
+  test('J5 honours `use`, `key_ops` and `alg`', () => {
     for (const jwk of [ec, ed, rsa, secret]) {
       assert.ok(readKey({ ...jwk, use: 'sig', key_ops: ['sign', 'verify'], alg: readKey(jwk).alg }))
       for (const use of ['enc', '', null, ['sig']]) refused({ ...jwk, use }, /`use`/)

@@ -101,7 +101,7 @@ describe('LookUp', () => {
     assert.equal('secret' in JSON.parse(JSON.stringify(user)), false)
   })
 
-  test('reads a date that was written as text as MikroORM does, in whatever zone the machine is', async (t) => {
+  test('M4 reads a date that was written as text as MikroORM does, in whatever zone the machine is', async (t) => {
     const Schema = defineEntity({
       name: 'Dated',
       properties: { id: p.string().primary(), at: p.datetime() },

@@ -78,7 +78,7 @@ const strangers = [
 ]
 
 describe('ModelAuthenticatable', () => {
-  test('lets in by a Basic header whose name and password are right, and nobody else', async (t) => {
+  test('S10 S54 S78 lets in by a Basic header whose name and password are right, and nobody else', async (t) => {
     const { User } = users()
     const { orm } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
@@ -123,7 +123,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada@example.org:terces') })).status, 401)
   })
 
-  test('lets in by a form and by JSON, and nobody else', async (t) => {
+  test('S12 S59 S79 lets in by a form and by JSON, and nobody else', async (t) => {
     const { User } = users()
     const { orm } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
@@ -147,7 +147,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 401)
   })
 
-  test('compares the name exactly, also where the column does not', async (t) => {
+  test('S72 compares the name exactly, also where the column does not', async (t) => {
     const UserSchema = defineEntity({
       name: 'User',
       properties: { ...properties, email: p.string().unique().collation('NOCASE') },
@@ -183,7 +183,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada@example.org:') })).status, 200)
   })
 
-  test('asks the database for nothing but text', async (t) => {
+  test('K3 asks the database for nothing but text', async (t) => {
     const { User, nobodies } = users()
     const { orm, statements } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
@@ -272,7 +272,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 200)
   })
 
-  test('answers with a user without the hash, though nobody has hidden it, unless the model says otherwise', async (t) => {
+  test('P9 answers with a user without the hash, though nobody has hidden it, unless the model says otherwise', async (t) => {
     const shown = { ...properties, passwordHash: p.string() }
     const UserSchema = defineEntity({ name: 'User', properties: shown })
     class User extends ModelAuthenticatable(UserSchema.class, {
@@ -507,7 +507,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await browser.get('/')).status, 401)
   })
 
-  test('tells plain JavaScript at once what a model lacks', () => {
+  test('S78 tells plain JavaScript at once what a model lacks', () => {
     const UserSchema = defineEntity({ name: 'User', properties })
     // @ts-expect-error: this is what the compiler would have said.
     class User extends ModelAuthenticatable(UserSchema.class, {
@@ -520,7 +520,7 @@ describe('ModelAuthenticatable', () => {
     assert.throws(() => User.credentialsAuthenticator(), sentence)
   })
 
-  test('has the name of the specification for form log-in too', () => {
+  test('S12 has the name of the specification for form log-in too', () => {
     assert.equal(ModelCredentialsAuthenticatable, ModelAuthenticatable)
   })
 

@@ -76,7 +76,7 @@ async function serveSessions(
 }
 
 describe('ModelSessionAuthenticatable', () => {
-  test('requires nothing, and remembers an entity by its primary key', async (t) => {
+  test('S13 S81 requires nothing, and remembers an entity by its primary key', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const id = crypto.randomUUID()
@@ -233,7 +233,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(await (await browser.get('/')).text(), 'true')
   })
 
-  test('looks in the database that is named', async (t) => {
+  test('S81 looks in the database that is named', async (t) => {
     const User = users()
     const main = await openORM(t, User)
     const archive = await openORM(t, User)

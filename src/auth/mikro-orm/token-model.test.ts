@@ -56,7 +56,7 @@ const tokenOf = (user: { id: string }, value: string) => ({ id: crypto.randomUUI
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
 describe('ModelTokenAuthenticatable', () => {
-  test('lets in by a token that is stored, and nobody else', async (t) => {
+  test('S11 S80 lets in by a token that is stored, and nobody else', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm } = await openORM(t, User, Token)
     await orm.em.fork().insert(User, ada)
@@ -86,7 +86,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal((await fetch(url)).status, 401)
   })
 
-  test('logs in the token and its user, who is ready for use', async (t) => {
+  test('S76 logs in the token and its user, who is ready for use', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm } = await openORM(t, User, Token)
     await orm.em.fork().insert(User, ada)
@@ -144,7 +144,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal(Own.prototype.toJSON, Named.prototype.toJSON)
   })
 
-  test('deletes a token that is no longer valid when it is used, and lets nobody in', async (t) => {
+  test('S49 S76 deletes a token that is no longer valid when it is used, and lets nobody in', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm } = await openORM(t, User, Token)
     await orm.em.fork().insert(User, ada)
@@ -208,7 +208,7 @@ describe('ModelTokenAuthenticatable', () => {
     }
   })
 
-  test('survives ten uses at once of a token that is no longer valid', async (t) => {
+  test('M3 survives ten uses at once of a token that is no longer valid', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm, statements } = await openORM(t, User, Token)
     await orm.em.fork().insert(User, ada)
@@ -446,7 +446,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal(await main.orm.em.fork().count(Token), 1)
   })
 
-  test('tells plain JavaScript at once what a model lacks', () => {
+  test('S32 tells plain JavaScript at once what a model lacks', () => {
     const TokenSchema = defineEntity({
       name: 'Token',
       properties: { id: id(), value: p.string(), user: p.string() },
@@ -480,7 +480,7 @@ describe('ModelTokenAuthenticatable', () => {
     })
   })
 
-  test('names the relation that is none', async (t) => {
+  test('S80 names the relation that is none', async (t) => {
     const TokenSchema = defineEntity({
       name: 'Token',
       properties: { id: id(), value: p.string(), user: p.string() },
@@ -515,7 +515,7 @@ describe('ModelTokenAuthenticatable', () => {
 })
 
 describe('generateToken', () => {
-  test('makes 16 random bytes in base64, as the specification says, or as many as it is told', () => {
+  test('S77 makes 16 random bytes in base64, as the specification says, or as many as it is told', () => {
     assert.equal(Buffer.from(generateToken(), 'base64').length, 16)
     assert.match(generateToken(), /^[\w+/]{22}==$/)
     assert.equal(Buffer.from(generateToken(32), 'base64').length, 32)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { rm, writeFile } from 'node:fs/promises'
 import { Agent, type IncomingMessage, request } from 'node:http'
@@ -104,7 +105,7 @@ describe('workers in the middle of the traffic', { concurrency: 2 }, () => {
     assert.deepEqual([server.workers().length, server.lines('stopped').length], [4, 2])
   })
 
-  test('that are killed again and again are replaced, have lost nothing that they acknowledged, and leave nobody waiting', {
+  test('N5 that are killed again and again are replaced, have lost nothing that they acknowledged, and leave nobody waiting', {
     timeout: 120_000,
   }, async (t) => {
     const folder = await temporaryFolder(t)
@@ -120,7 +121,7 @@ describe('workers in the middle of the traffic', { concurrency: 2 }, () => {
     const busy = Promise.all([server, server, newcomers, newcomers, newcomers].map(keepBusy))
     const killed = new Set<number>()
     while (killed.size < 5) {
-      await Promise.race([ledger.more(20 + Math.floor(Math.random() * 40)), busy])
+      await Promise.race([ledger.more(20 + Math.floor(randomInt(40))), busy])
       const alive = server.workers().filter((pid) => !killed.has(pid))
       const pid = alive[killed.size % alive.length] ?? assert.fail('nobody serves')
       process.kill(pid, 'SIGKILL')

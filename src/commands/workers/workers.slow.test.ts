@@ -58,7 +58,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     )
   })
 
-  test('that end are replaced at once, and the log says so', async (t) => {
+  test('N7 that end are replaced at once, and the log says so', async (t) => {
     const server = await startWorkers(t)
     const [first = 0] = workersOf(server)
     process.kill(first, 'SIGKILL')
@@ -68,7 +68,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
   })
 
-  test('finish what they accepted on SIGTERM, all of them, and then the primary ends with 0', async (t) => {
+  test('N6 finish what they accepted on SIGTERM, all of them, and then the primary ends with 0', async (t) => {
     const server = await startWorkers(t, { DRAIN_SECONDS: '1' })
     const body = JSON.stringify(registration('Ada'))
     const headers = {

@@ -33,7 +33,7 @@ const losses: Record<string, (proxy: DatabaseProxy) => void> = {
 
 describe('a PostgreSQL behind a network', onlyPostgres, () => {
   for (const [what, lose] of Object.entries(losses)) {
-    test(`is away while ${what}, and there is no session, token or connection the less when it is back`, async (t) => {
+    test(`N2 is away while ${what}, and there is no session, token or connection the less when it is back`, async (t) => {
       const { site, proxy, assertAway, assertWell, ada } = await scene(t)
       for (let round = 0; round < 2; round += 1) {
         lose(proxy)
@@ -48,7 +48,7 @@ describe('a PostgreSQL behind a network', onlyPostgres, () => {
     })
   }
 
-  test('is there again at once for whom a firewall has forgotten', async (t) => {
+  test('N2 is there again at once for whom a firewall has forgotten', async (t) => {
     const { proxy, assertWell, ada } = await scene(t)
     const many = () => Promise.all(Array.from({ length: 50 }, () => ada.get('/me')))
     await many()
@@ -68,7 +68,7 @@ describe('a PostgreSQL behind a network', onlyPostgres, () => {
     await assertWell()
   })
 
-  test('may end its connections again and again', async (t) => {
+  test('N7 may end its connections again and again', async (t) => {
     const { site, proxy, database, assertWell, ada } = await scene(t)
     const name = new URL(database.url).pathname.slice(1)
     let isOver = false

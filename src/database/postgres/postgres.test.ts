@@ -47,7 +47,7 @@ async function refusal(url: string): Promise<string> {
 }
 
 describe('openDatabase on PostgreSQL', onlyPostgres, () => {
-  test('C-config-3 creates the tables, and opens them again', async (t) => {
+  test('creates the tables, and opens them again', async (t) => {
     const { open } = await emptyDatabase(t)
     await open()
     const second = await open()

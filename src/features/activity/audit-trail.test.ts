@@ -65,7 +65,7 @@ async function openTrail(t: TestContext, { level = 'info' } = {}) {
 }
 
 describe('AuditTrail', () => {
-  test('writes a line and a row that say the same: who, what, from where, on which request', async (t) => {
+  test('O3 writes a line and a row that say the same: who, what, from where, on which request', async (t) => {
     const { audit, lines, rows } = await openTrail(t)
     await audit.record(signedIn)
     const [line, ...more] = lines.map((each) => JSON.parse(each))
@@ -88,7 +88,7 @@ describe('AuditTrail', () => {
     assert.deepEqual([more, (await rows()).length], [[], 1])
   })
 
-  test('finds out whose password was tried, with the same statements for an account that does not exist', async (t) => {
+  test('C2 finds out whose password was tried, with the same statements for an account that does not exist', async (t) => {
     const { audit, lines, rows, statements, addUser } = await openTrail(t)
     const known = await addUser('Grace@example.com')
     const disabled = await addUser('eve@example.com', new Date())
@@ -185,7 +185,7 @@ describe('AuditTrail', () => {
     assert.deepEqual([(await rows()).length, lines.length], [2, 101])
   })
 
-  test('writes a row of what its owner can do again and again at no cost once a minute, so that the rest stays in sight', async (t) => {
+  test('O3 writes a row of what its owner can do again and again at no cost once a minute, so that the rest stays in sight', async (t) => {
     const { audit, clock, lines, rows } = await openTrail(t)
     const cheap = ['name changed', 'other sessions ended'] as const
     await audit.record(signedIn)
@@ -203,7 +203,7 @@ describe('AuditTrail', () => {
     assert.equal((await rows()).length, 7)
   })
 
-  test('cannot be made to hold a forged line, or anything that a terminal obeys', async (t) => {
+  test('O3 cannot be made to hold a forged line, or anything that a terminal obeys', async (t) => {
     const { audit, lines, rows } = await openTrail(t)
     const unit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
     const hostile = fc.oneof(

@@ -24,7 +24,7 @@ describe('Seldom', () => {
     )
   })
 
-  test('remembers at most so much, and what finds no room is not due', () => {
+  test('D9 remembers at most so much, and what finds no room is not due', () => {
     let now = 0
     const seldom = new Seldom(quarter, () => now)
     const due = Array.from({ length: 20_000 }, (_, i) => seldom.isDue(`${i}`)).filter(Boolean)

@@ -16,7 +16,7 @@ const path = '/account/tokens'
 const form = /^kauth_[\w-]{49}$/
 
 describe('POST /account/tokens as JSON', () => {
-  test('makes a token that opens the API until it expires, and shows its value this once', async (t) => {
+  test('M1 makes a token that opens the API until it expires, and shows its value this once', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const before = Date.now()
     const { status, headers, record } = await here.json(path, { name: ' Backup ', days: 7 })
@@ -44,7 +44,7 @@ describe('POST /account/tokens as JSON', () => {
     assert.equal((await site.visitor().get('/me', bearer(String(record.value)))).record.id, person.id)
   })
 
-  test('is good for 30 days unless it says for how many, 1 to 365', async (t) => {
+  test('M4 is good for 30 days unless it says for how many, 1 to 365', async (t) => {
     const { here } = await siteWithSession(t)
     for (const days of [undefined, 1, 30, 365]) {
       const before = Date.now()
@@ -98,7 +98,7 @@ describe('POST /account/tokens as JSON', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('gives 256 random bits each time, of which the database has the SHA-256 and no more (long)', async (t) => {
+  test('M2 gives 256 random bits each time, of which the database has the SHA-256 and no more (long)', async (t) => {
     const { site, here } = await siteWithSession(t)
     const values = new Set<string>()
     for (let i = 0; i < 100; i += 1) values.add(String((await here.json(path, { name: 'x' })).record.value))
@@ -136,7 +136,7 @@ describe('POST /account/tokens as JSON', () => {
 })
 
 describe('POST /account/tokens as a form', () => {
-  test('leads to the page that shows the token; to load that again neither shows it again nor makes another', async (t) => {
+  test('E16 leads to the page that shows the token; to load that again neither shows it again nor makes another', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const before = Date.now()
     const { status, headers, text } = await here.form(path, { name: 'Backup', days: '90' })
@@ -153,7 +153,7 @@ describe('POST /account/tokens as a form', () => {
     assertDaysAfter(before, Number(row?.expires_at), 90)
   })
 
-  test('carries the value in a cookie that no script can read, for a minute; over TLS for this host alone', async (t) => {
+  test('F1 carries the value in a cookie that no script can read, for a minute; over TLS for this host alone', async (t) => {
     const { here } = await siteWithSession(t)
     const { cookies } = await here.form(path, { name: 'x', days: '7' })
     assert.match(
@@ -220,7 +220,7 @@ describe('POST /account/tokens as a form', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('of a session that is ended before the token is written makes nothing', async (t) => {
+  test('M5 of a session that is ended before the token is written makes nothing', async (t) => {
     const { site, person } = await siteWithSession(t)
     const endings = [
       'delete from sessions',
@@ -322,7 +322,7 @@ describe('GET /account/tokens', () => {
 })
 
 describe('POST /account/tokens/:id/revoke', () => {
-  test('ends the token at its next use, and no other', async (t) => {
+  test('M4 ends the token at its next use, and no other', async (t) => {
     const { site, here } = await siteWithSession(t)
     const [one, other] = [await here.json(path, { name: 'One' }), await here.json(path, { name: 'Other' })]
     const { status, text } = await here.post(`${path}/${one.record.id}/revoke`)
@@ -341,7 +341,7 @@ describe('POST /account/tokens/:id/revoke', () => {
     assert.ok(!(await here.page(path)).text.includes('has been revoked'))
   })
 
-  test("answers the same for somebody else's token, one that is revoked, one that never was, and no identifier at all", async (t) => {
+  test("C6 answers the same for somebody else's token, one that is revoked, one that never was, and no identifier at all", async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const bobs = await takeToken(site, await signUp(site, 'Bob'))
     const [row] = await sql(site, 'select id from user_tokens')
@@ -427,7 +427,7 @@ describe('a token in use', () => {
     assert.notEqual((await sql(site, 'select last_used_at from user_tokens'))[0]?.last_used_at, null)
   })
 
-  test('that has expired is deleted by one of ten requests, and none of them is let in or fails', async (t) => {
+  test('M3 that has expired is deleted by one of ten requests, and none of them is let in or fails', async (t) => {
     const { site, person } = await siteWithSession(t)
     const token = bearer(await takeToken(site, person))
     await sql(site, 'update user_tokens set expires_at = ?', [Date.now()])
@@ -455,7 +455,7 @@ describe('a token in use', () => {
 })
 
 describe('making tokens, many of them', () => {
-  test('is refused after 100 in a quarter of an hour, by whichever way they were made, on both faces (long)', async (t) => {
+  test('D12 is refused after 100 in a quarter of an hour, by whichever way they were made, on both faces (long)', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const person = await signUp(site)
     const here = await signIn(site, person)

@@ -14,7 +14,7 @@ const refusedToken = 'Bearer realm="restricted", error="invalid_token"'
 const basicChallenge = 'Basic realm="restricted", charset="UTF-8"'
 
 describe('GET /me', () => {
-  test('answers with the user record to a session, an opaque token and a signed one', async (t) => {
+  test('S61 S88 answers with the user record to a session, an opaque token and a signed one', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const answers = [
@@ -29,7 +29,7 @@ describe('GET /me', () => {
     }
   })
 
-  test('refuses a stranger, 401, with a challenge and no error code', async (t) => {
+  test('A3 S63 S98 refuses a stranger, 401, with a challenge and no error code', async (t) => {
     const site = await startSite(t)
     const { status, challenges } = await site.visitor().get('/me')
     assert.deepEqual([status, challenges], [401, [bearerChallenge]])
@@ -38,7 +38,7 @@ describe('GET /me', () => {
     assert.match(page.text, /<a class="button" href="\/login">/)
   })
 
-  test('refuses any token that is not good, 401 invalid_token', async (t) => {
+  test('A8 S63 S96 refuses any token that is not good, 401 invalid_token', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const token = await takeToken(site, person)
@@ -69,7 +69,7 @@ describe('GET /me', () => {
     }
   })
 
-  test('takes no password, and no token from anywhere but the header', async (t) => {
+  test('A4 takes no password, and no token from anywhere but the header', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const token = await takeToken(site, person)
@@ -92,7 +92,7 @@ describe('GET /me', () => {
       assert.equal((await site.visitor().get('/me', { authorization: `${scheme} ${token}` })).status, 200)
   })
 
-  test('takes two Authorization headers for none', async (t) => {
+  test('A4 takes two Authorization headers for none', async (t) => {
     const site = await startSite(t)
     const token = await takeToken(site, await signUp(site))
     const lines = [`Authorization: Bearer ${token}`, `Authorization: Bearer ${token}`]
@@ -100,7 +100,7 @@ describe('GET /me', () => {
     assert.match(await raw(site.url, ['GET /me HTTP/1.1', 'Host: x', ...lines.slice(1)]), /^HTTP\/1\.1 200 /)
   })
 
-  test('deletes the record of a token that is over', async (t) => {
+  test('S49 deletes the record of a token that is over', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const [over, good] = [await takeToken(site, person), await takeToken(site, person)]
@@ -133,7 +133,7 @@ describe('GET /me', () => {
     assert.equal((await ada.get('/me')).record.name, 'Ada')
   })
 
-  test('knows neither a disabled nor a deleted user: 401 for the session, the token and the JWT', async (t) => {
+  test('E9 J9 knows neither a disabled nor a deleted user: 401 for the session, the token and the JWT', async (t) => {
     const site = await startSite(t)
     const endings = {
       Disabled: 'update users set disabled_at = 1 where id = ?',
@@ -184,7 +184,7 @@ describe('GET /me', () => {
 })
 
 describe('POST /validateLoggedInUser', () => {
-  test('answers 200 with an empty body to a signed token, and asks no database', async (t) => {
+  test('S65 S90 answers 200 with an empty body to a signed token, and asks no database', async (t) => {
     const site = await startSite(t)
     const jwt = await takeJWT(site, await signUp(site))
     const restore = await hide(site, 'users', 'user_tokens', 'admins', 'sessions')
@@ -193,7 +193,7 @@ describe('POST /validateLoggedInUser', () => {
     await restore()
   })
 
-  test('refuses everything else, 401: a session, an opaque token, a password, a token that is over, nothing', async (t) => {
+  test('S64 S94 refuses everything else, 401: a session, an opaque token, a password, a token that is over, nothing', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const session = await signIn(site, person)
@@ -215,7 +215,7 @@ describe('POST /validateLoggedInUser', () => {
 })
 
 describe('GET /secure', () => {
-  test('lets an admin in by password, as Admin', async (t) => {
+  test('S66 lets an admin in by password, as Admin', async (t) => {
     const site = await startSite(t)
     const grace = await addAdmin(site)
     const { status, record, cookies } = await site.visitor().get('/secure', basic(grace))
@@ -223,7 +223,7 @@ describe('GET /secure', () => {
     assert.deepEqual(cookies, [])
   })
 
-  test('lets a user in by session, opaque token and JWT, as User', async (t) => {
+  test('S66 lets a user in by session, opaque token and JWT, as User', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const answers = [
@@ -245,7 +245,7 @@ describe('GET /secure', () => {
     assert.deepEqual([record.as, record.id], ['Admin', admin.id])
   })
 
-  test('refuses everybody else, 401, with a challenge for each way in', async (t) => {
+  test('A3 S66 refuses everybody else, 401, with a challenge for each way in', async (t) => {
     const site = await startSite(t)
     const user = await signUp(site)
     const admin = await addAdmin(site)

@@ -24,7 +24,7 @@ const change = { currentPassword: password, password: newPassword, confirmPasswo
 const path = '/account/password'
 
 describe('GET /account/password', () => {
-  test('is a form for the owner that password managers understand', async (t) => {
+  test('L7 is a form for the owner that password managers understand', async (t) => {
     const { ada, person } = await siteWithAda(t)
     const { status, text, headers } = await ada.page(path)
     assert.equal(status, 200)
@@ -79,7 +79,7 @@ describe('GET /.well-known/change-password', () => {
 })
 
 describe('POST /account/password', () => {
-  test('changes the password of the form, 303, and says once what has ended', async (t) => {
+  test('E10 changes the password of the form, 303, and says once what has ended', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     await takeToken(site, person)
     await takeToken(site, person)
@@ -94,7 +94,7 @@ describe('POST /account/password', () => {
     assert.equal((await login(newPassword)).status, 200)
   })
 
-  test('ends every other session and every token, and goes on under a new identifier', async (t) => {
+  test('E3 E10 ends every other session and every token, and goes on under a new identifier', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const bobsToken = await takeToken(site, { email: 'bob@example.com' })
@@ -130,7 +130,7 @@ describe('POST /account/password', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('by Basic asks for the current password all the same, and starts no session', async (t) => {
+  test('E10 by Basic asks for the current password all the same, and starts no session', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const missing = await site.visitor().json(path, { ...change, currentPassword: '' }, basic(person))
     assert.equal(missing.status, 400)
@@ -155,7 +155,7 @@ describe('POST /account/password', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('refuses signed tokens from before it, from the next request on, and takes new ones', async (t) => {
+  test('J9 refuses signed tokens from before it, from the next request on, and takes new ones', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const old = await takeJWT(site, person)
     const ask = (route: string, token: string) => site.visitor().get(route, bearer(token))
@@ -169,7 +169,7 @@ describe('POST /account/password', () => {
     assert.equal((await site.visitor().post('/validateLoggedInUser', bearer(old))).status, 200)
   })
 
-  test('takes a signed token that does not say what it was had for, from the very second of the change, for an old one', async (t) => {
+  test('J9 takes a signed token that does not say what it was had for, from the very second of the change, for an old one', async (t) => {
     const { site, person } = await siteWithAda(t)
     const second = Math.floor(Date.now() / 1000) * 1000 - 10_000
     const token = keysOf(site, () => second).sign(
@@ -185,7 +185,7 @@ describe('POST /account/password', () => {
     )
   })
 
-  test('refuses a wrong current password and a bad new one, each at its field and all at once', async (t) => {
+  test('E10 refuses a wrong current password and a bad new one, each at its field and all at once', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     const wrong = { currentPassword: 'wrong canary', password: 'short', confirmPassword: 'other' }
@@ -217,7 +217,7 @@ describe('POST /account/password', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('refuses for a new password what sign-up refuses', async (t) => {
+  test('B7 refuses for a new password what sign-up refuses', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     const bad = [
@@ -264,7 +264,7 @@ describe('POST /account/password', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('counts a wrong current password as a guess, on both faces, and then says when to come back', async (t) => {
+  test('D5 counts a wrong current password as a guess, on both faces, and then says when to come back', async (t) => {
     const { ada, person } = await siteWithAda(t, { THROTTLE: 'on' })
     const wrong = { ...change, currentPassword: 'wrong canary' }
     for (let i = 0; i < 5; i += 1) {
@@ -302,7 +302,7 @@ describe('POST /account/password', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('ten times at once succeeds once, and no other is an error of ours', async (t) => {
+  test('M5 ten times at once succeeds once, and no other is an error of ours', async (t) => {
     const { site, person } = await siteWithAda(t)
     const visitors = await Promise.all(Array.from({ length: 10 }, () => signIn(site, person)))
     const passwords = visitors.map((_, i) => `${newPassword} ${i}`)
@@ -347,7 +347,7 @@ describe('POST /account/password', () => {
     assert.equal((await site.visitor().get('/me', bearer(token))).status, 200)
   })
 
-  test('killed at any moment is done as a whole or not at all, and stays done once it was answered (long)', async (t) => {
+  test('N5 killed at any moment is done as a whole or not at all, and stays done once it was answered (long)', async (t) => {
     const variables = { NODE_ENV: 'test', DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' }
     let server = await startServer(t, variables)
     const person = { email: 'ada@example.com' }

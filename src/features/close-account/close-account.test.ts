@@ -104,7 +104,7 @@ describe('POST /account/close', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('counts a wrong password as a guess, and then says when to come back', async (t) => {
+  test('D5 counts a wrong password as a guess, and then says when to come back', async (t) => {
     const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
     for (let i = 0; i < 10; i += 1)
       assert.equal((await ada.json(path, { password: 'wrong canary' })).status, 400)
@@ -152,7 +152,7 @@ describe('GET /account/closed', () => {
 })
 
 describe('an account that the operator disables', () => {
-  test('is nobody at the next request, by session, token, JWT and password; and again somebody when it is enabled', async (t) => {
+  test('E9 is nobody at the next request, by session, token, JWT and password; and again somebody when it is enabled', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
     const statuses = async () => [

@@ -17,7 +17,7 @@ describe('GET /', () => {
     }
   })
 
-  test('shows who is signed in', async (t) => {
+  test('S91 shows who is signed in', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site, 'Ada'))
     const { status, text } = await ada.page('/')
@@ -129,7 +129,7 @@ describe('GET /login', () => {
     assert.equal((await ada.page(href)).headers.location, '/account/tokens?a=1&b')
   })
 
-  test('sends a signed-in user to a safe next, else to the account', async (t) => {
+  test('S91 sends a signed-in user to a safe next, else to the account', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const sentTo = async (query: string) => {
@@ -146,7 +146,7 @@ describe('GET /login', () => {
 })
 
 describe('GET /account', () => {
-  test('is the page of the signed-in user', async (t) => {
+  test('S67 S91 is the page of the signed-in user', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const { status, text } = await ada.page('/account')
@@ -155,7 +155,7 @@ describe('GET /account', () => {
     assert.match(text, /<dd>ada@example\.com<\/dd>/)
   })
 
-  test('sends a stranger to the login page with 303, the path and query asked for in one encoded parameter', async (t) => {
+  test('S67 sends a stranger to the login page with 303, the path and query asked for in one encoded parameter', async (t) => {
     const site = await startSite(t)
     const sentTo = async (path: string, headers = {}) => {
       const answer = await site.visitor().page(path, headers)
@@ -181,7 +181,7 @@ describe('GET /account', () => {
 })
 
 describe('visitors', () => {
-  test('a visitor who is not signed in gets no cookie and costs no row', async (t) => {
+  test('E13 a visitor who is not signed in gets no cookie and costs no row', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const visitor = site.visitor()
@@ -274,7 +274,7 @@ describe('static files', () => {
 describe('behind TLS', () => {
   const tls = { PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' }
 
-  test('browsers are told to stay there, and the cookie is __Host-session, Secure', async (t) => {
+  test('F1 L4 browsers are told to stay there, and the cookie is __Host-session, Secure', async (t) => {
     const site = await startSite(t, tls)
     const ada = site.visitor()
     await signIn(site, await signUp(site), { visitor: ada })
@@ -285,14 +285,14 @@ describe('behind TLS', () => {
     assert.deepEqual(out.cookies, ['__Host-session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure'])
   })
 
-  test('a session under the name of plain HTTP is nobody’s', async (t) => {
+  test('F2 a session under the name of plain HTTP is nobody’s', async (t) => {
     const site = await startSite(t, tls)
     const ada = await signIn(site, await signUp(site))
     assert.equal((await ada.get('/me')).status, 200)
     assert.equal((await site.visitor(ada.session).get('/me')).status, 401)
   })
 
-  test('without it there is no such header, and the cookie is session', async (t) => {
+  test('F1 L4 without it there is no such header, and the cookie is session', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     assert.equal((await ada.page('/account')).headers['strict-transport-security'], undefined)

@@ -44,7 +44,7 @@ async function siteWithToken(t: TestContext) {
 }
 
 describe('a signed token', () => {
-  test('is refused for any algorithm but ours, however it is spelt, with a right signature, a wrong one and none', async (t) => {
+  test('J1 is refused for any algorithm but ours, however it is spelt, with a right signature, a wrong one and none', async (t) => {
     const { header, payload, ask, statements } = await siteWithToken(t)
     const names = [
       ...[
@@ -74,7 +74,7 @@ describe('a signed token', () => {
     assert.deepEqual(statements(), [])
   })
 
-  test('brings no key along: whatever its header names is refused, and no file or host is asked', async (t) => {
+  test('J3 brings no key along: whatever its header names is refused, and no file or host is asked', async (t) => {
     const { header, payload, ask, statements } = await siteWithToken(t)
     const listener = createServer()
     let connections = 0
@@ -122,7 +122,7 @@ describe('a signed token', () => {
     assert.deepEqual(statements(), [])
   })
 
-  test('is refused for a subject that is no UUID, and for dates, issuers and audiences that are not ours, before any query', async (t) => {
+  test('J6 J8 is refused for a subject that is no UUID, and for dates, issuers and audiences that are not ours, before any query', async (t) => {
     const { header, payload, ask, statements } = await siteWithToken(t)
     const { userId, iat } = payload
     const subjects = [
@@ -206,7 +206,7 @@ describe('a signed token', () => {
     assert.deepEqual(statements(), [])
   })
 
-  test('of a log-in with the old password that was under way at the change opens nothing, however late it was made', async (t) => {
+  test('E10 J9 M6 of a log-in with the old password that was under way at the change opens nothing, however late it was made', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     // The password has been found right, and is to be hashed anew: that waits for the database, and the token for that.
@@ -221,7 +221,7 @@ describe('a signed token', () => {
       assert.equal((await site.visitor().get(path, bearer(String(record.token)))).status, 401, path)
   })
 
-  test('that is had in the very second of a change of the password is good at once', async (t) => {
+  test('J9 that is had in the very second of a change of the password is good at once', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     // The end of this second, or of the next: later than what any token can say of its issue.
@@ -254,7 +254,7 @@ describe('a signed token', () => {
   })
 
   for (const kind of ['ec', 'ed25519', 'rsa'] as const) {
-    test(`of a site whose keys are pairs is no MAC by the public one, in whatever form: ${kind}`, async (t) => {
+    test(`J2 of a site whose keys are pairs is no MAC by the public one, in whatever form: ${kind}`, async (t) => {
       const { publicKey, privateKey } = pairOf(kind)
       const file = join(await temporaryFolder(t), 'key.pem')
       await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }))

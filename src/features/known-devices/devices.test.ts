@@ -29,7 +29,7 @@ describe('Devices', () => {
     )
   })
 
-  test('are given a new value when somebody else signs in, so that no two accounts share an allowance', async (t) => {
+  test('D3 are given a new value when somebody else signs in, so that no two accounts share an allowance', async (t) => {
     const { ada, bob, devices } = await openDevices(t)
     const planted = await devices.remember(undefined, ada.id)
     const value = await devices.remember(planted, bob.id)
@@ -51,7 +51,7 @@ describe('Devices', () => {
     assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 1 }])
   })
 
-  test('are a hundred of a user at most: the one that was seen least recently goes', async (t) => {
+  test('D3 are a hundred of a user at most: the one that was seen least recently goes', async (t) => {
     const { site, ada, bob, clock, devices } = await openDevices(t)
     const others = await devices.remember(undefined, bob.id)
     const values: string[] = []

@@ -56,7 +56,7 @@ describe('POST /account/name', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('changes the name and nothing else, whatever else is sent', async (t) => {
+  test('K5 changes the name and nothing else, whatever else is sent', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const [before] = await sql(site, 'select * from users')
     const more = {

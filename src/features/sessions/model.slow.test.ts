@@ -124,7 +124,7 @@ const steps: Record<string, Step> = {
 const beginning = ['sign in', 'sign in', 'take a token', 'sign in'].map((name) => [name, 0] as const)
 
 describe('an account', () => {
-  test('agrees with a model of it, whatever its owner does in whatever order: 40 stories', async (t) => {
+  test('M5 agrees with a model of it, whatever its owner does in whatever order: 40 stories', async (t) => {
     const script = fc.array(fc.tuple(fc.constantFrom(...Object.keys(steps)), fc.nat(99)), {
       minLength: 3,
       maxLength: 12,

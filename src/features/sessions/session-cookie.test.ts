@@ -18,7 +18,7 @@ const hour = 60 * minute
 const day = 24 * hour
 
 describe('sessions', () => {
-  test('the cookie holds 256 random bits and nothing else, and the database their SHA-256', async (t) => {
+  test('E1 F4 the cookie holds 256 random bits and nothing else, and the database their SHA-256', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ids = new Set<string>()
@@ -32,7 +32,7 @@ describe('sessions', () => {
     }
   })
 
-  test('a digest from a stolen database opens nothing', async (t) => {
+  test('E12 a digest from a stolen database opens nothing', async (t) => {
     const site = await startSite(t)
     await signIn(site, await signUp(site))
     const [row] = await sql(site, 'select digest from sessions')

@@ -26,7 +26,7 @@ describe('SessionStore', () => {
       assert.equal(await get(other), undefined, other)
   })
 
-  test('ends a session that is unused for its idle limit, to the millisecond', async (t) => {
+  test('E7 ends a session that is unused for its idle limit, to the millisecond', async (t) => {
     const { store, get, clock, user } = await storeWithClock(t)
     for (const [isKept, { idle }] of [
       [false, limits.usual],
@@ -43,7 +43,7 @@ describe('SessionStore', () => {
     }
   })
 
-  test('ends a session at its absolute limit, however much it is used', async (t) => {
+  test('E7 ends a session at its absolute limit, however much it is used', async (t) => {
     const { store, get, clock, user } = await storeWithClock(t)
     for (const [isKept, { idle, absolute }] of [
       [false, limits.usual],
@@ -61,7 +61,7 @@ describe('SessionStore', () => {
     }
   })
 
-  test('has limits of 2 and 24 hours, and of 14 and 30 days where it is kept', () => {
+  test('E7 has limits of 2 and 24 hours, and of 14 and 30 days where it is kept', () => {
     const hour = 60 * minute
     const day = 24 * hour
     assert.deepEqual(limits, {
@@ -70,7 +70,7 @@ describe('SessionStore', () => {
     })
   })
 
-  test('writes that a session was used at most once a minute', async (t) => {
+  test('E8 writes that a session was used at most once a minute', async (t) => {
     const { store, get, clock, user, site } = await storeWithClock(t)
     await store.start(id, { user }, usual)
     const before = await changes(site)
@@ -92,7 +92,7 @@ describe('SessionStore', () => {
     assert.equal(await count(site, 'sessions'), 0)
   })
 
-  test('brings back no session that has ended: an update is never an insert', async (t) => {
+  test('E6 brings back no session that has ended: an update is never an insert', async (t) => {
     const { store, get, user, site } = await storeWithClock(t)
     await store.start(id, { user }, usual)
     await store.destroy(id)
@@ -113,7 +113,7 @@ describe('SessionStore', () => {
     assert.equal(await changes(site), before + 1)
   })
 
-  test('keeps 100 sessions of a user: when another starts, the one that was used least recently ends', async (t) => {
+  test('E19 keeps 100 sessions of a user: when another starts, the one that was used least recently ends', async (t) => {
     const { store, get, clock, user, site } = await storeWithClock(t)
     const { id: other } = await signUp(site, 'Bob')
     await store.start('b'.repeat(43), { user: other }, usual)
@@ -146,7 +146,7 @@ describe('SessionStore', () => {
     }
   })
 
-  test('purges what is unused for too long or too old, of either kind, in batches, and nothing else', async (t) => {
+  test('E14 purges what is unused for too long or too old, of either kind, in batches, and nothing else', async (t) => {
     const { store, clock, user, site } = await storeWithClock(t)
     const now = clock.now
     const rows: [name: string, isKept: boolean, used: number, started: number, isOver: boolean][] = [
@@ -179,7 +179,7 @@ describe('SessionStore', () => {
   })
 
   test(
-    'finds by an index what it purges, changes and ends: a million rows that are over cost nobody anything',
+    'E14 finds by an index what it purges, changes and ends: a million rows that are over cost nobody anything',
     onlySqlite(plans),
     async (t) => {
       const { store, get, clock, user, site } = await storeWithClock(t)

@@ -15,7 +15,7 @@ const minute = 60_000
 const newPassword = 'eight wise canaries 1816'
 
 describe('a session that is ended', () => {
-  test('is brought back by no request that is under way, in 500 rounds', async (t) => {
+  test('E6 is brought back by no request that is under way, in 500 rounds', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site, 'Ada')
     const store = new SessionStore(site.orm, site.uses.sessions)
@@ -62,7 +62,7 @@ describe('a session that is ended', () => {
 })
 
 describe('a request whose body is still to come when its session ends', () => {
-  test('does nothing, whatever it asks for, on either face', async (t) => {
+  test('E10 M5 does nothing, whatever it asks for, on either face', async (t) => {
     const { site, person, thief, owner, tokenId } = await siteWithThief(t)
     const other = await signIn(site, person)
     const ofOther = await idOf(site, other.session ?? '')
@@ -103,7 +103,7 @@ describe('a request whose body is still to come when its session ends', () => {
     assert.equal((await owner.get('/me')).record.name, 'Ada')
   })
 
-  test('does nothing where that session alone ends, and all that it reaches for is still there', async (t) => {
+  test('E5 does nothing where that session alone ends, and all that it reaches for is still there', async (t) => {
     const { site, person, owner, tokenId } = await siteWithThief(t)
     const ofOwner = await idOf(site, owner.session ?? '')
     const paths = [

@@ -24,7 +24,7 @@ const safari =
 const path = '/account/sessions'
 
 describe('GET /account/sessions', () => {
-  test('tells of each session its device, when it started and was seen, whether it is kept, and which is this one', async (t) => {
+  test('E11 tells of each session its device, when it started and was seen, whether it is kept, and which is this one', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const phone = await signInFrom(site, person, safari, { remember: 'on' })
     const start = Date.now() - 30 * minute
@@ -151,7 +151,7 @@ describe('GET /account/sessions', () => {
     assert.ok(!page.text.includes('end-others'))
   })
 
-  test('read a thousand times, writes nothing, and once where a minute has passed (long)', async (t) => {
+  test('E8 read a thousand times, writes nothing, and once where a minute has passed (long)', async (t) => {
     const { site, here } = await siteWithSession(t)
     const before = await changes(site)
     for (let i = 0; i < 500; i += 1) await here.get(path)
@@ -206,7 +206,7 @@ describe('POST /account/sessions/:id/end', () => {
     assert.equal((await here.get('/me')).status, 401)
   })
 
-  test("answers the same for somebody else's session, one that has ended, one that never was, and no identifier at all", async (t) => {
+  test("C6 answers the same for somebody else's session, one that has ended, one that never was, and no identifier at all", async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const gone = await signIn(site, person)
@@ -273,7 +273,7 @@ describe('POST /account/sessions/:id/end', () => {
 })
 
 describe('POST /account/sessions/end-others', () => {
-  test('ends every session of the user but this one', async (t) => {
+  test('E11 ends every session of the user but this one', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const others = [await signIn(site, person), await signInFrom(site, person, safari, { remember: 'on' })]
@@ -297,7 +297,7 @@ describe('POST /account/sessions/end-others', () => {
 })
 
 describe('sessions, whatever happens at the same time', () => {
-  test('20 sign-ins of one user at the same time are 20 sessions, and all of them live', async (t) => {
+  test('E17 20 sign-ins of one user at the same time are 20 sessions, and all of them live', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const visitors = await Promise.all(Array.from({ length: 20 }, () => signIn(site, person)))
@@ -306,7 +306,7 @@ describe('sessions, whatever happens at the same time', () => {
     assert.equal((await list(visitors[0] ?? assert.fail())).length, 20)
   })
 
-  test('50 requests at the same time on one session all find it, and leave one row', async (t) => {
+  test('E17 50 requests at the same time on one session all find it, and leave one row', async (t) => {
     const { site, here } = await siteWithSession(t)
     await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
     const answers = await Promise.all(Array.from({ length: 50 }, () => here.get(path)))
@@ -314,7 +314,7 @@ describe('sessions, whatever happens at the same time', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('a user has at most 100 sessions: the one that was seen least recently goes when another starts (long)', async (t) => {
+  test('E19 a user has at most 100 sessions: the one that was seen least recently goes when another starts (long)', async (t) => {
     assert.equal(mostSessions, 100)
     const { site, person, here: first } = await siteWithSession(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
@@ -332,7 +332,7 @@ describe('sessions, whatever happens at the same time', () => {
     assert.equal(row?.n, 100)
   })
 
-  test('of a user who is disabled or deleted end with the next request, and come not back with them', async (t) => {
+  test('E9 of a user who is disabled or deleted end with the next request, and come not back with them', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     await sql(site, 'update users set disabled_at = ? where id = ?', [Date.now(), person.id])
     assert.equal((await here.get(path)).status, 401)

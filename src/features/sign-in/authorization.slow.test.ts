@@ -47,7 +47,7 @@ const values = fc.sample(
 )
 
 describe('an Authorization header of whatever form', () => {
-  test('is 401 on guarded routes and ignored elsewhere: 500 generated ones', async (t) => {
+  test('A1 is 401 on guarded routes and ignored elsewhere: 500 generated ones', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dumpAll(site)
@@ -64,7 +64,7 @@ describe('an Authorization header of whatever form', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('opens the door only as one scheme, one or more spaces and one word', async (t) => {
+  test('A1 opens the door only as one scheme, one or more spaces and one word', async (t) => {
     const site = await startSite(t)
     const token = await takeToken(site, await signUp(site))
     const port = Number(new URL(site.url).port)
@@ -95,7 +95,7 @@ describe('an Authorization header of whatever form', () => {
 })
 
 describe('who is signed in', () => {
-  test('belongs to one request: 1,000 at the same time, by 50 people, and each is told their own name', async (t) => {
+  test('A6 belongs to one request: 1,000 at the same time, by 50 people, and each is told their own name', async (t) => {
     const site = await startSite(t)
     const asking: { name: string; headers: Record<string, string> }[] = []
     for (let i = 0; i < 50; i += 1) {

@@ -48,7 +48,7 @@ describe('guessing', () => {
     assert.equal((await fetch(`${url}/login`)).status, 200)
   })
 
-  test('answers alike for an account that does not exist', async (t) => {
+  test('D2 answers alike for an account that does not exist', async (t) => {
     const { basic } = await siteWithAda(t)
     const answers = async (email: string, from: string) => {
       const all = []
@@ -65,7 +65,7 @@ describe('guessing', () => {
     )
   })
 
-  test('guards the password of an admin too', async (t) => {
+  test('D5 guards the password of an admin too', async (t) => {
     const { url } = await siteWithAda(t)
     const secure = () =>
       fetch(`${url}/secure`, { headers: { Authorization: `Basic ${btoa('root@example.com:x')}` } })
@@ -74,7 +74,7 @@ describe('guessing', () => {
     assert.deepEqual(statuses, [...Array(10).fill(401), 429])
   })
 
-  test('lets the owner in from a device that she has signed in from, while strangers guess (long)', async (t) => {
+  test('D3 lets the owner in from a device that she has signed in from, while strangers guess (long)', async (t) => {
     const { basic, post } = await siteWithAda(t)
     const first = await post('/login', form({ username: 'ada@example.com', password }), {}, '203.0.113.9')
     const device = first.headers.getSetCookie().find((each) => each.startsWith('device='))
@@ -115,7 +115,7 @@ describe('guessing', () => {
     assert.deepEqual(statuses, [...Array(10).fill(401), 429])
   })
 
-  test('believes only what its own proxy has written', async (t) => {
+  test('D8 believes only what its own proxy has written', async (t) => {
     const { basic } = await siteWithAda(t)
     const statuses = []
     for (let i = 0; i < 11; i += 1)

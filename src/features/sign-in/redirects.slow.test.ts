@@ -36,7 +36,7 @@ const dropped = [
 ]
 
 describe('the way back after signing in', () => {
-  test('is the page that was asked for, with its query and fragment, and never one that signs in or out', async (t) => {
+  test('H3 is the page that was asked for, with its query and fragment, and never one that signs in or out', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -65,7 +65,7 @@ describe('the way back after signing in', () => {
     assert.equal(posted.headers.location, '/login', 'nobody can go back to a form post')
   })
 
-  test('is a GET, 303, and says nothing in its body that could be markup', async (t) => {
+  test('H5 is a GET, 303, and says nothing in its body that could be markup', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)

@@ -19,7 +19,7 @@ const json = { 'content-type': 'application/json' }
 const challenge = 'Basic realm="restricted", charset="UTF-8"'
 
 describe('POST /login with Basic', () => {
-  test('gives a new token record each time, with the value shown this once', async (t) => {
+  test('S29 S55 S75 gives a new token record each time, with the value shown this once', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const before = Date.now()
@@ -46,7 +46,7 @@ describe('POST /login with Basic', () => {
     assert.ok(!JSON.stringify(await dump(site)).includes(token))
   })
 
-  test('with as=jwt gives a signed token alone, good for 15 minutes', async (t) => {
+  test('S37 S56 S92 with as=jwt gives a signed token alone, good for 15 minutes', async (t) => {
     // A second may end between the payload and its signature. The site takes its clock when it starts.
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const site = await startSite(t)
@@ -70,7 +70,7 @@ describe('POST /login with Basic', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('with as=user gives the user record', async (t) => {
+  test('S57 with as=user gives the user record', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const { status, record } = await site.visitor().post('/login?as=user', basic(person))
@@ -88,7 +88,7 @@ describe('POST /login with Basic', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('refuses whatever does not match, 401 with a challenge, and stores nothing', async (t) => {
+  test('S54 S58 S96 refuses whatever does not match, 401 with a challenge, and stores nothing', async (t) => {
     const site = await startSite(t, { THROTTLE: 'off' })
     const person = await signUp(site)
     await addAdmin(site)
@@ -115,7 +115,7 @@ describe('POST /login with Basic', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('takes the scheme in any case, colons in the password, and every character of it', async (t) => {
+  test('A2 takes the scheme in any case, colons in the password, and every character of it', async (t) => {
     const site = await startSite(t)
     const odd = 'a:b::c 🙂 – ß'
     const person = await signUp(site, 'Ada', { password: odd, confirmPassword: odd })
@@ -159,7 +159,7 @@ describe('POST /login with Basic', () => {
 })
 
 describe('POST /login with a form', () => {
-  test('starts a session and sends to the account, 303', async (t) => {
+  test('S59 S60 S86 starts a session and sends to the account, 303', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = site.visitor()
@@ -189,7 +189,7 @@ describe('POST /login with a form', () => {
     }
   })
 
-  test('sends to the account for any other next', async (t) => {
+  test('H1 I1 sends to the account for any other next', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const bad = [
@@ -273,7 +273,7 @@ describe('POST /login with a form', () => {
     assert.equal((await site.visitor().json('/users', wrong, { accept: 'text/html' })).status, 400)
   })
 
-  test('says the same for an unknown user, a wrong password, a disabled account and a missing field', async (t) => {
+  test('C1 says the same for an unknown user, a wrong password, a disabled account and a missing field', async (t) => {
     const site = await startSite(t)
     await signUp(site, 'Ada')
     await signUp(site, 'Bob')
@@ -307,7 +307,7 @@ describe('POST /login with a form', () => {
     assert.equal((await ada.page('/account')).status, 200)
   })
 
-  test('changes the identifier at every login, and the old one is dead', async (t) => {
+  test('E3 changes the identifier at every login, and the old one is dead', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -319,7 +319,7 @@ describe('POST /login with a form', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('never adopts an identifier that it did not issue', async (t) => {
+  test('E2 never adopts an identifier that it did not issue', async (t) => {
     const site = await startSite(t)
     const planted = 'p'.repeat(43)
     const ada = await signIn(site, await signUp(site), { visitor: site.visitor(planted) })
@@ -327,7 +327,7 @@ describe('POST /login with a form', () => {
     assert.equal((await site.visitor(planted).get('/me')).status, 401)
   })
 
-  test('as somebody else over a session replaces it, and nothing of the first one survives', async (t) => {
+  test('E4 E18 as somebody else over a session replaces it, and nothing of the first one survives', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site, 'Ada')
     const bob = await signUp(site, 'Bob')
@@ -447,7 +447,7 @@ describe('POST /login with neither', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('a body of a kind that the route does not take is a 415', async (t) => {
+  test('G5 a body of a kind that the route does not take is a 415', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const types = [
@@ -466,7 +466,7 @@ describe('POST /login with neither', () => {
 })
 
 describe('POST /login for an account that came by sign-up', () => {
-  test('knows the address exactly as it was entered', async (t) => {
+  test('S27 S72 knows the address exactly as it was entered', async (t) => {
     const site = await startSite(t)
     await site.visitor().json('/users', registration('Ada', { email: 'Ada.L@Example.com' }))
     const status = async (username: string) =>

@@ -7,7 +7,7 @@ import { startSite } from '../../testing/site.ts'
 const cleared = 'session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'
 
 describe('POST /logout', () => {
-  test('as a form ends the session on the server, clears the cookie and sends home, 303', async (t) => {
+  test('E5 as a form ends the session on the server, clears the cookie and sends home, 303', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const { session } = ada
@@ -74,7 +74,7 @@ describe('POST /logout', () => {
     assert.equal(await count(site, 'sessions'), 0)
   })
 
-  test('is a POST: a link to it ends nothing', async (t) => {
+  test('G4 is a POST: a link to it ends nothing', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const { status, headers } = await ada.page('/logout')

@@ -77,7 +77,7 @@ describe('parseRegistration', () => {
     }
   })
 
-  test('reads the four fields and nothing that the body inherits or adds', () => {
+  test('K4 reads the four fields and nothing that the body inherits or adds', () => {
     const more = { id: '1', emailKey: 'eve@example.com', passwordHash: 'x', disabledAt: null, isAdmin: true }
 
     assert.deepEqual(parseRegistration({ ...more, ...good }), parseRegistration(good))
@@ -90,7 +90,7 @@ describe('parseRegistration', () => {
     ])
   })
 
-  test('never throws, and never lets through what is out of bounds (long)', () => {
+  test('K2 never throws, and never lets through what is out of bounds (long)', () => {
     const field = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(password, 'ada@example.com'),

@@ -8,7 +8,7 @@ import { verifyPassword } from '../../users/password.ts'
 const uuid7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
 describe('POST /users as JSON', () => {
-  test('answers 201 with the user record, and nothing but id, name and email in it', async (t) => {
+  test('S52 S90 answers 201 with the user record, and nothing but id, name and email in it', async (t) => {
     const site = await startSite(t)
     const { status, headers, record, cookies } = await site.visitor().json('/users', registration('Ada'))
     assert.equal(status, 201)
@@ -19,7 +19,7 @@ describe('POST /users as JSON', () => {
     assert.deepEqual(cookies, [], 'the API signs nobody in')
   })
 
-  test('stores the hash of the password, never the password', async (t) => {
+  test('S28 S51 S72 stores the hash of the password, never the password', async (t) => {
     const site = await startSite(t)
     await signUp(site)
     const [row] = await sql(site, 'select * from users')
@@ -28,7 +28,7 @@ describe('POST /users as JSON', () => {
     assert.ok(!JSON.stringify(await dump(site)).includes(password))
   })
 
-  test('names every failing field at once, 400', async (t) => {
+  test('S51 names every failing field at once, 400', async (t) => {
     const site = await startSite(t)
     const { status, record } = await site.visitor().json('/users', {
       name: ' ',
@@ -44,7 +44,7 @@ describe('POST /users as JSON', () => {
     assert.equal(await count(site, 'users'), 0)
   })
 
-  test('refuses an empty name, an address that is none, and a password of fewer than 8 characters, each by its field', async (t) => {
+  test('K6 S33 S34 S35 refuses an empty name, an address that is none, and a password of fewer than 8 characters, each by its field', async (t) => {
     const site = await startSite(t)
     const refused: [object, string][] = [
       [{ name: '' }, 'name'],
@@ -81,7 +81,7 @@ describe('POST /users as JSON', () => {
     assert.match(String(record.detail), /broken character/)
   })
 
-  test('refuses two passwords that differ, 400, and says that they did not match', async (t) => {
+  test('S36 S51 S53 refuses two passwords that differ, 400, and says that they did not match', async (t) => {
     const site = await startSite(t)
     const { status, record } = await site
       .visitor()
@@ -112,7 +112,7 @@ describe('POST /users as JSON', () => {
     assert.equal((await site.visitor().json('/users', registration('Ada'))).status, 409)
   })
 
-  test('takes what is at the limits: a name of 100 code points after trimming, a password of 8 code points or 1,024 bytes', async (t) => {
+  test('S35 takes what is at the limits: a name of 100 code points after trimming, a password of 8 code points or 1,024 bytes', async (t) => {
     const site = await startSite(t)
     const longest = `${'words of a song, '.repeat(60)}1024`
     assert.equal(Buffer.byteLength(longest), 1024)
@@ -177,7 +177,7 @@ describe('POST /users as JSON', () => {
     assert.equal((await ada.get('/me')).record.name, 'Ada')
   })
 
-  test('gives the address to exactly one of 20 who sign up with it at the same time', async (t) => {
+  test('K8 gives the address to exactly one of 20 who sign up with it at the same time', async (t) => {
     const site = await startSite(t)
     const all = Array.from({ length: 20 }, (_, i) =>
       site
@@ -245,7 +245,7 @@ describe('POST /users as a form', () => {
     assert.match(text, /<p class="error" id="email-error">.*There is already an account/)
   })
 
-  test('over the session of somebody else, ends it and leaves nothing of it', async (t) => {
+  test('E3 over the session of somebody else, ends it and leaves nothing of it', async (t) => {
     const site = await startSite(t)
     const browser = await signIn(site, await signUp(site))
     const old = browser.session

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { startServer } from '../server-process.ts'
@@ -15,7 +16,7 @@ export async function killAgainAndAgain(t: Test, folder: string, times: number):
     await ledger.verify(server)
     if (time === times) break
     const busy = Promise.all([1, 2, 3, 4].map(() => ledger.keepBusy(server)))
-    await Promise.race([ledger.more(20 + Math.floor(Math.random() * 80)), busy])
+    await Promise.race([ledger.more(20 + Math.floor(randomInt(80))), busy])
     server.child.kill('SIGKILL')
     await Promise.all([busy, server.ended])
     if (!isOnPostgres) assertSound(join(folder, 'site.sqlite'))

@@ -33,7 +33,7 @@ async function fill(orm: MikroORM, User: Model, UserToken: Model, values: object
 }
 
 describe('A program whose handler flushes', () => {
-  it('A2: does not write columns that the handler has not changed', async (t) => {
+  it('P1 does not write columns that the handler has not changed', async (t) => {
     const User = userClass(columns)
     const UserToken = tokenClass(() => p.manyToOne(User))
     const orm = await openDatabase(t, { entities: [User, UserToken] })
@@ -52,7 +52,7 @@ describe('A program whose handler flushes', () => {
     assert.deepEqual([user?.version, user?.changes], [1, 0])
   })
 
-  it('A2: writes the column that the handler has changed, and no other', async (t) => {
+  it('P1 writes the column that the handler has changed, and no other', async (t) => {
     const User = userClass(columns)
     const UserToken = tokenClass(() => p.manyToOne(User))
     const orm = await openDatabase(t, { entities: [User, UserToken] })
@@ -68,7 +68,7 @@ describe('A program whose handler flushes', () => {
     assert.deepEqual([user?.tags, user?.version, user?.changes], [['b'], 2, 1])
   })
 
-  it('A8: changes and saves a scalar reference', async (t) => {
+  it('P1 changes and saves a scalar reference', async (t) => {
     const User = userClass({ nick: p.string().ref() })
     const UserToken = tokenClass(() => p.manyToOne(User))
     const orm = await openDatabase(t, { entities: [User, UserToken] })
@@ -85,7 +85,7 @@ describe('A program whose handler flushes', () => {
     for (const before of ['ada', 'ada!', 'ada!!']) assert.deepEqual((await get()).body, { before })
   })
 
-  it('A10: has one object for a row that it looks up twice, and saves it', async (t) => {
+  it('P1 has one object for a row that it looks up twice, and saves it', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User))
     const orm = await openDatabase(t, { entities: [User, UserToken] })

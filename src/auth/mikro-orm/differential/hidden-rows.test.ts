@@ -29,7 +29,7 @@ async function openDeleted(t: TestContext, relate: (User: Model) => unknown, opt
 const notDeleted = { name: 'notDeleted', cond: { deletedAt: null } }
 
 describe('A program with schemas', onlyPostgres, () => {
-  it('A3: authenticates tokens of the schema of the configuration only', async (t) => {
+  it('P1 authenticates tokens of the schema of the configuration only', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User))
     const orm = await openDatabase(t, { entities: [User, UserToken], schema: 'app' })
@@ -46,7 +46,7 @@ describe('A program with schemas', onlyPostgres, () => {
     }
   })
 
-  it('A3: authenticates tokens of the schema of the RequestContext only', async (t) => {
+  it('P1 authenticates tokens of the schema of the RequestContext only', async (t) => {
     const User = userClass({}, { schema: '*' })
     const UserToken = tokenClass(
       () => p.manyToOne(User),
@@ -81,7 +81,7 @@ describe('A program with schemas', onlyPostgres, () => {
 })
 
 describe('A program with filters', () => {
-  it('A4: applies a filter that is added to the global entity manager after the first request', async (t) => {
+  it('P1 applies a filter that is added to the global entity manager after the first request', async (t) => {
     const { orm, User, UserToken } = await openDeleted(t, (User) => p.manyToOne(User))
     const get = await serveTokens(t, orm, [User, UserToken])
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 200)
@@ -89,7 +89,7 @@ describe('A program with filters', () => {
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
   })
 
-  it('A4: applies a filter that is added to the entity manager of the request', async (t) => {
+  it('P1 applies a filter that is added to the entity manager of the request', async (t) => {
     const { orm, User, UserToken } = await openDeleted(t, (User) => p.manyToOne(User))
     const filters: object[] = []
     const get = await serveTokens(t, orm, [User, UserToken], {
@@ -105,7 +105,7 @@ describe('A program with filters', () => {
     assert.equal((await get()).status, 200)
   })
 
-  it('A5: applies the filters that the relation turns on', async (t) => {
+  it('P1 applies the filters that the relation turns on', async (t) => {
     const { orm, User, UserToken } = await openDeleted(
       t,
       (User) => p.manyToOne(User).filters({ notDeleted: true }),
@@ -117,7 +117,7 @@ describe('A program with filters', () => {
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 200)
   })
 
-  it('A5: applies none if the relation turns them off', async (t) => {
+  it('P1 applies none if the relation turns them off', async (t) => {
     const { orm, User, UserToken } = await openDeleted(t, (User) => p.manyToOne(User).filters(false), {
       filters: { notDeleted: { ...notDeleted, default: true } },
     })
@@ -150,7 +150,7 @@ async function openReplicated(t: TestContext, options: AnyOptions) {
 
 // On SQLite MikroORM opens the file of the primary for each replica.
 describe('A program with a read replica that lags', onlyPostgres, () => {
-  it('A5b: reads the primary if replicas are not preferred', async (t) => {
+  it('P1 reads the primary if replicas are not preferred', async (t) => {
     const get = await openReplicated(t, { preferReadReplicas: false })
     for (let i = 0; i < 3; i += 1) {
       assert.equal((await get('new')).status, 200)

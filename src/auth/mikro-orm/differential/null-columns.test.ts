@@ -9,7 +9,7 @@ import { serveTokens, tokenClass, userClass } from './token-program.ts'
 after(dropDatabases)
 
 describe('A program with null in columns', () => {
-  it('A6: keeps a token that is valid if a column is undefined', async (t) => {
+  it('P1 keeps a token that is valid if a column is undefined', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(
       () => p.manyToOne(User),
@@ -24,7 +24,7 @@ describe('A program with null in columns', () => {
     assert.equal(await orm.em.fork().count(UserToken), 1)
   })
 
-  it('A7: does not call a custom type with null', async (t) => {
+  it('P1 does not call a custom type with null', async (t) => {
     const User = userClass({ motto: p.type(ReversedText).nullable() })
     const UserToken = tokenClass(() => p.manyToOne(User), { note: p.type(ReversedText).nullable() })
     const orm = await openDatabase(t, { entities: [User, UserToken] })

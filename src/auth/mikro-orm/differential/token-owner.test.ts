@@ -24,17 +24,17 @@ describe('A program with bearer tokens', () => {
     return serveTokens(t, orm, [User, UserToken])
   }
 
-  it('A1: authenticates the user whose target key the token has', async (t) => {
+  it('P1 authenticates the user whose target key the token has', async (t) => {
     const get = await staffOf(t, (User) => p.manyToOne(User).targetKey('staff' as never))
     for (let i = 0; i < 3; i += 1) assert.deepEqual((await get()).body, { id: 1, staff: 2, name: 'Ada' })
   })
 
-  it('A1: authenticates the user whose referenced column the token has', async (t) => {
+  it('P1 authenticates the user whose referenced column the token has', async (t) => {
     const get = await staffOf(t, (User) => p.manyToOne(User).referenceColumnName('staff'))
     for (let i = 0; i < 3; i += 1) assert.deepEqual((await get()).body, { id: 1, staff: 2, name: 'Ada' })
   })
 
-  it('A9: has the key that is not persisted beside the relation', async (t) => {
+  it('P1 has the key that is not persisted beside the relation', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User), { userId: p.integer().persist(false) })
     const orm = await openDatabase(t, { entities: [User, UserToken] })
@@ -46,7 +46,7 @@ describe('A program with bearer tokens', () => {
     for (let i = 0; i < 3; i += 1) assert.deepEqual((await get()).body, { userId: 1 })
   })
 
-  it('A11: finds a token without a user, and authenticates nobody by it', async (t) => {
+  it('P1 finds a token without a user, and authenticates nobody by it', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User).nullable())
     const orm = await openDatabase(t, { entities: [User, UserToken] })
@@ -60,13 +60,13 @@ describe('A program with bearer tokens', () => {
     }
   })
 
-  it('A16: refuses a relation that is mapped to the key at the start, and names the fix', () => {
+  it('P1 refuses a relation that is mapped to the key at the start, and names the fix', () => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User).mapToPk())
     assert.throws(() => UserToken.authenticator(), { code: 'ERR_AUTH_MISUSE', message: /mapToPk/ })
   })
 
-  it('A16: authenticates each of the owners that a token may have', async (t) => {
+  it('P1 authenticates each of the owners that a token may have', async (t) => {
     const User = userClass()
     const Bot = model('Bot', { id: p.integer().primary(), name: p.string() })
     const UserToken = tokenClass(() => p.manyToOne([User, Bot]).discriminator('userType'))
@@ -96,7 +96,7 @@ describe('A program with bearer tokens', () => {
     }
   })
 
-  it('A16: refuses a session of a user whose key is an object', async (t) => {
+  it('P1 refuses a session of a user whose key is an object', async (t) => {
     const Schema = defineEntity({ name: 'Place', properties: { id: p.type(PointType).primary() } })
     class Place extends ModelSessionAuthenticatable(Schema.class) {}
     Schema.setClass(Place as never)
@@ -105,7 +105,7 @@ describe('A program with bearer tokens', () => {
     assert.throws(() => Reflect.get(place, 'sessionID'), { code: 'ERR_AUTH_MISUSE', message: /Place/ })
   })
 
-  it('A16: refuses to look up by a key that is a date', async (t) => {
+  it('P1 refuses to look up by a key that is a date', async (t) => {
     const Day = model('Day', { at: p.datetime().primary() })
     const orm = await openDatabase(t, { entities: [Day] })
     const isClear = { code: 'ERR_AUTH_MISUSE', message: /Day/ }

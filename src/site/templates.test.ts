@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { root } from '../config/root.ts'
+
+const templates = globSync('views/**/*.eta', { cwd: root }).map((name) => ({
+  name,
+  text: readFileSync(join(root, name), 'utf8'),
+}))
+
+describe('the templates', () => {
+  test('L8 puts text into a template unescaped nowhere, and into no script, style, handler or address but as a part of a path', () => {
+    assert.ok(templates.length > 10)
+    for (const { name, text } of templates) {
+      for (const [, raw = ''] of text.matchAll(/<%[-_]?\s*~\s*([^%]*)/g))
+        assert.match(raw, /^(include\('@[\w/-]+'|it\.body )/, name)
+      assert.doesNotMatch(
+        text,
+        /<script(?! type="module" src="\/app\.js"><\/script>)|<style|\sstyle=|\son[a-z]+=|javascript:/i,
+        name,
+      )
+      for (const [, quote = ''] of text.matchAll(/=\s*([^"\s>]?)<%=/g))
+        assert.notEqual(quote, '', `${name}: an attribute without quotes`)
+      for (const [, address = ''] of text.matchAll(/\s(?:href|src|action|formaction)="([^"]*<%[^"]*)"/g))
+        assert.match(
+          address,
+          /^(\/[\w/-]+<%= id %>[\w/-]*|#<%= field %>|<%= path %>|<%= it\.older %>|\/(?:login|signup)<%= onward %>)$/,
+          name,
+        )
+    }
+  })
+})
