@@ -11,7 +11,7 @@ export type Load = (keys: readonly Key[]) => (Row | undefined)[] | Promise<(Row 
 export interface Connection {
   getNativeClient?(): Promise<object>
   /** Sends a query in the connection's own way, for example with a time limit. */
-  ask?(query: object): Promise<{ rows: Row[] }>
+  ask?(query: object): Promise<Result>
   /** Throws if the connection cannot be read now. */
   assertReadable?(client: object): void
 }
@@ -22,13 +22,16 @@ interface Sqlite {
   exec(sql: string): unknown
 }
 
+interface Result {
+  readonly rows: Row[]
+}
+
 interface Client {
-  query(query: object): Promise<{ rows: Row[] }>
+  query(query: object): Promise<Result | Result[]>
   release(): void
 }
 
 interface Postgres {
-  query(query: string): Promise<object>
   connect(): Promise<Client>
 }
 
@@ -77,31 +80,35 @@ async function prepareOnPostgres(
   connection: Connection,
   sql: (placeholder: string) => string,
 ): Promise<Load> {
-  const type = await keyTypeOnPostgres(pool, sql('$1'))
+  const query = (question: object) => connection.ask?.(question) ?? ask(pool, question)
+  const type = await keyTypeOnPostgres(query, sql('$1'))
   const text = `select k.n::int as ${position}, q.* from unnest($1::${type}[]) with ordinality as k (v, n) cross join lateral (${sql('k.v')}) as q`
   // Processes may share the connections of a pooler such as PgBouncer, so the same name has to mean the same text.
   const name = `koa-authenticators-${++statements}-${hash('sha256', text, 'base64url').slice(0, 32)}`
   return async (keys) => {
-    const query = { name, text, values: [keys] }
-    const { rows } = await (connection.ask?.(query) ?? ask(pool, query))
+    const { rows } = await query({ name, text, values: [keys] })
     const found = new Map(rows.map(({ [position]: n, ...row }) => [n, row]))
     return keys.map((_, i) => found.get(i + 1))
   }
 }
 
 /** Asks on a connection of the pool. Unlike `pool.query`, it keeps a connection whose query failed. */
-async function ask(pool: Postgres, query: object): Promise<{ rows: Row[] }> {
+async function ask(pool: Postgres, query: object): Promise<Result> {
   const client = await pool.connect()
-  return client.query(query).finally(() => client.release())
+  const results = await client.query(query).finally(() => client.release())
+  return [results].flat().at(-1) ?? { rows: [] }
 }
 
 /** The type that PostgreSQL infers for the key, without a length: cast to `character`, a key would lose all but one character. */
-async function keyTypeOnPostgres(pool: Postgres, sql: string): Promise<string> {
+async function keyTypeOnPostgres(query: (query: object) => Promise<Result>, sql: string): Promise<string> {
   const name = `koa-authenticators-${++statements}`
-  // One call, so that the pool sends all three on the same connection.
-  const results = await pool.query(`prepare "${name}" as ${sql};
-    select format_type(parameter_types[1], -1) as type from pg_prepared_statements where name = '${name}';
-    deallocate "${name}"`)
-  const [, { rows: [row] = [] } = {}] = results as { rows?: Row[] }[]
-  return String(row?.type)
+  // One text, so that the same connection runs all four. The result is that of the last.
+  const { rows } = await query({
+    text: `prepare "${name}" as ${sql};
+      select set_config('koa_authenticators.type', format_type(parameter_types[1], -1), true)
+        from pg_prepared_statements where name = '${name}';
+      deallocate "${name}";
+      select current_setting('koa_authenticators.type') as type`,
+  })
+  return String(rows[0]?.type)
 }
