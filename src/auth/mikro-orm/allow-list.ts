@@ -53,19 +53,16 @@ function isOneClass(object: object, methods: readonly string[]): boolean {
 }
 
 /** Whether a model is a table with one primary key column, and its properties are plain columns and perhaps that relation. */
-export function isModelAllowed(orm: MikroORM, meta: EntityMetadata, relation?: EntityProperty): boolean {
+export function isModelAllowed(meta: EntityMetadata, relation?: EntityProperty): boolean {
   const isSpecial =
-    meta.virtual ||
     meta.view ||
-    meta.embeddable ||
     meta.inheritanceType ||
     meta.root.class !== meta.class ||
     meta.forceConstructor ||
     meta.serializedPrimaryKey ||
     meta.schema === '*' ||
     meta.primaryKeys.length !== 1
-  if (isSpecial || hasHooks(orm, meta)) return false
-  return meta.props.every((property) => property === relation || isColumn(meta, property))
+  return !isSpecial && meta.props.every((property) => property === relation || isColumn(meta, property))
 }
 
 /** Whether a hook is called for each loaded entity. An application may add one at any time. */
@@ -74,18 +71,17 @@ export function hasHooks({ em }: MikroORM, meta: EntityMetadata): boolean {
 }
 
 /** Whether a relation is one column that refers to one plain model. */
-export function isRelationAllowed(orm: MikroORM, property: EntityProperty): boolean {
-  const { kind, owner, polymorphic, mapToPk, inversedBy, hydrate, primary, targetMeta } = property
-  const isToOne = kind === ReferenceKind.MANY_TO_ONE || (kind === ReferenceKind.ONE_TO_ONE && owner)
-  const isSpecial = polymorphic || mapToPk || inversedBy || hydrate === false || primary
-  if (!isToOne || isSpecial || property.fieldNames?.length !== 1 || !targetMeta) return false
-  return isModelAllowed(orm, targetMeta)
+export function isRelationAllowed(property: EntityProperty): boolean {
+  const { fieldNames, mapToPk, hydrate, primary, targetMeta } = property
+  // Collections and inverse sides have no column. A polymorphic relation has two.
+  if (fieldNames?.length !== 1 || mapToPk || hydrate === false || primary || !targetMeta) return false
+  return isModelAllowed(targetMeta)
 }
 
 /** Whether hydration only assigns the value of one column to the property. */
 function isColumn(meta: EntityMetadata, property: EntityProperty): boolean {
-  const { kind, persist, fieldNames, formula, lazy, embedded, accessor, getter, setter, hydrate } = property
-  const isSpecial = formula || lazy || embedded || accessor || getter || setter || hydrate === false
+  const { kind, persist, fieldNames, formula, lazy, accessor, getter, setter, hydrate } = property
+  const isSpecial = formula || lazy || accessor || getter || setter || hydrate === false
   if (isSpecial || property.hasConvertToJSValueSQL || kind !== ReferenceKind.SCALAR) return false
   // For all other columns, MikroORM itself defines the accessor on the prototype.
   if ((persist === false || property.primary) && property.name in meta.prototype) return false

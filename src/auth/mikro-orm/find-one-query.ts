@@ -53,8 +53,8 @@ export class FindOneQuery {
     const key = sampleKey(properties[sought.property])
     const relation = sought.relation === undefined ? undefined : properties[sought.relation]
     if (key === undefined || !isConfigurationAllowed(orm) || !isDriverAllowed(orm)) return undefined
-    if (!isModelAllowed(orm, meta, relation)) return undefined
-    if (sought.relation !== undefined && !(relation && isRelationAllowed(orm, relation))) return undefined
+    if (!isModelAllowed(meta, relation)) return undefined
+    if (sought.relation !== undefined && !(relation && isRelationAllowed(relation))) return undefined
     const filters = new Filters(orm, meta, relation)
     if (!(await filters.record())) return undefined
     const qb = await recordFindOne(orm, sought, key)

@@ -1,12 +1,5 @@
-import {
-  BigIntType,
-  type EntityClass,
-  type EntityManager,
-  type EntityProperty,
-  EntitySchema,
-  UuidType,
-  wrap,
-} from '@mikro-orm/core'
+import type { EntityClass, EntityManager, EntityProperty } from '@mikro-orm/core'
+import { BigIntType, EntitySchema, UuidType, wrap } from '@mikro-orm/core'
 import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
 import { isUUID } from '../uuid.ts'
@@ -46,10 +39,14 @@ export function hideInJSON(model: Base, property: string): void {
   Object.defineProperty(model.prototype, 'toJSON', { value: toJSON, writable: true, configurable: true })
 }
 
+/** The properties of a model's schema before the ORM has discovered it. */
+export function definedProperties(model: Base): Readonly<Record<string, EntityProperty>> {
+  return EntitySchema.REGISTRY.get(model as EntityClass<object>)?.meta.properties ?? {}
+}
+
 /** Throws `Misuse` at the start if a model lacks a member. In TypeScript the compiler checks that. */
 export function requireMember(model: Base, member: string, what: string): void {
-  const columns = EntitySchema.REGISTRY.get(model as EntityClass<object>)?.meta.properties ?? {}
-  if (member in model.prototype || member in columns) return
+  if (member in model.prototype || member in definedProperties(model)) return
   throw new Misuse(`${model.name} lacks \`${member}\`, ${what}.`)
 }
 

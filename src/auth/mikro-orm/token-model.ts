@@ -1,14 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import {
-  type EntityClass,
-  type EntityProperty,
-  EntitySchema,
-  type MikroORM,
-  type OptionalProps,
-  Reference,
-  Utils,
-  wrap,
-} from '@mikro-orm/core'
+import type { EntityProperty, MikroORM, OptionalProps } from '@mikro-orm/core'
+import { Reference, Utils, wrap } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
@@ -18,6 +10,7 @@ import { databasesOf, entityManager } from './databases.ts'
 import { LookUp } from './look-up.ts'
 import {
   type Base,
+  definedProperties,
   hideInJSON,
   type ModelOptions,
   nameAfter,
@@ -65,7 +58,12 @@ export function ModelTokenAuthenticatable<Entity extends Base>(
   // TypeScript cannot extend a generic class.
   abstract class Model extends (base as Base) {
     static authenticator({ database }: ModelOptions = {}): AuthMiddleware {
-      return new ModelTokenAuthenticator(checked(this, keys.user), keys, database).middleware()
+      return new ModelTokenAuthenticator(
+        checked(this, keys.user),
+        keys.value,
+        keys.user,
+        database,
+      ).middleware()
     }
 
     static stored(token: string): string | undefined {
@@ -86,11 +84,8 @@ export function generateToken(bytes = 16): string {
 
 function checked(model: Base, relation: string): TokenAuthenticatable {
   requireMember(model, 'isValid', 'the property that tells whether the token is valid')
-  const columns = EntitySchema.REGISTRY.get(model as EntityClass<object>)?.meta.properties ?? {}
-  if (Reflect.get(columns, relation)?.mapToPk)
-    throw new Misuse(
-      `Remove \`mapToPk()\` from \`${relation}\` of ${model.name}: the token has to load its user.`,
-    )
+  if (definedProperties(model)[relation]?.mapToPk)
+    throw new Misuse(`Remove \`mapToPk()\` from \`${model.name}.${relation}\`: a token loads its user.`)
   return model as unknown as TokenAuthenticatable
 }
 
@@ -101,16 +96,12 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   readonly #tokens: LookUp<TokenModel>
   readonly #owners = new WeakMap<MikroORM, readonly Class[]>()
 
-  constructor(
-    user: TokenAuthenticatable,
-    keys: { value: string; user: string },
-    database: string | undefined,
-  ) {
+  constructor(user: TokenAuthenticatable, property: string, relation: string, database?: string) {
     super()
     this.user = user
-    this.#relation = keys.user
+    this.#relation = relation
     this.#database = database
-    this.#tokens = new LookUp({ model: user, property: keys.value, relation: keys.user })
+    this.#tokens = new LookUp({ model: user, property, relation })
   }
 
   override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
@@ -123,10 +114,8 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     ctx.auth.login(found, this.user)
     // `ref()` wraps the entity.
     const owner = Reference.unwrapReference(user)
-    ctx.auth.login(
-      owner,
-      this.#ownersOf(ctx).find((type) => owner instanceof type),
-    )
+    const type = this.#ownersOf(ctx).find((each) => owner instanceof each)
+    ctx.auth.login(owner, type)
   }
 
   async #delete(token: TokenModel, ctx: AuthContext): Promise<void> {
