@@ -10,15 +10,6 @@ interface FilteredModel {
 }
 
 const everything = {}
-// The options of a request are unknown here, so only `em.findOne` can call a filter that reads them.
-const unknown = new Proxy(
-  {},
-  {
-    get() {
-      throw new Error('A filter reads the options of the query.')
-    },
-  },
-)
 
 /** The filter conditions that `em.findOne` applies to a model and to its relation. */
 export class Filters {
@@ -34,8 +25,27 @@ export class Filters {
     this.#models = [...this.#models, { meta: relation.targetMeta, options }]
   }
 
-  /** Notes the current conditions. Returns whether they are constant: no functions, no row-level security. */
+  /** Notes the current conditions. Returns whether they are the same for every request. */
   async record(): Promise<boolean> {
+    if (!(await this.#areConstant())) return false
+    this.#recorded = await this.#conditions()
+    return true
+  }
+
+  /** Whether the conditions are those that were recorded, for every request. An application may have added a filter. */
+  async areUnchanged(): Promise<boolean> {
+    return (await this.#areConstant()) && isDeepStrictEqual(await this.#conditions(), this.#recorded)
+  }
+
+  #conditions(): Promise<unknown[]> {
+    const conditions = this.#models.map(({ meta, options }) =>
+      this.#orm.em.applyFilters(meta.class, everything, options, 'read'),
+    )
+    return Promise.all(conditions)
+  }
+
+  /** Whether no active filter is a function, has row-level security or was added to the global entity manager. */
+  async #areConstant(): Promise<boolean> {
     const configured = this.#orm.config.get('filters') as EntityMetadata['filters']
     const active = this.#models.flatMap(({ meta, options }) =>
       [configured, meta.filters].flatMap((filters) =>
@@ -43,18 +53,16 @@ export class Filters {
       ),
     )
     if (active.some(({ cond, rls }) => typeof cond === 'function' || rls)) return false
-    this.#recorded = await Promise.all(this.#models.map((model) => this.#conditions(model)))
-    return true
+    const added = this.#models.map((model) => hasAddedFilters(this.#orm, model))
+    return !(await Promise.all(added)).includes(true)
   }
+}
 
-  /** Whether the conditions are those that were recorded: `orm.em.addFilter` may have added one. */
-  async areUnchanged(): Promise<boolean> {
-    for (const [i, model] of this.#models.entries())
-      if (!isDeepStrictEqual(await this.#conditions(model), this.#recorded[i])) return false
-    return true
-  }
-
-  #conditions({ meta, options }: FilteredModel): Promise<unknown> {
-    return this.#orm.em.applyFilters(meta.class, everything, options, 'read', unknown)
-  }
+/** Whether `orm.em.addFilter` has added an active filter: a fork without other filters then changes a query. */
+async function hasAddedFilters({ em }: MikroORM, { meta, options }: FilteredModel): Promise<boolean> {
+  const fork = em.fork({ disableContextResolution: true })
+  const unfiltered = Object.create(meta, { filters: { value: {} } })
+  Reflect.set(fork, 'metadata', { get: () => unfiltered })
+  Reflect.set(fork, 'config', { get: () => ({}) })
+  return (await fork.applyFilters(meta.class, everything, options, 'read')) !== everything
 }

@@ -1,4 +1,10 @@
-import { type EntityMetadata, type EntityProperty, helper, type MikroORM } from '@mikro-orm/core'
+import {
+  type EntityMetadata,
+  type EntityProperty,
+  type Hydrator,
+  helper,
+  type MikroORM,
+} from '@mikro-orm/core'
 import {
   hasHooks,
   isConfigurationAllowed,
@@ -34,6 +40,7 @@ export class FindOneQuery {
   readonly #key: Key
   readonly #filters: Filters
   readonly #targets: readonly [Target, Target?]
+  readonly #hydrator: Hydrator
 
   private constructor(orm: MikroORM, qb: QueryBuilder, key: Key, filters: Filters, targets: Target[]) {
     this.keyType = typeof key as 'string' | 'number'
@@ -42,6 +49,7 @@ export class FindOneQuery {
     this.#key = key
     this.#filters = filters
     this.#targets = targets as [Target, Target?]
+    this.#hydrator = orm.em.getHydrator() as Hydrator
   }
 
   /** Records the query. Returns `undefined` if only `em.findOne` itself is certain to be right. */
@@ -107,7 +115,7 @@ export class FindOneQuery {
     factory: object,
   ): object {
     const entity = {}
-    this.#orm.em.getHydrator().hydrate(entity, meta, data, factory as never, 'full', false, true)
+    this.#hydrator.hydrate(entity, meta, data, factory as never, 'full', false, true)
     // The prototype comes last: assigning through its accessors would take three times as long.
     Object.setPrototypeOf(entity, meta.prototype)
     const wrapped = helper(entity)

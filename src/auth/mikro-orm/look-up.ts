@@ -54,8 +54,7 @@ export class LookUp<Model extends object> {
     const isAllowed = () => !databases.hasManager(name) && isPlainRequest(orm)
     if (!isAllowed()) return undefined
     const prepared = await this.#prepare(orm)
-    if (!prepared || typeof value !== prepared.query.keyType || !(await prepared.query.isCurrent()))
-      return undefined
+    if (!prepared || typeof value !== prepared.query.keyType) return undefined
     const row = await prepared.batch.get(value)
     if (!isAllowed()) return undefined
     if (!row) return null
@@ -94,6 +93,7 @@ async function prepare(orm: MikroORM, sought: Sought): Promise<Prepared | undefi
   if (!query) return undefined
   const statements = new WeakMap<Connection, Promise<Load>>()
   const batch = new Batch(async (keys) => {
+    if (!(await query.isCurrent())) throw new Error('An option, a schema, a hook or a filter has changed.')
     const { connection } = query
     const statement =
       statements.get(connection) ?? prepareStatement(connection, (placeholder) => query.sql(placeholder))

@@ -150,9 +150,9 @@ describe('LookUp, of filters of the application, finds as em.findOne does', () =
         } as never),
     }))
   it('em.addFilter before the first look-up', (t) =>
-    compareHidden(t, 'prepared', { ...deletable, prepare: addFilter }))
+    compareHidden(t, 'findOne', { ...deletable, prepare: addFilter }))
   it('em.addFilter with a function before the first look-up', (t) =>
-    compareHidden(t, 'prepared', {
+    compareHidden(t, 'findOne', {
       ...deletable,
       options: { allowGlobalContext: true },
       prepare: ({ em }) =>
