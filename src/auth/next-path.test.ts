@@ -225,7 +225,7 @@ describe('nextPath', () => {
     for (const next of values) assert.equal(nextPath(next, '/account-page'), '/account-page')
   })
 
-  test('H1 never sends anybody to another site, from a query or a form, as a browser resolves it (long)', async (t) => {
+  test('H1 never sends anybody to another site, from a query or a form, as a browser resolves it', async (t) => {
     const app = new Koa()
     app.use(bodyParser())
     app.use((ctx) => {

@@ -19,7 +19,7 @@ const longestExit = 2_000
  * The standard output for the log. A reader that stalls or a disk that is full blocks no request: the lines wait, up to a
  * megabyte, and are written once there is room. The end of the process waits two seconds for that.
  */
-export function standardOutput(): DestinationStream {
+export function standardOutput(): DestinationStream & { flushSync(): void } {
   const output = pino.destination({ ...options, dest: openNonBlocking(), sync: true })
   let isRetrying = false
   let problem: string | undefined
@@ -34,7 +34,17 @@ export function standardOutput(): DestinationStream {
       output.flush()
     }, retryPause).unref()
   })
+  // One system call for the lines of an event-loop turn.
+  let lines = ''
+  let turn: NodeJS.Immediate | undefined
+  const writeLines = () => {
+    clearImmediate(turn)
+    turn = undefined
+    if (lines) output.write(lines)
+    lines = ''
+  }
   process.on('exit', () => {
+    writeLines()
     const end = performance.now() + longestExit
     do {
       if (problem) sleepSync(retryPause)
@@ -42,8 +52,17 @@ export function standardOutput(): DestinationStream {
       output.flush()
     } while (problem === 'EAGAIN' && performance.now() < end)
   })
-  // Without its `flushSync`, which pino calls at the level `fatal`: on a full disk, that never returns.
-  return { write: (line) => output.write(line) }
+  // Not sonic-boom's own `flushSync`: on a full disk, that never returns.
+  return {
+    write(line) {
+      // `harmless` has escaped all but ASCII, so characters are bytes.
+      if (lines.length + line.length > options.maxWrite) writeLines()
+      lines += line
+      turn ??= setImmediate(writeLines)
+    },
+    // pino calls it at the level `fatal`.
+    flushSync: writeLines,
+  }
 }
 
 /**

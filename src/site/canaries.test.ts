@@ -177,7 +177,7 @@ function canaries({ secrets }: Site): string[] {
 }
 
 describe('canaries', () => {
-  test('E16 O2 are in no line of the log, whatever is done, right or wrong (long)', async (t) => {
+  test('E16 O2 are in no line of the log, whatever is done, right or wrong', async (t) => {
     const { site } = await afterTheJourney(t)
     await accidents(site)
     const log = site.log.join('')
@@ -199,7 +199,7 @@ describe('canaries', () => {
     assert.match(bytes.toString('latin1'), /\$2b\$04\$/)
   })
 
-  test('B10 E16 L9 O1 are in no body but that of the answer that hands them out; nor are stacks, statements, paths (long)', async (t) => {
+  test('B10 E16 L9 O1 are in no body but that of the answer that hands them out; nor are stacks, statements, paths', async (t) => {
     const { site, answers } = await afterTheJourney(t)
     answers.push(...(await accidents(site)))
     const statuses = new Set(answers.map(({ status }) => status))
@@ -222,7 +222,7 @@ describe('canaries', () => {
 })
 
 describe('the log of a server', () => {
-  test('O4 holds no statement of the database, at the finest level, whatever MikroORM’s own variables say (long)', async (t) => {
+  test('O4 holds no statement of the database, at the finest level, whatever MikroORM’s own variables say', async (t) => {
     const DATA_DIR = await temporaryFolder(t)
     const server = await startServer(t, {
       DATA_DIR,

@@ -34,7 +34,7 @@ describe('passwords', () => {
     assert.equal(stderr, 'BCRYPT_COST must be a whole number from 10 to 15.\n')
   })
 
-  test('B2 that differ in one character, however late, are different: none is cut (long)', async (t) => {
+  test('B2 that differ in one character, however late, are different: none is cut', async (t) => {
     const site = await startSite(t)
     const characters = [
       ['a', 'b'],
@@ -171,7 +171,7 @@ describe('passwords', () => {
     }
   })
 
-  test('B6 that are too long are refused before they are hashed, on every way in (long)', async (t) => {
+  test('B6 that are too long are refused before they are hashed, on every way in', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -206,7 +206,7 @@ describe('passwords', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('B7 that everybody uses are refused, and so are those made of what others know, each with the reason (long)', async (t) => {
+  test('B7 that everybody uses are refused, and so are those made of what others know, each with the reason', async (t) => {
     const site = await startSite(t)
     const detailOf = async (secret: string) => {
       const body = registration('Grace Hopper', {

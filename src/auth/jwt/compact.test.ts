@@ -208,7 +208,7 @@ describe('verifyCompact', () => {
     assert.equal(payloadOf(token('der'), jwks.ES256), undefined)
   })
 
-  test('J4 refuses every edit of one character (long)', () => {
+  test('J4 refuses every edit of one character', () => {
     const input = `${encode('{"alg":"EdDSA"}')}.${encode('{"a":1}')}`
     const token = `${input}.${encode(sign(null, Buffer.from(input), pairs.EdDSA.privateKey))}`
     assert.equal(payloadOf(token, jwks.EdDSA), '{"a":1}')
@@ -224,7 +224,7 @@ describe('verifyCompact', () => {
     }
   })
 
-  test('never throws, whatever it gets (long)', () => {
+  test('never throws, whatever it gets', () => {
     const token = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }),

@@ -98,7 +98,7 @@ describe('POST /account/tokens as JSON', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('M2 gives 256 random bits each time, of which the database has the SHA-256 and no more (long)', async (t) => {
+  test('M2 gives 256 random bits each time, of which the database has the SHA-256 and no more', async (t) => {
     const { site, here } = await siteWithSession(t)
     const values = new Set<string>()
     for (let i = 0; i < 100; i += 1) values.add(String((await here.json(path, { name: 'x' })).record.value))
@@ -455,7 +455,7 @@ describe('a token in use', () => {
 })
 
 describe('making tokens, many of them', () => {
-  test('D12 is refused after 100 in a quarter of an hour, by whichever way they were made, on both faces (long)', async (t) => {
+  test('D12 is refused after 100 in a quarter of an hour, by whichever way they were made, on both faces', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const person = await signUp(site)
     const here = await signIn(site, person)

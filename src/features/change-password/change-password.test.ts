@@ -347,7 +347,7 @@ describe('POST /account/password', () => {
     assert.equal((await site.visitor().get('/me', bearer(token))).status, 200)
   })
 
-  test('N5 killed at any moment is done as a whole or not at all, and stays done once it was answered (long)', async (t) => {
+  test('N5 killed at any moment is done as a whole or not at all, and stays done once it was answered', async (t) => {
     const variables = { NODE_ENV: 'test', DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' }
     let server = await startServer(t, variables)
     const person = { email: 'ada@example.com' }

@@ -151,7 +151,7 @@ describe('GET /account/sessions', () => {
     assert.ok(!page.text.includes('end-others'))
   })
 
-  test('E8 read a thousand times, writes nothing, and once where a minute has passed (long)', async (t) => {
+  test('E8 read a thousand times, writes nothing, and once where a minute has passed', async (t) => {
     const { site, here } = await siteWithSession(t)
     const before = await changes(site)
     for (let i = 0; i < 500; i += 1) await here.get(path)
@@ -314,7 +314,7 @@ describe('sessions, whatever happens at the same time', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('E19 a user has at most 100 sessions: the one that was seen least recently goes when another starts (long)', async (t) => {
+  test('E19 a user has at most 100 sessions: the one that was seen least recently goes when another starts', async (t) => {
     assert.equal(mostSessions, 100)
     const { site, person, here: first } = await siteWithSession(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))

@@ -74,7 +74,7 @@ describe('guessing', () => {
     assert.deepEqual(statuses, [...Array(10).fill(401), 429])
   })
 
-  test('D3 lets the owner in from a device that she has signed in from, while strangers guess (long)', async (t) => {
+  test('D3 lets the owner in from a device that she has signed in from, while strangers guess', async (t) => {
     const { basic, post } = await siteWithAda(t)
     const first = await post('/login', form({ username: 'ada@example.com', password }), {}, '203.0.113.9')
     const device = first.headers.getSetCookie().find((each) => each.startsWith('device='))
