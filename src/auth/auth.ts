@@ -7,11 +7,11 @@ export type { AuthContext } from './store.ts'
 /** A Koa middleware that needs the store on its context. */
 export type AuthMiddleware = (ctx: AuthContext, next: Next) => unknown
 
-/** Puts an empty store on the context of every request. Belongs before every authenticator and guard. */
+/** Puts an empty store on the context of every request. Mount it before every authenticator and guard. */
 export function auth(...none: []): (ctx: ExtendableContext & { auth?: Auth }, next: Next) => Promise<void> {
   if (none.length > 0) throw new Misuse('Call it: `app.use(auth())`, with parentheses.')
   return async (ctx, next) => {
-    // Mounted twice, the first store stays.
+    // A second `auth()` keeps the store of the first.
     if (ctx.auth && authOf(ctx)) return next()
     const store = new Auth(ctx as AuthContext)
     ctx.auth = store
@@ -22,7 +22,7 @@ export function auth(...none: []): (ctx: ExtendableContext & { auth?: Auth }, ne
 }
 
 let turn: Promise<void> | undefined
-// Requests of one event-loop turn go on together, so that their look-ups form a batch.
+// Requests of one event-loop turn continue together, so that their look-ups form a batch.
 function endOfTurn(): Promise<void> {
   turn ??= new Promise<void>((resolve) => setImmediate(resolve)).finally(() => {
     turn = undefined
@@ -30,7 +30,7 @@ function endOfTurn(): Promise<void> {
   return turn
 }
 
-/** The store of a request. Throws `Misuse` without `auth()` before, or if `ctx.auth` is another library's value. */
+/** The store of a request. Throws `Misuse` if `auth()` is missing or `ctx.auth` is another library's value. */
 export function authOf(ctx: { auth?: unknown }): Auth {
   if (ctx.auth instanceof Auth) return ctx.auth
   if (!ctx.auth) throw new Misuse('Add `app.use(auth())` before the first authenticator, guard or redirect.')

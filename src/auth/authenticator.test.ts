@@ -37,14 +37,14 @@ describe('RequestAuthenticator', () => {
     assert.deepEqual(await (await fetch(url)).json(), [true, true])
   })
 
-  test('may return whatever an expression gives, which is neither an answer nor to be waited for', async (t) => {
+  test('may return any value, which is ignored', async (t) => {
     const known = new Map<string, unknown>([['ada', true]])
     class User {}
     class Careless extends BearerAuthenticator {
       readonly user = User
       authenticate({ token }: { token: string }, ctx: AuthContext) {
         ctx.auth.login(new User())
-        // As from `(bearer) => known.delete(bearer.token)`, which is a function without an answer to TypeScript.
+        // Such as from `(bearer) => known.delete(bearer.token)`: TypeScript accepts it where `void` is expected.
         return known.delete(token) as unknown as undefined
       }
     }
@@ -69,7 +69,7 @@ describe('RequestAuthenticator', () => {
     assert.equal(layer.AsyncSessionAuthenticator, layer.SessionAuthenticator)
   })
 
-  test('S3 S45 rejects nobody: the handler is reached with nobody logged in', async (t) => {
+  test('S3 S45 never rejects a request: the handler runs without a user', async (t) => {
     class User {}
     class Never extends RequestAuthenticator {
       readonly user = User
@@ -206,7 +206,7 @@ describe('RequestAuthenticator', () => {
     assert.equal(await answer({}), 401)
   })
 
-  test('S4 S84 can be chained for several types, and the handler asks for either', async (t) => {
+  test('S4 S84 can be combined for several user types', async (t) => {
     class Admin {}
     class User {}
     class AdminByPassword extends BasicAuthenticator {
@@ -239,9 +239,9 @@ describe('RequestAuthenticator', () => {
     assert.equal((await get({})).status, 401)
   })
 
-  test('cannot end the process by answering later what is asked at once', async (t) => {
+  test('reports a method that must be synchronous and returns a promise', async (t) => {
     const later = async (): Promise<never> => {
-      throw new Error('nobody waits for this')
+      throw new Error('unhandled')
     }
     class User {}
     class ByForm extends layer.CredentialsAuthenticator {
@@ -253,7 +253,7 @@ describe('RequestAuthenticator', () => {
       override attempt() {}
     }
     for (const [member, authenticator] of [
-      ['isSpared', new ByNothing()],
+      ['isSkipped', new ByNothing()],
       ['challenge', new ByNothing()],
       ['parse', new ByForm()],
     ] as const) {

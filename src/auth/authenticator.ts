@@ -1,30 +1,27 @@
 import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
 import type { Class } from './class.ts'
 
-/**
- * The base class of all authenticators. An authenticator verifies credentials and logs in the user of the request. It never
- * rejects a request: a guard, a redirect or the handler does. It may be synchronous or not.
- */
+/** The base class of authenticators. They verify credentials and log in the user, but never reject a request: guards do. */
 export abstract class RequestAuthenticator<User extends object = object> {
   /** The class of the users. */
   abstract readonly user: Class<User>
 
-  /** Whether it logs in by a sign-in form. A session with `remember: 'signed-in'` keeps only such users. */
+  /** Whether it handles a sign-in form. A session with `remember: 'signed-in'` keeps only such users. */
   readonly signsIn: boolean = false
 
-  /** Whether it may be mounted before public pages, which do not ask for the user. Then there is no warning. */
+  /** Whether it may run on public pages. If so, there is no warning for a route without a guard. */
   readonly isForEveryPage: boolean = false
 
   /** Reads the request and calls `ctx.auth.login` for valid credentials. Throws only if it cannot decide. */
   abstract attempt(ctx: AuthContext): void | Promise<void>
 
-  /** The challenge for the `WWW-Authenticate` header of a 401, if there is one (RFC 9110 §11.6.1). */
+  /** The challenge for the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1); none by default. */
   challenge(_ctx: AuthContext): string | undefined {
     return undefined
   }
 
-  /** Whether it is skipped, because a user of its class is already authenticated. */
-  isSpared(ctx: AuthContext): boolean {
+  /** Whether to skip it for this request. By default, if a user of its class is already authenticated. */
+  isSkipped(ctx: AuthContext): boolean {
     return ctx.auth.peek(this.user) !== undefined
   }
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { Misuse } from './errors.ts'
 
@@ -12,7 +13,7 @@ export interface BearerAuthorization {
   readonly token: string
 }
 
-/** The Basic credentials of a request; `undefined` if there are none, or they cannot be decoded. Never throws. */
+/** The Basic credentials of a request; `undefined` if they are missing or malformed. Never throws. */
 export function basicAuthorization(req: IncomingMessage): BasicAuthorization | undefined {
   const token68 = credentialsOf(req, 'basic')
   return token68 === undefined ? undefined : parseBasic(token68)
@@ -54,26 +55,12 @@ function isRepeated({ rawHeaders }: IncomingMessage): boolean {
   return count > 1
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 function parseBasic(token68: string): BasicAuthorization | undefined {
   const bytes = Buffer.from(token68, 'base64')
   // Node decodes leniently, so an encoding that is not canonical is refused here (RFC 4648 §3.5).
-  if (bytes.toString('base64') !== token68) return undefined
-  const text = decode(bytes)
-  const colon = text?.indexOf(':') ?? -1
-  if (text === undefined || colon < 0 || hasControl(text)) return undefined
+  if (bytes.toString('base64') !== token68 || !isUtf8(bytes)) return undefined
+  const text = bytes.toString()
+  const colon = text.indexOf(':')
+  if (colon < 0 || /\p{Cc}/u.test(text)) return undefined
   return { username: text.slice(0, colon), password: text.slice(colon + 1) }
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
-function hasControl(text: string): boolean {
-  return /\p{Cc}/u.test(text)
 }

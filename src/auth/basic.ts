@@ -5,7 +5,7 @@ import type { Class } from './class.ts'
 
 /** Verifies `Authorization: Basic` (RFC 7617). Use it over TLS only. */
 export abstract class BasicAuthenticator<User extends object = object> extends RequestAuthenticator<User> {
-  /** The middleware for a function: `BasicAuthenticator.from(User, ({ username, password }) => userBy(username, password))`. */
+  /** The middleware for a function: `BasicAuthenticator.from(User, ({ username, password }) => …)`. */
   static from<User extends object>(
     user: Class<User>,
     find: Find<NoInfer<User>, BasicAuthorization>,
@@ -20,7 +20,7 @@ export abstract class BasicAuthenticator<User extends object = object> extends R
   /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5). */
   readonly realm: string = 'restricted'
 
-  /** Called for a request with Basic credentials. Calls `ctx.auth.login` if they match, else does nothing. */
+  /** Called for Basic credentials. Calls `ctx.auth.login` if they match, else does nothing. */
   abstract authenticate(basic: BasicAuthorization, ctx: AuthContext): void | Promise<void>
 
   override attempt(ctx: AuthContext): void | Promise<void> {

@@ -17,7 +17,7 @@ export abstract class BearerAuthenticator<User extends object = object> extends 
   /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5). */
   readonly realm: string = 'restricted'
 
-  /** Called for a request with a bearer token. Calls `ctx.auth.login` if it is valid, else does nothing. */
+  /** Called for a bearer token. Calls `ctx.auth.login` if it is valid, else does nothing. */
   abstract authenticate(bearer: BearerAuthorization, ctx: AuthContext): void | Promise<void>
 
   override attempt(ctx: AuthContext): void | Promise<void> {
@@ -25,7 +25,7 @@ export abstract class BearerAuthenticator<User extends object = object> extends 
     if (bearer) return this.authenticate(bearer, ctx)
   }
 
-  /** Contains `invalid_token` only if the request had a token (RFC 6750 §3.1). */
+  /** The challenge, with `invalid_token` only if the request had a token (RFC 6750 §3.1). */
   override challenge(ctx: AuthContext): string {
     const error = bearerAuthorization(ctx.req) ? ', error="invalid_token"' : ''
     return `Bearer realm=${quoted(this.realm)}${error}`

@@ -1,7 +1,7 @@
 import type { AuthContext, AuthMiddleware } from './auth.ts'
 import { authenticateBy, type Find, RequestAuthenticator } from './authenticator.ts'
 import type { Class } from './class.ts'
-import { atOnce, Misuse } from './errors.ts'
+import { Misuse, requireSync } from './errors.ts'
 
 /** The user name and password of a sign-in form. */
 export interface PasswordCredentials {
@@ -11,21 +11,18 @@ export interface PasswordCredentials {
 
 /** The options of a credentials authenticator. */
 export interface CredentialsOptions {
-  /** The names of the form's fields, if they are not `username` and `password`: `{ username: 'email' }`. */
+  /** The names of the form's fields, such as `{ username: 'email' }`. `username` and `password` by default. */
   readonly fields?: { readonly username?: string; readonly password?: string }
 }
 
-/**
- * Verifies credentials in the decoded body of the request. They alone decide: a user of the session is withdrawn, even if
- * the credentials are wrong.
- */
+/** Verifies credentials in the decoded body. They replace a user of the session, even if they are wrong. */
 export abstract class CredentialsAuthenticator<
   User extends object = object,
   Credentials = PasswordCredentials,
 > extends RequestAuthenticator<User> {
   override readonly signsIn = true
   readonly #fields: Required<NonNullable<CredentialsOptions['fields']>>
-  // Some parsers leave no trace of a body that they do not decode. One decoded body proves that there is a parser.
+  // Some body parsers set nothing for a body that they do not decode. One decoded body shows that there is a parser.
   #hasParser = false
 
   constructor({ fields }: CredentialsOptions = {}) {
@@ -33,10 +30,7 @@ export abstract class CredentialsAuthenticator<
     this.#fields = { username: 'username', password: 'password', ...fields }
   }
 
-  /**
-   * The middleware for a function:
-   * `CredentialsAuthenticator.from(User, ({ username, password }) => userBy(username, password))`.
-   */
+  /** The middleware for a function: `CredentialsAuthenticator.from(User, ({ username, password }) => …)`. */
   static from<User extends object>(
     user: Class<User>,
     find: Find<NoInfer<User>, PasswordCredentials>,
@@ -54,25 +48,32 @@ export abstract class CredentialsAuthenticator<
 
   /** The credentials in a body; `undefined` for a body of another shape. Override it for other credentials. */
   parse(body: unknown): Credentials | undefined {
-    // A subclass with other credentials overrides this method, so here they are a name and a password.
-    return parsePasswordCredentials(body, this.#fields) as Credentials | undefined
+    if (typeof body !== 'object' || body === null) return undefined
+    const fields = body as Record<string, unknown>
+    const username = fields[this.#fields.username]
+    const password = fields[this.#fields.password]
+    if (typeof username !== 'string' || typeof password !== 'string') return undefined
+    // A database driver may throw for a NUL or half a surrogate pair.
+    if (username.length > 1024 || /\p{Cc}/u.test(username) || !username.isWellFormed()) return undefined
+    // A subclass with other credentials overrides this method.
+    return { username, password } as Credentials
   }
 
   override attempt(ctx: AuthContext): void | Promise<void> {
-    // An `Authorization` header decides alone.
+    // With an `Authorization` header, the body is not tried.
     if (ctx.req.headers.authorization !== undefined) return
-    const credentials = atOnce(this.parse(this.#bodyOf(ctx)), '`parse`')
+    const credentials = requireSync(this.parse(this.#bodyOf(ctx)), '`parse`')
     if (credentials === undefined) return
     ctx.auth.present(this.user)
     return this.authenticate(credentials, ctx)
   }
 
-  override isSpared(ctx: AuthContext): boolean {
-    return super.isSpared(ctx) && ctx.auth.credentialsSent
+  override isSkipped(ctx: AuthContext): boolean {
+    return super.isSkipped(ctx) && ctx.auth.credentialsSent
   }
 
   #bodyOf(ctx: AuthContext): unknown {
-    // Body parsers put the decoded body there.
+    // Body parsers set this property.
     const { body } = ctx.request as { body?: unknown }
     if (body !== undefined) this.#hasParser = true
     else if (!this.#hasParser && isUnread(ctx)) {
@@ -86,19 +87,7 @@ export abstract class CredentialsAuthenticator<
 
 export { CredentialsAuthenticator as AsyncCredentialsAuthenticator }
 
-function parsePasswordCredentials(
-  body: unknown,
-  fields: { readonly username: string; readonly password: string },
-): PasswordCredentials | undefined {
-  if (typeof body !== 'object' || body === null) return undefined
-  const { [fields.username]: username, [fields.password]: password } = body as Record<string, unknown>
-  if (typeof username !== 'string' || typeof password !== 'string') return undefined
-  // A database driver may throw for a NUL or half a surrogate pair.
-  if (username.length > 1024 || /\p{Cc}/u.test(username) || !username.isWellFormed()) return undefined
-  return { username, password }
-}
-
-/** Whether the request has a body that every parser decodes by default, and nothing has read it. */
+/** Whether the request has an unread body of a type that every body parser decodes by default. */
 function isUnread(ctx: AuthContext): boolean {
   const isDecodable = ['POST', 'PUT', 'PATCH'].includes(ctx.method) && Boolean(ctx.is('urlencoded', 'json'))
   return isDecodable && !ctx.req.readableDidRead

@@ -5,12 +5,10 @@ import { Forbidden, Misuse } from './errors.ts'
 const checked = new WeakSet<IncomingMessage>()
 
 /**
- * Refuses, with 403, a state-changing request that a browser sends from another origin: its `Sec-Fetch-Site` is neither
- * `same-origin` nor `none`, or it lacks that header and its `Origin` differs. A client that sends neither header is not a
- * browser, and passes. Belongs before every authenticator.
+ * Rejects with 403 a state-changing request of a browser from another origin, by `Sec-Fetch-Site` or else by `Origin`. A
+ * request without both headers does not come from a browser, and passes. Mount it before every authenticator.
  *
- * @param origin the origin of the site, such as `https://example.org`, else it throws `Misuse`; by default the origin
- *   that the request was sent to
+ * @param origin the site's origin, such as `https://example.org`; by default the request's own. Throws `Misuse` for a path.
  */
 export function refuseCrossSite(origin?: string): (ctx: ExtendableContext, next: Next) => unknown {
   if (origin !== undefined && URL.parse(origin)?.origin !== origin)
@@ -24,7 +22,7 @@ export function refuseCrossSite(origin?: string): (ctx: ExtendableContext, next:
   }
 }
 
-/** Whether a state-changing request has not passed `refuseCrossSite()`; only a warning depends on it. */
+/** Whether a state-changing request has not passed `refuseCrossSite()`. Used only for a warning. */
 export function lacksCrossSiteCheck({ method, req }: ExtendableContext): boolean {
   return !isSafe(method) && !checked.has(req)
 }

@@ -1,6 +1,6 @@
 import { validateHeaderValue } from 'node:http'
 
-/** An error of the layer: a status for the client, a stable `code` for programs, a sentence for the person who can act. */
+/** An error of the package, with a status for the client and a stable `code` for programs. */
 export abstract class AuthError extends Error {
   abstract readonly status: number
   abstract readonly code: string
@@ -17,24 +17,24 @@ export class Unauthorized extends AuthError {
   readonly code = 'ERR_AUTH_UNAUTHORIZED'
   override readonly headers: Readonly<Record<string, string[]>>
 
-  /** @param challenges one for each authenticator; repeated and missing ones are left out */
+  /** @param challenges one for each authenticator; duplicates and `undefined` are left out */
   constructor(challenges: readonly (string | undefined)[] = []) {
     super('You need to sign in, or to send valid credentials.')
     const sent = [...new Set(challenges.filter((each) => each !== undefined))]
-    // Koa sets the headers of an error where nothing catches the exception of an invalid one.
+    // Koa would set an invalid header outside of any `catch`.
     for (const each of sent) validateHeaderValue('WWW-Authenticate', each)
     this.headers = sent.length > 0 ? { 'WWW-Authenticate': sent } : {}
   }
 }
 
-/** 403: the request is refused for every user, such as a form from another site or the older variant's bad token. */
+/** 403: the request is rejected for every user, such as a form from another site. */
 export class Forbidden extends AuthError {
   override readonly name = 'Forbidden'
   readonly status = 403
   readonly code = 'ERR_AUTH_FORBIDDEN'
 }
 
-/** 503: an authenticator failed, because its database is down for example. Never treated as an anonymous request. */
+/** 503: an authenticator failed, for example because its database is down. The request is not treated as anonymous. */
 export class Undecided extends AuthError {
   override readonly name = 'Undecided'
   readonly status = 503
@@ -51,7 +51,7 @@ export class Undecided extends AuthError {
   }
 }
 
-/** 500: the application is set up wrongly. The message names the line to change; the client does not see it. */
+/** 500: the application is set up wrongly. The message names the line to change. The client does not see it. */
 export class Misuse extends AuthError {
   override readonly name = 'Misuse'
   readonly status = 500
@@ -59,27 +59,22 @@ export class Misuse extends AuthError {
   override readonly expose = false
 }
 
-/**
- * Returns the result of an application's synchronous function. Throws `Misuse` for a promise, and handles its rejection,
- * which would end the process otherwise.
- */
-export function atOnce<Result>(result: Result, name: string): Result {
+/** Returns the result of a synchronous function of the application. Throws `Misuse` for a promise. */
+export function requireSync<Result>(result: Result, name: string): Result {
   if (!(result instanceof Promise)) return result
+  // An unhandled rejection would end the process.
   result.catch(() => undefined)
   throw new Misuse(`${name} must return its result, not a promise of it.`)
 }
 
-/** Returns a boolean of an application. Throws `Misuse` for another value, because a promise or a method is always truthy. */
-export function yesOrNo(result: unknown, name: string): boolean {
+/** Returns a boolean of the application. Throws `Misuse` for other values, because a promise is always truthy. */
+export function requireBoolean(result: unknown, name: string): boolean {
   if (typeof result === 'boolean') return result
-  throw new Misuse(`${name} is \`true\` or \`false\`, and nothing else.`)
+  throw new Misuse(`${name} must be \`true\` or \`false\`.`)
 }
 
-/**
- * Whether an error is a response, as `ctx.throw` makes it: a client or server error with `expose`. Errors of HTTP clients
- * have a status too, which is that of another server's response.
- */
-export function isAnswer(error: unknown): boolean {
+/** Whether an error is a response, as `ctx.throw` makes it. Errors of HTTP clients have a `status` too, but no `expose`. */
+export function isHTTPError(error: unknown): boolean {
   if (!(error instanceof Error && 'status' in error && 'expose' in error)) return false
   const { status, expose } = error
   return typeof status === 'number' && status >= 400 && status < 600 && typeof expose === 'boolean'

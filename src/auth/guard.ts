@@ -1,11 +1,11 @@
 import { type AuthMiddleware, authOf } from './auth.ts'
-import { type Class, proveClass } from './class.ts'
+import { type Class, requireClass } from './class.ts'
 import { Misuse } from './errors.ts'
 import { warnOfNoAuthenticator } from './warnings.ts'
 
-/** Rejects a request with 401 unless a user of that class is authenticated. Belongs behind the authenticators. */
+/** Rejects a request with 401 unless a user of that class is authenticated. Mount it behind the authenticators. */
 export function guard(type: Class, ...none: []): AuthMiddleware {
-  proveClass(type)
+  requireClass(type)
   if (none.length > 0)
     throw new Misuse('A guard is for one class. Add a second guard behind it, or ask `ctx.auth.has`.')
   return (ctx, next) => {

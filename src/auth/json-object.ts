@@ -1,16 +1,15 @@
+import { isUtf8 } from 'node:buffer'
+
 /** A JSON object from outside, with members of unknown types. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 const maxDepth = 32
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/**
- * Parses a JSON object strictly. Returns `undefined` for bytes that are not UTF-8, a byte order mark, another value than an
- * object, a duplicate key (RFC 7515 §4) or more than 32 levels. Never throws.
- */
-export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
+/** Parses a JSON object in UTF-8 without duplicate keys (RFC 7515 §4) and with at most 32 levels, else `undefined`. */
+export function parseJsonObject(bytes: Buffer): JsonObject | undefined {
+  if (!isUtf8(bytes)) return undefined
   try {
-    const text = utf8.decode(bytes)
+    const text = bytes.toString()
     const value: unknown = JSON.parse(text)
     return isObject(value) && countColons(text) === countMembers(value, maxDepth) ? value : undefined
   } catch {

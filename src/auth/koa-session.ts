@@ -8,7 +8,7 @@ export type SessionData = Record<string, unknown>
 /** The session object of koa-session. */
 export type Session = SessionData & { regenerate?: unknown; toJSON?: unknown }
 
-/** The context behind a session middleware. */
+/** The context of a request after a session middleware. */
 export type SessionContext = AuthContext & {
   session?: Session | null
   sessionOptions?: { readonly key?: string }
@@ -29,7 +29,7 @@ const reserved = new Set([
 ])
 
 /** Throws `Misuse` for a key under which koa-session cannot keep a value. */
-export function proveKey(key: string): void {
+export function checkKey(key: string): void {
   const isFree = typeof key === 'string' && key !== '' && !key.startsWith('_') && !reserved.has(key)
   if (isFree && !(key in Object.prototype)) return
   throw new Misuse(
@@ -37,7 +37,7 @@ export function proveKey(key: string): void {
   )
 }
 
-/** The session of a request. An ended session begins anew. Throws `Misuse` without a session middleware before. */
+/** The session of a request. Starts a new one if it has ended. Throws `Misuse` if the session middleware is missing. */
 export function sessionOf(ctx: SessionContext): Session {
   if (ctx.session) return ctx.session
   if (ctx.session === undefined) {
@@ -55,7 +55,7 @@ export function dataOf(session: Session): SessionData {
   return data ?? {}
 }
 
-/** Saves a value under a new identifier of the session, against session fixation. Throws `Misuse` without `regenerate()`. */
+/** Saves a value under a new session identifier, against session fixation. Throws `Misuse` without `regenerate()`. */
 export async function save(ctx: SessionContext, key: string, value: string): Promise<void> {
   const session = sessionOf(ctx)
   if (typeof session.regenerate !== 'function')
@@ -63,11 +63,11 @@ export async function save(ctx: SessionContext, key: string, value: string): Pro
   session[key] = value
   const { maxAge } = session
   await session.regenerate()
-  // koa-session saves here and again at the end, and loses this setting in between.
+  // `regenerate()` loses this setting.
   if (maxAge === 'session') session.maxAge = maxAge
 }
 
-/** Removes the data from before a sign-in, except the users in use. */
+/** Removes the data from before a sign-in, except the identifiers of authenticated users. */
 export function clear({ session }: SessionContext, before: SessionData, keysInUse: readonly string[]): void {
   if (!session) return
   for (const [key, value] of Object.entries(dataOf(session)))
@@ -87,15 +87,16 @@ export function restore(ctx: SessionContext, saved: string): void {
 }
 
 /**
- * Sends the session's cookies with an error response too. Koa's error handler keeps no headers but those of the error, so
- * they are lent to the error while it runs. The error stays clean, because another request may throw the same instance.
+ * Sends the session's cookies with an error response too. Koa's error handler keeps only the headers of the error, so they
+ * are added to the error while it runs. They are removed again, because another request may throw the same instance.
  */
 export function keepCookiesOnError(ctx: SessionContext): void {
   const { onerror } = ctx
   ctx.onerror = (thrown) => {
     const cookies = sessionCookies(ctx)
     if (thrown == null || cookies.length === 0) return onerror.call(ctx, thrown)
-    const error: Error & { headers?: object } = isError(thrown)
+    const isError = thrown instanceof Error || types.isNativeError(thrown)
+    const error: Error & { headers?: object } = isError
       ? thrown
       : new Error(format('non-error thrown: %j', thrown))
     const before = Object.getOwnPropertyDescriptor(error, 'headers')
@@ -115,8 +116,4 @@ function sessionCookies({ sessionOptions, response }: SessionContext): string[] 
   const key = sessionOptions?.key
   const cookies = [response.headers['set-cookie'] ?? []].flat()
   return cookies.filter((cookie) => cookie.startsWith(`${key}=`) || cookie.startsWith(`${key}.sig=`))
-}
-
-function isError(thrown: unknown): thrown is Error {
-  return types.isNativeError(thrown) || thrown instanceof Error
 }

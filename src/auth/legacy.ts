@@ -1,5 +1,5 @@
 import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
-import { RequestAuthenticator } from './authenticator.ts'
+import { type Find, RequestAuthenticator } from './authenticator.ts'
 import { bearerAuthorization } from './authorization.ts'
 import type { Class } from './class.ts'
 import { Forbidden } from './errors.ts'
@@ -9,11 +9,9 @@ export interface LegacyToken<User extends object> {
   readonly user: User
 }
 
-type Found<User extends object> = LegacyToken<User> | null | undefined
-
-/** The token model of the older variant: looks up a stored token and its user. Returns `undefined` if there is none. */
+/** The token model of the older variant: looks up a stored token and its user. */
 export interface LegacyTokenType<User extends object> {
-  find(token: string, ctx: AuthContext): Found<User> | Promise<Found<User>>
+  readonly find: Find<LegacyToken<User>>
 }
 
 /** The user type of the older variant: a class that names its token model. */
@@ -21,10 +19,7 @@ export type TokenAuthenticatable<User extends object = object> = Class<User> & {
   readonly TokenType: LegacyTokenType<User>
 }
 
-/**
- * The token authentication of the older variant, for a group of routes or the whole application. It logs in the user of the
- * bearer token, and rejects a missing or unknown token with 403.
- */
+/** The middleware of the older variant: logs in the user of the bearer token. Rejects a missing or unknown token with 403. */
 export function tokenAuthentication<User extends object>(type: TokenAuthenticatable<User>): AuthMiddleware {
   const authenticator = new LegacyAuthenticator(type)
   return async (ctx, next) => {
@@ -57,8 +52,8 @@ class LegacyAuthenticator<User extends object> extends RequestAuthenticator<User
     if (found?.user) ctx.auth.login(found.user, this.user)
   }
 
-  /** Runs for an authenticated user too, because the token is mandatory. */
-  override isSpared(): boolean {
+  /** Never skipped, because the token is mandatory. */
+  override isSkipped(): boolean {
     return false
   }
 }

@@ -1,41 +1,37 @@
+import type { ExtendableContext } from 'koa'
+
 const maxBytes = 2048
-// Any host will do: the check is whether a path leads away from it.
-const here = 'https://here.invalid'
+// Any origin will do: the check is whether the path keeps it.
+const site = 'https://site.invalid'
 
-/**
- * The page to show after sign-in: `next`, byte for byte, if it and its percent-decoded form are paths on this site, else the
- * fallback. `next` may be any value of a form or of `new URLSearchParams(ctx.querystring)`.
- */
+/** The page after sign-in: `next`, unchanged, if it is a path on this site even when percent-decoded, else the fallback. */
 export function nextPath(next: unknown, fallback: string): string {
-  return isPathHere(next) ? next : fallback
-}
-
-/** The part of a request that `withNext` reads. */
-interface RequestedPage {
-  readonly method: string
-  readonly originalUrl: string
+  return isPathOnSite(next) ? next : fallback
 }
 
 /** The sign-in page with the requested path and query as its `next` parameter, for `GET` and `HEAD` requests only. */
-export function withNext(loginPath: string, { method, originalUrl: url }: RequestedPage): string {
-  const isPage = (method === 'GET' || method === 'HEAD') && isPathHere(url)
+export function withNext(
+  loginPath: string,
+  { method, originalUrl: url }: Pick<ExtendableContext, 'method' | 'originalUrl'>,
+): string {
+  const isPage = (method === 'GET' || method === 'HEAD') && isPathOnSite(url)
   return isPage
     ? `${loginPath}${loginPath.includes('?') ? '&' : '?'}next=${encodeURIComponent(url)}`
     : loginPath
 }
 
-function isPathHere(value: unknown): value is string {
+function isPathOnSite(value: unknown): value is string {
   if (typeof value !== 'string' || Buffer.byteLength(value) > maxBytes || !value.isWellFormed()) return false
   const decoded = decode(value)
-  return decoded !== undefined && leadsHere(value) && leadsHere(decoded)
+  return decoded !== undefined && staysOnSite(value) && staysOnSite(decoded)
 }
 
-/** Whether a redirect to that path stays on this site, before and after its dot segments are removed (RFC 3986 §5.2.4). */
-export function leadsHere(path: string): boolean {
+/** Whether a redirect to that path stays on this site, with and without its dot segments (RFC 3986 §5.2.4). */
+export function staysOnSite(path: string): boolean {
   if (!/^\/(?![/\\])/.test(path) || /\p{Cc}/u.test(path)) return false
-  const url = URL.parse(path, here)
-  // A server or proxy that removes dot segments would make `//example.com` of `/.//example.com`.
-  return url?.origin === here && !url.pathname.startsWith('//')
+  const url = URL.parse(path, site)
+  // Without its dot segments, `/.//example.com` is `//example.com`: another host.
+  return url?.origin === site && !url.pathname.startsWith('//')
 }
 
 function decode(value: string): string | undefined {

@@ -1,26 +1,25 @@
 import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
-import { type Class, proveClass } from './class.ts'
-import { atOnce, Misuse } from './errors.ts'
-import { leadsHere } from './next-path.ts'
+import { type Class, requireClass } from './class.ts'
+import { Misuse, requireSync } from './errors.ts'
+import { staysOnSite } from './next-path.ts'
 import { warnOfNoAuthenticator } from './warnings.ts'
 
 /**
- * Redirects a request with 303 unless a user of that class is authenticated. Belongs behind the authenticators.
+ * Redirects with 303 unless a user of that class is authenticated. Mount it behind the authenticators.
  *
- * @param to the path of the sign-in page, or a function of the request, which can add the requested page. If the path of
- *   a function leads to another site, the response is a 401.
+ * @param to the path of the sign-in page, or a function that returns it. The response is a 401 if it returns another site.
  */
 export function redirectUnless(type: Class, to: string | ((ctx: AuthContext) => string)): AuthMiddleware {
-  proveClass(type)
+  requireClass(type)
   if (typeof to !== 'string' && typeof to !== 'function')
     throw new Misuse("Give the path to redirect to: `redirectUnless(User, '/login')`.")
   return (ctx, next) => {
     const store = authOf(ctx)
     if (store.has(type)) return next()
     if (store.authenticators.length === 0) warnOfNoAuthenticator(ctx)
-    const target = typeof to === 'string' ? to : atOnce(to(ctx), 'The function of `redirectUnless`')
-    // A path made from a request may be an attacker's.
-    if (target !== to && !leadsHere(target)) store.require(type)
+    const target = typeof to === 'string' ? to : requireSync(to(ctx), 'The function of `redirectUnless`')
+    // A path from a request may be chosen by an attacker (open redirect).
+    if (target !== to && !staysOnSite(target)) store.require(type)
     ctx.status = 303
     ctx.redirect(target)
   }

@@ -9,25 +9,19 @@ import { warnOfNoCrossSiteCheck } from './warnings.ts'
 
 /** A user that a session can hold. */
 export interface SessionAuthenticatable {
-  /** The unique identifier of the user. The session keeps nothing else of it. */
+  /** The unique identifier of the user, which is all that the session stores. */
   readonly sessionID: string
 }
 
 /** The options of a session authenticator. */
 export interface SessionOptions {
-  /**
-   * The users that a session keeps: `authenticated` for all, those of a bearer token too (the default), or `signed-in` for
-   * those that a sign-in form or a handler logged in.
-   */
+  /** `signed-in` stores only users of a sign-in form or a handler; `authenticated`, the default, stores every user. */
   readonly remember?: 'authenticated' | 'signed-in'
-  /** The key of the identifier in the session; by default the name of the class, which a minifier may change. */
+  /** The key of the identifier in the session. By default the name of the class, which a minifier may change. */
   readonly key?: string
 }
 
-/**
- * Restores a user from the session before the handler, and updates the session after it. Needs a session middleware such as
- * koa-session before it. For a request with credentials of its own the session is not read.
- */
+/** Restores a user from the session, and stores a new sign-in there. Mount it behind koa-session or a similar middleware. */
 export abstract class SessionAuthenticator<
   User extends SessionAuthenticatable & object = SessionAuthenticatable & object,
 > extends RequestAuthenticator<User> {
@@ -39,7 +33,7 @@ export abstract class SessionAuthenticator<
     const { remember = 'authenticated', key } = options
     if (remember !== 'authenticated' && remember !== 'signed-in')
       throw new Misuse('The option `remember` must be "authenticated" or "signed-in".')
-    if (key !== undefined) koaSession.proveKey(key)
+    if (key !== undefined) koaSession.checkKey(key)
     this.#options = options
   }
 
@@ -69,12 +63,13 @@ export abstract class SessionAuthenticator<
     if (typeof sessionID === 'string') return this.authenticate(sessionID, ctx)
   }
 
-  override isSpared(ctx: AuthContext): boolean {
-    return super.isSpared(ctx) || ctx.auth.credentialsSent
+  /** Skipped for a request with credentials too. */
+  override isSkipped(ctx: AuthContext): boolean {
+    return super.isSkipped(ctx) || ctx.auth.credentialsSent
   }
 
   override middleware(): AuthMiddleware {
-    koaSession.proveKey(this.key)
+    koaSession.checkKey(this.key)
     return async (ctx: SessionContext, next) => {
       const store = authOf(ctx)
       if (lacksCrossSiteCheck(ctx)) warnOfNoCrossSiteCheck(ctx)
@@ -87,7 +82,7 @@ export abstract class SessionAuthenticator<
       try {
         await next()
       } catch (error) {
-        // koa-session saves after an error too. Only a logout counts then.
+        // koa-session saves after an error too, but then only a logout may change the session.
         koaSession.restore(ctx, saved)
         const loggedOut = sessionAuthenticators(ctx).filter((each) => store.isLoggedOut(each.user))
         for (const { key } of loggedOut) koaSession.remove(ctx, key, keysInUse(ctx))
@@ -98,9 +93,9 @@ export abstract class SessionAuthenticator<
       if (store.isLoggedOut(this.user)) koaSession.remove(ctx, this.key, keysInUse(ctx))
       else if (user && this.#isNew(ctx, before)) {
         if (!ctx.headerSent) return koaSession.save(ctx, this.key, user.sessionID)
-        // Too late for a cookie.
+        // The response headers cannot hold a cookie any more.
         koaSession.restore(ctx, saved)
-        if (this.#isSignIn(ctx)) ctx.app.emit('error', new Misuse(late), ctx)
+        if (this.#isSignIn(ctx)) ctx.app.emit('error', new Misuse(lateSignIn), ctx)
       }
     }
   }
@@ -110,7 +105,7 @@ export abstract class SessionAuthenticator<
     if (this.#isNew(ctx, before)) koaSession.clear(ctx, before, keysInUse(ctx))
   }
 
-  /** Whether the session has to start anew for the authenticated user. */
+  /** Whether the session has to be replaced for the authenticated user. */
   #isNew(ctx: AuthContext, before: SessionData): boolean {
     const user = ctx.auth.peek(this.user)
     if (!user || ctx.auth.by(this.user) instanceof SessionAuthenticator) return false
@@ -135,16 +130,14 @@ export abstract class SessionAuthenticator<
 
 export { SessionAuthenticator as AsyncSessionAuthenticator }
 
-const late = 'A user signed in after the response headers were sent, so no session was started.'
+const lateSignIn = 'A user signed in after the response headers were sent, so no session was started.'
 
 function sessionAuthenticators(ctx: AuthContext): SessionAuthenticator[] {
   return ctx.auth.authenticators.filter((each) => each instanceof SessionAuthenticator)
 }
 
-/** The keys of all authenticated users in the session. */
+/** The session keys of all authenticated users. */
 function keysInUse(ctx: AuthContext): string[] {
-  const isInUse = ({ user }: SessionAuthenticator) => ctx.auth.peek(user) !== undefined
-  return sessionAuthenticators(ctx)
-    .filter(isInUse)
-    .map(({ key }) => key)
+  const inUse = sessionAuthenticators(ctx).filter(({ user }) => ctx.auth.peek(user) !== undefined)
+  return inUse.map(({ key }) => key)
 }

@@ -1,6 +1,6 @@
 import type { ExtendableContext } from 'koa'
-import { type Class, proveClass } from './class.ts'
-import { atOnce, isAnswer, Misuse, Unauthorized, Undecided } from './errors.ts'
+import { type Class, requireClass } from './class.ts'
+import { isHTTPError, Misuse, requireSync, Unauthorized, Undecided } from './errors.ts'
 import { warnOfIneffectiveLogout, warnOfUnguarded } from './warnings.ts'
 
 /** Koa's context with the store. A router of this context type does not compile a misspelt `ctx.atuh`. */
@@ -15,10 +15,10 @@ export interface Authenticator {
   readonly isForEveryPage: boolean
   attempt(ctx: AuthContext): void | Promise<void>
   challenge(ctx: AuthContext): string | undefined
-  isSpared(ctx: AuthContext): boolean
+  isSkipped(ctx: AuthContext): boolean
 }
 
-/** A user, and the authenticator that logged it in, if a handler did not. Empty after `logout`. */
+/** A user and its authenticator, if a handler did not log it in. Empty after `logout`. */
 type Entry = { readonly user?: object; readonly by?: Authenticator | undefined }
 const loggedOut: Entry = {}
 
@@ -31,26 +31,26 @@ export class Auth {
   #current: Authenticator | undefined
   #failure: Undecided | undefined
   #hasPresented = false
-  #isAsked = false
-  #needsQuestion = false
+  #isChecked = false
+  #needsCheck = false
 
   constructor(ctx: AuthContext) {
     this.#ctx = ctx
   }
 
-  /** Marks `user` as authenticated, in place of another user of its class. Throws `Misuse` if it is not of that class. */
+  /** Stores the authenticated user of its class, and replaces an earlier one. Throws `Misuse` for another class. */
   login<User extends object>(user: User, type: Class<User> = user?.constructor as Class<User>): void {
-    proveClass(type)
+    requireClass(type)
     if (!(user instanceof type))
       throw new Misuse(`Log in an instance of ${type.name}: this value is not one.`)
     this.#users.set(type, { user, by: this.#current })
-    this.#isAsked ||= this.#current === undefined
+    this.#isChecked ||= this.#current === undefined
     for (const listener of this.#listeners) listener()
   }
 
   /** The authenticated user of that class, or `undefined`. Throws `Undecided` if an authenticator failed. */
   get<User extends object>(type: Class<User>): User | undefined {
-    this.#isAsked = true
+    this.#isChecked = true
     if (this.#failure) throw this.#failure
     return this.peek(type)
   }
@@ -59,7 +59,7 @@ export class Auth {
   require<User extends object>(type: Class<User>): User {
     const user = this.get(type)
     if (user) return user
-    const challenge = (each: Authenticator) => atOnce(each.challenge(this.#ctx), '`challenge`')
+    const challenge = (each: Authenticator) => requireSync(each.challenge(this.#ctx), '`challenge`')
     throw new Unauthorized(this.#authenticators.map(challenge))
   }
 
@@ -68,9 +68,9 @@ export class Auth {
     return this.get(type) !== undefined
   }
 
-  /** Removes the user of that class from this request, and from the session when the handler has ended. */
+  /** Removes the user of that class from this request, and from the session after the handler. */
   logout(type: Class): void {
-    this.#isAsked = true
+    this.#isChecked = true
     const isKnown = this.#users.has(type) || this.#authenticators.some(({ user }) => user === type)
     if (!isKnown) warnOfIneffectiveLogout(this.#ctx, type)
     this.#users.set(type, loggedOut)
@@ -78,7 +78,7 @@ export class Auth {
 
   /** Like `get`, for logs and public pages: never throws, and does not count as a check of the user. */
   peek<User extends object>(type: Class<User>): User | undefined {
-    // `login` has proven the class of the user.
+    // `login` has checked the class of the user.
     return this.#users.get(type)?.user as User | undefined
   }
 
@@ -92,28 +92,28 @@ export class Auth {
     return this.#authenticators
   }
 
-  /** The reason why no user can be told; a public page may read it and render as for a visitor. */
+  /** The error of a failed authenticator. A public page may render without a user then. */
   get failure(): Undecided | undefined {
     return this.#failure
   }
 
-  /** Records a failure before the authenticators, such as that of a session store. */
+  /** Records an error from outside the authenticators, such as from a session store. */
   fail(cause: unknown): void {
     this.#failure ??= new Undecided(cause)
   }
 
-  /** Whether the request brought credentials of its own. They alone decide, and the session is not read. */
+  /** Whether the request contains credentials. If so, the session is not read. */
   get credentialsSent(): boolean {
     return this.#hasPresented || this.#ctx.req.headers.authorization !== undefined
   }
 
-  /** For authenticators: credentials were found, in the body for example. They replace a user of the session. */
+  /** For authenticators: the request contains credentials for that class. Removes a user of the session. */
   present(type: Class): void {
     this.#hasPresented = true
     if (this.peek(type)) this.#users.delete(type)
   }
 
-  /** For authenticators: calls back after each `login` from now on. */
+  /** For authenticators: calls the listener after each later `login`. */
   onLogin(listener: () => void): void {
     this.#listeners.push(listener)
   }
@@ -123,28 +123,28 @@ export class Auth {
     return this.#users.get(type) === loggedOut
   }
 
-  /** Runs an authenticator. An error is kept as `failure`, unless it is a response, as `ctx.throw` makes it. */
+  /** Runs an authenticator. Rethrows an HTTP error such as of `ctx.throw`, and records any other error as `failure`. */
   async attempt(authenticator: Authenticator): Promise<void> {
     this.#authenticators.push(authenticator)
-    this.#needsQuestion ||= !authenticator.isForEveryPage || '_matchedRoute' in this.#ctx
-    if (this.#failure || atOnce(authenticator.isSpared(this.#ctx), '`isSpared`')) return
+    this.#needsCheck ||= !authenticator.isForEveryPage || '_matchedRoute' in this.#ctx
+    if (this.#failure || requireSync(authenticator.isSkipped(this.#ctx), '`isSkipped`')) return
     this.#current = authenticator
     try {
       await authenticator.attempt(this.#ctx)
     } catch (error) {
       // A failed attempt is not trusted, even if it logged in a user first.
       for (const [type, { by }] of this.#users) if (by === authenticator) this.#users.delete(type)
-      if (isAnswer(error)) throw error
+      if (isHTTPError(error)) throw error
       this.fail(error)
     } finally {
       this.#current = undefined
     }
   }
 
-  /** For `auth()`, when the response is ready: reports a failure or a user that no code has asked for. */
+  /** For `auth()`, when the response is ready: reports a failure or a user that no code has checked. */
   close(): void {
-    if (this.#isAsked) return
+    if (this.#isChecked) return
     if (this.#failure) this.#ctx.app.emit('error', this.#failure, this.#ctx)
-    else if (this.#needsQuestion) warnOfUnguarded(this.#ctx)
+    else if (this.#needsCheck) warnOfUnguarded(this.#ctx)
   }
 }

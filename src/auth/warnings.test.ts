@@ -11,7 +11,7 @@ import { redirectUnless } from './redirect-unless.ts'
 import { SessionAuthenticator } from './session.ts'
 import { serve } from './testing/serve.ts'
 
-/** What the process warns of while the test runs. Node's own listener, which prints it, has a rest meanwhile. */
+/** The warnings of the process while the test runs. Node's own listener, which prints them, is removed meanwhile. */
 function warnings(t: TestContext): string[] {
   const seen: string[] = []
   const listen = (warning: Error & { code?: string }) => {
@@ -50,8 +50,8 @@ async function get(t: TestContext, routes: (router: Router<object, AuthContext>)
   for (const path of paths) await fetch(url + path, { redirect: 'manual' })
 }
 
-describe('a route that nobody guards', () => {
-  test('is named once, whatever its parameters', async (t) => {
+describe('a route without a guard', () => {
+  test('is reported once, for all its parameters', async (t) => {
     const seen = warnings(t)
 
     await get(t, (router) => router.get('/forgotten/:id', new Everybody().middleware(), answer), [
@@ -61,11 +61,11 @@ describe('a route that nobody guards', () => {
     ])
 
     assert.deepEqual(seen, [
-      'GET /forgotten/:id ran an authenticator, and nothing asked who the user is. Add `guard(User)`, or ask `ctx.auth`.',
+      'GET /forgotten/:id ran an authenticator, but did not check the user. Add `guard(User)` or call `ctx.auth.get(User)`.',
     ])
   })
 
-  test('is one where a handler logs somebody out of whom no authenticator knows, and none where one does', async (t) => {
+  test('is reported for a logout without an authenticator of that class', async (t) => {
     const seen = warnings(t)
     const logOut = (ctx: AuthContext) => {
       ctx.auth.logout(User)
@@ -82,7 +82,7 @@ describe('a route that nobody guards', () => {
     )
 
     assert.deepEqual(seen, [
-      'GET /logout logs out a User, but no authenticator of the route is for that class, so its session goes on. Add the session authenticator.',
+      'GET /logout logs out a User, but no authenticator of the route is for that class, so the session does not end. Add the session authenticator.',
     ])
   })
 
@@ -129,7 +129,7 @@ describe('a route that nobody guards', () => {
     )
   })
 
-  test('is none that asks, by whatever question', async (t) => {
+  test('is not reported if the handler checks the user in any way', async (t) => {
     const seen = warnings(t)
     const questions: Record<string, (ctx: AuthContext) => unknown> = {
       get: (ctx) => ctx.auth.get(User),

@@ -1,16 +1,16 @@
 import type { ExtendableContext } from 'koa'
 import type { Class } from './class.ts'
 
-/** Warns of a route that ran an authenticator although nothing asked for the user: a guard may be missing. */
+/** Warns of a route that ran an authenticator but did not check the user: a guard may be missing. */
 export function warnOfUnguarded(ctx: ExtendableContext): void {
   if (ctx.status >= 400) return
   warnOfRoute(
     ctx,
-    'ran an authenticator, and nothing asked who the user is. Add `guard(User)`, or ask `ctx.auth`.',
+    'ran an authenticator, but did not check the user. Add `guard(User)` or call `ctx.auth.get(User)`.',
   )
 }
 
-/** Warns of a guard or a redirect without an authenticator before it: it refuses every request. */
+/** Warns of a guard or a redirect without an authenticator before it, because it rejects every request. */
 export function warnOfNoAuthenticator(ctx: ExtendableContext): void {
   warnOfRoute(
     ctx,
@@ -18,17 +18,17 @@ export function warnOfNoAuthenticator(ctx: ExtendableContext): void {
   )
 }
 
-/** Warns of a `logout` on a route without an authenticator for that class, because the session then goes on. */
+/** Warns of a `logout` on a route without an authenticator for that class, because the session does not end. */
 export function warnOfIneffectiveLogout(ctx: ExtendableContext, type: Class): void {
   warnOfRoute(
     ctx,
-    `logs out a ${type.name}, but no authenticator of the route is for that class, so its session goes on. Add the session authenticator.`,
+    `logs out a ${type.name}, but no authenticator of the route is for that class, so the session does not end. Add the session authenticator.`,
   )
 }
 
 const warnedApplications = new WeakSet<object>()
 
-/** Warns once for each application of sessions without a cross-site check: another site can use their cookies. */
+/** Warns once per application of sessions without a cross-site check, because another site can use their cookies. */
 export function warnOfNoCrossSiteCheck(ctx: ExtendableContext): void {
   if (isProduction() || warnedApplications.has(ctx.app)) return
   warnedApplications.add(ctx.app)
@@ -40,7 +40,7 @@ export function warnOfNoCrossSiteCheck(ctx: ExtendableContext): void {
 
 const warned = new Set<string>()
 
-/** Warns once for each route. The number is bounded, because without a router clients choose the paths. */
+/** Warns once per route. The number is bounded, because clients choose the paths if there is no router. */
 function warnOfRoute(ctx: ExtendableContext & { _matchedRoute?: unknown }, sentence: string): void {
   const path = typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : ctx.path
   const warning = `${ctx.method} ${path} ${sentence}`

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json-object.ts'
 
-/** The claims of a verified token (RFC 7519 §4), frozen. Their types are unknown until a payload class has parsed them. */
+/** The claims of a verified token (RFC 7519 §4), frozen. `parse` of a payload class checks their types. */
 export type Claims = JsonObject
 
 /** The rules for the claims of every token. */
@@ -13,10 +13,7 @@ export interface ClaimRules {
   readonly now: () => number
 }
 
-/**
- * Checks the registered claims (RFC 7519 §4.1, RFC 8725 §3.8 and §3.9) and returns the expiry, in seconds. Returns
- * `undefined` if the token is not valid now, lives longer than `lifetime` seconds, or has another issuer or audience.
- */
+/** The expiry of valid registered claims (RFC 7519 §4.1, RFC 8725 §3.8), in seconds, as is `lifetime`; else `undefined`. */
 export function validUntil(claims: Claims, rules: ClaimRules, lifetime: number): number | undefined {
   const { exp, iat, nbf = iat, iss, aud } = claims
   if (!isNumericDate(exp) || !isNumericDate(iat) || !isNumericDate(nbf)) return undefined

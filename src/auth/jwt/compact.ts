@@ -15,10 +15,7 @@ export interface Header {
   readonly kid?: string | undefined
 }
 
-/**
- * The payload of a JWS in compact form (RFC 7515 §7.1) that `jwk` signed. Checks signature and format, no claims. Returns
- * `undefined` for a bad token, an unsuitable key, or an `alg` that is not in `algorithms` or not the key's. Never throws.
- */
+/** The payload of a compact JWS (RFC 7515 §7.1) signed by `jwk` with one of `algorithms`, else `undefined`. Checks no claims. */
 export function verifyCompact(
   token: string,
   jwk: JWK,
@@ -31,7 +28,7 @@ export function verifyCompact(
   })
 }
 
-/** The same with several keys: `keysFor` returns the candidates for the encoded header. */
+/** `verifyCompact` with several keys: `keysFor` returns the candidates for the encoded header. */
 export function openCompact(
   token: string,
   keysFor: (header: string) => readonly JWTKey[],
@@ -49,17 +46,16 @@ export function openCompact(
   return keys.some((key) => key.verify(input, signature)) ? payload : undefined
 }
 
-/** Signs claims as a token in compact form (RFC 7515 §5.1). Throws `Misuse` if the token would be too long to verify. */
+/** Signs claims as a compact JWS (RFC 7515 §5.1). Throws `Misuse` if the token would be too long to verify. */
 export function signCompact(claims: object, typ: string, key: JWTKey): string {
   const payload = Buffer.from(JSON.stringify(claims)).toString('base64url')
   const input = `${encodeHeader({ alg: key.alg, typ, kid: key.kid })}.${payload}`
   const token = `${input}.${key.sign(input).toString('base64url')}`
   if (token.length > maxLength)
-    throw new Misuse(`A token has at most ${maxLength} characters, and this payload takes ${token.length}.`)
+    throw new Misuse(`A token has at most ${maxLength} characters, but this payload makes ${token.length}.`)
   return token
 }
 
-// The private half is dropped, because verification needs the public one only.
 function readPublicKey(jwk: JWK): JWTKey | undefined {
   try {
     const { d: _, ...publicHalf } = jwk
@@ -69,7 +65,7 @@ function readPublicKey(jwk: JWK): JWTKey | undefined {
   }
 }
 
-/** Parses the first part of a token. Returns `undefined` if it is malformed or has a refused member. */
+/** Parses the encoded header of a token. Returns `undefined` if it is malformed or has a refused member. */
 export function parseHeader(encoded: string): Header | undefined {
   const bytes = decodeBase64url(encoded)
   const header = bytes && parseJsonObject(bytes)
@@ -90,10 +86,7 @@ export function mediaType(typ: string): string {
   return name.includes('/') ? name : `application/${name}`
 }
 
-/**
- * Strict base64url (RFC 7515 §2, RFC 4648 §3.5): `undefined` for padding, white space, `+`, `/` or stray bits in the last
- * character. So a token has one spelling.
- */
+/** Decodes strict base64url (RFC 7515 §2, RFC 4648 §3.5), so that each token has one spelling; else `undefined`. */
 export function decodeBase64url(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url')
   // Node decodes leniently.

@@ -20,7 +20,7 @@ const decode = (token: string) =>
 
 const claims = { userId: id, exp: made + 900, iat: made, iss: names.issuer, aud: names.audience }
 
-/** A token with any header and payload, signed with a secret of ours. */
+/** A token with any header and payload, signed with the test's secret. */
 function forge(header: object | string, payload: object | string = claims, secret = newer): string {
   const parts = [header, payload].map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))
   const input = parts.map((part) => Buffer.from(part).toString('base64url')).join('.')
@@ -39,7 +39,7 @@ describe('JWTKeys', () => {
     assert.deepEqual(JSON.parse(payload ?? ''), claims)
   })
 
-  test('S40 S94 verifies what it signed from creation until 899 seconds later, and not at 900', () => {
+  test('S40 S94 verifies its tokens until 899 seconds after creation, but not at 900', () => {
     let now = made * 1000 + 999
     const keys = keysOf([newer], { now: () => now })
     const creation = now
@@ -107,7 +107,7 @@ describe('JWTKeys', () => {
     })
   })
 
-  test('signs nothing that would live too long, or for no one knows how long', () => {
+  test('signs no token with a lifetime that is too long or not a number', () => {
     for (const expiration of [new Date((made + 901) * 1000), new Date(Number.NaN)]) {
       assert.throws(() => keysOf([newer]).sign(new SessionToken(id, expiration)), { code: 'ERR_AUTH_MISUSE' })
     }
@@ -178,7 +178,7 @@ describe('JWTKeys', () => {
     assert.equal(keysOf([], { keys: [jwk] }).verify(forged, SessionToken), undefined)
   })
 
-  test('J3 knows the key by `kid`, and tries those of the right kind where there is none', () => {
+  test('J3 selects the key by `kid`, and tries all keys of the algorithm without one', () => {
     const keys = keysOf([newer, older])
     const kids = [newer, older].map(
       (secret) => JSON.parse(decode(keysOf([secret]).sign(sessionToken()))[0] ?? '').kid,
@@ -286,7 +286,7 @@ describe('JWTKeys', () => {
     const jwk = jwkOf()
     const cases: [Partial<JWTKeysOptions>, RegExp][] = [
       [{ secrets: [] }, /need a key/],
-      [{ secrets: [undefined as never] }, /text or bytes, and this one is undefined/],
+      [{ secrets: [undefined as never] }, /text or bytes, but this one is undefined/],
       [{ secrets: newer as never }, /as lists/],
       [{ secrets: [], keys: jwk as never }, /as lists/],
       [{ secrets: [newer, 'short'] }, /32 bytes or more; this one has 5/],

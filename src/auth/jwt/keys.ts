@@ -11,26 +11,23 @@ import { VerifiedTokens } from './verified-tokens.ts'
 export interface JWTKeysOptions {
   /** HS256 secrets of 32 bytes or more, as bytes or as UTF-8 text. */
   readonly secrets?: readonly (string | Uint8Array)[]
-  /** Private keys for EdDSA, ES256 or RS256, as PEM or JWK. A service that only verifies lists public keys. */
+  /** Keys for EdDSA, ES256 or RS256, as PEM or JWK: private keys to sign, public keys to verify only. */
   readonly keys?: readonly (string | JWK)[]
   /** The issuer of the tokens: their `iss`. */
   readonly issuer: string
   /** The recipient of the tokens: their `aud`. */
   readonly audience: string
-  /** The tolerated clock difference between two machines: 0 seconds by default, 60 at most. */
+  /** The tolerated clock difference between two machines, in seconds: 0 by default, 60 at most. */
   readonly leeway?: number
-  /** The clock, in milliseconds. */
+  /** Returns the time in milliseconds. */
   readonly now?: () => number
 }
 
-/**
- * The keys that sign and verify tokens. The first signs, all verify (HTTP contract, "The layer"). Throws `JWTKeyError` if
- * a key is weak or unsuitable, or if the keys do not fit together.
- */
+/** Signs tokens with the first key and verifies them with all keys. Throws `JWTKeyError` for weak or unsuitable keys. */
 export class JWTKeys implements JWTVerifier {
   readonly #keys: readonly JWTKey[]
   readonly #rules: ClaimRules
-  // The headers of our own tokens, already parsed.
+  // Cache of the parsed headers of our own tokens.
   readonly #headers = new Map<string, Header>()
   readonly #verified = new VerifiedTokens()
   readonly #types = new Map<string, JWTPayloadClass>()
@@ -46,31 +43,29 @@ export class JWTKeys implements JWTVerifier {
     checkKeySet(this.#keys, keys)
   }
 
-  /**
-   * Signs a payload as a token in compact form. Throws `Misuse` if the newest key is public, or if `verify` would refuse
-   * the token: the payload lives too long, is too large, or does not pass `parse` of its class.
-   */
+  /** Signs a payload as a compact token. Throws `Misuse` if the first key is public or `verify` would reject the token. */
   sign(payload: JWTPayload): string {
     const [key] = this.#keys
-    if (!key?.canSign) throw new Misuse('The first of the `keys` only verifies: put one first that can sign.')
+    if (!key?.canSign) throw new Misuse('The first of the `keys` only verifies: put a private key first.')
     const type = checkPayloadClass(payload.constructor)
     const { typ, lifetime, name } = type
     const { expiration, ...claims } = payload
     const exp = Math.floor(expiration.getTime() / 1000)
     const iat = Math.floor(this.#rules.now() / 1000)
-    if (!(exp - iat <= lifetime)) throw new Misuse(`This ${name} would outlive its ${lifetime} seconds.`)
+    if (!(exp - iat <= lifetime))
+      throw new Misuse(`This ${name} expires later than after ${lifetime} seconds.`)
     const { issuer: iss, audience: aud } = this.#rules
     const all = { ...claims, exp, iat, iss, aud }
-    // The claims as the recipient will read them.
+    // The claims as a recipient parses them.
     const read = parseJsonObject(Buffer.from(JSON.stringify(all)))
     if (!(read && type.parse(read, expiration) instanceof type))
       throw new Misuse(`\`${name}.parse\` makes no ${name} of ${JSON.stringify(claims).slice(0, 200)}.`)
     return signCompact(all, typ, key)
   }
 
-  /** The payload of a valid token as an instance of its class, else `undefined`. Never throws for a bad token. */
+  /** The payload of a valid token, else `undefined`. Never throws for a bad token. */
   verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>): Payload | undefined {
-    // An opaque token has no dot. Skipping it here saves its digest in the cache.
+    // An opaque token has no dot. This saves computing its digest for the cache.
     if (typeof token !== 'string' || !token.includes('.')) return undefined
     const claims = this.#verified.claims(token, type.typ, () => this.#open(token, type.typ))
     if (!claims) return undefined
@@ -78,7 +73,7 @@ export class JWTKeys implements JWTVerifier {
     return exp === undefined ? undefined : type.parse(claims, new Date(exp * 1000))
   }
 
-  /** For authenticators. Throws `Misuse` if tokens of this class could pass for those of another (RFC 8725 §3.12). */
+  /** For authenticators. Throws `Misuse` if another class has the same `typ` (RFC 8725 §3.12). */
   register(type: JWTPayloadClass): void {
     const { typ, name } = checkPayloadClass(type)
     const other = this.#types.get(mediaType(typ)) ?? type
@@ -108,7 +103,7 @@ export class JWTKeys implements JWTVerifier {
 
 function checkKeySet(keys: readonly JWTKey[], sources: readonly (string | JWK)[]): void {
   const kinds = new Set(keys.map((key) => key.alg === 'HS256'))
-  // Our `kid` is the thumbprint. A JWK may have another one, and two keys with the same one are a mistake.
+  // Our `kid` is the thumbprint. A JWK may have another one.
   const kids = sources.flatMap((source) => (typeof source === 'string' ? [] : (source.kid ?? [])))
   if (keys.length === 0) throw new JWTKeyError('Tokens need a key: list one under `secrets` or `keys`.')
   if (kinds.size > 1) throw new JWTKeyError('Secrets and key pairs cannot be mixed: list one kind only.')

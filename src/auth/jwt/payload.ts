@@ -6,30 +6,27 @@ import { Misuse } from '../errors.ts'
 import { isUUID } from '../uuid.ts'
 import type { Claims } from './claims.ts'
 
-/** What a payload class declares beside its fields. */
+/** The static side of a payload class. */
 export type JWTPayloadClass<Payload extends JWTPayload = JWTPayload> = Class<Payload> & {
   /** The maximum lifetime of a token of this class, in seconds. */
   readonly lifetime: number
   /** The `typ` header of its tokens (RFC 8725 §3.11). */
   readonly typ: string
-  /** Checks the class's own claims, all of them unknown, and makes the payload. Returns `undefined` if they are wrong. */
+  /** Checks the claims of the class and creates the payload. Returns `undefined` for invalid claims. */
   parse(claims: Claims, expiration: Date): Payload | undefined
 }
 
-/** What an authenticator needs to verify tokens: `JWTKeys`. */
+/** The part of `JWTKeys` that an authenticator uses. */
 export interface JWTVerifier {
-  /** Registers a payload class. Throws `Misuse` if its tokens could pass for those of another class. */
+  /** Registers a payload class. Throws `Misuse` if another class has the same `typ`. */
   register(type: JWTPayloadClass): void
   /** The payload of a valid token, else `undefined`. Never throws for a bad token. */
   verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>): Payload | undefined
 }
 
-/**
- * The payload of a signed token (specification, "Signed token (JWT)"). A subclass has its own claims as fields, and
- * declares `static lifetime` and `static parse`.
- */
+/** The payload of a signed token. A subclass has its claims as fields, and declares `static lifetime` and `static parse`. */
 export abstract class JWTPayload {
-  /** `JWT` by default. Two classes with the same keys need different ones. */
+  /** `JWT` by default. Two classes with the same keys need different types. */
   static readonly typ: string = 'JWT'
 
   /** When the token expires. */
@@ -39,7 +36,7 @@ export abstract class JWTPayload {
     this.expiration = expiration
   }
 
-  /** The middleware for a bearer token of this class. Logs in the payload; a guard behind it makes the token mandatory. */
+  /** The middleware for a bearer token of this class. Logs in the payload. A guard behind it makes the token mandatory. */
   static authenticator<Payload extends JWTPayload>(
     this: JWTPayloadClass<Payload>,
     keys: JWTVerifier,
@@ -48,7 +45,7 @@ export abstract class JWTPayload {
   }
 }
 
-/** A signed session token (specification, "SessionToken (JWT payload)"): 15 minutes for a user with a UUID. */
+/** The payload of a signed token that identifies a user by UUID for 15 minutes. */
 export class SessionToken extends JWTPayload {
   static readonly lifetime = 900
 
@@ -65,10 +62,7 @@ export class SessionToken extends JWTPayload {
   }
 }
 
-/**
- * Verifies a signed token in the bearer header and logs in its payload (specification, "JWTAuthenticator"). An invalid
- * token is no match, so the next authenticator is tried. Makes no database query.
- */
+/** Verifies a signed bearer token and logs in its payload, without a database query. Ignores an invalid token. */
 export class JWTAuthenticator<Payload extends JWTPayload = JWTPayload> extends BearerAuthenticator<Payload> {
   override readonly user: JWTPayloadClass<Payload>
   readonly #keys: JWTVerifier
@@ -88,15 +82,14 @@ export class JWTAuthenticator<Payload extends JWTPayload = JWTPayload> extends B
   }
 }
 
-/** The checks of the compiler, for plain JavaScript. Throws `Misuse` if a static member is missing. */
+/** Throws `Misuse` if a static member is missing. In TypeScript the compiler checks that. */
 export function checkPayloadClass(type: { readonly name: string }): JWTPayloadClass {
   const { lifetime = 0, parse } = type as Partial<JWTPayloadClass>
   if (!(lifetime > 0 && lifetime < Number.POSITIVE_INFINITY)) {
-    throw new Misuse(`${type.name} lacks \`static lifetime\`, the longest life of its tokens in seconds.`)
+    throw new Misuse(`${type.name} lacks \`static lifetime\`, the maximum lifetime of its tokens in seconds.`)
   }
   if (typeof parse !== 'function') {
     throw new Misuse(`${type.name} lacks \`static parse\`, which checks its claims.`)
   }
-  // Both members were just checked.
   return type as JWTPayloadClass
 }

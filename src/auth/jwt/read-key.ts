@@ -1,43 +1,27 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
 import { JWTKey, JWTKeyError } from './key.ts'
 
-/** A key as JSON (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2). Independent of the version of Node's types. */
-export interface JWK {
-  readonly kty?: string | undefined
-  readonly kid?: string | undefined
-  readonly use?: string | undefined
-  readonly key_ops?: readonly string[] | undefined
-  readonly alg?: string | undefined
-  readonly crv?: string | undefined
-  readonly x?: string | undefined
-  readonly y?: string | undefined
-  readonly n?: string | undefined
-  readonly e?: string | undefined
-  readonly k?: string | undefined
-  readonly d?: string | undefined
-  readonly p?: string | undefined
-  readonly q?: string | undefined
-  readonly dp?: string | undefined
-  readonly dq?: string | undefined
-  readonly qi?: string | undefined
+/** A JSON Web Key (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2). Node's own type differs between versions. */
+export type JWK = { readonly key_ops?: readonly string[] | undefined } & {
+  readonly [Member in MetadataMember | KeyMember]?: string | undefined
 }
+
+type MetadataMember = 'kty' | 'kid' | 'use' | 'alg'
+type KeyMember = 'crv' | 'x' | 'y' | 'n' | 'e' | 'k' | 'd' | 'p' | 'q' | 'dp' | 'dq' | 'qi'
 
 /** An HMAC secret from bytes or UTF-8 text. Throws `JWTKeyError` if it is unsuitable. */
 export function readSecret(secret: string | Uint8Array): JWTKey {
   if (typeof secret !== 'string' && !(secret instanceof Uint8Array))
-    throw new JWTKeyError(`A secret is text or bytes, and this one is ${typeof secret}: is it set?`)
+    throw new JWTKeyError(`A secret must be text or bytes, but this one is ${typeof secret}: is it set?`)
   const bytes = Buffer.from(secret)
-  // Algorithm confusion: a public key as a secret would let anyone sign (RFC 8725 §2.1).
+  // Algorithm confusion: with a public key as the secret, anyone could sign (RFC 8725 §2.1).
   if (bytes.includes('-----BEGIN')) {
     throw new JWTKeyError('This secret is a key in PEM: list it under `keys`, not under `secrets`.')
   }
   return new JWTKey(createSecretKey(bytes))
 }
 
-/**
- * A private or public key from PEM or a JWK (RFC 7517 §4). Honours the JWK's `use`, `key_ops` and `alg`. Throws
- * `JWTKeyError` if the key is unsuitable.
- */
+/** A private or public key from PEM or a JWK with its `use`, `key_ops` and `alg`. Throws `JWTKeyError` if it is unsuitable. */
 export function readKey(source: string | JWK): JWTKey {
   return typeof source === 'string' ? readPem(source) : readJwk(source)
 }
@@ -67,7 +51,7 @@ function allows({ key_ops: operations }: JWK, operation: 'sign' | 'verify'): boo
 
 function keyObject(jwk: JWK, isPrivate: boolean): KeyObject {
   if (jwk.kty === 'oct') return createSecretKey(jwk.k ?? '', 'base64url')
-  // Node's type of a JWK differs between versions. Node itself checks the value.
+  // Node checks the value itself.
   const input = { key: { ...jwk } as never, format: 'jwk' } as const
   return isPrivate ? createPrivateKey(input) : createPublicKey(input)
 }

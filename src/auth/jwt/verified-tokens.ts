@@ -1,17 +1,14 @@
 import { hash } from 'node:crypto'
 import type { Claims } from './claims.ts'
 
-/**
- * Caches the claims of tokens whose signature and format were verified, by digest: verification is most of the cost of a
- * token. It does not decide whether a token is valid now: expiry and the other claims are checked on every request.
- */
+/** Caches the claims of tokens with a verified signature, by digest. Expiry and claims are checked on every request. */
 export class VerifiedTokens {
   readonly #maxCharacters: number
   #length = 0
   #recent = new Map<string, Claims>()
   #older = new Map<string, Claims>()
 
-  /** @param maxCharacters bounds the total length of the cached tokens. The least recently used half is dropped first. */
+  /** @param maxCharacters the maximum total length of the cached tokens. The least recently used half is dropped first. */
   constructor(maxCharacters = 10_000_000) {
     this.#maxCharacters = maxCharacters
   }

@@ -11,7 +11,7 @@ import {
 } from '@mikro-orm/core'
 import type { Key } from './prepared-statement.ts'
 
-// Any of these options may change a query, the rows that a connection sees, or the entities.
+// Each of these options may change a query, the rows that a connection reads, or the entities.
 const defaults = [
   'disableIdentityMap',
   'entityManager',
@@ -28,7 +28,7 @@ const defaults = [
 
 let plain: Configuration | undefined
 
-/** Whether nothing in the configuration changes queries or entities in a way that replaying a query would miss. */
+/** Whether the configuration changes neither queries nor entities, so that a query can be replayed. */
 export function isConfigurationAllowed({ config }: MikroORM): boolean {
   plain ??= new Configuration({}, false)
   for (const option of defaults) if (config.get(option) !== plain.get(option)) return false
@@ -52,7 +52,7 @@ function isOneClass(object: object, methods: readonly string[]): boolean {
   return methods.every((method) => Object.hasOwn(type, method))
 }
 
-/** Whether a model is a table with one primary key column, and its properties are plain columns and perhaps that relation. */
+/** Whether a model is a table with one primary key column, and all its properties except the relation are plain columns. */
 export function isModelAllowed(meta: EntityMetadata, relation?: EntityProperty): boolean {
   const isSpecial =
     meta.view ||
@@ -88,10 +88,7 @@ function isColumn(meta: EntityMetadata, property: EntityProperty): boolean {
   return persist === false || fieldNames?.length === 1
 }
 
-/**
- * A random key of the property's type, which occurs nowhere else in a query. `undefined` if MikroORM may put another value into the
- * query than the one that is sought.
- */
+/** A random key of the property's type, to find its place in a query. `undefined` if MikroORM may convert the key. */
 export function sampleKey(property: EntityProperty | undefined): Key | undefined {
   if (property?.kind !== ReferenceKind.SCALAR || property.persist === false) return undefined
   const { customType, runtimeType, columnTypes } = property

@@ -6,7 +6,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Loads the keys of one event-loop turn together (DataLoader's pattern). Caches nothing. */
+/** Loads the keys of one event-loop turn together, as DataLoader does. Caches nothing. */
 export class Batch {
   readonly #load: Load
   #waiting: Waiting[] = []
@@ -17,7 +17,7 @@ export class Batch {
 
   get(key: Key): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
-      // `nextTick` runs after the promise jobs of this turn, so all requests that `auth()` released together have asked.
+      // `nextTick` runs after the promise jobs of this turn, in which `auth()` continues all waiting requests.
       if (this.#waiting.push({ key, resolve, reject }) === 1) process.nextTick(() => this.#run())
     })
   }

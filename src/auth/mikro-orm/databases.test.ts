@@ -70,7 +70,7 @@ describe('databases', () => {
     assert.equal((await orm.em.fork().findOneOrFail(User, 1)).name, 'Ada Lovelace')
   })
 
-  test('forks no entity manager for a request that asks for none', async (t) => {
+  test('forks no entity manager unless the request uses it', async (t) => {
     const { orm } = await openORM(t, users())
     let forks = 0
     const fork = orm.em.fork.bind(orm.em)
@@ -121,7 +121,7 @@ describe('databases', () => {
 
     for (const name of ['archive', 'constructor', '__proto__']) {
       assert.equal((await fetch(`${url}/${name}`)).status, 500)
-      const message = `There is no database "${name}": name it in \`app.use(databases({ ${name}: orm }))\`.`
+      const message = `There is no database "${name}": add it to \`app.use(databases({ ${name}: orm }))\`.`
       assert.equal(errors.pop()?.message, message)
     }
   })

@@ -1,36 +1,34 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { ExtendableContext, Next } from 'koa'
-import { ContextKey } from '../context-key.ts'
 import { Misuse } from '../errors.ts'
 
-/** The databases of an application by name. `default` is used where no name is given. */
+/** The databases of an application by name. `default` is used if no name is given. */
 export type Databases = { readonly default: MikroORM } & { readonly [name: string]: MikroORM }
 
-const mounted = new ContextKey<RequestDatabases>('databases')
+// A symbol property of the context. The entries of a `WeakMap` cost time at each garbage collection.
+const mounted = Symbol('databases')
+type Mounted = { [mounted]?: RequestDatabases }
 
-/** Gives each request its databases. An entity manager is forked only when code asks for one. */
+/** Adds the databases to each request. An entity manager is forked at the first call of `entityManager(ctx)`. */
 export function databases(
   orm: MikroORM | Databases,
 ): (ctx: ExtendableContext, next: Next) => Promise<unknown> {
   const orms: Databases = 'em' in orm ? { default: orm as MikroORM } : orm
   return (ctx, next) => {
-    mounted.set(ctx, new RequestDatabases(orms))
+    const context: object = ctx
+    ;(context as Mounted)[mounted] = new RequestDatabases(orms)
     return next()
   }
 }
 
-/**
- * The entity manager of this request, the same at each call. It manages the entities that authenticators logged in.
- *
- * @param database the name under which `databases()` mounted it, if not the default one
- */
+/** The entity manager of the request, which manages the logged-in entities. `database` is its name in `databases()`. */
 export function entityManager(ctx: object, database?: string): EntityManager {
   return databasesOf(ctx).manager(database)
 }
 
 /** The databases of a request. Throws `Misuse` if `databases(orm)` is missing. */
 export function databasesOf(ctx: object): RequestDatabases {
-  const found = mounted.get(ctx)
+  const found = (ctx as Mounted)[mounted]
   if (!found)
     throw new Misuse('Add `app.use(databases(orm))` before the first authenticator of a persisted model.')
   return found
@@ -50,11 +48,11 @@ export class RequestDatabases {
   orm(name = 'default'): MikroORM {
     const orm = name === 'default' || Object.hasOwn(this.#orms, name) ? this.#orms[name] : undefined
     if (!orm)
-      throw new Misuse(`There is no database "${name}": name it in \`app.use(databases({ ${name}: orm }))\`.`)
+      throw new Misuse(`There is no database "${name}": add it to \`app.use(databases({ ${name}: orm }))\`.`)
     return orm
   }
 
-  /** The entity manager, forked at the first call. */
+  /** The entity manager, which is forked at the first call. */
   manager(name = 'default'): EntityManager {
     const known = this.#managers?.get(name)
     if (known) return known
@@ -65,12 +63,12 @@ export class RequestDatabases {
     return em
   }
 
-  /** Whether there is an entity manager, which may hold changes that the database does not have yet. */
+  /** Whether there is an entity manager, which may hold unsaved changes. */
   hasManager(name = 'default'): boolean {
     return this.#managers?.has(name) ?? false
   }
 
-  /** Adds entities that the entity manager is to manage as soon as there is one. */
+  /** Adds entities for the entity manager to manage once it is forked. */
   addLoaded(entities: object[], name = 'default'): void {
     this.#loaded ??= new Map()
     const loaded = this.#loaded.get(name)

@@ -5,11 +5,11 @@ type FilterOptions = Parameters<MikroORM['em']['applyFilters']>[2]
 
 interface FilteredModel {
   readonly meta: EntityMetadata
-  /** The filters that the relation switches on and off. */
+  /** The filters that the relation enables or disables. */
   readonly options: FilterOptions
 }
 
-const everything = {}
+const noCondition = {}
 
 /** The filter conditions that `em.findOne` applies to a model and to its relation. */
 export class Filters {
@@ -25,21 +25,21 @@ export class Filters {
     this.#models = [...this.#models, { meta: relation.targetMeta, options }]
   }
 
-  /** Notes the current conditions. Returns whether they are the same for every request. */
+  /** Records the current conditions. Returns whether they are the same for every request. */
   async record(): Promise<boolean> {
     if (!(await this.#areConstant())) return false
     this.#recorded = await this.#conditions()
     return true
   }
 
-  /** Whether the conditions are those that were recorded, for every request. An application may have added a filter. */
+  /** Whether the conditions still equal the recorded ones, because an application may add a filter at any time. */
   async areUnchanged(): Promise<boolean> {
     return (await this.#areConstant()) && isDeepStrictEqual(await this.#conditions(), this.#recorded)
   }
 
   #conditions(): Promise<unknown[]> {
     const conditions = this.#models.map(({ meta, options }) =>
-      this.#orm.em.applyFilters(meta.class, everything, options, 'read'),
+      this.#orm.em.applyFilters(meta.class, noCondition, options, 'read'),
     )
     return Promise.all(conditions)
   }
@@ -58,11 +58,11 @@ export class Filters {
   }
 }
 
-/** Whether `orm.em.addFilter` has added an active filter: a fork without other filters then changes a query. */
+/** Whether `orm.em.addFilter` has added an active filter. If so, it changes the query of a fork without other filters. */
 async function hasAddedFilters({ em }: MikroORM, { meta, options }: FilteredModel): Promise<boolean> {
   const fork = em.fork({ disableContextResolution: true })
   const unfiltered = Object.create(meta, { filters: { value: {} } })
   Reflect.set(fork, 'metadata', { get: () => unfiltered })
   Reflect.set(fork, 'config', { get: () => ({}) })
-  return (await fork.applyFilters(meta.class, everything, options, 'read')) !== everything
+  return (await fork.applyFilters(meta.class, noCondition, options, 'read')) !== noCondition
 }

@@ -17,10 +17,10 @@ import { Filters } from './filters.ts'
 import type { Connection, Key, Row } from './prepared-statement.ts'
 import {
   driverOf,
+  type LookUpOptions,
   type PopulateHint,
   type QueryBuilder,
   recordFindOne,
-  type Sought,
   sqlOf,
 } from './query-builder.ts'
 
@@ -29,10 +29,7 @@ interface Target {
   readonly schema: string | undefined
 }
 
-/**
- * The query of `em.findOne(model, { [property]: value }, { populate: [relation] })`. MikroORM builds it once and hydrates each row.
- * It exists only for models and configurations whose replay equals `em.findOne` (see `allow-list.ts`).
- */
+/** The query of `em.findOne`, built once by MikroORM, for models and configurations that `allow-list.ts` accepts. */
 export class FindOneQuery {
   readonly keyType: 'string' | 'number'
   readonly #orm: MikroORM
@@ -52,27 +49,27 @@ export class FindOneQuery {
     this.#hydrator = orm.em.getHydrator() as Hydrator
   }
 
-  /** Records the query. Returns `undefined` if only `em.findOne` itself is certain to be right. */
-  static async record(orm: MikroORM, sought: Sought): Promise<FindOneQuery | undefined> {
+  /** Records the query. Returns `undefined` if a replay may differ from `em.findOne`. */
+  static async record(orm: MikroORM, options: LookUpOptions): Promise<FindOneQuery | undefined> {
     // MikroORM reads the schema from the `clientUrl` when it connects.
     await orm.em.getConnection('read').ensureConnection()
-    const meta = orm.getMetadata().get<object>(sought.model)
+    const meta = orm.getMetadata().get<object>(options.model)
     const properties: Readonly<Record<string, EntityProperty>> = meta.properties
-    const key = sampleKey(properties[sought.property])
-    const relation = sought.relation === undefined ? undefined : properties[sought.relation]
+    const key = sampleKey(properties[options.property])
+    const relation = options.relation === undefined ? undefined : properties[options.relation]
     if (key === undefined || !isConfigurationAllowed(orm) || !isDriverAllowed(orm)) return undefined
     if (!isModelAllowed(meta, relation)) return undefined
-    if (sought.relation !== undefined && !(relation && isRelationAllowed(relation))) return undefined
+    if (options.relation !== undefined && !(relation && isRelationAllowed(relation))) return undefined
     const filters = new Filters(orm, meta, relation)
     if (!(await filters.record())) return undefined
-    const qb = await recordFindOne(orm, sought, key)
+    const qb = await recordFindOne(orm, options, key)
     if (!qb) return undefined
     const metas = relation?.targetMeta ? [meta, relation.targetMeta] : [meta]
     const targets = metas.map((each) => ({ meta: each, schema: driverOf(orm).getSchemaName(each) }))
     return new FindOneQuery(orm, qb, key, filters, targets)
   }
 
-  /** Whether options, schemas, hooks and filters are as they were at the recording. */
+  /** Whether options, schemas, hooks and filters are unchanged since the recording. */
   async isCurrent(): Promise<boolean> {
     if (!isConfigurationAllowed(this.#orm)) return false
     for (const target of this.#targets) if (target && !this.#isUnchanged(target)) return false
@@ -83,7 +80,7 @@ export class FindOneQuery {
     return driverOf(this.#orm).getSchemaName(meta) === schema && !hasHooks(this.#orm, meta)
   }
 
-  /** The connection that MikroORM would use for a read now: the primary, or one of the replicas. */
+  /** The connection that MikroORM would use for a read now: the primary or a replica. */
   get connection(): Connection {
     return this.#qb.getConnection()
   }
@@ -93,19 +90,19 @@ export class FindOneQuery {
     return sqlOf(this.#orm, this.#qb, this.#key, placeholder)
   }
 
-  /** The entities of a row, the sought one first. No entity manager manages them yet. */
+  /** The entity of a row, and that of the relation. No entity manager manages them yet. */
   hydrate(row: Row): object[] {
     const [target, relatedTarget] = this.#targets
     const { populate } = this.#qb.state
     const data = driverOf(this.#orm).mapResult(row, target.meta, populate, this.#qb, {})
     let related: object | undefined
-    // The hydrator asks its factory for the entity of the joined relation.
+    // The hydrator calls its factory for the entity of the joined relation.
     const create = (_model: unknown, joined: object) => {
       related = relatedTarget && this.#hydrate(relatedTarget, { ...joined }, [], {})
       return related
     }
-    const sought = this.#hydrate(target, data, populate, { create })
-    return related ? [sought, related] : [sought]
+    const entity = this.#hydrate(target, data, populate, { create })
+    return related ? [entity, related] : [entity]
   }
 
   #hydrate(
@@ -120,10 +117,10 @@ export class FindOneQuery {
     Object.setPrototypeOf(entity, meta.prototype)
     const wrapped = helper(entity)
     if (schema !== undefined) wrapped.__schema = schema
-    // `EntityFactory` does this too. The serializer would expand the relation otherwise.
+    // As in MikroORM's `EntityFactory`. The serializer would expand the relation otherwise.
     wrapped.__managed = true
     wrapped.setSerializationContext({ populate: populate as never })
-    // Without the snapshot of the row, any entity manager that meets the entity would insert it.
+    // Without a snapshot of the row, an entity manager would insert the entity.
     this.#orm.em.getUnitOfWork(false).normalizeEntityData(meta, data)
     wrapped.__originalEntityData = data
     for (const name of Object.keys(data)) wrapped.__loadedProperties.add(name)

@@ -10,7 +10,7 @@ export {
   PasswordModel,
   type PasswordModelClass,
 } from './password-model.ts'
-export type { Sought } from './query-builder.ts'
+export type { LookUpOptions } from './query-builder.ts'
 export { ModelSessionAuthenticatable, SessionModel, type SessionModelClass } from './session-model.ts'
 export {
   generateToken,

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/core'
 import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
@@ -7,7 +7,7 @@ import { type DateKey, primaryKeyOf } from './model.ts'
 const minute = 60_000
 const second = 1_000
 const batchSize = 500
-const mostNotes = 100_000
+const maxNotes = 100_000
 
 type Key = string | number
 type Note = readonly [key: Key, time: number]
@@ -19,8 +19,8 @@ export interface LastUsesOptions {
 }
 
 /**
- * Writes when entities, such as tokens or sessions, were last used: at most once a minute for each, in batches of one second, after
- * the response. A failed write fails no request. Locked rows are skipped. A killed process loses the last second.
+ * Writes the last use of entities such as tokens or sessions, at most once a minute for each. Writes run in batches after
+ * the response, and skip locked rows. A killed process loses the last second.
  */
 export class LastUses<Entity extends object> {
   readonly #orm: MikroORM
@@ -36,7 +36,7 @@ export class LastUses<Entity extends object> {
 
   /**
    * @param model must have one primary key that is a string or a number, else throws `Misuse`
-   * @param at the column for the time; may be nullable
+   * @param at the property for the time, which may be nullable
    */
   constructor(orm: MikroORM, model: Class<Entity>, at: DateKey<Entity>, { onError }: LastUsesOptions) {
     this.#orm = orm
@@ -51,17 +51,17 @@ export class LastUses<Entity extends object> {
     this.#onError = onError
   }
 
-  /** Notes a use, unless one of the last minute is known. Writes later. */
+  /** Notes a use, to be written later, unless the last use is less than a minute old. */
   note(entity: Entity, now = Date.now()): void {
     const last = this.of(entity)
     if (last && now - last.getTime() < minute) return
     const key = this.#keyOf(entity)
-    if (this.#noted.size >= mostNotes && !this.#noted.has(key)) return
+    if (this.#noted.size >= maxNotes && !this.#noted.has(key)) return
     this.#noted.set(key, now)
     this.#writeLater()
   }
 
-  /** The last use of an entity, from its column or from a note that is not written yet. */
+  /** The last use of an entity, from its property or from a note that is not written yet. */
   of(entity: Entity): Date | undefined {
     // `DateKey` guarantees the type.
     const last = (Reflect.get(entity, this.#at) as Date | null | undefined) ?? undefined
@@ -76,7 +76,7 @@ export class LastUses<Entity extends object> {
     return this.#written
   }
 
-  /** Writes for the last time. Call it after the last response and before closing the database. */
+  /** Writes all notes and stops. Call it after the last response and before closing the database. */
   close(): Promise<void> {
     this.#isClosed = true
     return this.write()
@@ -94,7 +94,7 @@ export class LastUses<Entity extends object> {
       } catch (error) {
         errors.push(error)
       }
-      await turn()
+      await nextTurn()
     }
     this.#failures = errors.length > 0 ? this.#failures + 1 : 0
     if (errors.length === 0) return
@@ -118,7 +118,7 @@ export class LastUses<Entity extends object> {
     if (em.getPlatform().getDefaultSchemaName() === 'public')
       await em.transactional((em) => this.#updateUnlocked(em, rows, change))
     else await em.nativeUpdate<object>(this.#model, rows, change, { filters: false })
-    // A note that was renewed during the write stays.
+    // Keeps a note that was renewed during the write.
     for (const [key, time] of notes) if (this.#noted.get(key) === time) this.#noted.delete(key)
   }
 
@@ -130,8 +130,8 @@ export class LastUses<Entity extends object> {
       lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE,
     })
     if (found.length === 0) return
-    const these = { [this.#key]: { $in: found.map((each) => Reflect.get(each, this.#key)) } }
-    await em.nativeUpdate<object>(this.#model, these, change, { filters: false })
+    const unlocked = { [this.#key]: { $in: found.map((each) => Reflect.get(each, this.#key)) } }
+    await em.nativeUpdate<object>(this.#model, unlocked, change, { filters: false })
   }
 
   #keyOf(entity: Entity): Key {

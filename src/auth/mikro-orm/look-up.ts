@@ -4,34 +4,27 @@ import { Batch } from './batch.ts'
 import { databasesOf, entityManager, type RequestDatabases } from './databases.ts'
 import { FindOneQuery } from './find-one-query.ts'
 import { type Connection, type Key, type Load, prepareStatement } from './prepared-statement.ts'
-import type { Sought } from './query-builder.ts'
+import type { LookUpOptions } from './query-builder.ts'
 
 interface Prepared {
   readonly query: FindOneQuery
   readonly batch: Batch
 }
 
-/**
- * Finds the entity that `em.findOne` finds, by a prepared statement and in batches of one event-loop turn. Uses `em.findOne` itself
- * for each model, configuration and request where the two could differ.
- */
+/** Finds an entity by a prepared statement and in batches. Falls back to `em.findOne` where the results may differ. */
 export class LookUp<Model extends object> {
-  readonly #sought: Sought<Model>
+  readonly #options: LookUpOptions<Model>
   readonly #prepared = new WeakMap<MikroORM, Promise<Prepared | undefined>>()
 
-  constructor(sought: Sought<Model>) {
-    this.#sought = sought
+  constructor(options: LookUpOptions<Model>) {
+    this.#options = options
   }
 
-  /**
-   * The entity, or `undefined`. Rejects if the database cannot be queried.
-   *
-   * @param database the name under which `databases()` mounted it, if not the default one
-   */
+  /** The entity, or `undefined`. `database` is its name in `databases()`. Rejects if it cannot be queried. */
   async find(ctx: object, value: Key, database?: string): Promise<Model | undefined> {
     if (typeof value !== 'string' && typeof value !== 'number')
-      throw new Misuse('Look up a string or a number: MikroORM takes an object for a query.')
-    // Many databases end a string at a NUL.
+      throw new Misuse('Look up a string or a number, because MikroORM reads an object as a query.')
+    // Some databases end a string at a NUL.
     if (typeof value === 'string' && value.includes('\0')) return undefined
     const databases = databasesOf(ctx)
     try {
@@ -39,12 +32,12 @@ export class LookUp<Model extends object> {
       if (found !== undefined) return found ?? undefined
     } catch (error) {
       if (error instanceof DriverException) throw error
-      // `em.findOne` succeeds, or throws the error that MikroORM makes of this one.
+      // `em.findOne` succeeds, or throws MikroORM's own error.
     }
     return this.#findOne(ctx, value, database)
   }
 
-  /** `null` if there is no such entity; `undefined` if `em.findOne` has to be used. */
+  /** `null` if there is no such entity, `undefined` if `em.findOne` has to be used. */
   async #findPrepared(
     databases: RequestDatabases,
     value: Key,
@@ -59,25 +52,25 @@ export class LookUp<Model extends object> {
     if (!isAllowed()) return undefined
     if (!row) return null
     const hydrated = prepared.query.hydrate(row)
-    // A row that this request has loaded before is merged by MikroORM.
+    // MikroORM merges a row that this request has loaded before.
     if (hydrated.some((entity) => databases.findLoaded((loaded) => isSameRow(entity, loaded), name)))
       return undefined
     databases.addLoaded(hydrated, name)
-    // The hydrator set the prototype of the sought model.
+    // The first entity has the prototype of the model.
     return (hydrated[0] ?? null) as Model | null
   }
 
   #prepare(orm: MikroORM): Promise<Prepared | undefined> {
     const known = this.#prepared.get(orm)
     if (known) return known
-    const preparing = prepare(orm, this.#sought)
+    const preparing = prepare(orm, this.#options)
     this.#prepared.set(orm, preparing)
     preparing.catch(() => this.#prepared.delete(orm))
     return preparing
   }
 
   async #findOne(ctx: object, value: Key, database?: string): Promise<Model | undefined> {
-    const { model, property, relation } = this.#sought
+    const { model, property, relation } = this.#options
     const where = { [property]: value }
     const populate = (relation === undefined ? [] : [relation]) as never
     const hadManager = databasesOf(ctx).hasManager(database)
@@ -88,8 +81,8 @@ export class LookUp<Model extends object> {
   }
 }
 
-async function prepare(orm: MikroORM, sought: Sought): Promise<Prepared | undefined> {
-  const query = await FindOneQuery.record(orm, sought)
+async function prepare(orm: MikroORM, options: LookUpOptions): Promise<Prepared | undefined> {
+  const query = await FindOneQuery.record(orm, options)
   if (!query) return undefined
   const statements = new WeakMap<Connection, Promise<Load>>()
   const batch = new Batch(async (keys) => {
@@ -101,7 +94,7 @@ async function prepare(orm: MikroORM, sought: Sought): Promise<Prepared | undefi
     try {
       return await (await statement)(keys)
     } catch (error) {
-      // The connection may have been opened anew. A key of the wrong type (SQLSTATE class 22) says nothing about it.
+      // Prepares again, in case the connection was reopened, except for a malformed key (SQLSTATE class 22).
       if (!/^22/.test(String(Reflect.get(Object(error), 'code')))) statements.delete(connection)
       throw error
     }
@@ -109,7 +102,7 @@ async function prepare(orm: MikroORM, sought: Sought): Promise<Prepared | undefi
   return { query, batch }
 }
 
-/** Whether no RequestContext, transaction, schema, abort signal, session of the database or query log is involved. */
+/** Whether the request uses no RequestContext, transaction, schema, abort signal, database session or query log. */
 function isPlainRequest({ em, config }: MikroORM): boolean {
   return (
     em.getContext(false) === em &&

@@ -4,7 +4,7 @@ import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
 import { isUUID } from '../uuid.ts'
 
-/** The class of a MikroORM schema, which a model extends: `UserSchema.class`. */
+/** The class of a MikroORM schema, such as `UserSchema.class`, which a model extends. */
 // TypeScript requires `any[]` for the constructor of a mixin's base (TS2545).
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Base = abstract new (...args: any[]) => object
@@ -25,12 +25,12 @@ export interface ModelOptions {
   readonly database?: string
 }
 
-/** Names a mixin's class after its base, because MikroORM treats a parent with another name as an entity. */
+/** Names a mixin's class like its base, because MikroORM treats a parent with another name as an entity. */
 export function nameAfter(model: Base, base: Base): void {
   Object.defineProperty(model, 'name', { value: base.name })
 }
 
-/** Leaves a property out of the JSON of a model, unless its schema's class has a `toJSON` of its own. */
+/** Omits a property from the JSON of a model, unless its base class has a `toJSON`. */
 export function hideInJSON(model: Base, property: string): void {
   if ('toJSON' in model.prototype) return
   function toJSON(this: object): object {
@@ -39,15 +39,15 @@ export function hideInJSON(model: Base, property: string): void {
   Object.defineProperty(model.prototype, 'toJSON', { value: toJSON, writable: true, configurable: true })
 }
 
-/** The properties of a model's schema before the ORM has discovered it. */
+/** The properties of a model's schema before the ORM is initialised. */
 export function definedProperties(model: Base): Readonly<Record<string, EntityProperty>> {
   return EntitySchema.REGISTRY.get(model as EntityClass<object>)?.meta.properties ?? {}
 }
 
-/** Throws `Misuse` at the start if a model lacks a member. In TypeScript the compiler checks that. */
-export function requireMember(model: Base, member: string, what: string): void {
+/** Throws `Misuse` at startup if a model lacks a member. In TypeScript the compiler checks that. */
+export function requireMember(model: Base, member: string, description: string): void {
   if (member in model.prototype || member in definedProperties(model)) return
-  throw new Misuse(`${model.name} lacks \`${member}\`, ${what}.`)
+  throw new Misuse(`${model.name} lacks \`${member}\`, ${description}.`)
 }
 
 const keyTypes = ['string', 'number', 'bigint', 'unknown']
@@ -57,7 +57,7 @@ export function primaryKeyOf(em: EntityManager, model: Class): EntityProperty {
   const { primaryKeys, properties } = em.getMetadata().get<object>(model)
   const [name, ...others]: string[] = primaryKeys
   const property = (properties as Record<string, EntityProperty>)[name ?? '']
-  // MikroORM does not know the type of a relation that is a key.
+  // The key may be a relation, whose type MikroORM does not know.
   if (!property || others.length > 0 || !keyTypes.includes(property.runtimeType))
     throw new Misuse(`${model.name} needs one primary key that is a string or a number.`)
   return property

@@ -25,7 +25,7 @@ const properties = {
   passwordHash: p.string().hidden(),
 }
 
-/** A user type of the test's own; its hash is the password backwards. */
+/** A user type whose hash is the reversed password. */
 function users() {
   const nobodies: string[] = []
   const UserSchema = defineEntity({ name: 'User', properties })
@@ -55,7 +55,7 @@ function post(url: string, body: unknown): Promise<Response> {
   return fetch(url, { method: 'POST', headers: { 'content-type': type }, body: text })
 }
 
-// None of these is Ada, whatever a database may make of them.
+// None of these is Ada's user name, even if a database considers them equal.
 const strangers = [
   'Ada@example.org',
   'ADA@EXAMPLE.ORG',
@@ -78,7 +78,7 @@ const strangers = [
 ]
 
 describe('ModelAuthenticatable', () => {
-  test('S10 S54 S78 lets in by a Basic header whose name and password are right, and nobody else', async (t) => {
+  test('S10 S54 S78 accepts only the right name and password of a Basic header', async (t) => {
     const { User } = users()
     const { orm } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
@@ -123,7 +123,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada@example.org:terces') })).status, 401)
   })
 
-  test('S12 S59 S79 lets in by a form and by JSON, and nobody else', async (t) => {
+  test('S12 S59 S79 accepts only the right name and password of a form or JSON', async (t) => {
     const { User } = users()
     const { orm } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
@@ -183,7 +183,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada@example.org:') })).status, 200)
   })
 
-  test('K3 asks the database for nothing but text', async (t) => {
+  test('K3 queries the database by text only', async (t) => {
     const { User, nobodies } = users()
     const { orm, statements } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
@@ -220,7 +220,7 @@ describe('ModelAuthenticatable', () => {
     assert.deepEqual([statements, nobodies], [[], []])
   })
 
-  test('does for an unknown user what the model says, and for nobody else', async (t) => {
+  test("calls the model's verifyNobody only for an unknown user", async (t) => {
     const { User, nobodies } = users()
     const { orm } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
@@ -247,7 +247,7 @@ describe('ModelAuthenticatable', () => {
     assert.deepEqual(nobodies, ['by header', 'by form'])
   })
 
-  test('verifies somebody else’s password for an unknown user, and lets nobody in by it', async (t) => {
+  test('verifies against the hash of another user for an unknown user, and rejects the request', async (t) => {
     const UserSchema = defineEntity({ name: 'User', properties })
     const asked: string[] = []
     class User extends ModelAuthenticatable(UserSchema.class, {
@@ -272,7 +272,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 200)
   })
 
-  test('P9 answers with a user without the hash, though nobody has hidden it, unless the model says otherwise', async (t) => {
+  test('P9 omits the hash from the JSON even of a visible column, unless the model has a toJSON', async (t) => {
     const shown = { ...properties, passwordHash: p.string() }
     const UserSchema = defineEntity({ name: 'User', properties: shown })
     class User extends ModelAuthenticatable(UserSchema.class, {
@@ -308,7 +308,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal(Own.prototype.toJSON, Named.prototype.toJSON)
   })
 
-  test('waits for what is done for an unknown user', async (t) => {
+  test('awaits verifyNobody for an unknown user', async (t) => {
     const UserSchema = defineEntity({ name: 'User', properties })
     let isDone = false
     class User extends ModelAuthenticatable(UserSchema.class, {
@@ -464,7 +464,7 @@ describe('ModelAuthenticatable', () => {
     assert.deepEqual(await answer('wrong'), 401)
   })
 
-  test('lets nobody in whom a model in plain JavaScript judges by something else than yes or no, and says so', async (t) => {
+  test('rejects a result of verify that is not a boolean', async (t) => {
     for (const answer of [{ ok: false }, 'false', 1, undefined]) {
       const { User } = users()
       Object.assign(User.prototype, { verify: async () => answer })
@@ -473,11 +473,11 @@ describe('ModelAuthenticatable', () => {
       const { url, errors } = await serveGuarded(t, orm, User.authenticator(), User)
 
       assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 500)
-      assert.match(errors[0]?.message ?? '', /^What `verify` answers is `true` or `false`/)
+      assert.match(errors[0]?.message ?? '', /^The result of `verify` must be `true` or `false`/)
     }
   })
 
-  test('can be remembered in a session, with no more ado', async (t) => {
+  test('can be stored in a session', async (t) => {
     const { User } = users()
     const { orm } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
@@ -507,14 +507,14 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await browser.get('/')).status, 401)
   })
 
-  test('S78 tells plain JavaScript at once what a model lacks', () => {
+  test('S78 reports a missing member of the model at startup', () => {
     const UserSchema = defineEntity({ name: 'User', properties })
-    // @ts-expect-error: this is what the compiler would have said.
+    // @ts-expect-error: the compiler reports this error.
     class User extends ModelAuthenticatable(UserSchema.class, {
       username: 'email',
       passwordHash: 'passwordHash',
     }) {}
-    const sentence = /^Misuse: User lacks `verify`, the method that tells whether a password is right\.$/
+    const sentence = /^Misuse: User lacks `verify`, the method that checks a password\.$/
 
     assert.throws(() => User.authenticator(), sentence)
     assert.throws(() => User.credentialsAuthenticator(), sentence)

@@ -8,7 +8,7 @@ import {
   type CredentialsOptions,
   type PasswordCredentials,
 } from '../credentials.ts'
-import { yesOrNo } from '../errors.ts'
+import { requireBoolean } from '../errors.ts'
 import { entityManager } from './databases.ts'
 import {
   type Base,
@@ -28,7 +28,7 @@ export abstract class PasswordModel {
 
 /** The properties of a password model. */
 export interface PasswordKeys<Entity> {
-  /** The user name; compared case-sensitively. */
+  /** The user name, compared case-sensitively. */
   readonly username: StringKey<Entity>
   readonly passwordHash: StringKey<Entity>
 }
@@ -37,17 +37,17 @@ export interface PasswordKeys<Entity> {
 export interface PasswordModelClass<User = PasswordModel> extends SessionModelClass {
   /** The middleware for `Authorization: Basic` (RFC 7617). */
   authenticator(options?: ModelOptions): AuthMiddleware
-  /** The middleware for a user name and a password in the request body. `fields` renames the two fields. */
+  /** The middleware for a user name and a password in the request body. */
   credentialsAuthenticator(options?: ModelOptions & CredentialsOptions): AuthMiddleware
-  /** The check that both middlewares call: the user, if the credentials are right. A model may wrap it. */
+  /** The user with these credentials, if they are right. Both middlewares call it, so a model may override it. */
   findByCredentials(
     credentials: PasswordCredentials,
     ctx: AuthContext,
     options?: ModelOptions,
   ): Promise<User | undefined>
   /**
-   * Called for an unknown user name instead of `verify`: compute one dummy hash of the usual cost, so that the response time does not
-   * tell whether an account exists. The default verifies the password against another user's hash.
+   * Computes a dummy hash for an unknown user name, so that the response time does not tell whether an account exists. The
+   * default verifies the password against the hash of another user.
    */
   verifyNobody?(password: string): void | Promise<void>
 }
@@ -55,9 +55,9 @@ export interface PasswordModelClass<User = PasswordModel> extends SessionModelCl
 type PasswordAuthenticatable = Class<PasswordModel> & PasswordModelClass<PasswordModel>
 
 /**
- * A mixin for an entity that authenticates by user name and password hash, and can be stored in a session:
- * `class User extends ModelAuthenticatable(UserSchema.class, { username: 'email', passwordHash: 'passwordHash' })`.
- * Its JSON has no password hash. Make the column `hidden()` too, for MikroORM's other serialisations.
+ * A mixin for an entity with a password hash, which can be stored in a session: `class User extends
+ * ModelAuthenticatable(UserSchema.class, { username: 'email', passwordHash: 'passwordHash' })`. Its JSON omits the hash.
+ * Make the column `hidden()` too, for MikroORM's other serialisations.
  */
 export function ModelAuthenticatable<Entity extends Base>(
   base: Entity,
@@ -68,12 +68,12 @@ export function ModelAuthenticatable<Entity extends Base>(
     static verifyNobody?(password: string): void | Promise<void>
 
     static authenticator(options: ModelOptions = {}): AuthMiddleware {
-      const model = checked(this)
+      const model = checkModel(this)
       return BasicAuthenticator.from(model, (basic, ctx) => model.findByCredentials(basic, ctx, options))
     }
 
     static credentialsAuthenticator(options: ModelOptions & CredentialsOptions = {}): AuthMiddleware {
-      const model = checked(this)
+      const model = checkModel(this)
       const find: Find<PasswordModel, PasswordCredentials> = (form, ctx) =>
         model.findByCredentials(form, ctx, options)
       return CredentialsAuthenticator.from(model, find, options)
@@ -88,15 +88,13 @@ export function ModelAuthenticatable<Entity extends Base>(
       const where = { [keys.username]: username }
       // The hash may be a lazy column.
       const populate = [keys.passwordHash] as never
-      const found = await em.findOne<object>(checked(this), where, { populate })
+      const found = await em.findOne<object>(checkModel(this), where, { populate })
       // The collation of the column may ignore case.
       const isExactly = found && Reflect.get(found, keys.username) === username
       const user = isExactly ? (found as PasswordModel) : undefined
-      if (!user)
-        await (this.verifyNobody
-          ? this.verifyNobody(password)
-          : verifyOther(em, checked(this), keys, password))
-      return user && yesOrNo(await user.verify(password), 'What `verify` answers') ? user : undefined
+      if (!user && this.verifyNobody) await this.verifyNobody(password)
+      else if (!user) await verifyOther(em, checkModel(this), keys.passwordHash, password)
+      return user && requireBoolean(await user.verify(password), 'The result of `verify`') ? user : undefined
     }
   }
   nameAfter(Model, base)
@@ -108,20 +106,19 @@ export function ModelAuthenticatable<Entity extends Base>(
 
 export { ModelAuthenticatable as ModelCredentialsAuthenticatable }
 
-function checked(model: Base): PasswordAuthenticatable {
-  requireMember(model, 'verify', 'the method that tells whether a password is right')
+function checkModel(model: Base): PasswordAuthenticatable {
+  requireMember(model, 'verify', 'the method that checks a password')
   return model as unknown as PasswordAuthenticatable
 }
 
-/** Verifies the password against the hash of any user, to spend the time that a known user would take. */
+/** Verifies the password against the hash of any user, so that an unknown user name takes the same time (dummy hash). */
 async function verifyOther(
   em: EntityManager,
   model: Class<PasswordModel>,
-  { passwordHash }: { passwordHash: string },
+  column: string,
   password: string,
 ): Promise<void> {
-  const other = await em
-    .fork()
-    .findOne<object>(model, { [passwordHash]: { $ne: null } }, { populate: [passwordHash] as never })
+  const hasHash = { [column]: { $ne: null } }
+  const other = await em.fork().findOne<object>(model, hasHash, { populate: [column] as never })
   await (other as PasswordModel | null)?.verify(password)
 }

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
 
-/** A value that is looked up. */
+/** A value to look up. */
 export type Key = string | number
 /** A row of the database by column name. */
 export type Row = Readonly<Record<string, unknown>>
-/** Returns a row or `undefined` for each key, in order. Throws where `em.findOne` has to be used. */
+/** Returns a row or `undefined` for each key, in order. Throws if `em.findOne` has to be used. */
 export type Load = (keys: readonly Key[]) => (Row | undefined)[] | Promise<(Row | undefined)[]>
 
-/** A connection of MikroORM, or a subclass of the application. */
+/** A connection of MikroORM, or the application's subclass of it. */
 export interface Connection {
   getNativeClient?(): Promise<object>
-  /** Sends a query in the connection's own way, for example with a time limit. */
+  /** Replaces the query of the native client, for example to add a time limit. */
   ask?(query: object): Promise<Result>
   /** Throws if the connection cannot be read now. */
   assertReadable?(client: object): void
@@ -37,11 +37,7 @@ interface Postgres {
 
 let statements = 0
 
-/**
- * Prepares a query on the native client of a connection. Throws unless that is better-sqlite3 or pg.
- *
- * @param sql returns the query with that placeholder for the key
- */
+/** Prepares a query with a placeholder for the key. Throws unless the native client is better-sqlite3 or pg. */
 export async function prepareStatement(
   connection: Connection,
   sql: (placeholder: string) => string,
@@ -50,7 +46,7 @@ export async function prepareStatement(
   if (client && 'prepare' in client) return prepareOnSqlite(client as Sqlite, connection, sql('?'))
   if (client && 'totalCount' in client)
     return prepareOnPostgres(client as unknown as Postgres, connection, sql)
-  throw new Error('Statements can be prepared with better-sqlite3 and pg only.')
+  throw new Error('Only better-sqlite3 and pg can prepare statements.')
 }
 
 function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): Load {
@@ -61,10 +57,10 @@ function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): L
   return (keys) => {
     connection.assertReadable?.(client)
     if (client.inTransaction) throw new Error('Another transaction is open on this connection.')
-    // `exec` throws while a query is streamed: a read on this connection would see the snapshot of that query.
+    // `exec` throws while a query is streamed, because this connection would read the older snapshot of that query.
     client.exec(keys.length > 1 ? 'begin' : '')
     if (keys.length === 1) return keys.map(get)
-    // One transaction for the batch: SQLite takes its read lock once.
+    // SQLite takes its read lock once for the transaction.
     try {
       return keys.map(get)
     } finally {
@@ -80,30 +76,30 @@ async function prepareOnPostgres(
   connection: Connection,
   sql: (placeholder: string) => string,
 ): Promise<Load> {
-  const query = (question: object) => connection.ask?.(question) ?? ask(pool, question)
-  const type = await keyTypeOnPostgres(query, sql('$1'))
+  const send = (query: object) => connection.ask?.(query) ?? queryPool(pool, query)
+  const type = await keyTypeOnPostgres(send, sql('$1'))
   const text = `select k.n::int as ${position}, q.* from unnest($1::${type}[]) with ordinality as k (v, n) cross join lateral (${sql('k.v')}) as q`
-  // Processes may share the connections of a pooler such as PgBouncer, so the same name has to mean the same text.
+  // Processes may share connections through PgBouncer, so a name must identify the text.
   const name = `koa-authenticators-${++statements}-${hash('sha256', text, 'base64url').slice(0, 32)}`
   return async (keys) => {
-    const { rows } = await query({ name, text, values: [keys] })
+    const { rows } = await send({ name, text, values: [keys] })
     const found = new Map(rows.map(({ [position]: n, ...row }) => [n, row]))
     return keys.map((_, i) => found.get(i + 1))
   }
 }
 
-/** Asks on a connection of the pool. Unlike `pool.query`, it keeps a connection whose query failed. */
-async function ask(pool: Postgres, query: object): Promise<Result> {
+/** Queries on a connection of the pool. Unlike `pool.query`, it keeps the connection after a failed query. */
+async function queryPool(pool: Postgres, query: object): Promise<Result> {
   const client = await pool.connect()
   const results = await client.query(query).finally(() => client.release())
   return [results].flat().at(-1) ?? { rows: [] }
 }
 
-/** The type that PostgreSQL infers for the key, without a length: cast to `character`, a key would lose all but one character. */
-async function keyTypeOnPostgres(query: (query: object) => Promise<Result>, sql: string): Promise<string> {
+/** PostgreSQL's type of the key without a length, because a cast to `character` would truncate the key. */
+async function keyTypeOnPostgres(send: (query: object) => Promise<Result>, sql: string): Promise<string> {
   const name = `koa-authenticators-${++statements}`
-  // One text, so that the same connection runs all four. The result is that of the last.
-  const { rows } = await query({
+  // One text, so that one connection runs all four statements. The result is from the last statement.
+  const { rows } = await send({
     text: `prepare "${name}" as ${sql};
       select set_config('koa_authenticators.type', format_type(parameter_types[1], -1), true)
         from pg_prepared_statements where name = '${name}';

@@ -2,8 +2,8 @@ import { type EntityMetadata, type MikroORM, raw } from '@mikro-orm/core'
 import type { Class } from '../class.ts'
 import type { Connection, Key } from './prepared-statement.ts'
 
-/** A look-up: the model, the property that has the value, and the relation that is loaded with it by a join. */
-export interface Sought<Model extends object = object> {
+/** A look-up: the model, the property with the key, and a relation to load by a join. */
+export interface LookUpOptions<Model extends object = object> {
   readonly model: Class<Model>
   readonly property: string
   readonly relation?: string | undefined
@@ -37,18 +37,18 @@ interface Driver {
   getSchemaName(meta: EntityMetadata): string | undefined
 }
 
-/** MikroORM types its driver for any kind of database; every SQL driver has these methods. */
+/** The driver with the methods of every SQL driver, which MikroORM's type lacks. */
 export function driverOf(orm: MikroORM): Driver {
   return orm.driver as unknown as Driver
 }
 
 /**
- * Calls `em.findOne` with a driver that records the query builders and sends nothing. Returns the builder if there is exactly one
- * query, which has the key once and joins exactly the relation.
+ * Records the query builder of `em.findOne` and sends nothing. Returns `undefined` unless there is exactly one query, which
+ * has the key once and joins only the relation.
  */
 export async function recordFindOne(
   orm: MikroORM,
-  { model, property, relation }: Sought,
+  { model, property, relation }: LookUpOptions,
   key: Key,
 ): Promise<QueryBuilder | undefined> {
   const recorded: QueryBuilder[] = []
@@ -76,7 +76,7 @@ export async function recordFindOne(
   return isExpected ? qb : undefined
 }
 
-/** The SQL that MikroORM sends, with a placeholder instead of the key. */
+/** MikroORM's SQL with a placeholder for the key. */
 export function sqlOf(orm: MikroORM, qb: QueryBuilder, key: Key, placeholder: string): string {
   const { sql, params } = qb.toQuery()
   const values = params.map((param) => (param === key ? raw(placeholder) : param))

@@ -35,7 +35,7 @@ function users() {
   return User
 }
 
-/** A user type and a token type of the test's own. Tokens whose value begins with `old` are not valid. */
+/** A user type and a token type. Tokens whose value begins with `old` are invalid. */
 function usersWithTokens() {
   const User = users()
   const TokenSchema = defineEntity({
@@ -56,7 +56,7 @@ const tokenOf = (user: { id: string }, value: string) => ({ id: crypto.randomUUI
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
 describe('ModelTokenAuthenticatable', () => {
-  test('S11 S80 lets in by a token that is stored, and nobody else', async (t) => {
+  test('S11 S80 accepts only a stored token', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm } = await openORM(t, User, Token)
     await orm.em.fork().insert(User, ada)
@@ -144,7 +144,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal(Own.prototype.toJSON, Named.prototype.toJSON)
   })
 
-  test('S49 S76 deletes a token that is no longer valid when it is used, and lets nobody in', async (t) => {
+  test('S49 S76 rejects and deletes an invalid token', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm } = await openORM(t, User, Token)
     await orm.em.fork().insert(User, ada)
@@ -172,7 +172,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.deepEqual(await (await fetch(url, bearer('old'))).json(), [false, false])
   })
 
-  test('asks nobody, and says so, where a model in plain JavaScript decides by something else than yes or no', async (t) => {
+  test('reports an isValid that is not a boolean', async (t) => {
     for (const wrong of [
       { isValid: { value: () => false } },
       { isValid: { get: async () => false } },
@@ -186,11 +186,11 @@ describe('ModelTokenAuthenticatable', () => {
       const { url, errors } = await serveGuarded(t, orm, Token.authenticator(), User)
 
       assert.equal((await fetch(url, bearer('old'))).status, 500)
-      assert.match(errors[0]?.message ?? '', /^`isValid` is `true` or `false`/)
+      assert.match(errors[0]?.message ?? '', /^`isValid` must be `true` or `false`/)
     }
   })
 
-  test('looks up no query, whatever a model in plain JavaScript makes of a token', async (t) => {
+  test('reports a result of stored that is not a string', async (t) => {
     for (const stored of [
       () => ({}),
       (token: string) => JSON.parse(atob(token)),
@@ -255,7 +255,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal(await orm.em.fork().count(Token), 1)
   })
 
-  test('looks up what the model stores for a token, and asks nobody for what cannot be one', async (t) => {
+  test('looks up the result of stored, and makes no query for undefined', async (t) => {
     const User = users()
     const TokenSchema = defineEntity({
       name: 'Token',
@@ -295,7 +295,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal(statements.length, 2)
   })
 
-  test("takes a token for nobody's whose user is gone, or filtered out", async (t) => {
+  test('rejects a token whose user is deleted or filtered', async (t) => {
     const UserSchema = defineEntity({
       name: 'User',
       properties: { id: id(), disabled: p.boolean() },
@@ -384,7 +384,7 @@ describe('ModelTokenAuthenticatable', () => {
     app.use(User.authenticator())
     app.use(Token.authenticator())
     app.use((ctx, next) => {
-      // Whoever vouches for the user, the token is not looked up then.
+      // The token is not looked up, whichever authenticator logged in the user.
       if (ctx.path === '/vouched') ctx.auth.login(new (User as unknown as new () => object)(), User)
       return next()
     })
@@ -446,17 +446,17 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal(await main.orm.em.fork().count(Token), 1)
   })
 
-  test('S32 tells plain JavaScript at once what a model lacks', () => {
+  test('S32 reports a missing member of the model at startup', () => {
     const TokenSchema = defineEntity({
       name: 'Token',
       properties: { id: id(), value: p.string(), user: p.string() },
     })
-    // @ts-expect-error: this is what the compiler would have said.
+    // @ts-expect-error: the compiler reports this error.
     class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {}
 
     assert.throws(
       () => Token.authenticator(),
-      /^Misuse: Token lacks `isValid`, the property that tells whether the token is valid\.$/,
+      /^Misuse: Token lacks `isValid`, the property for the validity of the token\.$/,
     )
   })
 
@@ -515,7 +515,7 @@ describe('ModelTokenAuthenticatable', () => {
 })
 
 describe('generateToken', () => {
-  test('S77 makes 16 random bytes in base64, as the specification says, or as many as it is told', () => {
+  test('S77 returns 16 random bytes in base64, or the given number', () => {
     assert.equal(Buffer.from(generateToken(), 'base64').length, 16)
     assert.match(generateToken(), /^[\w+/]{22}==$/)
     assert.equal(Buffer.from(generateToken(32), 'base64').length, 32)

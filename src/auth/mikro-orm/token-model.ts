@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { EntityProperty, MikroORM, OptionalProps } from '@mikro-orm/core'
+import type { EntityProperty, OptionalProps } from '@mikro-orm/core'
 import { Reference, Utils, wrap } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
 import type { Class } from '../class.ts'
-import { Misuse, yesOrNo } from '../errors.ts'
+import { Misuse, requireBoolean } from '../errors.ts'
 import { databasesOf, entityManager } from './databases.ts'
 import { LookUp } from './look-up.ts'
 import {
@@ -21,7 +21,7 @@ import {
 /** The contract of a model that authenticates its user by bearer token. */
 export abstract class TokenModel {
   declare [OptionalProps]?: 'isValid'
-  /** Whether the token is valid. An invalid token is deleted when it is presented. */
+  /** Whether the token is valid. An invalid token is deleted when a request sends it. */
   abstract readonly isValid: boolean
 }
 
@@ -37,19 +37,16 @@ export interface TokenKeys<Entity> {
 export interface TokenModelClass {
   /** The middleware for `Authorization: Bearer` (RFC 6750). Logs in the token and its user. */
   authenticator(options?: ModelOptions): AuthMiddleware
-  /**
-   * The stored value of a presented token: the token itself by default; override it to return a digest. `undefined` if the token
-   * cannot be one of this model, so that no query is needed.
-   */
+  /** The stored value of a token, such as a digest; the token itself by default. `undefined` rejects it without a query. */
   stored(token: string): string | undefined
 }
 
 type TokenAuthenticatable = Class<TokenModel> & TokenModelClass
 
 /**
- * A mixin for a token entity that authenticates its user:
- * `class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' })`.
- * Its JSON has no token value. Make the column `hidden()` too, for MikroORM's other serialisations.
+ * A mixin for a token entity that authenticates its user: `class UserToken extends
+ * ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' })`. Its JSON omits the token value.
+ * Make the column `hidden()` too, for MikroORM's other serialisations.
  */
 export function ModelTokenAuthenticatable<Entity extends Base>(
   base: Entity,
@@ -58,12 +55,7 @@ export function ModelTokenAuthenticatable<Entity extends Base>(
   // TypeScript cannot extend a generic class.
   abstract class Model extends (base as Base) {
     static authenticator({ database }: ModelOptions = {}): AuthMiddleware {
-      return new ModelTokenAuthenticator(
-        checked(this, keys.user),
-        keys.value,
-        keys.user,
-        database,
-      ).middleware()
+      return new ModelTokenAuthenticator(checkModel(this, keys.user), keys, database).middleware()
     }
 
     static stored(token: string): string | undefined {
@@ -77,13 +69,13 @@ export function ModelTokenAuthenticatable<Entity extends Base>(
     Omit<Entity, 'prototype'>
 }
 
-/** A new token value: that many random bytes in base64. 16 bytes are 128 bits (OWASP ASVS 7.2.3). */
+/** A new token value: random bytes in base64. 16 bytes are 128 bits (OWASP ASVS 7.2.3). */
 export function generateToken(bytes = 16): string {
   return randomBytes(bytes).toString('base64')
 }
 
-function checked(model: Base, relation: string): TokenAuthenticatable {
-  requireMember(model, 'isValid', 'the property that tells whether the token is valid')
+function checkModel(model: Base, relation: string): TokenAuthenticatable {
+  requireMember(model, 'isValid', 'the property for the validity of the token')
   if (definedProperties(model)[relation]?.mapToPk)
     throw new Misuse(`Remove \`mapToPk()\` from \`${model.name}.${relation}\`: a token loads its user.`)
   return model as unknown as TokenAuthenticatable
@@ -94,21 +86,24 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   readonly #relation: string
   readonly #database: string | undefined
   readonly #tokens: LookUp<TokenModel>
-  readonly #owners = new WeakMap<MikroORM, readonly Class[]>()
 
-  constructor(user: TokenAuthenticatable, property: string, relation: string, database?: string) {
+  constructor(
+    type: TokenAuthenticatable,
+    { value, user }: { value: string; user: string },
+    database?: string,
+  ) {
     super()
-    this.user = user
-    this.#relation = relation
+    this.user = type
+    this.#relation = user
     this.#database = database
-    this.#tokens = new LookUp({ model: user, property, relation })
+    this.#tokens = new LookUp({ model: type, property: value, relation: user })
   }
 
   override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
     const value = this.user.stored(token)
     const found = value === undefined ? undefined : await this.#tokens.find(ctx, value, this.#database)
     if (!found) return
-    if (!yesOrNo(found.isValid, '`isValid`')) return this.#delete(found, ctx)
+    if (!requireBoolean(found.isValid, '`isValid`')) return this.#delete(found, ctx)
     const user: object | null = Reflect.get(found, this.#relation)
     if (!user) return
     ctx.auth.login(found, this.user)
@@ -123,23 +118,19 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     if (key) await entityManager(ctx, this.#database).nativeDelete<object>(this.user, key)
   }
 
-  /** Skips the token if its user is authenticated already, for example by password. */
-  override isSpared(ctx: AuthContext): boolean {
+  /** Skipped if the user is already authenticated, for example by password. */
+  override isSkipped(ctx: AuthContext): boolean {
     return this.#ownersOf(ctx).some((type) => ctx.auth.peek(type) !== undefined)
   }
 
-  /** The classes of users: several if the relation is polymorphic. */
+  /** The classes of the owners: several if the relation is polymorphic. */
   #ownersOf(ctx: AuthContext): readonly Class[] {
-    const orm = databasesOf(ctx).orm(this.#database)
-    const known = this.#owners.get(orm)
-    if (known) return known
-    const { properties } = orm.getMetadata().get<object>(this.user)
+    const { properties } = databasesOf(ctx).orm(this.#database).getMetadata().get<object>(this.user)
     const relation: EntityProperty | undefined = Reflect.get(properties, this.#relation)
     const targets = relation?.polymorphTargets ?? [relation?.targetMeta]
     const owners = targets.flatMap((target) => target?.class ?? [])
     if (owners.length === 0)
       throw new Misuse(`\`${this.#relation}\` of ${this.user.name} must be a relation to its user.`)
-    this.#owners.set(orm, owners)
     return owners
   }
 }

@@ -1,5 +1,5 @@
 import type { CreateSchemaOptions, EntityClass, EntityManager, EntitySchema, MikroORM } from '@mikro-orm/core'
-import type { Sought } from '../index.ts'
+import type { LookUpOptions } from '../index.ts'
 import type { AnyOptions } from './open-database.ts'
 
 /** How a look-up asks the database: by a prepared statement, or by `em.findOne`. */
@@ -11,7 +11,7 @@ export type Key = string | number
 /** An application whose entities are looked up in both ways. */
 export interface Application {
   readonly entities: readonly (EntityClass<object> | EntitySchema)[]
-  readonly sought: Sought
+  readonly sought: LookUpOptions
   readonly value: Key
   /** Finds by the primary key, given as text, with `KeyLookUp`. */
   readonly byKey?: string | undefined

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { requestTo } from '../../testing/request-to.ts'
 import { entityManager } from '../databases.ts'
-import type { Sought } from '../index.ts'
+import type { LookUpOptions } from '../index.ts'
 import { KeyLookUp } from '../key-look-up.ts'
 import { LookUp } from '../look-up.ts'
 import type { Application, Key, Request, Way } from './application.ts'
@@ -58,7 +58,7 @@ function ourRequest(orm: MikroORM, lookUp: LookUp<object>, value: Key): Request 
   }
 }
 
-function usualRequest(orm: MikroORM, { model, property, relation }: Sought, value: Key): Request {
+function usualRequest(orm: MikroORM, { model, property, relation }: LookUpOptions, value: Key): Request {
   const em = orm.em.fork()
   const populate = (relation === undefined ? [] : [relation]) as never
   return {
