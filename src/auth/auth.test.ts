@@ -94,7 +94,7 @@ describe('ctx.auth', () => {
     assert.deepEqual(await (await fetch(url)).json(), [true, false, true])
   })
 
-  test('takes the exact class of the user, unless it is told which one is meant', async (t) => {
+  test('stores a user under its exact class, or under the given class', async (t) => {
     class Person {}
     class Employee extends Person {}
     const app = new Koa<object, AuthContext>()
@@ -114,7 +114,7 @@ describe('ctx.auth', () => {
     ])
   })
 
-  test('A5 takes nobody who is not of the class, whatever plain JavaScript logs in', async (t) => {
+  test('A5 rejects a value that is not an instance of the class', async (t) => {
     class User {}
     class Admin {}
     class Barred {
@@ -169,7 +169,7 @@ describe('ctx.auth', () => {
     assert.deepEqual(await (await fetch(url)).json(), [false, true])
   })
 
-  test('S18 S97 refuses with 401 what requires a user who is not there, and names no class of ours', async (t) => {
+  test('S18 S97 responds 401 if a required user is missing, and does not name its class', async (t) => {
     class SecretAgent {}
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -257,7 +257,7 @@ describe('ctx.auth', () => {
     )
   })
 
-  test('belongs to one request, whatever plain JavaScript does with its lists', async (t) => {
+  test('belongs to one request, even if plain JavaScript changes its lists', async (t) => {
     class User {}
     class Anybody extends BasicAuthenticator {
       readonly user = User
@@ -303,7 +303,7 @@ describe('ctx.auth', () => {
 })
 
 describe('auth', () => {
-  test('says so where it is mounted without its parentheses', () => {
+  test('reports a mount without parentheses', () => {
     const middleware = auth as (...sent: unknown[]) => unknown
     assert.throws(() => middleware({}, () => undefined), {
       code: 'ERR_AUTH_MISUSE',
@@ -352,7 +352,7 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
   }
 
   for (const [how, fail] of Object.entries(outages)) {
-    test(`A5 answers 503 on a guarded route, and asks nobody else: it ${how}`, async (t) => {
+    test(`A5 answers 503 on a guarded route and runs no further authenticator: it ${how}`, async (t) => {
       class User {}
       const reached: string[] = []
       class Broken extends RequestAuthenticator {
@@ -425,7 +425,7 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     }
   })
 
-  test('A5 trusts nobody who was authenticated before it went wrong', async (t) => {
+  test('A5 does not trust a user of an authenticator that failed later', async (t) => {
     class User {}
     class Working extends RequestAuthenticator {
       readonly user = User

@@ -11,7 +11,7 @@ import { serve } from './testing/serve.ts'
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
 
 describe('BasicAuthenticator', () => {
-  test('S1 S6 S44 S70 lets the right name and password in, and nobody else', async (t) => {
+  test('S1 S6 S44 S70 accepts only the right name and password', async (t) => {
     class User {
       readonly name = 'Ada'
     }
@@ -59,7 +59,7 @@ describe('BasicAuthenticator', () => {
     assert.match(refused.headers.get('www-authenticate') ?? '', /^Basic realm="restricted"/)
   })
 
-  test('S69 is asked only where the request has Basic credentials that decode', async (t) => {
+  test('S69 runs only for requests with well-formed Basic credentials', async (t) => {
     const calls: BasicAuthorization[] = []
     class Recorder extends BasicAuthenticator {
       readonly user = class User {}
@@ -87,7 +87,7 @@ describe('BasicAuthenticator', () => {
     assert.deepEqual(calls, [{ username: 'ada', password: 'x' }])
   })
 
-  test('challenges with its realm, and says nothing of what was wrong', async (t) => {
+  test('sends a challenge with its realm and without the reason', async (t) => {
     class User {}
     class Staff extends BasicAuthenticator<User> {
       readonly user = User
@@ -107,7 +107,7 @@ describe('BasicAuthenticator', () => {
     }
   })
 
-  test('A3 quotes its realm, and refuses one that no header can hold before anybody asks', async (t) => {
+  test('A3 quotes its realm, and rejects an invalid realm at startup', async (t) => {
     class User {}
     class Named extends BasicAuthenticator<User> {
       readonly user = User
@@ -135,7 +135,7 @@ describe('BasicAuthenticator', () => {
     )
   })
 
-  test('puts its challenge on a line of its own, beside that of another realm', async (t) => {
+  test('sends its challenge and that of another realm in separate headers', async (t) => {
     class User {}
     class Staff extends BasicAuthenticator<User> {
       readonly user = User

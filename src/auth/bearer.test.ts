@@ -10,7 +10,7 @@ import { rawRequest } from './testing/raw-request.ts'
 import { serve } from './testing/serve.ts'
 
 describe('BearerAuthenticator', () => {
-  test('S1 S7 lets the right token in, and nobody else', async (t) => {
+  test('S1 S7 accepts only the right token', async (t) => {
     class User {
       readonly name = 'Ada'
     }
@@ -76,7 +76,7 @@ describe('BearerAuthenticator', () => {
     assert.equal((await get('right')).status, 503)
   })
 
-  test('S74 is asked only where the request has a bearer token', async (t) => {
+  test('S74 runs only for requests with a bearer token', async (t) => {
     const calls: BearerAuthorization[] = []
     class Recorder extends BearerAuthenticator {
       readonly user = class User {}
@@ -102,7 +102,7 @@ describe('BearerAuthenticator', () => {
     assert.deepEqual(calls, [{ token: 'abc' }])
   })
 
-  test('A3 says invalid_token where one was sent and refused, and only there (RFC 6750 §3.1)', async (t) => {
+  test('A3 adds invalid_token only if a token was sent (RFC 6750 §3.1)', async (t) => {
     class User {}
     class ByToken extends BearerAuthenticator<User> {
       readonly user = User
@@ -129,7 +129,7 @@ describe('BearerAuthenticator', () => {
     assert.equal(await challenge({ authorization: 'Bearer' }), 'Bearer realm="api"')
   })
 
-  test('refuses a realm that no header can hold before anybody asks', () => {
+  test('rejects an invalid realm at startup', () => {
     class Named extends BearerAuthenticator {
       readonly user = class User {}
       override readonly realm = '日本'
@@ -138,7 +138,7 @@ describe('BearerAuthenticator', () => {
     assert.throws(() => new Named().middleware(), { code: 'ERR_AUTH_MISUSE', message: /printable ASCII/ })
   })
 
-  test('A5 lets nobody in where a look-up finds something else than a user', async (t) => {
+  test('A5 authenticates no user if a look-up returns another kind of value', async (t) => {
     class User {}
     for (const found of [[], true, 'ada', {}]) {
       const app = new Koa<object, AuthContext>()
@@ -153,7 +153,7 @@ describe('BearerAuthenticator', () => {
     }
   })
 
-  test('takes null for nobody, as most databases say it', async (t) => {
+  test('accepts null for no user', async (t) => {
     class User {}
     const app = new Koa<object, AuthContext>()
     app.use(auth())

@@ -11,7 +11,7 @@ import { guard } from './guard.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { serve } from './testing/serve.ts'
 
-/** An application that logs `ada` in by the password `secret`, and the credentials that it was asked about. */
+/** An application that logs in `ada` by the password `secret`, and the credentials that it received. */
 function adaOnly(parser: Koa.Middleware = bodyParser()) {
   class User {
     readonly name = 'Ada'
@@ -42,7 +42,7 @@ function post(url: string, body: unknown, headers: Record<string, string> = {}):
 }
 
 describe('CredentialsAuthenticator', () => {
-  test('S1 S8 lets the right name and password in, from a form and from JSON, and nobody else', async (t) => {
+  test('S1 S8 accepts only the right name and password, from a form and from JSON', async (t) => {
     const { url } = await serve(t, adaOnly().app)
 
     for (const right of ['username=ada&password=secret', { username: 'ada', password: 'secret' }]) {
@@ -61,7 +61,7 @@ describe('CredentialsAuthenticator', () => {
     }
   })
 
-  test('takes a body of the wrong shape for no credentials, and asks nobody', async (t) => {
+  test('ignores a body of the wrong shape without a look-up', async (t) => {
     const { app, calls } = adaOnly()
     const { url } = await serve(t, app)
     const values: unknown[] = [undefined, null, true, 1, [], ['ada'], {}, { $ne: '' }, { toString: 'ada' }]
@@ -255,7 +255,7 @@ describe('CredentialsAuthenticator', () => {
     }
   })
 
-  test('asks once where two of them stand for one type and the first finds the user', async (t) => {
+  test('skips the second authenticator of a type after the first has succeeded', async (t) => {
     class User {}
     const calls: string[] = []
     class ByForm extends CredentialsAuthenticator<User> {
@@ -279,7 +279,7 @@ describe('CredentialsAuthenticator', () => {
     assert.deepEqual(calls, ['secret', 'wrong', 'wrong'])
   })
 
-  test('asks for no parser where a body has no meaning: strangers could make it miss on every page', async (t) => {
+  test('requires no body parser for requests whose body has no meaning', async (t) => {
     class Never extends CredentialsAuthenticator {
       readonly user = class User {}
       override authenticate() {}

@@ -7,7 +7,7 @@ import { refuseCrossSite } from './cross-site.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { serve } from './testing/serve.ts'
 
-/** An application behind the rule, and how often a request got through to its authenticator. */
+/** An application behind the check, and the number of requests that reached its authenticator. */
 function behindTheRule(origin?: string) {
   class User {}
   const seen = { requests: 0 }
@@ -62,7 +62,7 @@ describe('refuseCrossSite', () => {
     'http://localhost',
   ]
 
-  test('lets a changing request through by what the browser says of it, and else by its origin', async (t) => {
+  test('checks a state-changing request by Sec-Fetch-Site, or else by Origin', async (t) => {
     const { app, seen } = behindTheRule(ours)
     const { port } = await serve(t, app)
 
@@ -93,7 +93,7 @@ describe('refuseCrossSite', () => {
     }
   })
 
-  test('takes the host that was asked for, if it is not told our origin', async (t) => {
+  test('uses the requested host if no origin is given', async (t) => {
     const { app } = behindTheRule()
     const { port } = await serve(t, app)
     const post = async (lines: string[]) =>

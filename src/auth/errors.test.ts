@@ -18,7 +18,7 @@ describe('AuthError', () => {
     assert.equal(new Undecided(cause).cause, cause)
   })
 
-  test('shows in the stack, which is all that Koa logs, what nobody could be told apart for', () => {
+  test('adds the name of the cause to the stack, which is all that Koa logs', () => {
     const cause = new ReferenceError('userOf is not defined')
     const { stack, message } = new Undecided(cause)
     assert.match(stack ?? '', /^Undecided|^Error/)

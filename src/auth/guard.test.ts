@@ -40,7 +40,7 @@ describe('guard', () => {
     assert.deepEqual(reached, ['/ada'])
   })
 
-  test('guards one route, and two guards ask for both types', async (t) => {
+  test('guards one route, and two guards require both types', async (t) => {
     class User {}
     class Admin {}
     class ByName extends BasicAuthenticator {
@@ -96,14 +96,14 @@ describe('guard', () => {
       assert.throws(() => guard(wrong as never), { code: 'ERR_AUTH_MISUSE', message: /Name the class/ })
   })
 
-  test('is for one class: another, which plain JavaScript could pass too, would not be asked for', () => {
+  test('rejects a second class', () => {
     class User {}
     class Admin {}
     const guards = guard as (...types: unknown[]) => unknown
     assert.throws(() => guards(User, Admin), { code: 'ERR_AUTH_MISUSE', message: /for one class/ })
   })
 
-  test('A3 answers 500, and goes on, where a challenge of somebody else is no header', async (t) => {
+  test('A3 answers 500, and keeps running, if a challenge is an invalid header', async (t) => {
     class User {}
     class Strange extends BasicAuthenticator {
       readonly user = User

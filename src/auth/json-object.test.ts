@@ -44,7 +44,7 @@ describe('parseJsonObject', () => {
     for (const text of twice) assert.equal(parse(text), undefined, text)
   })
 
-  test('J11 refuses a byte order mark, and what is not UTF-8', () => {
+  test('J11 refuses a byte order mark and bytes that are not UTF-8', () => {
     assert.equal(parse('\uFEFF{}'), undefined)
     assert.equal(parseJsonObject(Buffer.from('{}', 'utf16le')), undefined)
     for (const bad of ['80', 'c0af', 'c3', 'eda080', 'f5808080', 'ff', 'f8a1a1a1a1']) {
@@ -53,7 +53,7 @@ describe('parseJsonObject', () => {
     }
   })
 
-  test('refuses what is no object, or no JSON', () => {
+  test('refuses other JSON values and malformed JSON', () => {
     for (const text of [
       '',
       ' ',

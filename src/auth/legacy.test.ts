@@ -57,7 +57,7 @@ describe('tokenAuthentication', () => {
       readonly sessionID = 'ada'
     }
     const ada = new User()
-    // As JavaScript may find them, by a left join.
+    // JavaScript may return such a token from a left join.
     const tokens = new Map([
       ['right', { user: ada }],
       ['orphan', { user: null as unknown as User }],

@@ -77,7 +77,7 @@ const bad = [
   'example.com',
   'path/http:2222222222',
   '%2Faccount',
-  // another host, by two slashes of some kind
+  // another host, by two slashes or backslashes
   '//',
   '//example.com',
   '///example.com',
@@ -128,7 +128,7 @@ const bad = [
   '/account\u007f',
   '/account\u0085',
   '/\u001f/example.com',
-  // the same, once encoded
+  // the same, percent-encoded
   '/%2Fexample.com',
   '/%2fexample.com',
   '/%2F%2Fexample.com',
@@ -160,7 +160,7 @@ const bad = [
   '/.%5C/example.com',
   '/.//',
   '/.//example.com?next=/account',
-  // what does not decode
+  // malformed percent-encoding
   '/%',
   '/100%',
   '/%zz',
@@ -168,12 +168,12 @@ const bad = [
   '/%C0%AF/example.com',
   '/%FF',
   '/%E2%80',
-  // what is too long
+  // too long
   `/${'a'.repeat(2048)}`,
   `/${'ö'.repeat(1024)}`,
 ]
 
-// Odd, and harmless: each is a path here, before and after it is decoded once.
+// Unusual but harmless: each is a path on this site, before and after percent-decoding.
 const odd = [
   '/a//example.com',
   '/@example.com',
@@ -207,8 +207,8 @@ describe('nextPath', () => {
       assert.equal(nextPath(next, '/account-page'), '/account-page', JSON.stringify(next))
   })
 
-  test('falls back for what is no text: a query or a form can hold anything', () => {
-    // Half a character is no text either: it fits into no address.
+  test('falls back for a value that is not a string', () => {
+    // Half a surrogate pair cannot be encoded in a URL.
     const half = ['/\ud800', '/account?a=\udc00']
     const values = [
       undefined,
@@ -250,7 +250,7 @@ describe('nextPath', () => {
     }
   })
 
-  test('H1 never leads away: 5,000 made of what browsers trip over', () => {
+  test('H1 never leads to another site: 5,000 random paths', () => {
     const parts = [
       '/',
       '\\',
@@ -288,7 +288,7 @@ describe('nextPath', () => {
 })
 
 describe('withNext', () => {
-  test('carries path and query as one parameter, which comes back byte for byte', () => {
+  test('encodes path and query as one parameter, which decodes byte for byte', () => {
     for (const url of good.filter((each) => !each.includes('#'))) {
       const to = withNext('/login', { method: 'GET', originalUrl: url })
       const { pathname, searchParams } = new URL(to, 'https://example.org')
@@ -304,13 +304,13 @@ describe('withNext', () => {
     assert.equal(to, '/login?required=1&next=%2Fa%3Fb%3Dc%26d')
   })
 
-  test('drops what is no path here: a proxy-style or a hostile request line', () => {
+  test('drops a target that is not a path on this site', () => {
     for (const url of [...bad, 'http://localhost/account', '*']) {
       assert.equal(withNext('/login', { method: 'GET', originalUrl: url }), '/login', url)
     }
   })
 
-  test('H3 drops the target of a form post: nobody can go back to that', () => {
+  test('H3 drops the target of a form post', () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get']) {
       assert.equal(withNext('/login', { method, originalUrl: '/account' }), '/login', method)
     }

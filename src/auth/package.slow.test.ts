@@ -16,7 +16,7 @@ describe('the package as npm installs it', () => {
   let tarball: string
   /** The files of the package. */
   let files: string[]
-  /** What the compiler says of the examples, and of a misspelt copy of the README's program. */
+  /** The compiler's errors for the examples and a misspelt copy of the README's program. */
   let complaints: string
 
   before(async () => {
@@ -35,7 +35,7 @@ describe('the package as npm installs it', () => {
   })
   after(() => rm(folder, { recursive: true }))
 
-  test('holds what was compiled, and neither a test nor a source', () => {
+  test('contains the compiled files, without tests and sources', () => {
     const paths = files.map((file) => file.replace(/^.*\/koa-authenticators\//, ''))
     const extra = paths.filter((path) => !/^dist\/[\w/-]+\.(js|d\.ts)$/.test(path))
 
@@ -87,7 +87,7 @@ describe('the package as npm installs it', () => {
     )
   })
 
-  test('needs MikroORM for its persisted models alone, and says so as Node does', async () => {
+  test('needs MikroORM only for the persisted models', async () => {
     const importing = (name: string) =>
       run(process.execPath, ['--input-type=module', '--eval', `import '${name}'`], { cwd: folder })
 
@@ -101,7 +101,7 @@ describe('the package as npm installs it', () => {
   })
 })
 
-/** Compiles the examples in a folder where the package is installed; types that are not its own come from here. */
+/** Compiles the examples in a folder with the installed package, and with other types from this repository. */
 async function compileExamples(folder: string): Promise<string> {
   const examples = (await readdir(join(repository, 'examples'))).filter((name) => /^[\w-]+\.ts$/.test(name))
   for (const name of examples) await copyFile(join(repository, 'examples', name), join(folder, name))
@@ -128,7 +128,7 @@ async function compileExamples(folder: string): Promise<string> {
     JSON.stringify({ compilerOptions: { ...compilerOptions, ...options }, include: ['*.ts'] }),
   )
   const compiler = join(repository, 'node_modules/typescript/bin/tsc')
-  // It exits with 1 for the misspelt copy, and what it says is what we want.
+  // The compiler exits with 1 for the misspelt copy.
   const { stdout } = await run(process.execPath, [compiler, '-p', '.'], { cwd: folder }).catch(
     (error) => error,
   )

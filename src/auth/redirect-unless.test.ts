@@ -56,7 +56,7 @@ describe('redirectUnless', () => {
     }
   })
 
-  test('S67 takes the path from a function of the request, which can carry the page asked for', async (t) => {
+  test('S67 takes the path from a function, which can add the requested page', async (t) => {
     const { url } = await serve(
       t,
       pageBehind((ctx) => withNext('/login', ctx)),
@@ -94,7 +94,7 @@ describe('redirectUnless', () => {
     }
   })
 
-  test('sends to another site where the application itself says so', async (t) => {
+  test('redirects to another site if the path is a fixed string', async (t) => {
     const { url } = await serve(t, pageBehind('https://login.example.com/'))
 
     const response = await fetch(url, { redirect: 'manual' })
@@ -115,7 +115,7 @@ describe('redirectUnless', () => {
     assert.doesNotMatch(await response.text(), /[<>"]/)
   })
 
-  test('answers 503, and not with a redirect, where nobody can tell who it is', async (t) => {
+  test('answers 503 instead of a redirect after a failed authenticator', async (t) => {
     class User {}
     class Broken extends RequestAuthenticator {
       readonly user = User

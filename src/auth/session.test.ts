@@ -18,7 +18,7 @@ interface SessionContext extends AuthContext {
   session: Record<string, unknown> | null
 }
 
-/** A user type of the test's own, the people of that type, and the ways to authenticate them. */
+/** A user type, its users and their authenticators. */
 function people(...names: string[]) {
   class User {
     readonly sessionID: string
@@ -50,7 +50,7 @@ function people(...names: string[]) {
       if (user) ctx.auth.login(user)
     }
   }
-  /** Logs in whom the query names, as a sign-up does. */
+  /** Logs in the user in the query, as a sign-up does. */
   const byHandler = (ctx: AuthContext) => {
     const user = known.get(String(ctx.query.as))
     if (user) ctx.auth.login(user)
@@ -58,7 +58,7 @@ function people(...names: string[]) {
   return { User, known, asked, FromSession, ByForm, ByToken, byHandler }
 }
 
-/** An application with a session and an empty `ctx.auth`; the session is in the cookie if there is no store. */
+/** An application with a session and an empty `ctx.auth`. Without a store, the session is in the cookie. */
 function appWith(store?: MemoryStore) {
   const app = new Koa<object, SessionContext>()
   app.keys = ['a key for tests']
@@ -108,7 +108,7 @@ describe('SessionAuthenticator', () => {
     })
   }
 
-  test('S50 remembers whoever is authenticated at the end, by a bearer token too (specification, "GET /me")', async (t) => {
+  test('S50 stores every authenticated user, by a bearer token too (specification, "GET /me")', async (t) => {
     const { User, FromSession, ByToken } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -129,7 +129,7 @@ describe('SessionAuthenticator', () => {
     const { cookie } = browser
     assert.equal(await (await browser.get('/')).text(), 'ada')
 
-    // The same user again is nothing new, another one is.
+    // Only another user is a new sign-in.
     await browser.get('/', bearer('ada'))
     assert.equal(browser.cookie, cookie)
     assert.equal(await (await browser.get('/', bearer('bob'))).text(), 'bob')
@@ -138,7 +138,7 @@ describe('SessionAuthenticator', () => {
     assert.equal(store.ids.length, 1)
   })
 
-  test('remembers only who signed in, if it is told so: by a form or by a handler', async (t) => {
+  test('stores only users of a form or a handler with "signed-in"', async (t) => {
     const { User, FromSession, ByForm, ByToken, byHandler } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -159,7 +159,7 @@ describe('SessionAuthenticator', () => {
     await browser.post('/', form('ada'))
     assert.equal(await me(), 'ada')
 
-    // Somebody else's token changes nothing in the session.
+    // The token of another user does not change the session.
     const { cookie } = browser
     assert.equal(await me('/', bearer('bob')), 'bob')
     assert.equal(browser.cookie, cookie)
@@ -220,7 +220,7 @@ describe('SessionAuthenticator', () => {
     assert.equal(store.writes, writes)
   })
 
-  test('S9 S15 S86 puts no more than the identifier into the session, under the name of the class or one of your own', async (t) => {
+  test('S9 S15 S86 stores only the identifier, under the class name or the given key', async (t) => {
     for (const [options, key] of [
       [{}, 'User'],
       [{ key: 'member' }, 'member'],
@@ -369,7 +369,7 @@ describe('a log-in', () => {
     }
   })
 
-  test('keeps what the handler writes then, though it wrote the same at the log-in before', async (t) => {
+  test('keeps data that the handler writes at each sign-in', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -388,7 +388,7 @@ describe('a log-in', () => {
     }
   })
 
-  test('keeps what the handler carries over by itself, before and after it logs in', async (t) => {
+  test('keeps data that the handler copies, before and after the sign-in', async (t) => {
     const { FromSession, byHandler } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -411,7 +411,7 @@ describe('a log-in', () => {
     assert.deepEqual(store.data, { User: 'ada', greeting: 'Hello.', cart: ['a book'] })
   })
 
-  test('with wrong credentials is refused, whoever is signed in, and leaves the session as it is', async (t) => {
+  test('with wrong credentials is rejected, even with a session, and leaves the session unchanged', async (t) => {
     const { User, FromSession, ByForm, asked } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -436,7 +436,7 @@ describe('a log-in', () => {
     assert.ok(asked.length > 0)
   })
 
-  test('asks the credentials alone where they stand before the session', async (t) => {
+  test('uses only the credentials if they are mounted before the session', async (t) => {
     const { User, FromSession, ByForm, asked } = people('ada', 'bob')
     const app = appWith(new MemoryStore())
     app.use(new ByForm().middleware())
@@ -459,7 +459,7 @@ describe('a log-in', () => {
 })
 
 describe('an Authorization header', () => {
-  test('decides alone: the session is not asked, and stays as it is', async (t) => {
+  test('decides alone: the session is neither read nor changed', async (t) => {
     const { User, FromSession, ByForm, ByToken, asked } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -488,7 +488,7 @@ describe('an Authorization header', () => {
 })
 
 describe('a log-out', () => {
-  test('ends the session on the server, whatever else is in it: a kept cookie is nobody', async (t) => {
+  test('ends the session on the server, so that a copied cookie is worthless', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -537,7 +537,7 @@ describe('a log-out', () => {
     assert.equal(await (await browser.get('/')).text(), 'false')
   })
 
-  test('and a log-in of somebody else in one request make a new session', async (t) => {
+  test('and a sign-in of another user in one request start a new session', async (t) => {
     const { User, FromSession, ByForm, byHandler } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -567,7 +567,7 @@ describe('a log-out', () => {
     }
   })
 
-  test('after a log-in in one request leaves nobody', async (t) => {
+  test('after a sign-in in one request leaves no user', async (t) => {
     const { User, FromSession, byHandler } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -639,7 +639,7 @@ describe('a log-out', () => {
 })
 
 describe('a handler that throws', () => {
-  test('has nothing of what it wrote saved, and the session is as before', async (t) => {
+  test('does not change the session', async (t) => {
     const { User, FromSession, ByForm, byHandler } = people('ada', 'bob')
     for (const store of [new MemoryStore(), undefined]) {
       const app = appWith(store)
@@ -700,7 +700,7 @@ describe('a cookie-only session and the error handler of Koa', () => {
     headers: { 'retry-after': '5' },
   })
 
-  test('signs the user out though the handler throws after `logout`, whatever it throws', async (t) => {
+  test('ends the session even if the handler throws any value after `logout`', async (t) => {
     for (const thrown of [() => new Error('gone'), () => shared, () => unavailable, () => 'a text']) {
       const { url } = await serve(t, endingWith(thrown))
       const browser = new Browser(url)
@@ -749,7 +749,7 @@ describe('a cookie-only session and the error handler of Koa', () => {
     )
   })
 
-  test('leaves no cookie in the error, which other requests may throw too, or a log may print', async (t) => {
+  test('leaves no cookie in the error', async (t) => {
     const app = endingWith(() => shared)
     const seen: string[] = []
     app.on('error', (error) => seen.push(inspect(error)))
@@ -999,7 +999,7 @@ describe('two user types in one session', () => {
 })
 
 describe('a session', () => {
-  test('of a user who is gone is nobody, not an error', async (t) => {
+  test('of a deleted user authenticates no user, without an error', async (t) => {
     const { User, known, FromSession, ByForm } = people('ada')
     const app = appWith(new MemoryStore())
     app.use(new FromSession().middleware())
@@ -1018,7 +1018,7 @@ describe('a session', () => {
     assert.equal((await browser.get('/')).status, 401)
   })
 
-  test('S9 with something else than an identifier in it is nobody, and nobody is asked', async (t) => {
+  test('S9 without a string as the identifier is ignored without a look-up', async (t) => {
     const { User, FromSession, asked } = people('ada', '1', 'true', 'null')
     const app = appWith(new MemoryStore())
     app.use((ctx, next) => {
@@ -1094,7 +1094,7 @@ describe('a session', () => {
     assert.deepEqual([browser.cookie, store.data], [cookie, data])
   })
 
-  test('A5 remembers nobody whose authenticator logged them in and then could not decide after all', async (t) => {
+  test('A5 does not store a user of an authenticator that failed later', async (t) => {
     const { User, FromSession, known } = people('ada')
     class Half extends BearerAuthenticator<InstanceType<typeof User>> {
       readonly user = User
@@ -1133,7 +1133,7 @@ describe('a session', () => {
     )
   })
 
-  test('that cannot change its identifier is named, and nobody is remembered in it', async (t) => {
+  test('without regenerate() is reported, and stores no user', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const session: Record<string, unknown> = { cart: ['a book'] }
     const app = new Koa<object, SessionContext>()
@@ -1155,7 +1155,7 @@ describe('a session', () => {
     assert.equal('User' in session, false)
   })
 
-  test('that ends with the browser ends with it after a log-in too, and after whatever is written then', async (t) => {
+  test('that ends with the browser keeps that setting after a sign-in', async (t) => {
     const { FromSession, ByForm, User } = people('ada')
     const store = new MemoryStore()
     const app = new Koa<object, SessionContext>()
@@ -1229,7 +1229,7 @@ describe('a session', () => {
     SessionAuthenticator.from(bundled, () => undefined, { key: 'user' })
   })
 
-  test('is told whom to remember in one of two words', () => {
+  test('rejects an unknown value of remember', () => {
     const { FromSession } = people('ada')
     assert.throws(() => new FromSession({ remember: 'signedin' as 'signed-in' }), { code: 'ERR_AUTH_MISUSE' })
   })

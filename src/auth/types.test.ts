@@ -31,7 +31,7 @@ const router = new Router<object, AuthContext>()
 const equal =
   'type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false\n'
 
-// Each is a program of its own, under the sentence that is tested.
+// Each entry is a program, under the title of its test.
 const programs = {
   'what require and get return': `${routes}${equal}
     router.get('/me', guard(User), (ctx) => {
@@ -129,10 +129,10 @@ const programs = {
     export const handler = (ctx: AuthContext) => ctx.auth.require(User).emial`,
 }
 
-/** What the compiler says of each program, all of them in one run. */
+/** The compiler's errors for each program, from one run. */
 function compile(): Map<string, string> {
   const root = fileURLToPath(new URL('../..', import.meta.url))
-  // Inside the repository, so that modules resolve as for a reader, and where git and the other tools do not look.
+  // Inside the repository, so that modules resolve, in a folder that git and the other tools ignore.
   mkdirSync(`${root}/dist`, { recursive: true })
   const folder = mkdtempSync(`${root}/dist/types-`)
   after(() => rmSync(folder, { recursive: true }))

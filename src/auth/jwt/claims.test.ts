@@ -5,7 +5,7 @@ import { validUntil } from './claims.ts'
 const made = 1_800_000_000
 const good = { iat: made, exp: made + 900, iss: 'https://site', aud: 'https://api' }
 
-/** Whether claims are good, so many seconds after they were made. */
+/** Whether claims are valid, that many seconds after they were issued. */
 function isGood(claims: Record<string, unknown>, seconds = 0, leeway = 0): boolean {
   const rules = {
     issuer: 'https://site',
@@ -17,7 +17,7 @@ function isGood(claims: Record<string, unknown>, seconds = 0, leeway = 0): boole
 }
 
 describe('validUntil', () => {
-  test('says when the token expires', () => {
+  test('returns the expiry of the token', () => {
     const rules = { issuer: 'https://site', audience: 'https://api', leeway: 0, now: () => made * 1000 }
     assert.equal(validUntil(good, rules, 900), made + 900)
   })
@@ -29,7 +29,7 @@ describe('validUntil', () => {
       assert.equal(isGood({}, seconds), false, String(seconds))
   })
 
-  test('allows for clocks that are apart only as far as it was told', () => {
+  test('tolerates a clock difference up to the leeway', () => {
     for (const seconds of [-60, 959]) assert.equal(isGood({}, seconds, 60), true, String(seconds))
     for (const seconds of [-61, 960]) assert.equal(isGood({}, seconds, 60), false, String(seconds))
     assert.equal(isGood({ nbf: made + 60 }, 0, 60), true)
@@ -111,7 +111,7 @@ describe('validUntil', () => {
     for (const aud of wrong) assert.equal(isGood({ aud }), false, JSON.stringify(aud))
   })
 
-  test('N11 refuses everything while the clock tells no time', () => {
+  test('N11 refuses every token while the clock returns NaN', () => {
     const rules = { issuer: 'https://site', audience: 'https://api', leeway: 0, now: () => Number.NaN }
     assert.equal(validUntil(good, rules, 900), undefined)
   })

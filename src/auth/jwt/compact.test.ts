@@ -37,7 +37,7 @@ const jwks: Record<string, JsonWebKey> = {
 const encode = (value: string | Uint8Array) => Buffer.from(value).toString('base64url')
 const parse = (header: unknown) => parseHeader(encode(JSON.stringify(header)))
 
-/** A token with any header and payload, and a right MAC. */
+/** A token with any header and payload, and a correct MAC. */
 function forge(header: unknown, payload = 'foo', key: KeyObject | Buffer = secret): string {
   const input = `${encode(typeof header === 'string' ? header : JSON.stringify(header))}.${encode(payload)}`
   return `${input}.${createHmac('sha256', key).update(input).digest('base64url')}`
@@ -106,7 +106,7 @@ describe('verifyCompact', () => {
     }
   })
 
-  test('J1 never takes `none`, in whatever spelling, signed or not', () => {
+  test('J1 never accepts `none`, in any spelling, signed or unsigned', () => {
     const spellings = ['none', 'None', 'NONE', 'nOnE', 'noné', ' none', 'none\0', '', 'null', 'HS0']
     const others = [
       'hs256',
@@ -143,7 +143,7 @@ describe('verifyCompact', () => {
     assert.equal(payloadOf(forge({ alg: 'none' }), jwks.HS256, ['none']), undefined, 'not even when asked to')
   })
 
-  test('J2 takes no public key for a secret, in whatever encoding', () => {
+  test('J2 accepts no public key as a secret, in any encoding', () => {
     for (const { publicKey } of Object.values(pairs)) {
       const jwk = publicKey.export({ format: 'jwk' })
       const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
@@ -163,7 +163,7 @@ describe('verifyCompact', () => {
     }
   })
 
-  test('counts only what is public of a private key', () => {
+  test('uses only the public half of a private key', () => {
     const jwk = pairs.EdDSA.privateKey.export({ format: 'jwk' })
     assert.equal(payloadOf(tokenOf('EdDSA'), jwk), '{"a":1}')
     assert.equal(payloadOf(tokenOf('EdDSA'), { ...jwk, key_ops: ['verify'] }), '{"a":1}')
@@ -224,7 +224,7 @@ describe('verifyCompact', () => {
     }
   })
 
-  test('never throws, whatever it gets', () => {
+  test('never throws for any input (long)', () => {
     const token = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }),
@@ -315,7 +315,7 @@ describe('signCompact', () => {
 })
 
 describe('parseHeader', () => {
-  test('reads what encodeHeader wrote', () => {
+  test('parses the result of encodeHeader', () => {
     const header = { alg: 'HS256', typ: 'JWT', kid: 'a' }
     assert.deepEqual(parseHeader(encodeHeader(header)), header)
     assert.equal(
@@ -340,7 +340,7 @@ describe('parseHeader', () => {
     }
   })
 
-  test('J3 refuses extensions, zipped content and keys that the sender brings along, whatever they say', () => {
+  test('J3 refuses extensions, compression and keys of the sender, with any value', () => {
     for (const name of ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5c', 'x5u']) {
       for (const value of [
         null,
@@ -359,7 +359,7 @@ describe('parseHeader', () => {
     }
   })
 
-  test('J11 refuses what is not strict JSON in strict base64url', () => {
+  test('J11 refuses anything but strict JSON in strict base64url', () => {
     const good = '{"alg":"HS256"}'
     assert.ok(parseHeader(encode(good)))
     const bad = [
@@ -389,7 +389,7 @@ describe('mediaType', () => {
 })
 
 describe('decodeBase64url', () => {
-  test('decodes what was encoded', () => {
+  test('decodes encoded bytes', () => {
     const property = fc.property(fc.uint8Array(), (bytes) => {
       const decoded = decodeBase64url(Buffer.from(bytes).toString('base64url'))
       assert.deepEqual(decoded && [...decoded], [...bytes])

@@ -12,7 +12,7 @@ import {
 } from 'jose'
 import { type Claims, JWTKeys, JWTPayload } from './index.ts'
 
-/** A payload of anything, so that what was verified can be compared. */
+/** A payload with all claims, so that a test can compare them. */
 class Anything extends JWTPayload {
   static readonly lifetime = 900
   readonly claims: Claims
@@ -108,8 +108,8 @@ const goodHeader = fc.record(
   { requiredKeys: ['typ', 'isNamed'] },
 )
 
-describe('jose, as the referee', () => {
-  test('every token that it signs with a key of ours and good claims is accepted, with the claims that it signed', async () => {
+describe('JWTKeys compared with jose', () => {
+  test('JWTKeys accepts every token that jose signs with valid claims, and returns these claims (long)', async () => {
     const property = fc.asyncProperty(
       anyParty,
       goodHeader,
@@ -142,7 +142,7 @@ describe('jose, as the referee', () => {
     await fc.assert(property, { numRuns: 400 })
   })
 
-  test('refuses no token that we accept, whatever the claims', async () => {
+  test('jose accepts every token that JWTKeys accepts (long)', async () => {
     const value = fc.oneof(
       fc.integer({ min: made - 901, max: made + 901 }),
       fc.constantFrom(made, made + 1, made + 900, String(made), issuer, audience, [issuer], [audience]),
@@ -188,7 +188,7 @@ describe('jose, as the referee', () => {
     await fc.assert(property, { numRuns: 1000 })
   })
 
-  test('accepts, where we do not, what docs/jwt.md lists', async () => {
+  test('jose accepts the tokens listed in docs/jwt.md, which JWTKeys rejects', async () => {
     const party = parties.HS256 as Party
     const header = { alg: 'HS256', typ: 'JWT' }
     const claims = { iss: issuer, aud: audience, iat: made, exp: made + 900 }

@@ -41,7 +41,7 @@ class RobotAuthenticator extends BearerAuthenticator<Robot> {
   }
 }
 
-/** A site whose only page tells who one is: a session token, a robot or nobody. */
+/** A site whose only page shows the authenticated payload: a session token, a robot or none. */
 async function start(t: TestContext, keys: JWTKeys, ...more: AuthMiddleware[]) {
   const app = new Koa()
   app.silent = true
@@ -132,7 +132,7 @@ describe('SessionToken', () => {
     }
   })
 
-  test('J8 S39 takes nothing else, before anybody could ask a database for it', () => {
+  test('J8 S39 rejects other claims without a database query', () => {
     const wrong: unknown[] = [
       ...[
         undefined,

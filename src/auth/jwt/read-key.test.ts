@@ -34,7 +34,7 @@ describe('readSecret', () => {
     }
   })
 
-  test('refuses a key in PEM: a public one would be a secret that everybody knows', () => {
+  test('refuses a key in PEM, because a public key is not secret', () => {
     for (const { publicKey } of pairs) {
       const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
       for (const secret of [pem, Buffer.from(pem)]) {
@@ -45,7 +45,7 @@ describe('readSecret', () => {
 })
 
 describe('readKey', () => {
-  test('takes private keys in PEM and as JWK, and knows one when it sees it again', async () => {
+  test('reads private keys as PEM and as JWK with the same thumbprint', async () => {
     for (const { privateKey, publicKey } of pairs) {
       const jwk = privateKey.export({ format: 'jwk' })
       const forms = [
@@ -75,7 +75,7 @@ describe('readKey', () => {
     }
   })
 
-  test('signs only with what may sign', () => {
+  test('signs only with a key that allows signing', () => {
     assert.equal(readKey({ ...secret, key_ops: ['verify'] }).canSign, false)
     assert.equal(readKey({ ...ec, key_ops: ['sign'] }).canSign, true)
     refused({ ...secret, key_ops: ['sign'] }, /"verify"/)
@@ -84,7 +84,7 @@ describe('readKey', () => {
     refused({ ...publicHalf, key_ops: ['sign'] }, /"verify"/)
   })
 
-  test('refuses what is no key, and two halves of different keys', () => {
+  test('refuses malformed keys and two halves of different keys', () => {
     const other = jwkOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }) as (typeof pairs)[number])
     refused({ ...ec, d: other.d as string }, /do not belong together/)
     refused({ ...ec, x: other.x as string }, /cannot be read/)

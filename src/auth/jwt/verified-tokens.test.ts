@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { VerifiedTokens } from './verified-tokens.ts'
 
-/** What is asked, and how often a token had to be verified for it. */
+/** A cache, and the number of tokens that it had to verify. */
 function asked(tokens = new VerifiedTokens()) {
   let verified = 0
   const ask = (token: string, { typ = 'JWT', isRight = true } = {}) =>
@@ -14,7 +14,7 @@ function asked(tokens = new VerifiedTokens()) {
 }
 
 describe('VerifiedTokens', () => {
-  test('verifies once what is right, and every time what is not', () => {
+  test('verifies a valid token once, and an invalid token every time', () => {
     const { ask, verified } = asked()
     assert.deepEqual([ask('a'), ask('a'), ask('a')], ['a', 'a', 'a'])
     assert.equal(verified(), 1)
@@ -32,7 +32,7 @@ describe('VerifiedTokens', () => {
     assert.equal(verified(), 6)
   })
 
-  test('hands out what nobody can change for others', () => {
+  test('returns frozen claims', () => {
     const tokens = new VerifiedTokens()
     const claims = tokens.claims('a', 'JWT', () => ({ roles: [{ name: 'reader' }] }))
     const { roles } = claims as { roles: { name: string }[] }
@@ -41,7 +41,7 @@ describe('VerifiedTokens', () => {
     assert.throws(() => Object.assign(claims ?? {}, { admin: true }), TypeError)
   })
 
-  test('holds so many characters, and forgets what was not asked about for longest', () => {
+  test('drops the least recently used tokens above the maximum length', () => {
     const { ask, verified } = asked(new VerifiedTokens(100))
     for (let i = 0; i < 1000; i += 1) {
       ask(`a${i}`)

@@ -35,7 +35,7 @@ const rows = [
   { id: 'two', value: 'value', tenant: 'b' },
 ]
 
-/** Looks one token up in an application with these options, after each step. */
+/** Looks up a token in an application with these options, after each step. */
 async function lookUps(t: Parameters<typeof openORMWith>[0], options: Partial<Options> = {}) {
   const Token = models()
   const { orm } = await openORMWith(t, { entities: [Token], ...options } as Options)
@@ -135,7 +135,7 @@ describe('LookUp, of a configuration that can change queries or entities', () =>
     assert.equal(found?.shown, 'ADA')
   })
 
-  it('throws what MikroORM throws for a number that is no integer', async (t) => {
+  it("throws MikroORM's error for a number that is not an integer", async (t) => {
     const { orm, Token } = await lookUps(t)
     await orm.em.getConnection().execute("update token set weight = 9e999 where id = 'one'")
     const byWeight = new LookUp({ model: Token, property: 'weight' })

@@ -11,7 +11,7 @@ const second = 1_000
 const minute = 60_000
 const now = Date.UTC(2030, 0, 1)
 
-/** Tokens of the test's own, so many of them, and when they were last used. */
+/** That many tokens, and the times of their last use. */
 async function usesOf(t: TestContext, amount: number) {
   const TokenSchema = defineEntity({
     name: 'Token',
@@ -37,7 +37,7 @@ function run(orm: MikroORM, sql: string): Promise<unknown> {
 }
 
 describe('LastUses', () => {
-  test('writes what was used within a second with one statement for 500 rows, and not before', async (t) => {
+  test('writes the uses of one second with one statement for 500 rows', async (t) => {
     const { uses, tokens, used, updates } = await usesOf(t, 501)
     for (const token of await tokens()) uses.note(token, now)
     assert.equal(updates(), 0)
@@ -59,7 +59,7 @@ describe('LastUses', () => {
     assert.ok(Date.now() >= start + 0.9 * second)
   })
 
-  test('notes an entity at most once a minute, by what it says itself and by what is noted', async (t) => {
+  test('notes an entity at most once a minute, by its property and by its note', async (t) => {
     const { uses, tokens, used, updates } = await usesOf(t, 1)
     const note = async (time: number) => {
       for (const token of await tokens()) uses.note(token, time)
@@ -76,7 +76,7 @@ describe('LastUses', () => {
     assert.deepEqual([await used(), updates()], [[now + minute], 2])
   })
 
-  test('tells when an entity was last used: as it says itself, or later, as it is noted', async (t) => {
+  test("returns the later of the entity's own time and its note", async (t) => {
     const { uses, tokens } = await usesOf(t, 1)
     const [token = assert.fail()] = await tokens()
     assert.equal(uses.of(token), undefined)
@@ -100,7 +100,7 @@ describe('LastUses', () => {
     assert.deepEqual(await used(), [now + minute, now - 20, now])
   })
 
-  test('keeps what cannot be written, each with its own second, says so once, and writes it when it can', async (t) => {
+  test('keeps failed notes with their own seconds, reports the failure once, and retries', async (t) => {
     const { orm, uses, errors, tokens, used } = await usesOf(t, 3)
     const [one = assert.fail(), two = assert.fail(), three = assert.fail()] = await tokens()
     await run(orm, "create trigger broken before update on token begin select raise(abort, 'no'); end")
@@ -111,14 +111,14 @@ describe('LastUses', () => {
     for (let time = 0; time < 3; time += 1) await uses.write()
     assert.equal(errors.length, 1)
     assert.equal(uses.of(one)?.getTime(), now)
-    // What happens a moment later is written with it, at the earlier time.
+    // A use of the same second is written with it, at the earlier time.
     uses.note(three, now + 30 * minute + 10)
     await run(orm, 'drop trigger broken')
     await uses.write()
     assert.deepEqual(await used(), [now, now + 30 * minute, now + 30 * minute])
   })
 
-  test('says at the end what could not be written, and is done', async (t) => {
+  test('reports a failed write at close', async (t) => {
     const { orm, uses, errors, tokens } = await usesOf(t, 1)
     await run(orm, "create trigger broken before update on token begin select raise(abort, 'no'); end")
     for (const token of await tokens()) uses.note(token, now)
@@ -137,7 +137,7 @@ describe('LastUses', () => {
     assert.deepEqual(await used(), [undefined, now + second])
   })
 
-  test('gives up for now where two fail, however much is to be written', async (t) => {
+  test('stops a write after two failed batches', async (t) => {
     const { orm, uses, tokens, updates } = await usesOf(t, 5)
     await run(orm, "create trigger broken before update on token begin select raise(abort, 'no'); end")
     for (const [i, token] of (await tokens()).entries()) uses.note(token, now + i * second)
@@ -145,7 +145,7 @@ describe('LastUses', () => {
     assert.equal(updates(), 2)
   })
 
-  test('keeps what is noted again while it is written', async (t) => {
+  test('keeps a note that is renewed during the write', async (t) => {
     const { uses, tokens, used } = await usesOf(t, 1)
     const [token = assert.fail()] = await tokens()
     uses.note(token, now)
@@ -159,7 +159,7 @@ describe('LastUses', () => {
     assert.deepEqual(await used(), [now + minute])
   })
 
-  test('holds 100,000 notes at most, and what finds no room is noted when it is used again', async (t) => {
+  test('holds at most 100,000 notes, and notes further entities at a later use', async (t) => {
     const { Token, uses, tokens } = await usesOf(t, 1)
     const [token = assert.fail()] = await tokens()
     for (let id = 2; id <= 100_001; id += 1) uses.note(Object.assign(new Token(), { id }), now)
@@ -186,7 +186,7 @@ describe('LastUses', () => {
 
   test('refuses a property that is no column', async (t) => {
     const { orm, Token } = await usesOf(t, 0)
-    // As plain JavaScript could.
+    // Plain JavaScript could pass this.
     assert.throws(() => new LastUses(orm, Token, 'misspelt' as 'usedAt', { onError: () => {} }), Misuse)
   })
 

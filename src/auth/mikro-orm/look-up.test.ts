@@ -12,13 +12,13 @@ import { FindOneQuery } from './find-one-query.ts'
 import { KeyLookUp } from './key-look-up.ts'
 import { LookUp } from './look-up.ts'
 
-/** Kept with its letters the other way round. */
+/** Stored with its letters in reverse. */
 class Backwards extends Type<string, string> {
   override convertToDatabaseValue = (value: string) => [...value].reverse().join('')
   override convertToJSValue = (value: string) => [...value].reverse().join('')
 }
 
-/** A user type with a column of every usual kind, and tokens of theirs. */
+/** A user type with a column of every usual type, and its token type. */
 function models() {
   const UserSchema = defineEntity({
     name: 'User',
@@ -32,7 +32,7 @@ function models() {
       secret: p.string().hidden(),
       motto: p.type(Backwards),
       visits: p.bigint('number'),
-      // In the class, and in no column.
+      // A property of the class without a column.
       guess: p.string().persist(false).nullable(),
     },
     filters: { here: { name: 'here', cond: { leftAt: null }, default: true } },
@@ -66,7 +66,7 @@ async function open(t: TestContext) {
   const tokens = new LookUp({ model: Token, property: 'value', relation: 'user' })
   const users = new KeyLookUp(User)
   const ctx = requestTo(orm)
-  // What a request costs once the statements are prepared.
+  // The statements of a request after the preparation.
   await tokens.find(ctx, 'value')
   await users.find(ctx, ada.id)
   statements.splice(0)
@@ -77,7 +77,7 @@ async function open(t: TestContext) {
 const isUsual = (statement: string) => /^select `[a-z]0`/.test(statement) && !/ = \? /.test(statement)
 
 describe('LookUp', () => {
-  test('finds what MikroORM finds, value by value, with one statement', async (t) => {
+  test('finds the same values as MikroORM with one statement', async (t) => {
     const { orm, statements, User, Token, tokens, users } = await open(t)
     const found = await tokens.find(requestTo(orm), 'value')
     const user = await users.find(requestTo(orm), ada.id)
@@ -101,7 +101,7 @@ describe('LookUp', () => {
     assert.equal('secret' in JSON.parse(JSON.stringify(user)), false)
   })
 
-  test('M4 reads a date that was written as text as MikroORM does, in whatever zone the machine is', async (t) => {
+  test('M4 reads a date stored as text as MikroORM does, in any time zone', async (t) => {
     const Schema = defineEntity({
       name: 'Dated',
       properties: { id: p.string().primary(), at: p.datetime() },
@@ -129,7 +129,7 @@ describe('LookUp', () => {
     }
   })
 
-  test('gives each request bytes of its own, and saves what it changes of them', async (t) => {
+  test('gives each request its own bytes, and saves changes of them', async (t) => {
     const Schema = defineEntity({
       name: 'Keyed',
       properties: { id: p.string().primary(), buffer: p.blob(), array: p.uint8array() },
@@ -159,7 +159,7 @@ describe('LookUp', () => {
     assert.deepEqual(bytes(await find()), [9, 2, 9, 4])
   })
 
-  test('finds nobody who is not there, or whom a filter keeps out', async (t) => {
+  test('finds no missing or filtered row', async (t) => {
     const { orm, User, tokens, users } = await open(t)
     assert.equal(await tokens.find(requestTo(orm), 'Value'), undefined)
     assert.equal(await users.find(requestTo(orm), token.id), undefined)
@@ -169,7 +169,7 @@ describe('LookUp', () => {
     assert.equal(await users.find(requestTo(orm), ada.id), undefined)
   })
 
-  test('does not ask for whom the request has found by then, unless its entity manager may know more', async (t) => {
+  test('does not query again for a loaded entity, unless there is an entity manager', async (t) => {
     const { orm, statements, tokens, users } = await open(t)
     const ctx = requestTo(orm)
     const found = (await tokens.find(ctx, 'value')) ?? assert.fail()
@@ -186,7 +186,7 @@ describe('LookUp', () => {
     assert.ok(statements.length > 3, 'another request asks for itself')
   })
 
-  test('has the entity manager know what it found, and save what has been changed by then and afterwards', async (t) => {
+  test('lets the entity manager save changes from before and after its fork', async (t) => {
     const { orm, statements, User, Token, tokens } = await open(t)
     const ctx = requestTo(orm)
     const found = (await tokens.find(ctx, 'value')) ?? assert.fail()
@@ -210,7 +210,7 @@ describe('LookUp', () => {
     assert.equal(await orm.em.fork().count(Token), 0)
   })
 
-  test('writes nothing of what it found and nobody changed', async (t) => {
+  test('writes nothing for an unchanged entity', async (t) => {
     const { orm, statements, tokens, users } = await open(t)
     for (const find of [
       (ctx: object) => tokens.find(ctx, 'value'),
@@ -231,12 +231,12 @@ describe('LookUp', () => {
     const user = await entityManager(ctx).findOneOrFail(User, ada.id)
     statements.splice(0)
     assert.equal(await users.find(ctx, ada.id), user)
-    // Whether its filters leave it out by now, or did when it was found without them.
+    // Its filters exclude the row now, or did when it was found without them.
     assert.equal(statements.length, 1)
     assert.match(statements[0] ?? '', /^select count\(\*\) .*`left_at` is null/)
   })
 
-  test('finds nobody whom the filters leave out, though the entity manager knows them', async (t) => {
+  test('finds no filtered entity, even if the entity manager manages it', async (t) => {
     const { orm, User, users } = await open(t)
     await orm.em.fork().nativeUpdate(User, ada.id, { leftAt: new Date() })
     const ctx = requestTo(orm)
@@ -244,7 +244,7 @@ describe('LookUp', () => {
     assert.equal(await users.find(ctx, ada.id), undefined)
   })
 
-  test('leaves nobody out by filters where they do not count for relations', async (t) => {
+  test('applies no filters to relations if the option is off', async (t) => {
     const { User, Token } = models()
     const { orm, statements } = await openORMWith(t, { entities: [User, Token], filtersOnRelations: false })
     await orm.em.fork().insert(User, { ...ada, leftAt: new Date() })
@@ -257,7 +257,7 @@ describe('LookUp', () => {
     }
   })
 
-  test('remembers nothing where a hook has rewritten the statement, which may read from a view then', async (t) => {
+  test('does not replay a statement that a hook has rewritten', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'look-up-'))
     t.after(() => rm(folder, { recursive: true }))
     const { User, Token } = models()
@@ -288,7 +288,7 @@ describe('LookUp', () => {
     }
   })
 
-  test('sees what another request wrote, and nothing of a transaction that may yet be taken back', async (t) => {
+  test('reads the writes of another request, but not those of an open transaction', async (t) => {
     const { orm, User, users } = await open(t)
     await orm.em.fork().nativeUpdate(User, ada.id, { name: 'Augusta' })
     assert.equal((await users.find(requestTo(orm), ada.id))?.name, 'Augusta')
@@ -316,7 +316,7 @@ describe('LookUp', () => {
     assert.equal(await find(), 'Ada')
     const stream = orm.em.fork().stream(User)
     await stream.next()
-    // As another process does.
+    // Another process would do the same.
     const other = new Database(options.dbName)
     other.exec('delete from user')
     other.close()
@@ -356,13 +356,13 @@ describe('LookUp', () => {
     await orm.reconnect()
     await orm.schema.create()
     await orm.em.fork().insert(User, ada)
-    // These find out.
+    // These look-ups notice the change.
     await ask()
     assert.equal((await ask()).length, 1)
     assert.equal((await ask()).length, 0)
   })
 
-  test('prepares nothing as long as the connection says that it cannot be read', async (t) => {
+  test('prepares no statement while the connection is not readable', async (t) => {
     const { orm, User } = await open(t)
     const users = new LookUp({ model: User, property: 'name' })
     const connection: { assertReadable?(): void } & object = orm.em.getConnection()
@@ -377,7 +377,7 @@ describe('LookUp', () => {
     assert.equal(prepare.mock.callCount(), 1)
   })
 
-  test('finds nobody by a text with a NUL in it, whichever way it asks', async (t) => {
+  test('finds no entity by a text with a NUL', async (t) => {
     const { orm, User } = await open(t)
     const users = new LookUp({ model: User, property: 'name' })
     const request = requestTo(orm)
@@ -386,7 +386,7 @@ describe('LookUp', () => {
     assert.equal(await users.find(request, 'Ada\0'), undefined)
   })
 
-  test('throws what MikroORM throws where the database is broken', async (t) => {
+  test("throws MikroORM's error if the database is broken", async (t) => {
     const { orm, Token, tokens } = await open(t)
     await orm.em.getConnection().execute('alter table token rename to hidden')
     const others = new LookUp({ model: Token, property: 'value', relation: 'user' })
@@ -399,7 +399,7 @@ describe('LookUp', () => {
   })
 })
 
-/** Entities that are more than columns, each with what it has to be found with. */
+/** Entities with more than columns, each with the properties that a look-up has to load. */
 const special = {
   'a filter that asks': () => {
     const Schema = defineEntity({
@@ -477,7 +477,7 @@ const special = {
 
 describe('LookUp, of a model that is more than columns', () => {
   for (const [what, make] of Object.entries(special)) {
-    test(`asks MikroORM in the usual way: ${what}`, async (t) => {
+    test(`uses em.findOne: ${what}`, async (t) => {
       const { Special, rows } = make()
       const { orm, statements } = await openORM(t, Special as EntityClass<object>)
       const em = orm.em.fork()

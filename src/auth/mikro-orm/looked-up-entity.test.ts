@@ -68,7 +68,7 @@ describe('an entity that a look-up found', () => {
 
   it('is written by a flush as an entity that `em.findOne` found', async (t) => {
     const { orm, statements, Token, tokens } = await open(t)
-    // The key of the relation in another form than the type writes it.
+    // The key of the relation, in another form than the type's own.
     await orm.em.getConnection().execute('pragma foreign_keys = off')
     await orm.em.getConnection().execute("update user set id = 'Ada'")
     await orm.em.getConnection().execute("update token set user_id = 'Ada'")

@@ -82,7 +82,7 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
   it('names statements so that two processes behind a pooler cannot run the statement of the other', async (t) => {
     const { orm } = await openPostgres(t, [models()], { pool: { max: 1 } })
     const connection = orm.em.getConnection() as unknown as Connection
-    // Each copy of the module counts from the start, as each process does.
+    // Each copy of the module starts its counter at zero, like each process.
     const [one, other]: { prepareStatement: typeof prepareStatement }[] = await Promise.all(
       ['one', 'other'].map((copy) => import(`./prepared-statement.ts?${copy}`)),
     )

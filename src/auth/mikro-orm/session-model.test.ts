@@ -35,7 +35,7 @@ function users() {
 
 /**
  * An application with a session in it. `/plant?…` writes JSON into it as the identifier, `/log-in?…` logs in the entity
- * with that key, and `/` answers whether somebody of that class is authenticated.
+ * with that key, and `/` responds whether a user of that class is authenticated.
  */
 async function serveSessions(
   t: TestContext,
@@ -65,7 +65,7 @@ async function serveSessions(
     store,
     errors,
     logIn: (key: unknown) => go('/log-in', key),
-    /** Whether somebody is authenticated with that as the identifier in the session. */
+    /** Whether a user is authenticated with that identifier in the session. */
     async isSomebody(identifier: unknown): Promise<boolean> {
       await go('/plant', identifier)
       const response = await browser.get('/')
@@ -89,7 +89,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.deepEqual(store.data, { User: id })
   })
 
-  test('restores nobody who is gone, and it is no error', async (t) => {
+  test('restores no deleted user, without an error', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const id = crypto.randomUUID()
@@ -103,7 +103,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.deepEqual([response.status, await response.text()], [200, 'false'])
   })
 
-  test('asks the database for no identifier that cannot be a key', async (t) => {
+  test('does not query the database for a malformed key', async (t) => {
     const User = users()
     const { orm, statements } = await openORM(t, User)
     const id = crypto.randomUUID()
@@ -179,7 +179,7 @@ describe('ModelSessionAuthenticatable', () => {
     for (const identifier of ['2', '-1']) assert.equal(await isSomebody(identifier), false)
   })
 
-  test('takes a big integer for a key as it is written, beyond what a number keeps', async (t) => {
+  test('keeps a bigint key beyond the safe integers', async (t) => {
     const UserSchema = defineEntity({
       name: 'User',
       properties: { id: p.bigint().primary(), name: p.string() },
@@ -264,7 +264,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(await (await browser.get('/')).text(), 'true')
   })
 
-  test('says nothing of the identifier where an entity is shown, and asks for none where one is made', async (t) => {
+  test('adds no sessionID to the JSON of an entity, and requires none to create one', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const em = orm.em.fork()

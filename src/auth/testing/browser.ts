@@ -1,6 +1,6 @@
-/** A client that keeps its cookies and follows no redirect, so that a test sees each answer. */
+/** A client that keeps its cookies and follows no redirect, so that a test sees each response. */
 export class Browser {
-  /** What it sends as `Cookie`; write it to replay an old one. */
+  /** The `Cookie` header. Set it to replay an old one. */
   cookie = ''
   readonly #url: string
 

@@ -1,4 +1,4 @@
-/** A store for koa-session that keeps JSON, as a real one would. */
+/** A store for koa-session that keeps JSON, as a database does. */
 export class MemoryStore {
   readonly #sessions = new Map<string, string>()
   reads = 0
@@ -8,7 +8,7 @@ export class MemoryStore {
     return [...this.#sessions.keys()]
   }
 
-  /** What the application keeps in the only session there is, without koa-session's own fields. */
+  /** The application's data in the only session, without koa-session's own fields. */
   get data(): Record<string, unknown> {
     const [text = '{}'] = this.#sessions.values()
     const { _expire, _maxAge, ...data } = JSON.parse(text)

@@ -2,12 +2,12 @@ import type { TestContext } from 'node:test'
 import { type EntityClass, MikroORM, type Options } from '@mikro-orm/sqlite'
 import { recordStatements } from './record-statements.ts'
 
-/** An ORM over an empty database in memory, and the statements that it ran, for the length of one test. */
+/** Opens an ORM on an empty in-memory database until the test ends, and records its statements. */
 export async function openORM(t: TestContext, ...entities: EntityClass<object>[]) {
   return openORMWith(t, { entities })
 }
 
-/** The same with options of the test's own. */
+/** `openORM` with other options. */
 export async function openORMWith(t: TestContext, options: Options) {
   const orm = await MikroORM.init({ dbName: ':memory:', ...options })
   t.after(() => orm.close(true))

@@ -5,12 +5,12 @@ import { MikroORM, type Options } from '@mikro-orm/postgresql'
 
 const server = process.env.TEST_DATABASE_URL
 
-/** For a test that is about PostgreSQL itself: `npm run postgres` runs it. */
+/** Test options for tests of PostgreSQL, which `npm run postgres` runs. */
 export const onlyPostgres: { skip: string | false } = {
   skip: server === undefined && 'PostgreSQL only: npm run postgres',
 }
 
-/** An ORM over a new database of the server for the length of one test. `parameters` are those of its URL. */
+/** Opens an ORM on a new database until the test ends. `parameters` is the query of its URL. */
 export async function openPostgres(
   t: TestContext,
   entities: EntityClass<object>[],

@@ -1,4 +1,4 @@
-/** Whole numbers from zero to below what is asked for, the same ones in every run. */
+/** Pseudo-random integers from zero to below the argument, the same in every run. */
 export function randomNumbers(): (below: number) => number {
   let state = 1815
   return (below) => {

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** Sends header lines as they are, doubled ones and all; gives the status of the answer and its text. */
+/** Sends header lines unchanged, also duplicates. Returns the status and the text of the response. */
 export async function rawRequest(
   port: number,
   lines: readonly string[],
   requestLine = 'GET / HTTP/1.1',
 ): Promise<{ status: number; text: string }> {
   const socket = connect(port, '127.0.0.1')
-  // Left open: Node's server has no answer for a client that says that it has nothing more to say.
+  // The socket stays open, because Node's server does not respond to a half-closed connection.
   socket.write(
     `${[requestLine, 'Host: localhost', ...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`,
     'latin1',

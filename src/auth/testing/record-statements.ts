@@ -7,16 +7,16 @@ interface Statement {
   get(...values: unknown[]): unknown
 }
 
-/** Every statement that SQLite runs for this ORM until the test ends, whoever prepared it and when. */
+/** Records each statement that SQLite runs for this ORM until the test ends, prepared statements too. */
 export async function recordStatements(t: TestContext, orm: MikroORM): Promise<string[]> {
   const statements: string[] = []
   const client: unknown = await orm.em.getConnection().getNativeClient()
-  // The driver's own client, which MikroORM's widest type does not know.
+  // The driver's client, which MikroORM's type lacks.
   const prototype = Object.getPrototypeOf((client as { prepare(sql: string): Statement }).prepare('select 1'))
   for (const name of ['get', 'all', 'run'] as const) {
     const run = prototype[name] as (...values: unknown[]) => unknown
     t.mock.method(prototype, name, function (this: Statement, ...values: unknown[]) {
-      // What is asked about the database itself, once, is no part of it.
+      // MikroORM reads the schema once. These statements are left out.
       const isAbout = /^pragma |\bsqlite_schema\b/i.test(this.source)
       if (this.database === client && !isAbout) statements.push(this.source)
       return run.apply(this, values)

@@ -7,7 +7,7 @@ import { guard } from '../guard.ts'
 import { databases } from '../mikro-orm/databases.ts'
 import { serve } from './serve.ts'
 
-/** An application that shows whoever the authenticator of a persisted model lets in. */
+/** Serves an application that responds with the user that the authenticator of a persisted model logs in. */
 export async function serveGuarded(
   t: TestContext,
   orm: MikroORM,

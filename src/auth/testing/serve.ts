@@ -3,21 +3,21 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** A Koa application, whatever its context. */
+/** A Koa application with any context. */
 interface Application {
   callback(): RequestListener
   on(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** An application that listens for the length of one test. */
+/** An application that listens until the test ends. */
 export interface Served {
   readonly url: string
   readonly port: number
-  /** What the application reported, which a client does not see. */
+  /** The errors that the application emitted, which a client does not see. */
   readonly errors: Error[]
 }
 
-/** Lets an application listen on a free port until the test is over. */
+/** Lets an application listen on a free port until the test ends. */
 export async function serve(t: TestContext, app: Application): Promise<Served> {
   const errors: Error[] = []
   app.on('error', (error) => errors.push(error))

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 
-// Another process: writes what it is sent into the database that it is given, and says when that is done.
+// Another process: updates the given database with each message, and replies after the write.
 const database = new Database(process.argv[2])
 const update = database.prepare('update people set name = ?')
 
