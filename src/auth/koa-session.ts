@@ -87,8 +87,8 @@ export function restore(ctx: SessionContext, saved: string): void {
 }
 
 /**
- * Sends the session's cookies with an error response too. Koa's error handler keeps only the headers of the error, so they
- * are added to the error while it runs. They are removed again, because another request may throw the same instance.
+ * Sends the session's cookies with an error response too. Koa's error handler keeps only the headers of the error, so the
+ * cookies are added to the error while it runs. Another request may throw the same instance, so they are removed again.
  */
 export function keepCookiesOnError(ctx: SessionContext): void {
   const { onerror } = ctx

@@ -13,7 +13,10 @@ export interface ClaimRules {
   readonly now: () => number
 }
 
-/** The expiry of valid registered claims (RFC 7519 §4.1, RFC 8725 §3.8), in seconds, as is `lifetime`; else `undefined`. */
+/**
+ * Checks the registered claims (RFC 7519 §4.1, RFC 8725 §3.8 and §3.9). Returns the expiry in seconds, or `undefined` if a claim
+ * is invalid or the token lives longer than `lifetime` seconds.
+ */
 export function validUntil(claims: Claims, rules: ClaimRules, lifetime: number): number | undefined {
   const { exp, iat, nbf = iat, iss, aud } = claims
   if (!isNumericDate(exp) || !isNumericDate(iat) || !isNumericDate(nbf)) return undefined
