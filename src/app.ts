@@ -28,7 +28,7 @@ import { credentialCheck } from './features/sign-in/guessing.ts'
 import { isSignInByHeader, signIn } from './features/sign-in/sign-in.ts'
 import { signOut } from './features/sign-in/sign-out.ts'
 import { signUp } from './features/sign-up/sign-up.ts'
-import { clearFraming } from './http/framing.ts'
+import { refuseAmbiguousFraming } from './http/framing.ts'
 import type { Logger } from './log/log.ts'
 import { audited } from './site/audit.ts'
 import { body } from './site/body.ts'
@@ -71,7 +71,7 @@ export async function createApp({ orm, config, log, uses, lifecycle }: Foundatio
   app.use(securityHeaders)
   app.use(views())
   app.use(errorBoundary())
-  app.use(clearFraming)
+  app.use(refuseAmbiguousFraming)
   app.use(oneHost)
   app.use(health(orm, lifecycle))
   app.use(await staticFiles(join(root, 'public')))

@@ -23,7 +23,7 @@ async function serveAlone(config: Config, log: Logger): Promise<void> {
   const serving = await serve(config, log)
   // A start that fails prints the reason alone.
   for (const warning of config.warnings) log.warn(warning)
-  stopOnSignals(log, { inOrder: serving.stop })
+  stopOnSignals(log, serving.stop)
   // Last: a process that waits for this line may send a signal at once.
   log.info({ url: serving.url }, 'listening')
 }

@@ -11,15 +11,14 @@ const statuses: Record<string, number> = {
 }
 
 /**
- * Answers what Node's parser refuses (RFC 9112 §6.3: ambiguous framing, or no HTTP) with the headers and the problem of
- * every other refusal, and closes the connection. After complete requests, only their responses are sent.
- *
- * @param linger how long the client has to read the answer, in milliseconds
+ * Answers parser errors (RFC 9112 §6.3) with a problem and the security headers, and closes the connection. Complete
+ * earlier requests are answered instead.
+ * @param linger time for the client to read the response, in milliseconds
  */
 export function answerClientErrors(server: Server, connections: Connections, linger: number): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-    // Nothing more is parsed, but reading goes on: unread data would reset the connection before the response is read.
+    // Reads without parsing, because unread data would reset the connection before the client reads the response.
     socket.removeAllListeners('data').on('data', () => {})
     if (socket instanceof Socket && connections.closeAfterResponses(socket)) return
     const found = problem(statuses[error.code ?? ''] ?? 400)

@@ -11,7 +11,7 @@ async function open(t: TestContext, limits: Partial<typeof defaultLimits> = {}) 
   const gate = Promise.withResolvers<void>()
   const seen = { atWork: 0, most: 0, paths: [] as string[], sockets: new Set<Socket>() }
   const app = new Koa()
-  // It may be told that a client has gone.
+  // The client may have closed the connection.
   app.silent = true
   app.use(async (ctx) => {
     seen.sockets.add(ctx.req.socket)
@@ -87,13 +87,13 @@ describe('Connections', () => {
 
   const whole = `POST /0 HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\nab`
   const last = `GET /1 HTTP/1.1\r\n${host}`
-  for (const [what, bytes] of Object.entries({
-    'is no request at all': `${last}\r\nno request at all\r\n\r\n`,
-    'is a request behind one that says it is the last': `${last}Connection: close\r\n\r\nGET /2 HTTP/1.1\r\n${host}\r\n`,
-    'is a request whose body breaks off into something else': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n2\r\nabcdef`,
-    'could end in two places': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n`,
+  for (const [next, bytes] of Object.entries({
+    'data that is not HTTP': `${last}\r\nno request at all\r\n\r\n`,
+    'a request after `Connection: close`': `${last}Connection: close\r\n\r\nGET /2 HTTP/1.1\r\n${host}\r\n`,
+    'an invalid chunked body': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n2\r\nabcdef`,
+    'a request with an ambiguous end': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n`,
   })) {
-    test(`I2 answers the complete requests, and nothing else, before what ${what}`, async (t) => {
+    test(`I2 answers the complete requests, and nothing else, before ${next}`, async (t) => {
       const { server, socket, gate, seen } = await open(t)
       const answer = text(socket)
       socket.write(whole + bytes)
@@ -149,7 +149,7 @@ describe('Connections', () => {
     )
   })
 
-  test('N7 closes a connection that sends thousands of requests at once, and begins none of them', async (t) => {
+  test('N7 closes a connection that sends thousands of requests at once, and handles none of them', async (t) => {
     const { socket, gate, seen } = await open(t)
     const cut = new Promise((resolve) => socket.once('close', resolve))
     socket.write(`GET /0 HTTP/1.1\r\n${host}\r\n`.repeat(2000))
@@ -159,11 +159,11 @@ describe('Connections', () => {
     assert.deepEqual(seen.paths, [])
   })
 
-  for (const [what, head] of Object.entries({
+  for (const [name, head] of Object.entries({
     'without bodies': `GET /0 HTTP/1.1\r\n${host}\r\n`,
     'with bodies': `POST /0 HTTP/1.1\r\n${host}Content-Length: 9\r\n\r\n123456789`,
   })) {
-    test(`P6 reads nothing more of a connection while its requests wait: ${what}`, async (t) => {
+    test(`P6 reads nothing more of a connection while its requests wait: ${name}`, async (t) => {
       const { socket, seen } = await open(t, { mostWaiting: 10_000, mostRequests: 10_000 })
       socket.write(head.repeat(500_000))
       // As often as it would be read.
@@ -174,7 +174,7 @@ describe('Connections', () => {
     })
   }
 
-  test('P6 begins no request before the client has taken the response to the one before', async (t) => {
+  test('P6 handles no request before the client has received the previous response', async (t) => {
     const { socket, gate, seen } = await open(t)
     gate.resolve()
     socket.pause()

@@ -4,17 +4,17 @@ import { announceClose, type Connection, dropIncomplete, hasResponse } from './c
 import { framingProblem, hasBody } from './framing.ts'
 import type { IdleConnections } from './idle-connections.ts'
 
-/** How many requests may be in memory, over all connections. */
+/** The limits of requests in memory, over all connections. */
 export interface RequestLimits {
-  /** Above this, idle connections are not read, until half of the requests are answered. */
+  /** Above this, idle connections are paused until half of the requests are answered. */
   readonly mostRequests: number
-  /** Pipelined requests that wait. The connection of the next one is closed, and none of its requests is begun. */
+  /** Waiting pipelined requests. Above this, a connection is closed and its waiting requests are dropped. */
   readonly mostWaiting: number
 }
 
 /**
- * The open connections of a server. The requests of a connection are handled one at a time: the next one starts when the
- * client has taken the response before it (RFC 9112 §9.3.2). Nothing is read while a request waits.
+ * The open connections of a server. A connection handles one request at a time, and the next one after the client has
+ * received the response (RFC 9112 §9.3.2). It is paused while requests wait.
  */
 export class Connections {
   readonly #open = new Map<Socket, Connection>()
@@ -40,20 +40,17 @@ export class Connections {
     for (const connection of this.#open.values()) announceClose(connection)
   }
 
-  /** Whether a request of the connection is not yet answered. */
+  /** Whether the connection has an unanswered request. */
   isBusy(socket: Socket): boolean {
     return (this.#open.get(socket)?.responses.length ?? 0) > 0
   }
 
-  /** Closes the connections that have sent nothing, because Node does not count them as idle. */
+  /** Closes connections without any data, because Node does not count them as idle. */
   closeSilent(): void {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0) socket.destroy()
   }
 
-  /**
-   * Closes a connection after the responses to its complete requests, because what follows is not parsed.
-   * @returns false if it has no complete request
-   */
+  /** Closes a connection after the responses to its complete requests. Returns whether there is one. */
   closeAfterResponses(socket: Socket): boolean {
     const connection = this.#open.get(socket)
     if (!connection) return false
@@ -64,18 +61,18 @@ export class Connections {
   }
 
   #add(socket: Socket): void {
-    // The connection of an ignored upgrade comes again.
+    // The event is emitted again for an ignored upgrade.
     if (this.#open.has(socket)) return
     const connection: Connection = { socket, responses: [], held: 0, isClosing: false }
     this.#open.set(socket, connection)
     this.#idle.add(socket)
-    // Node resumes a socket by itself, when it accepts it and when a request is complete.
+    // Node resumes a socket after accepting it and after each request.
     socket.on('resume', () => this.#pauseIfFull(connection))
     if (this.#isFull) setImmediate(() => this.#pauseIfFull(connection))
     socket.once('close', () => {
       this.#open.delete(socket)
       this.#idle.delete(socket)
-      this.#forgetWaiting(connection)
+      this.#dropWaiting(connection)
       this.#hold(connection, -connection.held)
     })
   }
@@ -85,9 +82,9 @@ export class Connections {
     if (!connection) return
     this.#hold(connection, 1)
     if (connection.isClosing) return
-    // What follows a request with an ambiguous end may be a part of it (request smuggling).
+    // The next request may be part of a body with an ambiguous end (request smuggling).
     connection.isClosing = framingProblem(response.req) !== undefined
-    // Not before the whole packet is parsed, which may have more requests than the limit.
+    // After the whole packet is parsed, because it may contain more requests than the limit.
     if (connection.responses.push(response) === 1) process.nextTick(() => this.#begin(connection))
     else this.#wait(connection)
   }
@@ -98,7 +95,7 @@ export class Connections {
     if (this.#waiting <= this.#limits.mostWaiting) return
     connection.isClosing = true
     connection.socket.destroy()
-    this.#forgetWaiting(connection)
+    this.#dropWaiting(connection)
   }
 
   #begin(connection: Connection): void {
@@ -119,7 +116,7 @@ export class Connections {
     if (responses.length > 0) this.#waiting -= 1
     if (responses.length === 1) socket.resume()
     if (responses.length > 0) this.#begin(connection)
-    // The response may have promised to keep the connection open.
+    // The response may have been sent with keep-alive.
     else if (isClosing) socket.destroySoon()
     else {
       if (!socket.destroyed) this.#idle.add(socket)
@@ -143,7 +140,7 @@ export class Connections {
     if (responses.length > 1 || (this.#isFull && responses.length === 0)) socket.pause()
   }
 
-  #forgetWaiting({ responses }: Connection): void {
+  #dropWaiting({ responses }: Connection): void {
     this.#waiting -= Math.max(0, responses.length - 1)
     responses.length = 0
   }

@@ -9,7 +9,7 @@ const host = 'Host: localhost\r\n'
 const post = `POST /login HTTP/1.1\r\n${host}Content-Type: application/json\r\n`
 const chunked = `${post}Transfer-Encoding: chunked\r\n\r\n`
 
-// What one server in a row takes for the end of a line or of a request, and another does not (RFC 9112 §2.2, §6.3, §7.1).
+// Servers disagree about the end of these lines and requests (RFC 9112 §2.2, §6.3, §7.1).
 const inTwoWays = {
   'line feeds alone': 'GET /me HTTP/1.1\nHost: localhost\n\n',
   'a line feed after the request line': `GET /me HTTP/1.1\n${host}\r\n`,
@@ -33,10 +33,10 @@ const inTwoWays = {
   'a length beside chunks': `${post}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nG`,
 }
 
-describe('a request that could end in two places', () => {
-  test('I2 is refused with 400, once, and its connection is closed: nothing behind it is taken for a request', async (t) => {
+describe('a request with an ambiguous end', () => {
+  test('I2 is refused once with 400, and its connection is closed without handling a later request', async (t) => {
     const { url, log } = await startSite(t)
-    for (const [what, bytes] of Object.entries(inTwoWays)) {
+    for (const [name, bytes] of Object.entries(inTwoWays)) {
       const socket = connect(Number(new URL(url).port), '127.0.0.1')
       let answer = ''
       socket.setEncoding('latin1').on('data', (text) => {
@@ -45,9 +45,9 @@ describe('a request that could end in two places', () => {
       socket.on('error', (error: NodeJS.ErrnoException) => assert.match(error.code ?? '', /ECONNRESET|EPIPE/))
       socket.write(Buffer.from(`${bytes}GET /healthz HTTP/1.1\r\n${host}\r\n`, 'latin1'))
       await once(socket, 'close')
-      assert.match(answer, /^HTTP\/1\.1 400 .*\r\nConnection: close\r\n.*"status":400/s, what)
-      assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1, what)
-      assert.doesNotMatch(log.join(''), /healthz/, `${what}: what is behind it is not even begun`)
+      assert.match(answer, /^HTTP\/1\.1 400 .*\r\nConnection: close\r\n.*"status":400/s, name)
+      assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1, name)
+      assert.doesNotMatch(log.join(''), /healthz/, `${name}: handles no later request`)
     }
   })
 

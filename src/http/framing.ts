@@ -3,17 +3,19 @@ import type { Context, Next } from 'koa'
 import { Refusal } from '../refusal.ts'
 
 /**
- * Why nobody can be sure where a request ends, though Node's parser goes on behind it: chunks in HTTP/1.0, which a proxy
- * may not know, or another coding beside them (RFC 9112 §6.1), or an expectation that we do not meet, whose body may
- * never come (RFC 9110 §10.1.1). `undefined` if there is nothing of the kind.
+ * The error of a request with an ambiguous end that Node's parser accepts: a transfer coding other than `chunked`, or any
+ * in HTTP/1.0 (RFC 9112 §6.1), or an unknown expectation, whose body may never arrive (RFC 9110 §10.1.1).
  */
 export function framingProblem({ headers, httpVersion }: IncomingMessage): Refusal | undefined {
   const { expect, 'transfer-encoding': coding } = headers
   if (coding !== undefined && (httpVersion !== '1.1' || coding.toLowerCase() !== 'chunked')) {
-    return new Refusal(400, 'Send the length of the body, or send it in chunks and in no other coding.')
+    return new Refusal(
+      400,
+      'Send the body with `Content-Length`, or with `Transfer-Encoding: chunked` in HTTP/1.1.',
+    )
   }
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
-    return new Refusal(417, 'We do what is asked without being told what to expect.')
+    return new Refusal(417, 'The only supported expectation is `Expect: 100-continue`.')
   }
   return undefined
 }
@@ -23,8 +25,8 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
-/** Refuses such a request. The server begins none of those that seem to come behind it. */
-export function clearFraming(ctx: Context, next: Next): Promise<unknown> {
+/** Refuses a request with an ambiguous end. `Connections` handles no later request of the connection. */
+export function refuseAmbiguousFraming(ctx: Context, next: Next): Promise<unknown> {
   const problem = framingProblem(ctx.req)
   if (problem) throw problem
   return next()

@@ -64,7 +64,7 @@ describe('shutDown', () => {
     await stopped
   })
 
-  test('N6 answers a request at work and the first request of an open connection, and asks both to close', async (t) => {
+  test('N6 answers a running request and the first request of an open connection with `Connection: close`', async (t) => {
     const { server, open, closeListener, gate } = await start(t)
     const [unused, busy] = [await open(), await open()]
     busy.write(request)

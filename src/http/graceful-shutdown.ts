@@ -4,22 +4,22 @@ import { Server as NetServer } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { Connections } from './connections.ts'
 
-// A client that has just connected, or has an idle connection, may have sent a request.
+// Time for requests in transit on new and idle connections, and for running requests. In milliseconds.
 const gracePeriod = 1_000
 const longestRequest = 7_000
-// Twice the backlog of a listener in Node.
+// Twice the default backlog of Node.
 const longestBacklog = 1_022
 
 /**
- * Stops a server without losing an accepted request: asks clients to close their connections, goes on accepting for so many
- * milliseconds, closes the listener, answers what was accepted, and closes all connections within eight seconds.
+ * Graceful shutdown: sends `Connection: close`, closes the listener, and answers all accepted requests for eight seconds.
+ * @param drain how long the server still accepts connections, in milliseconds
  */
 export async function shutDown(server: Server, connections: Connections, drain: number): Promise<void> {
   connections.drain()
   await sleep(drain)
   await acceptPending(server)
   const closed = once(server, 'close')
-  // The method of the HTTP server would close idle connections at once.
+  // `server.close` would close idle connections at once.
   NetServer.prototype.close.call(server)
   await Promise.race([closed, sleep(gracePeriod, undefined, { ref: false })])
   server.closeIdleConnections()
@@ -28,7 +28,7 @@ export async function shutDown(server: Server, connections: Connections, drain: 
   server.closeAllConnections()
 }
 
-/** Accepts what the system has connected already. The event loop accepts one connection in each turn. */
+/** Accepts the connections in the backlog. The event loop accepts one in each turn. */
 async function acceptPending(server: Server): Promise<void> {
   let hasAccepted = true
   const onConnection = () => {

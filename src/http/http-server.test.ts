@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { startSite } from '../testing/site.ts'
 
-/** What the server answers to bytes as they are, until it closes the connection or has answered once. */
+/** Sends raw bytes, and returns the data until the first response or the end of the connection. */
 async function send(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -13,7 +13,7 @@ async function send(url: string, bytes: string): Promise<string> {
   socket.on('data', (text) => {
     answer += text
   })
-  // What is refused may be answered before all of it has been sent.
+  // The response to a refused request may arrive before all bytes are sent.
   socket.on('error', (error: NodeJS.ErrnoException) => assert.equal(error.code, 'ECONNRESET'))
   await once(socket, 'close')
   return answer
@@ -53,21 +53,21 @@ const ambiguous = {
 }
 
 describe('httpServer', () => {
-  test('I2 I3 L2 L3 refuses what could be read in two ways with 400, in the form of every other refusal, and closes', async (t) => {
+  test('I2 I3 L2 L3 refuses ambiguous framing with 400 and the usual headers, and closes the connection', async (t) => {
     const { url } = await startSite(t)
-    for (const [what, bytes] of Object.entries(ambiguous)) {
+    for (const [name, bytes] of Object.entries(ambiguous)) {
       const answer = await send(url, bytes)
-      assert.match(answer, /^HTTP\/1\.1 400 /, what)
-      assert.match(answer, /\r\nX-Content-Type-Options: nosniff\r\n/i, what)
-      assert.match(answer, /\r\nContent-Security-Policy: default-src 'none'/i, what)
-      assert.match(answer, /\r\nConnection: close\r\n/i, what)
-      assert.match(answer, /"status":400/, what)
-      assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1, what)
+      assert.match(answer, /^HTTP\/1\.1 400 /, name)
+      assert.match(answer, /\r\nX-Content-Type-Options: nosniff\r\n/i, name)
+      assert.match(answer, /\r\nContent-Security-Policy: default-src 'none'/i, name)
+      assert.match(answer, /\r\nConnection: close\r\n/i, name)
+      assert.match(answer, /"status":400/, name)
+      assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1, name)
     }
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
   })
 
-  test('refuses a target that is no address, in the form of every other refusal, and takes a whole address', async (t) => {
+  test('refuses an invalid target with the usual headers, and accepts an absolute URL', async (t) => {
     const { url, log } = await startSite(t)
     for (const target of ['http://', 'http://[::/login', 'http:///', 'nowhere', 'mailto:a@b.example', '*'])
       for (const method of ['GET', 'POST', 'PUT']) {
@@ -81,7 +81,7 @@ describe('httpServer', () => {
     assert.match(await ask('OPTIONS *'), /^HTTP\/1\.1 [24]0/)
   })
 
-  test('I5 refuses a header of more than 16 KB with 431, and a target that long', async (t) => {
+  test('I5 refuses a header of more than 16 KB with 431, and a target of that length', async (t) => {
     const { url } = await startSite(t)
     const long = 'a'.repeat(17_000)
     assert.match(
@@ -92,7 +92,7 @@ describe('httpServer', () => {
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
   })
 
-  test('answers an expectation that it cannot meet with 417, and the headers of every other refusal', async (t) => {
+  test('refuses an unknown expectation with 417 and the usual headers', async (t) => {
     const { url } = await startSite(t)
     const answer = await send(url, `POST /login HTTP/1.1\r\n${host}Expect: foo\r\nContent-Length: 0\r\n\r\n`)
     assert.match(answer, /^HTTP\/1\.1 417 .*Content-Security-Policy: default-src 'none'.*"status":417/s)
@@ -100,7 +100,7 @@ describe('httpServer', () => {
     assert.doesNotMatch(answer, /Strict-Transport-Security/)
   })
 
-  test('L4 has who came by TLS stay there, though the request is refused for its framing', async (t) => {
+  test('L4 sends HSTS with a refusal of framing to a client of TLS', async (t) => {
     const { url } = await startSite(t, { PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' })
     const post = `POST /login HTTP/1.1\r\n${host}X-Forwarded-Proto: https\r\n`
     for (const rest of [

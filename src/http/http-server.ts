@@ -7,58 +7,59 @@ import { shutDown } from './graceful-shutdown.ts'
 import { IdleConnections } from './idle-connections.ts'
 import { ignoreUpgrades } from './upgrade.ts'
 
-/** The limits of clients: times in milliseconds. */
+/** The limits of clients. Times are in milliseconds. */
 export const defaultLimits = {
-  /** To send the header of a request. */
+  /** To receive the header of a request. */
   headersTimeout: 10_000,
-  /** To send a request with its body. */
+  /** To receive a request with its body. */
   requestTimeout: 30_000,
-  /** Between a response and the next request. Node allows one second more than it announces. */
+  /** Between a response and the next request. Node adds one second. */
   keepAliveTimeout: 5_000,
-  /** Without any traffic while a response is awaited or read. */
+  /** Without any traffic on a connection. */
   timeout: 30_000,
-  /** To read the response to a request whose body is still being sent. */
+  /** To read a response before the body of the request is complete. */
   linger: 5_000,
-  /** How often Node looks for late requests. */
+  /** Between checks for late requests. */
   connectionsCheckingInterval: 1_000,
   /** Open connections. */
   mostConnections: 10_000,
-  /** Connections of one network that wait for a request, or for the rest of one. */
+  /** Connections of one network without a complete request. */
   mostIdle: 1_000,
-  /** Requests in memory: about 25 KB each while they are at work. */
+  /** Requests in memory, about 25 KB each. */
   mostRequests: 2_500,
-  /** Pipelined requests that wait for an earlier one. */
+  /** Waiting pipelined requests. */
   mostWaiting: 1_000,
 }
 
 /** An HTTP server with limits for slow and hostile clients. */
 export interface HttpServer {
   readonly server: Server
-  /** Graceful shutdown: accepts connections for so many milliseconds more, answers every accepted request, and closes. */
+  /** Graceful shutdown. Still accepts connections for `drain` milliseconds. */
   stop(drain: number): Promise<void>
 }
 
-/** The parameters of an HTTP server. */
-export interface HttpServerOptions {
-  readonly limits?: Partial<typeof defaultLimits>
-  /** Whether an address is a trusted proxy. */
-  readonly isProxy?: (address: string) => boolean
-}
-
-/** Makes the HTTP server of an application. It does not listen yet. */
-export function httpServer(app: Koa, options: HttpServerOptions = {}): HttpServer {
-  const { limits, isProxy = () => false } = options
+/**
+ * Creates the HTTP server of an application. It does not listen yet.
+ * @param isProxy whether an address is a trusted proxy
+ */
+export function httpServer(
+  app: Koa,
+  {
+    limits,
+    isProxy = () => false,
+  }: { limits?: Partial<typeof defaultLimits>; isProxy?: (address: string) => boolean } = {},
+): HttpServer {
   const { linger, timeout, mostConnections, mostIdle, mostRequests, mostWaiting, ...timeouts } = {
     ...defaultLimits,
     ...limits,
   }
-  // The application refuses a request without a host, with its own headers.
+  // The application refuses a request without a host, with the security headers.
   const server = createServer({ ...timeouts, requireHostHeader: false })
   server.timeout = timeout
   server.maxConnections = mostConnections
-  // Node drops headers above a number. Their size is limited instead.
+  // Node would silently drop headers above a number. Their size is limited.
   server.maxHeadersCount = 0
-  // A full worker would otherwise hand a connection back to the primary, for ever if all are full. (Missing in the types.)
+  // Otherwise a full worker returns a connection to the primary, forever if all are full. Missing in the types.
   Object.assign(server, { dropMaxConnection: true })
 
   const handle = app.callback()
@@ -72,21 +73,21 @@ export function httpServer(app: Koa, options: HttpServerOptions = {}): HttpServe
     { mostRequests, mostWaiting },
     new IdleConnections(mostIdle, isProxy),
   )
-  // The application refuses unknown expectations too.
+  // The application refuses unknown expectations.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   answerClientErrors(server, connections, linger)
   ignoreUpgrades(server, connections)
   return { server, stop: (drain) => shutDown(server, connections, drain) }
 }
 
-/** The target as a path and a query (RFC 9112 §3.2.1), or `*`, which only `OPTIONS` takes, if it is no address. */
+/** The target as a path and a query (RFC 9112 §3.2.1), or `*` if it is invalid. */
 function originForm(target = '*'): string {
   if (target.startsWith('/')) return target
   const { pathname = '', search = '' } = URL.parse(target) ?? {}
   return pathname.startsWith('/') ? pathname + search : '*'
 }
 
-/** Stops reading a body after its response. To close the connection at once could lose the response (RFC 9112 §9.6). */
+/** Ends an incomplete body after its response. An immediate close could lose the response (RFC 9112 §9.6). */
 function endBody(request: IncomingMessage, linger: number): void {
   if (!request.complete) setTimeout(() => request.complete || request.destroy(), linger).unref()
 }

@@ -10,7 +10,7 @@ const halfSent = 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: '
 const halfBody = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nConnection: close\r\n\r\n'
 const rest = 'x\r\nConnection: close\r\n\r\n'
 
-/** A server for ten connections and three idle ones for each network, and a way to open one that has sent these bytes. */
+/** A server with limits of ten connections and three idle ones for each network, and a function that opens a connection. */
 async function start(t: TestContext, isProxy = false) {
   const gate = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
@@ -51,12 +51,12 @@ async function isAnswered(socket: Socket, bytes = rest): Promise<boolean> {
 }
 
 describe('IdleConnections', () => {
-  for (const [what, bytes, end] of [
+  for (const [name, bytes, end] of [
     ['half of a header', halfSent, rest],
     ['half of a body', halfBody, 'ab'],
     ['nothing', '', halfSent + rest],
   ] as const) {
-    test(`P7 closes the oldest connections of a network that have sent ${what}, and serves the newest`, async (t) => {
+    test(`P7 closes the oldest connections of a network that have sent ${name}, and serves the newest`, async (t) => {
       const { open } = await start(t)
       const sockets: Socket[] = []
       for (let i = 0; i < 6; i += 1) sockets.push(await open(bytes))
@@ -84,7 +84,7 @@ describe('IdleConnections', () => {
     assert.ok(await isAnswered(visitor))
   })
 
-  test('P7 keeps a connection whose request is at work', async (t) => {
+  test('P7 keeps a connection with a running request', async (t) => {
     const { open, gate, begun } = await start(t)
     const visitor = await open(`GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n`)
     await begun.promise

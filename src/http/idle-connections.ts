@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import { networkOf } from '../throttle/network.ts'
 
 /**
- * The connections on which the server waits for a request, or for the rest of one. A network that has too many loses the
- * oldest, so that it cannot take the connections of other visitors.
+ * The connections without a complete request. Above the limit of a network its oldest one is closed, so that one network
+ * cannot use up all connections.
  */
 export class IdleConnections {
   readonly #networks = new Map<string, Set<Socket>>()
@@ -11,16 +11,13 @@ export class IdleConnections {
   readonly #most: number
   readonly #isProxy: (address: string) => boolean
 
-  /**
-   * @param most for each IPv4 address or IPv6 /64
-   * @param isProxy whether an address is a trusted proxy, which has no limit because it has the connections of all visitors
-   */
+  /** @param most the limit of each IPv4 address or IPv6 /64. Trusted proxies have no limit */
   constructor(most: number, isProxy: (address: string) => boolean) {
     this.#most = most
     this.#isProxy = isProxy
   }
 
-  /** Adds a connection that is accepted, or has its response. */
+  /** Adds a connection after it is accepted, or after a response. */
   add(socket: Socket): void {
     const { remoteAddress } = socket
     if (remoteAddress === undefined || this.#isProxy(remoteAddress)) return
@@ -34,7 +31,7 @@ export class IdleConnections {
     oldest.destroy()
   }
 
-  /** Removes a connection whose request is complete, or which is closed. */
+  /** Removes a connection when a request is complete, or when it is closed. */
   delete(socket: Socket): void {
     const network = this.#network.get(socket) ?? ''
     const idle = this.#networks.get(network)

@@ -7,23 +7,23 @@ import { startSite } from '../testing/site.ts'
 import { onlyPostgres } from '../testing/test-database.ts'
 import { within } from '../testing/within.ts'
 
-/** A site with two connections to its database, with somebody who may do everything. */
+/** A site with two connections to its database, and its requests. */
 async function scene(t: TestContext) {
   const site = await startSite(t, { DATABASE_POOL: '2' })
-  const everybody = await doors(site)
+  const requests = await doors(site)
   const assertWell = async () => {
-    await assertAnswers(isFine, everybody.open, everybody.reading, everybody.writing)
+    await assertAnswers(isFine, requests.open, requests.reading, requests.writing)
     const [row] = await sql(
       site,
       'select count(*) as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     )
     assert.ok(Number(row?.n) <= 2, `${row?.n} connections beside the one that asks`)
   }
-  return { site, assertWell, ...everybody }
+  return { site, assertWell, ...requests }
 }
 
 describe('a pool of two connections', onlyPostgres, () => {
-  test('N10 serves 200 requests at once, and lets nobody wait for ever', async (t) => {
+  test('N10 answers 200 concurrent requests', async (t) => {
     const { ada, assertWell } = await scene(t)
     const ask = async () => (await ada.get('/me')).status
     const statuses = await within(5, Promise.all(Array.from({ length: 200 }, ask)))
@@ -33,7 +33,7 @@ describe('a pool of two connections', onlyPostgres, () => {
     await assertWell()
   })
 
-  test('N10 both of which wait for a lock, refuses with 503 and Retry-After whoever waits for one, and is well at once when it is let go', async (t) => {
+  test('N10 whose connections wait for a lock refuses requests with 503 and Retry-After, and recovers at once after it', async (t) => {
     const { site, ada, open, assertWell } = await scene(t)
     const other = await connectTo(site.database.url)
     const held = await other.begin()
@@ -48,7 +48,7 @@ describe('a pool of two connections', onlyPostgres, () => {
     await assertWell()
   })
 
-  test('N10 is given back by whoever hangs up', async (t) => {
+  test('N10 gets the connection of an aborted request back', async (t) => {
     const { site, ada, assertWell } = await scene(t)
     const hangUp = new AbortController()
     const headers = { cookie: `session=${ada.session}` }

@@ -14,7 +14,7 @@ const host = 'Host: localhost\r\n'
 const json = 'Content-Type: application/json\r\n'
 const login = '{"username":"ada@example.com","password":"wrong"}'
 
-/** What clients have sent when they hang up. */
+/** The data of clients that close the connection. */
 const unfinished = {
   'in the middle of a header': 'GET / HTTP/1.1\r\nHost: loc',
   'in the middle of a body': `POST /login HTTP/1.1\r\n${host}${json}Content-Length: 500\r\n\r\n{"user`,
@@ -27,7 +27,7 @@ describe('a server with many clients', {
   concurrency: true,
   skip: !existsSync('/proc/self/fd') && 'needs /proc',
 }, () => {
-  test('K10 N9 takes hundreds that hang up for no fault of its own, and keeps nothing of them', async (t) => {
+  test('K10 N9 logs no warning for hundreds of aborted connections, and closes their files', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' })
     await server.visitor().json('/users', registration('Ada'))
     await server.visitor().page('/')
@@ -39,14 +39,14 @@ describe('a server with many clients', {
         for (const [i, socket] of sockets.entries()) i % 2 === 0 ? socket.destroy() : socket.resetAndDestroy()
       }
     }
-    await until('all of them are forgotten', () => openFiles(server.child.pid) <= before)
+    await until('all connections are closed', () => openFiles(server.child.pid) <= before)
     assert.equal((await server.visitor().page('/')).status, 200)
-    const complaints = server.log.filter(({ level }) => Number(level) >= 40)
-    assert.deepEqual(complaints, [])
+    const warnings = server.log.filter(({ level }) => Number(level) >= 40)
+    assert.deepEqual(warnings, [])
     assert.ok(server.log.length < 5000, `${server.log.length} lines`)
   })
 
-  test('N9 serves among hundreds that say nothing, and lets them go', async (t) => {
+  test('N9 serves requests among hundreds of silent connections, and closes those', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
     const { open: doorsOpen, reading, writing } = await doors(server)
     const before = openFiles(server.child.pid)
@@ -55,11 +55,11 @@ describe('a server with many clients', {
     await until('all are accepted', () => openFiles(server.child.pid) >= before + 600)
     await assertAnswers(isFine, doorsOpen, reading, writing)
     for (const socket of sockets) socket.destroy()
-    // What is kept alive for our own next requests stays for a while.
-    await until('they are forgotten', () => openFiles(server.child.pid) <= before + 50)
+    // Keep-alive connections of the test stay open for a while.
+    await until('the connections are closed', () => openFiles(server.child.pid) <= before + 50)
   })
 
-  test('N9 serves who is connected when it can open no more files, and everybody when it can again', {
+  test('N9 serves open connections without free file descriptors, and new ones when there are some again', {
     skip: !existsSync('/usr/bin/prlimit') && 'needs prlimit',
   }, async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
@@ -74,7 +74,7 @@ describe('a server with many clients', {
     execFileSync('prlimit', ['--pid', String(server.child.pid), '--nofile=64:'])
     const sockets = Array.from({ length: 200 }, () => open(server.url))
     const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
-    // As many as there is room for stay open.
+    // As many connections as there are descriptors stay open.
     await Promise.any(closed)
     await until('no more files can be opened', () => openFiles(server.child.pid) >= 64)
     for (const path of ['/', '/login', '/signup', '/style.css', '/readyz']) assert.equal(await get(path), 200)

@@ -10,7 +10,7 @@ const host = 'Host: localhost\r\n'
 const upgrade = `${host}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nUpgrade: websocket\r\nHTTP2-Settings: AAA\r\n`
 const last = `GET /last HTTP/1.1\r\n${host}Connection: close\r\n\r\n`
 
-/** What a server answers to these packets: the path and the body of each request. */
+/** The responses to these packets: the path and the body of each request. */
 async function ask(t: TestContext, packets: readonly string[]): Promise<string[]> {
   const app = new Koa()
   app.use(async (ctx) => {
@@ -32,7 +32,7 @@ async function ask(t: TestContext, packets: readonly string[]): Promise<string[]
 }
 
 describe('ignoreUpgrades', () => {
-  test('answers a request to upgrade as if it asked for none (RFC 9110 §7.8)', async (t) => {
+  test('answers a request to upgrade without an upgrade (RFC 9110 §7.8)', async (t) => {
     assert.deepEqual(await ask(t, [`GET /1 HTTP/1.1\r\n${upgrade}\r\n`, last]), ['/1 ', '/last '])
   })
 
@@ -53,7 +53,7 @@ describe('ignoreUpgrades', () => {
     assert.deepEqual(await ask(t, [packet]), ['/1 ', '/1 '])
   })
 
-  test('keeps every header, however many there are', async (t) => {
+  test('keeps any number of headers', async (t) => {
     const many = Array.from({ length: 2100 }, (_, i) => `${i}:\r\n`).join('')
     const first = `POST /1 HTTP/1.1\r\n${upgrade}${many}Content-Length: ${last.length}\r\n\r\n${last}`
     assert.deepEqual(await ask(t, [first + last]), [`/1 ${last}`, '/last '])

@@ -2,14 +2,13 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Connections } from './connections.ts'
 
 /**
- * Ignores `Upgrade` (RFC 9110 §7.8). Node does so too, but loses the requests that follow in the same packet. So the
- * connection goes to a new parser, which reads the request again without that header. Behind pipelined requests, the
- * connection is closed after their responses instead.
+ * Ignores `Upgrade` (RFC 9110 §7.8). Node loses the rest of the packet, so a new parser reads the request again without
+ * the header. With pipelined requests, the connection is closed after their responses instead.
  */
 export function ignoreUpgrades(server: Server, connections: Connections): void {
   server.on('upgrade', (request, socket, rest) => {
     if (connections.isBusy(request.socket)) {
-      // Node does not listen to the socket any more.
+      // Node has removed its listeners.
       socket.on('error', () => {}).on('timeout', () => socket.destroy())
       connections.closeAfterResponses(request.socket)
     } else {

@@ -24,7 +24,11 @@ export async function startWorkers(config: Config, log: Logger): Promise<void> {
   if (!address) process.exit(1)
 
   for (const warning of config.warnings) log.warn(warning)
-  stopOnSignals(log, { inOrder: () => workers.stop(), atOnce: () => workers.kill() })
+  stopOnSignals(
+    log,
+    () => workers.stop(),
+    () => workers.kill(),
+  )
   process.on('SIGHUP', () => workers.restart())
   log.info({ url: urlOf(config.host, address.port), workers: config.workers }, 'listening')
 }
