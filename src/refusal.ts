@@ -1,4 +1,4 @@
-/** What is refused for a reason that whoever sent the request may know: a status, a sentence, headers. */
+/** A client error with a message for the caller: a status, a sentence and headers. */
 export class Refusal extends Error {
   override readonly name: string = 'Refusal'
   readonly expose = true
@@ -12,7 +12,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Fields of a body that cannot be taken, every one at once. */
+/** All invalid fields of a body. */
 export class FieldRefusal extends Refusal {
   override readonly name = 'FieldRefusal'
   readonly errors: readonly FieldError[]
@@ -23,13 +23,13 @@ export class FieldRefusal extends Refusal {
   }
 }
 
-/** What is wrong with one field, as a sentence for the person who filled it in. */
+/** The problem of one field, as a sentence for the user. */
 export interface FieldError {
   readonly field: string
   readonly detail: string
 }
 
-/** 429 or 503: not now. Says when to come back (RFC 9110 §10.2.3). */
+/** 429 or 503 with `Retry-After` (RFC 9110 §10.2.3). */
 export class TryLater extends Refusal {
   override readonly name = 'TryLater'
   readonly seconds: number

@@ -1,6 +1,6 @@
 import type { Context } from 'koa'
 import type { Throttle } from '../throttle/throttle.ts'
-import type { CheckedContext } from '../users/credential-check.ts'
+import type { CheckedContext } from '../users/check-credentials.ts'
 import type { User } from '../users/user.ts'
 import type { NotedEvent } from './audit-event.ts'
 

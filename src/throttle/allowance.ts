@@ -1,10 +1,8 @@
 const minute = 60_000
 const quarter = 15 * minute
+const day = 24 * 60 * minute
 
-/** The longest window of an allowance, in milliseconds. */
-export const day = 24 * 60 * minute
-
-/** A value that attempts are counted by. */
+/** A property by which attempts are counted. */
 export type Column = 'account' | 'network' | 'device'
 
 /** An action with an allowance. */
@@ -13,48 +11,44 @@ export type Action = 'password' | 'sign-up' | 'token'
 /** How an attempt ended. */
 export type Outcome = 'failure' | 'success'
 
-/** How many attempts are allowed in a window of so many milliseconds, counted by these columns. */
+/** A rate limit: at most `most` attempts in `within` milliseconds for each value of the columns `by`. */
 export interface Allowance {
   readonly by: readonly Column[]
   readonly most: number
   readonly within: number
-  /** The attempts that count, by how they ended. */
+  /** The outcomes that count. */
   readonly counts: readonly Outcome[]
 }
 
 /** The allowances of an action. */
 export interface Rule {
-  /** Of attempts from a device that the account does not know. */
+  /** For attempts from an unknown device. */
   readonly allowances: readonly Allowance[]
-  /** Of attempts from a known device. */
+  /** For attempts from a device that the account knows. */
   readonly fromDevice: readonly Allowance[]
 }
-
-const failure = ['failure'] as const
-const success = ['success'] as const
-const both = ['failure', 'success'] as const
 
 /** SECURITY.md, "Guessing", lists the same figures. */
 export const rules: Record<Action, Rule> = {
   password: {
     allowances: [
-      { by: ['account', 'network'], most: 10, within: quarter, counts: failure },
-      { by: ['network'], most: 50, within: quarter, counts: failure },
-      { by: ['account'], most: 100, within: day, counts: failure },
-      { by: ['account'], most: 100, within: quarter, counts: success },
+      { by: ['account', 'network'], most: 10, within: quarter, counts: ['failure'] },
+      { by: ['network'], most: 50, within: quarter, counts: ['failure'] },
+      { by: ['account'], most: 100, within: day, counts: ['failure'] },
+      { by: ['account'], most: 100, within: quarter, counts: ['success'] },
     ],
     fromDevice: [
-      { by: ['account', 'device'], most: 10, within: quarter, counts: failure },
-      { by: ['account', 'device'], most: 100, within: day, counts: failure },
-      { by: ['account', 'device'], most: 100, within: quarter, counts: success },
+      { by: ['account', 'device'], most: 10, within: quarter, counts: ['failure'] },
+      { by: ['account', 'device'], most: 100, within: day, counts: ['failure'] },
+      { by: ['account', 'device'], most: 100, within: quarter, counts: ['success'] },
     ],
   },
   'sign-up': {
-    allowances: [{ by: ['network'], most: 50, within: quarter, counts: both }],
+    allowances: [{ by: ['network'], most: 50, within: quarter, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
   token: {
-    allowances: [{ by: ['account'], most: 100, within: quarter, counts: both }],
+    allowances: [{ by: ['account'], most: 100, within: quarter, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
 }

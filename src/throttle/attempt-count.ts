@@ -9,22 +9,22 @@ const AttemptCountSchema = defineEntity({
     { name: 'attempts_at_index', properties: ['at'] },
   ],
   properties: {
-    // The counter and the slice of time.
+    // The counter and the number of the slice.
     id: p.string().length(40).primary(),
-    // A digest of the action, the allowance and the columns that it is counted by.
+    // A digest of the action, the allowance and the values of its columns.
     counter: p.string().length(22),
-    // A digest of the account, so that its counters can be deleted.
+    // A digest of the account, to delete its counters.
     account: p.string().length(22).nullable(),
-    // The latest attempt of the slice, in milliseconds since 1970.
+    // The time of the latest attempt, in milliseconds since 1970.
     at: p.bigint('number'),
     expiresAt: p.bigint('number'),
     used: p.integer(),
-    // Attempts that are being evaluated. They count like used ones.
+    // Attempts under evaluation. They count like used ones.
     running: p.integer(),
   },
 })
 
-/** The attempts that one counter saw in one slice of its window. `Counters` reads and writes it in SQL. */
+/** The attempts of a counter in one slice of its window. `Counters` reads and writes it in SQL. */
 export class AttemptCount extends AttemptCountSchema.class {}
 
 AttemptCountSchema.setClass(AttemptCount)

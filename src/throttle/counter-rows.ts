@@ -1,20 +1,17 @@
 import type { Action, Allowance } from './allowance.ts'
 import { counterOf, type Key } from './key.ts'
 
-// An evaluation that takes longer, or whose process died, counts as failed. In milliseconds.
+// A longer evaluation counts as failed, for example after a crash. In milliseconds.
 const longestEvaluation = 30_000
-// A counter has one row for each slice of its window, which counts until its latest attempt leaves the window.
+// Each slice of a window has a row, which counts until its latest attempt leaves the window.
 const slices = 5
 
-/** The allowances that an attempt needs a place in. */
-export interface Wanted {
+/** The allowances that an attempt uses. */
+export interface Quota {
   readonly action: Action
   readonly key: Key
   readonly allowances: readonly Allowance[]
 }
-
-/** A place in each of the wanted allowances: the rows that count it. */
-export type Place = readonly CounterRow[]
 
 /** The row of a counter for the current slice of its window. */
 export interface CounterRow {
@@ -24,7 +21,7 @@ export interface CounterRow {
   readonly allowance: Allowance
 }
 
-/** What a counter saw in one slice of its window. */
+/** The attempts of a counter in one slice of its window. */
 export interface Slice {
   readonly counter: string
   readonly at: number | string
@@ -33,7 +30,7 @@ export interface Slice {
 }
 
 /** The rows that count an attempt now. */
-export function rowsOf({ action, key, allowances }: Wanted, now: number): Place {
+export function rowsOf({ action, key, allowances }: Quota, now: number): readonly CounterRow[] {
   return allowances.map((allowance) => {
     const counter = counterOf(action, allowance, key)
     const slice = Math.floor(now / (allowance.within / slices))
@@ -42,10 +39,12 @@ export function rowsOf({ action, key, allowances }: Wanted, now: number): Place 
   })
 }
 
-/** How many milliseconds until enough slices, newest first, have left the window; 0 if the allowance is not used up. */
-export function waitFor(slices: readonly Slice[], { most, within }: Allowance, now: number): number {
+/** The milliseconds until the allowance of a row is free again. 0 if it is free. The slices are sorted, newest first. */
+export function retryAfter(slices: readonly Slice[], row: CounterRow, now: number): number {
+  const { most, within } = row.allowance
   let count = 0
-  for (const { at, used, running } of slices) {
+  for (const { counter, at, used, running } of slices) {
+    if (counter !== row.counter || Number(at) <= now - within) continue
     count += used + (Number(at) > now - longestEvaluation ? 0 : running)
     if (count >= most) return Math.min(Number(at) + within - now, within)
   }

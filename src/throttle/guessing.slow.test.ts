@@ -24,7 +24,7 @@ function statuses(answers: readonly Answer[]): Record<number, number> {
 }
 
 describe('guessing', () => {
-  test('D1 D5 counts against one allowance whichever way the password came: ten of 30 guesses over nine ways are evaluated', async (t) => {
+  test('D1 D5 shares one allowance between all kinds of requests: ten of 30 guesses over nine kinds are evaluated', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const ada = await signIn(site, person)
     ada.cookies.delete('device')
@@ -59,7 +59,7 @@ describe('guessing', () => {
     assert.deepEqual([right.status, hashes().evaluations], [429, 0], 'nor is the right one evaluated then')
   })
 
-  test('D6 D7 evaluates ten of 200 wrong guesses that come at once, and all of 20 right ones', async (t) => {
+  test('D6 D7 evaluates ten of 200 concurrent wrong guesses, and all of 20 right ones', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const hashes = countHashes(t)
     const send = (secret: string, address: string) =>
@@ -72,7 +72,7 @@ describe('guessing', () => {
     assert.equal(hashes().evaluations, 10)
   })
 
-  test('K10 waits for nobody who has gone: of 30 right log-ins at once, those that hang up before their turn are not evaluated', async (t) => {
+  test('K10 evaluates no log-in whose client has closed the connection while it waited', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const gate = Promise.withResolvers<void>()
     const { compare } = bcrypt
@@ -106,11 +106,11 @@ describe('guessing', () => {
     assert.ok(!site.log.some((line) => JSON.parse(line).level >= 40), 'nor is that anybody’s fault')
   })
 
-  test('C1 is refused in the same words, with the same headers and work, whether the account exists or not: form, JSON and Basic', async (t) => {
+  test('C1 is refused with the same text, headers and work whether the account exists or not: form, JSON and Basic', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const hashes = countHashes(t)
     const ask = async (email: string, address: string) => {
-      const told: unknown[] = []
+      const answers: unknown[] = []
       for (const send of [
         (username: string) => site.visitor().form('/login', { username, password: 'wrong' }, from(address)),
         (username: string) => site.visitor().json('/login', { username, password: 'wrong' }, from(address)),
@@ -121,16 +121,16 @@ describe('guessing', () => {
           const { status, headers, text, cookies } = await send(email)
           const { date: _, 'retry-after': wait, ...same } = headers
           assert.equal(wait !== undefined, status === 429)
-          told.push([status, same, cookies, text.replaceAll(email, ''), hashes()])
+          answers.push([status, same, cookies, text.replaceAll(email, ''), hashes()])
         }
       }
-      return told
+      return answers
     }
-    // As long as hers, so that the form that repeats it is as long too.
+    // The same length, because the form repeats the address.
     assert.deepEqual(await ask(person.email, '192.0.2.3'), await ask('eve@example.com', '192.0.2.4'))
   })
 
-  test('C4 D12 of sign-ups and of tokens has an allowance too: 50 for a network, 100 for an account', async (t) => {
+  test('C4 D12 limits sign-ups to 50 for a network, and tokens to 100 for an account', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const signUps: Answer[] = []
     for (let i = 0; i < 52; i += 1)
@@ -160,7 +160,7 @@ describe('guessing', () => {
     assert.deepEqual(statuses(tokens), { 200: 50, 201: 50, 429: 2 })
   })
 
-  test('P3 refuses the 101st right password of an account in a quarter of an hour, at every door', async (t) => {
+  test('P3 refuses the 101st right password of an account in a quarter of an hour, in every kind of request', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const jwt = () => site.visitor().post('/login?as=jwt', { ...basic(person), ...from('192.0.2.1') })
     const hashes = countHashes(t)
@@ -194,7 +194,7 @@ describe('guessing', () => {
     assert.equal(await rows(), before)
   })
 
-  test('D9 keeps nothing in memory, and nothing that others do makes it forget an allowance that is used up', async (t) => {
+  test('D9 keeps counts in the database, and other attempts do not reset a used-up allowance', async (t) => {
     const { site } = await siteWithAda(t)
     let now = Date.now()
     const throttle = new Throttle(site.orm, () => now)
@@ -217,7 +217,7 @@ describe('guessing', () => {
     assert.deepEqual(await sql(site, 'select count(*) as n from attempts'), [{ n: 0 }])
   })
 
-  test('D1 of whoever once knew the password is over when it is changed: no device of theirs has an allowance any more', async (t) => {
+  test('D1 by someone with the old password loses the allowance of known devices when the password changes', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const thief = await signIn(site, person)
     const owner = await signIn(site, person)

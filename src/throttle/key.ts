@@ -2,19 +2,14 @@ import { hash } from 'node:crypto'
 import type { Action, Allowance, Column } from './allowance.ts'
 import { networkOf } from './network.ts'
 
-// Hexadecimal digits of an account's digest that tell its counters apart: 16 bits.
+// Hexadecimal digits of the account's digest in the name of a shared counter: 16 bits.
 const sharedDigits = 4
 
-/** The values that attempts are counted by, as digests. */
+/** The digests of the values by which attempts are counted. */
 export type Key = Record<Column, string | null>
 
 /** The key of an attempt. */
-export function keyOf(attempt: {
-  readonly account: string
-  readonly address: string
-  readonly device?: string | undefined
-}): Key {
-  const { account, address, device } = attempt
+export function keyOf(account: string, address: string, device?: string): Key {
   return {
     account: digestOf(account),
     network: digestOf(networkOf(address)),
@@ -22,17 +17,24 @@ export function keyOf(attempt: {
   }
 }
 
+/** Whether an allowance counts by account only. */
+export function isByAccount({ by }: Allowance): boolean {
+  return by.length === 1 && by[0] === 'account'
+}
+
 /**
- * The name of a counter. Counters by account alone share 65,536 names, because a flood of invented accounts could
- * otherwise fill the table for a day. Accounts that share a counter are refused earlier, never later.
+ * The name of a counter. Counters by account only share 65,536 names, so that a flood of invented accounts cannot fill
+ * the table. Accounts with the same counter reach the limit earlier.
  */
-export function counterOf(action: Action, { by, within, counts }: Allowance, key: Key): string {
-  const isShared = by.length === 1 && by[0] === 'account'
-  const values = isShared ? key.account?.slice(0, sharedDigits) : by.map((column) => key[column])
+export function counterOf(action: Action, allowance: Allowance, key: Key): string {
+  const { by, within, counts } = allowance
+  const values = isByAccount(allowance)
+    ? key.account?.slice(0, sharedDigits)
+    : by.map((column) => key[column])
   return digestOf(`${action} ${within} ${counts} ${by} ${values}`)
 }
 
 /** The first 88 bits of SHA-256, in hexadecimal. */
-export function digestOf(part: string): string {
+function digestOf(part: string): string {
   return hash('sha256', part).slice(0, 22)
 }

@@ -5,7 +5,7 @@ import { NetworkLimit } from './network-limit.ts'
 const minute = 60_000
 
 describe('NetworkLimit', () => {
-  test('refuses a network after so many times with 429, and lets it ask again after a quarter of an hour', () => {
+  test('refuses a network above the limit with 429 for a quarter of an hour', () => {
     let now = 0
     const limit = new NetworkLimit(50, () => now)
     const ask = () => limit.count('2001:db8::1')
@@ -17,7 +17,7 @@ describe('NetworkLimit', () => {
     ask()
   })
 
-  test('P2 D9 counts a million networks in the same memory, and forgets none that is used up', () => {
+  test('P2 D9 counts a million networks in constant memory, and resets none above the limit', () => {
     const limit = new NetworkLimit(50, () => 0)
     for (let i = 0; i < 50; i += 1) limit.count('192.0.2.1')
     let refused = 0

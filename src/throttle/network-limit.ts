@@ -7,8 +7,8 @@ const windowLength = 15 * 60_000
 const counters = 65_536
 
 /**
- * Limits what networks may ask without any work of theirs or ours, in the memory of this process: 64 KB, however many
- * networks there are. Networks may share a counter. The salt is random, so that no network can choose which.
+ * A rate limit by network in 64 KB of memory, for requests that cost less than a row. Networks may share a counter.
+ * The salt is random, so that a network cannot choose its counter.
  */
 export class NetworkLimit {
   readonly #most: number
@@ -17,18 +17,15 @@ export class NetworkLimit {
   readonly #counts = new Uint8Array(counters)
   #end = Number.NEGATIVE_INFINITY
 
-  /**
-   * @param most how many times a network may ask in a quarter of an hour, at most 255
-   * @param now a clock in milliseconds that never goes back
-   */
+  /** @param most the limit of a network in 15 minutes, at most 255 */
   constructor(most: number, now = () => performance.now()) {
     this.#most = most
     this.#now = now
   }
 
   /**
-   * Counts one time.
-   * @throws {TryLater} 429, if the network has asked too often
+   * Counts one request.
+   * @throws {TryLater} 429, if the network is over the limit
    */
   count(address: string): void {
     const now = this.#now()

@@ -1,12 +1,9 @@
 import { isIPv6 } from 'node:net'
 
-// RFC 4291 §2.5.5.2: an IPv4 address as IPv6 writes it. RFC 6052 §2.1: one that comes through a translator (NAT64).
+// IPv4-mapped addresses (RFC 4291 §2.5.5.2) and NAT64 (RFC 6052 §2.1).
 const wrapped = ['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0']
 
-/**
- * What counts as one network: an IPv4 address, however it is written, or the /64 of an IPv6 address, which is what one
- * customer is given.
- */
+/** The network of an address: an IPv4 address in any notation, or the /64 of an IPv6 address. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
   const groups = groupsOf(address)
@@ -15,7 +12,7 @@ export function networkOf(address: string): string {
 }
 
 function groupsOf(address: string): string[] {
-  // URL writes an address out in one way (RFC 5952); the zone of a link-local one is no part of it.
+  // URL normalizes an address (RFC 5952), but rejects a zone.
   const { hostname } = new URL(`http://[${address.split('%')[0]}]`)
   const [head = '', tail] = hostname.slice(1, -1).split('::')
   const before = head === '' ? [] : head.split(':')

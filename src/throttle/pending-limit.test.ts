@@ -5,7 +5,7 @@ import { PendingLimit } from './pending-limit.ts'
 const stranger = { isKnownDevice: false }
 
 describe('PendingLimit', () => {
-  it('admits a hundred attempts with one key, two hundred in all, and more when some have left', () => {
+  it('admits a hundred attempts with one key, two hundred in all, and more when some have ended', () => {
     const pending = new PendingLimit()
     const admitted = (key: string) =>
       Array.from({ length: 150 }, () => pending.enter(key, stranger)).filter((leave) => leave !== undefined)
@@ -15,7 +15,7 @@ describe('PendingLimit', () => {
     assert.equal(admitted('eve').length, 100)
   })
 
-  it('admits a known device, however many strangers wait', () => {
+  it('admits a known device regardless of the total', () => {
     const pending = new PendingLimit()
     for (let i = 0; i < 300; i += 1) pending.enter(`${i}`, stranger)
     assert.equal(pending.enter('another', stranger), undefined)

@@ -1,20 +1,20 @@
-const mostForOne = 100
+const mostPerKey = 100
 const most = 200
 
-/** Limits the attempts that have no place yet, so that a flood at one account keeps nothing else from the database. */
+/** Limits the attempts that wait for a reservation, so that a flood at one account does not block the database. */
 export class PendingLimit {
   readonly #counts = new Map<string, number>()
-  #all = 0
+  #total = 0
 
   /**
-   * Counts an attempt until the function that it returns is called. Returns `undefined` if there are too many with this
-   * key, or in all. A known device has its own key, and strangers cannot keep it out.
+   * Counts an attempt, and returns a function that ends the count. Returns `undefined` above the limit of the key, or
+   * above the total limit, which does not apply to known devices.
    */
   enter(key: string, { isKnownDevice }: { isKnownDevice: boolean }): (() => void) | undefined {
     const count = this.#counts.get(key) ?? 0
-    if (count >= mostForOne || (this.#all >= most && !isKnownDevice)) return undefined
+    if (count >= mostPerKey || (this.#total >= most && !isKnownDevice)) return undefined
     this.#counts.set(key, count + 1)
-    this.#all += 1
+    this.#total += 1
     return () => this.#leave(key)
   }
 
@@ -22,6 +22,6 @@ export class PendingLimit {
     const count = this.#counts.get(key) ?? 0
     if (count > 1) this.#counts.set(key, count - 1)
     else this.#counts.delete(key)
-    this.#all -= 1
+    this.#total -= 1
   }
 }

@@ -26,7 +26,7 @@ describe('TaskQueue', () => {
     )
   })
 
-  it('fails the tasks that wait behind a failed one with its error, and runs those that come later', async () => {
+  it('fails all waiting tasks with the error of a failed one, and runs later ones', async () => {
     const queue = new TaskQueue()
     const fail = () => Promise.reject(new Error('The database is away.'))
     const waiting = [queue.run(fail), queue.run(async () => assert.fail('must not run'))]

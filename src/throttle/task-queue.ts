@@ -1,11 +1,11 @@
-/** Runs tasks one after the other. */
+/** Runs tasks one at a time. */
 export class TaskQueue {
   #last: Promise<void> = Promise.resolve()
 
-  /** Runs a task after those before it. If one of them fails, all that wait behind it fail with the same error. */
+  /** Runs a task after the earlier ones. If a task fails, all waiting tasks fail with the same error. */
   run<Result>(task: () => Promise<Result>): Promise<Result> {
     const result = this.#last.then(task)
-    const last = result.then(ignore)
+    const last = result.then(() => {})
     this.#last = last
     last.catch(() => {
       if (this.#last === last) this.#last = Promise.resolve()
@@ -13,5 +13,3 @@ export class TaskQueue {
     return result
   }
 }
-
-function ignore(): void {}

@@ -10,11 +10,11 @@ import { recordStatements } from '../testing/record-statements.ts'
 import { makeDatabase } from '../testing/test-database.ts'
 import { AttemptCount } from './attempt-count.ts'
 import { counterOf, keyOf } from './key.ts'
-import { Throttle, type Try } from './throttle.ts'
+import { type Attempt, Throttle } from './throttle.ts'
 
 const wrong = async () => undefined
 const right = async () => 'right'
-const guess: Try = { action: 'password', account: 'ada@example.com', address: '192.0.2.1' }
+const guess: Attempt = { action: 'password', account: 'ada@example.com', address: '192.0.2.1' }
 
 async function openOne(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'throttle-'))
@@ -28,8 +28,8 @@ async function openOne(t: TestContext) {
   return { orm, url }
 }
 
-/** How many of so many attempts, all at once, were evaluated, and how many refused. */
-async function flood(throttles: Throttle[], attempts: Try[], outcome: () => Promise<string | undefined>) {
+/** Sends attempts at the same time, and counts how many were evaluated and how many refused. */
+async function flood(throttles: Throttle[], attempts: Attempt[], outcome: () => Promise<string | undefined>) {
   let evaluated = 0
   const evaluate = () => {
     evaluated += 1
@@ -43,7 +43,7 @@ async function flood(throttles: Throttle[], attempts: Try[], outcome: () => Prom
   return { evaluated, refused: refused.length }
 }
 
-/** Ten attempts that are being evaluated until the gate opens. */
+/** Starts ten attempts whose evaluation ends when the gate is resolved. */
 async function runTen(throttle: Throttle) {
   const gate = Promise.withResolvers<string>()
   const started = Array.from({ length: 10 }, () => Promise.withResolvers<void>())
@@ -58,7 +58,7 @@ async function runTen(throttle: Throttle) {
 }
 
 describe('Throttle', () => {
-  test('D1 D6 evaluates ten of 200 wrong guesses that are sent at once, through two processes’ worth of connections', async (t) => {
+  test('D1 D6 evaluates ten of 200 concurrent wrong guesses over two connection pools', async (t) => {
     const { orm, url } = await openOne(t)
     const second = await openDatabase(url, schema)
     t.after(() => second.close())
@@ -66,7 +66,7 @@ describe('Throttle', () => {
     assert.deepEqual(result, { evaluated: 10, refused: 190 })
   })
 
-  test('D7 lets 20 right log-ins that are sent at once all succeed', async (t) => {
+  test('D7 accepts 20 concurrent right log-ins', async (t) => {
     const { orm } = await openOne(t)
     assert.deepEqual(await flood([new Throttle(orm)], Array(20).fill(guess), right), {
       evaluated: 20,
@@ -74,7 +74,7 @@ describe('Throttle', () => {
     })
   })
 
-  test('lets others of a network in while hundreds wait for one account there', async (t) => {
+  test('accepts other accounts of a network while hundreds of attempts wait for one account', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const gate = Promise.withResolvers<string>()
@@ -86,7 +86,7 @@ describe('Throttle', () => {
     await settled
   })
 
-  test('D11 leaves the event loop turning while hundreds of networks wait for one account', async (t) => {
+  test('D11 keeps the event loop responsive while hundreds of networks wait for one account (long)', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const gate = Promise.withResolvers<undefined>()
@@ -106,7 +106,7 @@ describe('Throttle', () => {
       await new Promise((resolve) => setImmediate(resolve))
       most = Math.max(most, statements.length - before)
     }
-    // The 100 places that are left, and two statements of each of the 200 attempts that wait.
+    // The 100 remaining reservations, and two statements of each of the 200 waiting attempts.
     assert.ok(most <= 500, `${most} statements in one turn`)
   })
 
@@ -124,7 +124,7 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
-  test('D10 gives nobody a fresh allowance after a restart', async (t) => {
+  test('D10 keeps a used-up allowance across a restart', async (t) => {
     const { orm } = await openOne(t)
     await flood([new Throttle(orm)], Array(10).fill(guess), wrong)
     await assert.rejects(new Throttle(orm).attempt(guess, right), TryLater)
@@ -153,7 +153,7 @@ describe('Throttle', () => {
     assert.equal((await flood([new Throttle(orm)], many, wrong)).evaluated, 100)
   })
 
-  test('D3 lets the owner in from a device that the account knows, while strangers use up every allowance', async (t) => {
+  test('D3 accepts the owner from a known device while others use up every allowance', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const many = Array.from({ length: 120 }, (_, i) => ({ ...guess, address: `198.51.${i}.1` }))
@@ -171,7 +171,7 @@ describe('Throttle', () => {
     assert.equal((await flood([new Throttle(orm)], known, wrong)).evaluated, 10)
   })
 
-  test('does not count what could not be evaluated', async (t) => {
+  test('does not count an attempt whose evaluation throws', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const broken = async () => {
@@ -181,7 +181,7 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
-  test('D10 counts a guess whose process died as failed, after half a minute', async (t) => {
+  test('D10 counts a guess as failed half a minute after its process crashed', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.now()
     const throttle = new Throttle(orm, () => now)
@@ -209,12 +209,12 @@ describe('Throttle', () => {
     )
   })
 
-  test('D9 forgets what no allowance counts any more, in batches', async (t) => {
+  test('D9 deletes expired counts in batches', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.now()
     const throttle = new Throttle(orm, () => now)
     await flood([throttle], Array(10).fill(guess), wrong)
-    assert.equal(await throttle.purge(), 1, 'a place that was left free')
+    assert.equal(await throttle.purge(), 1, 'the unused row')
     assert.equal(await throttle.purge(), 0)
     now += 25 * 60 * 60_000
     assert.deepEqual([await throttle.purge(2), await throttle.purge(2), await throttle.purge(2)], [2, 1, 0])
@@ -237,7 +237,7 @@ describe('Throttle', () => {
     )
   })
 
-  test('P4 tells a wait within the window while the clock is two minutes behind another one', async (t) => {
+  test('P4 limits `Retry-After` to the window while a clock is two minutes behind another one', async (t) => {
     const { orm } = await openOne(t)
     const start = Date.parse('2026-11-21T12:00:00Z')
     await flood([new Throttle(orm, () => start + 120_000)], Array(10).fill(guess), wrong)
@@ -256,13 +256,13 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
-  test('P2 counts the attempts of a time in one row for each allowance', async (t) => {
+  test('P2 counts the attempts of a slice in one row for each allowance', async (t) => {
     const { orm } = await openOne(t)
     await flood([new Throttle(orm, () => 0)], Array(10).fill(guess), wrong)
     assert.equal(await orm.em.fork().count(AttemptCount), 4)
   })
 
-  test('P2 writes no more rows than its limit, and still lets known devices in', async (t) => {
+  test('P2 writes at most the limit of rows, and still accepts known devices', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.now()
     const throttle = new Throttle(orm, () => now, 80)
@@ -278,9 +278,9 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(attempt(202), right), 'right')
   })
 
-  test('P2 keeps no more than 65,536 counters by account, however many accounts are invented', () => {
+  test('P2 has at most 65,536 counters by account', () => {
     const names = Array.from({ length: 100_000 }, (_, i) => {
-      const key = keyOf({ account: `${i}@example.com`, address: '192.0.2.1' })
+      const key = keyOf(`${i}@example.com`, '192.0.2.1')
       return counterOf(
         'password',
         { by: ['account'], most: 100, within: 86_400_000, counts: ['failure'] },
@@ -290,7 +290,7 @@ describe('Throttle', () => {
     assert.ok(new Set(names).size < 65_536)
   })
 
-  test('refuses an attempt that finds all places taken by running ones for five seconds', async (t) => {
+  test('refuses an attempt after running ones have held all reservations for five seconds', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const { gate, running } = await runTen(throttle)
@@ -302,7 +302,7 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
-  test('stops waiting for a place when the client has left', async (t) => {
+  test('stops waiting when the client has closed the connection', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const { gate, running } = await runTen(throttle)

@@ -3,114 +3,105 @@ import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { Refusal } from '../refusal.ts'
 import { type Action, type Outcome, rules } from './allowance.ts'
 import { AttemptCount } from './attempt-count.ts'
-import type { Place, Wanted } from './counter-rows.ts'
-import { Counters, deleteCounts } from './counters.ts'
-import { keyOf } from './key.ts'
+import type { Quota } from './counter-rows.ts'
+import { Counters, type Reservation } from './counters.ts'
+import { counterOf, isByAccount, keyOf } from './key.ts'
 import { NetworkLimit } from './network-limit.ts'
 import { PendingLimit } from './pending-limit.ts'
 import { TableLimit } from './table-limit.ts'
 import { tooMany } from './too-many.ts'
 
-// How long an attempt waits for running ones, how often it tries, and when it may come back. In milliseconds.
+// The timeout of a reservation, the pause between retries, and `Retry-After` of a busy throttle. In milliseconds.
 const longestWait = 5_000
 const pause = 50
 const busy = 5_000
-// At about 200 bytes each with their indexes.
-const usualMostRows = 1_000_000
 
-/** An attempt, and the values that its allowances are counted by. */
-export interface Try {
+/** An attempt at an action, by account, network and device. */
+export interface Attempt {
   readonly action: Action
-  /** The account that it concerns, whether that exists or not. */
+  /** Any text that identifies the account. It need not exist. */
   readonly account: string
-  /** The address that it comes from. */
   readonly address: string
-  /** A device that this account has signed in from. It has allowances of its own, which strangers cannot use up. */
+  /** A device from which the account has signed in before. It has separate allowances. */
   readonly device?: string | undefined
   /** Whether the client has closed the connection. */
   readonly hasLeft?: () => boolean
 }
 
-/**
- * Limits attempts by account, network and device, in the application's database. Knows nothing of users: an account is
- * any text.
- */
+/** Limits attempts by account, network and device. The counts are in the database. */
 export class Throttle {
   readonly #counters: Counters
   readonly #table: TableLimit
   readonly #lookUps = new NetworkLimit(50)
   readonly #pending = new PendingLimit()
 
-  /**
-   * @param now the clock, in milliseconds
-   * @param mostRows how many rows strangers can make it write; beyond them it refuses attempts from unknown devices
-   */
-  constructor(orm: MikroORM, now = Date.now, mostRows = usualMostRows) {
+  /** @param mostRows a limit of the table, at 200 bytes a row. Above it, attempts from unknown devices are refused */
+  constructor(orm: MikroORM, now = Date.now, mostRows = 1_000_000) {
     this.#counters = new Counters(orm, now)
     this.#table = new TableLimit(() => orm.em.fork().count(AttemptCount), mostRows)
   }
 
   /**
-   * Evaluates an attempt if its allowances have a place for it. The place is taken before the evaluation, so that attempts
-   * sent at once count like attempts sent one by one. If running evaluations have all places, it waits for five seconds.
-   *
-   * @returns what `evaluate` returns; `undefined` is a failure
-   * @throws {TryLater} 429, if an allowance is used up, or busy for too long
-   * @throws {Refusal} 400, if the client has left while it waited
+   * Evaluates an attempt within its allowances. It is reserved first, so that concurrent attempts count like successive
+   * ones. If running evaluations hold all reservations, it waits for up to five seconds.
+   * @returns the result of `evaluate`; `undefined` counts as a failure
+   * @throws {TryLater} 429, if an allowance is used up or stays busy
+   * @throws {Refusal} 400, if the client closes the connection in the meantime
    */
   async attempt<Result>(
-    attempt: Try,
+    attempt: Attempt,
     evaluate: () => Promise<Result | undefined>,
   ): Promise<Result | undefined> {
-    const place = await this.#takePlace(attempt)
-    // An evaluation that throws decides nothing, because the database is away, for example.
+    const reservation = await this.#reserve(attempt)
+    // Stays undefined if the evaluation throws, for example because the database is unavailable.
     let outcome: Outcome | undefined
     try {
       const result = await evaluate()
       outcome = result === undefined ? 'failure' : 'success'
       return result
     } finally {
-      await this.#counters.leave(place, outcome)
+      await this.#counters.settle(reservation, outcome)
     }
   }
 
   /**
-   * Counts a look-up that costs no work, such as whether an address is taken. The count is in the memory of this process,
-   * because a row would cost more than the look-up.
-   *
-   * @throws {TryLater} 429, after 50 from a network in a quarter of an hour
+   * Counts a cheap look-up, such as whether an address is taken, in the memory of this process.
+   * @throws {TryLater} 429, after 50 from a network in 15 minutes
    */
   countLookUp(address: string): void {
     this.#lookUps.count(address)
   }
 
-  /** Deletes a batch of counts that are over. Returns how many there were. */
+  /** Deletes a batch of expired counts. Returns their number. */
   async purge(most = 500): Promise<number> {
     const deleted = await this.#counters.purge(most)
     if (deleted > 0) this.#table.reset()
     return deleted
   }
 
-  async #takePlace(attempt: Try): Promise<Place> {
-    const wanted = wantedBy(attempt)
-    const isStranger = wanted.allowances.some(({ by }) => by.includes('network'))
-    if (isStranger && (await this.#table.isFull())) throw tooMany(busy)
-    const { account, network, device } = wanted.key
-    const leave = this.#pending.enter(`${account} ${device ?? network}`, { isKnownDevice: device !== null })
+  async #reserve(attempt: Attempt): Promise<Reservation> {
+    const { action } = attempt
+    const { allowances, fromDevice } = rules[action]
+    const key = keyOf(attempt.account, attempt.address, attempt.device)
+    const isKnownDevice = key.device !== null
+    const quota = { action, key, allowances: isKnownDevice ? fromDevice : allowances }
+    const isByNetwork = quota.allowances.some(({ by }) => by.includes('network'))
+    if (isByNetwork && (await this.#table.isFull())) throw tooMany(busy)
+    const leave = this.#pending.enter(`${key.account} ${key.device ?? key.network}`, { isKnownDevice })
     if (!leave) throw tooMany(busy)
     try {
-      return await this.#wait(wanted, attempt)
+      return await this.#retry(quota, attempt)
     } finally {
       leave()
     }
   }
 
-  async #wait(wanted: Wanted, { hasLeft = () => false }: Try): Promise<Place> {
+  async #retry(quota: Quota, { hasLeft = () => false }: Attempt): Promise<Reservation> {
     for (const until = performance.now() + longestWait; ; ) {
-      const place = await this.#counters.take(wanted)
-      if (place) return place
-      const shortage = await this.#counters.shortage(wanted)
-      if (shortage > 0) throw tooMany(shortage)
+      const reservation = await this.#counters.reserve(quota)
+      if (reservation) return reservation
+      const retryAfter = await this.#counters.retryAfter(quota)
+      if (retryAfter > 0) throw tooMany(retryAfter)
       if (performance.now() >= until) throw tooMany(busy)
       await sleep(pause)
       if (hasLeft()) throw new Refusal(400, 'The connection was closed while this request waited.')
@@ -118,17 +109,13 @@ export class Throttle {
   }
 }
 
-/** Gives an account its allowances for an action back, because its password has changed. */
-export function forgetAttempts(
+/** Resets the allowances of an account, after its password has changed. */
+export async function forgetAttempts(
   em: EntityManager,
-  { action, account }: Pick<Try, 'action' | 'account'>,
+  { action, account }: Pick<Attempt, 'action' | 'account'>,
 ): Promise<void> {
-  const allowances = rules[action].allowances.filter(({ by }) => by.length === 1 && by[0] === 'account')
-  return deleteCounts(em, { action, key: keyOf({ account, address: '' }), allowances })
-}
-
-function wantedBy(attempt: Try): Wanted {
-  const { allowances, fromDevice } = rules[attempt.action]
-  const key = keyOf(attempt)
-  return { action: attempt.action, key, allowances: key.device === null ? allowances : fromDevice }
+  const key = keyOf(account, '')
+  const allowances = rules[action].allowances.filter(isByAccount)
+  const counters = allowances.map((allowance) => counterOf(action, allowance, key))
+  await em.nativeDelete(AttemptCount, { $or: [{ account: key.account }, { counter: { $in: counters } }] })
 }

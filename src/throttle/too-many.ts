@@ -1,6 +1,6 @@
 import { TryLater } from '../refusal.ts'
 
-/** The refusal of an attempt beyond an allowance, which ends after so many milliseconds. */
+/** A 429 that ends after this many milliseconds. */
 export function tooMany(milliseconds: number): TryLater {
   const seconds = Math.max(1, Math.ceil(milliseconds / 1000))
   const minutes = Math.ceil(seconds / 60)

@@ -8,12 +8,12 @@ import { isPasswordOf } from './stored-hash.ts'
 
 const AdminSchema = defineEntity({ name: 'Admin', tableName: 'admins', properties: person, filters: enabled })
 
-/** An administrator of the site. Admins are no users and have passwords of their own. */
+/** An administrator of the site. An admin is not a user and has a separate password. */
 export class Admin extends ModelAuthenticatable(AdminSchema.class, {
   username: 'email',
   passwordHash: 'passwordHash',
 }) {
-  /** The one check behind Basic, the form and the current password. It is limited and recorded. */
+  /** Checks Basic credentials, the login form and the current password. Limited and recorded. */
   static override findByCredentials(
     credentials: PasswordCredentials,
     ctx: AuthContext,

@@ -7,12 +7,12 @@ import { count, refuse, sql } from '../testing/database.ts'
 import { addAdmin, basic, bearer, password, signIn, signUp, takeJWT } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { isOnPostgres } from '../testing/test-database.ts'
-import type { CheckedContext } from './credential-check.ts'
+import type { CheckedContext } from './check-credentials.ts'
 import { setBcryptCost } from './password.ts'
 import { User } from './user.ts'
 
-describe('a change of the cost', () => {
-  test('B9 hashes a password anew at the next log-in, however it comes, and changes nothing else', async (t) => {
+describe('a change of the bcrypt cost', () => {
+  test('B9 renews the hash at the next log-in of any kind, and changes nothing else', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -39,7 +39,7 @@ describe('a change of the cost', () => {
     assert.equal((await site.visitor().post('/login?as=user', basic(person))).status, 200)
   })
 
-  test('hashes the password of an admin anew too', async (t) => {
+  test('renews the hash of an admin too', async (t) => {
     const site = await startSite(t)
     const grace = await addAdmin(site)
     setBcryptCost(5)
@@ -57,7 +57,7 @@ describe('a change of the cost', () => {
     assert.equal(await hashOf(site), before)
   })
 
-  test('B9 does not keep out who has the right password when the new hash cannot be stored, and says so', async (t) => {
+  test('B9 accepts the right password and warns when the new hash cannot be stored', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const before = await hashOf(site)
@@ -91,7 +91,7 @@ describe('a change of the cost', () => {
     assert.match(await hashOf(site), /^\$2b\$05\$/)
   })
 
-  test('C2 costs a wrong guess the same work, whether the account exists, and however old its hash is', async (t) => {
+  test('C2 does the same work for a wrong password whether the account exists, and at any cost of its hash', async (t) => {
     const site = await startSite(t)
     const [old, recent] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
     const damaged = await signUp(site, 'Eve')
@@ -112,7 +112,7 @@ describe('a change of the cost', () => {
 })
 
 describe('a stored hash that is damaged or hostile', () => {
-  test('B8 is a failed log-in like any other, and a line for the operator that names the account', async (t) => {
+  test('B8 fails the log-in as a wrong password, and warns the operator with the id of the account', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const hash = await hashOf(site)
@@ -129,7 +129,7 @@ describe('a stored hash that is damaged or hostile', () => {
       `$2y$04$${salt}`,
       `$argon2id$v=19$m=65536,t=3,p=4$${salt}`,
       '$2b$04$',
-      // PostgreSQL keeps nothing that is longer than any of ours.
+      // The column of PostgreSQL is limited to 60 characters.
     ].filter((each) => !isOnPostgres || each.length <= 60)
     const start = performance.now()
     for (const each of planted) {
@@ -156,7 +156,7 @@ describe('a stored hash that is damaged or hostile', () => {
 })
 
 describe('User.findByCredentials', () => {
-  test('throws where the application has set no check, because guesses would be free', async (t) => {
+  test('throws if the application has no `credentialCheck`', async (t) => {
     const site = await startSite(t)
     const ctx = {} as AuthContext
     databases(site.orm)(ctx, async () => {})
@@ -164,7 +164,7 @@ describe('User.findByCredentials', () => {
     await assert.rejects(found, /app\.context\.credentialCheck/)
   })
 
-  test('lets nobody in whose password was changed, or whose account was closed, while it was being checked', async (t) => {
+  test('rejects a password if it is changed, or the account closed, during verification', async (t) => {
     const site = await startSite(t)
     const { email: username } = await signUp(site)
     const log = async (meanwhile: string) => {
@@ -192,7 +192,7 @@ async function hashOf(site: Site, table = 'users'): Promise<string> {
   return String(row?.password_hash)
 }
 
-/** What the process warns of from now on: the server writes it into its log. */
+/** Collects the warnings of the process about passwords. */
 function warningsOf(t: TestContext): { code?: string; message: string }[] {
   const warnings: { code?: string; message: string }[] = []
   const note = (warning: Error & { code?: string }) => {
@@ -203,7 +203,7 @@ function warningsOf(t: TestContext): { code?: string; message: string }[] {
   return warnings
 }
 
-/** As much of a request as a check needs. */
+/** A minimal context of a request. */
 function contextOf(site: Site): AuthContext {
   const check: CheckedContext['credentialCheck'] = (_ctx, _claim, evaluate) => evaluate({})
   const ctx = { credentialCheck: check } as unknown as AuthContext

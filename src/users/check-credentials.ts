@@ -1,40 +1,61 @@
-import type { EntityClass, EntityManager } from '@mikro-orm/core'
+import type { EntityClass } from '@mikro-orm/core'
 import type { AuthContext, PasswordCredentials } from '#auth'
 import { entityManager, type ModelOptions } from '#auth/mikro-orm'
-import { type Claim, credentialCheckOf } from './credential-check.ts'
+import { emailKey } from './email.ts'
 import type { HashingOptions } from './hashing-slots.ts'
 import { hashDummyPassword } from './password.ts'
-import { classOf, type HashHolder, renewHash } from './stored-hash.ts'
+import { type PasswordAccount, renewHash } from './stored-hash.ts'
 
-interface Account extends HashHolder {
+/** The account that credentials name. It may not exist. */
+export interface ClaimedAccount {
+  readonly kind: 'user' | 'admin'
+  readonly username: string
+}
+
+/** Limits and records the evaluation of a password. */
+export type CredentialCheck = <Found>(
+  ctx: AuthContext,
+  claim: ClaimedAccount,
+  evaluate: (options: HashingOptions) => Promise<Found | undefined>,
+) => Promise<Found | undefined>
+
+/** The context of an application with `app.context.credentialCheck = …`. */
+export interface CheckedContext extends AuthContext {
+  readonly credentialCheck: CredentialCheck
+}
+
+interface Account extends PasswordAccount {
   readonly email: string
   readonly passwordChangedAt: Date
   verify(password: string, options?: HashingOptions): Promise<boolean>
 }
 
 /**
- * Finds the account that the credentials are right for, inside the application's check. If the cost of hashing has changed,
- * the password is then hashed anew.
+ * Finds the account of credentials, inside the application's `credentialCheck`. Renews a hash with an outdated cost.
+ * @throws {Error} if the application has no check, because guesses would be unlimited
  */
 export async function checkCredentials<Found extends Account>(
-  { model, kind }: { readonly model: EntityClass<Found>; readonly kind: Claim['kind'] },
+  { model, kind }: { readonly model: EntityClass<Found>; readonly kind: ClaimedAccount['kind'] },
   { username, password }: PasswordCredentials,
   { ctx, options }: { readonly ctx: AuthContext; readonly options?: ModelOptions | undefined },
 ): Promise<Found | undefined> {
+  const { credentialCheck } = ctx as Partial<CheckedContext>
+  if (!credentialCheck) throw new Error('Set the check of passwords: `app.context.credentialCheck = …`.')
   const em = entityManager(ctx, options?.database)
-  const check = credentialCheckOf(ctx)
-  const found = await check(ctx, { kind, username }, async (hashing) => {
+  const found = await credentialCheck(ctx, { kind, username }, async (hashing) => {
     const account = await em.findOne<Account>(model, { email: username })
     if (!account) await hashDummyPassword(password, hashing)
-    const isRight = account && (await account.verify(password, hashing)) && (await isUnchanged(em, account))
-    return isRight ? (account as Found) : undefined
+    if (!account || !(await account.verify(password, hashing))) return undefined
+    // Verification takes time, so the password may have been changed in between.
+    const { id, passwordChangedAt } = account
+    const isUnchanged = (await em.count<Account>(model, { id, passwordChangedAt })) === 1
+    return isUnchanged ? (account as Found) : undefined
   })
-  if (found) await renewHash(em, found, password)
+  if (found) await renewHash(em, model, found, password)
   return found
 }
 
-// A check takes time. An old password must not come in behind the change that ended it.
-async function isUnchanged(em: EntityManager, account: Account): Promise<boolean> {
-  const { id, passwordChangedAt } = account
-  return (await em.count(classOf(account), { id, passwordChangedAt })) === 1
+/** The text by which guesses at a password are counted, independent of the case of the address. */
+export function accountKey({ kind, username }: ClaimedAccount): string {
+  return `${kind} ${emailKey(username)}`
 }

@@ -4,7 +4,7 @@ import { dictionary } from '@zxcvbn-ts/language-common'
 import { isCommonPassword } from './common-password.ts'
 
 describe('isCommonPassword', () => {
-  test('B7 knows every one of the list that is long enough for a password, in any case', () => {
+  test('B7 returns true for every listed password of at least 8 characters, in any case', () => {
     const list = dictionary['passwords-common'].filter((password) => password.length >= 8)
 
     assert.ok(list.length >= 3000)
@@ -18,7 +18,7 @@ describe('isCommonPassword', () => {
     )
   })
 
-  test('knows nothing else', () => {
+  test('returns false for other passwords', () => {
     for (const password of [
       'correct horse battery',
       'password and then some',

@@ -1,11 +1,11 @@
 const MAXIMUM_LENGTH = 254
 const FORMAT = 'Enter an e-mail address like name@example.com.'
 
-// RFC 5321, section 4.1.2, without quoted names and addresses of machines: no mailbox of a person looks like that.
+// RFC 5321 §4.1.2, without quoted local parts and address literals.
 const LOCAL_PART = /^[a-z\d!#$%&'*+/=?^_`{|}~-]+$/i
-const LABEL = /^[a-z\d-]{1,63}$/i
+const LABEL = /^(?!-)[a-z\d-]{1,63}(?<!-)$/i
 
-/** What is wrong with an e-mail address, as a sentence for the person who typed it; `undefined` if nothing is. */
+/** The problem of an e-mail address, as a sentence for the user. `undefined` if it is valid. */
 export function emailProblem(email: string): string | undefined {
   if (email === '') return 'Enter an e-mail address.'
   if (email.length > MAXIMUM_LENGTH)
@@ -15,7 +15,7 @@ export function emailProblem(email: string): string | undefined {
   return more.length === 0 && isMailbox(name) && isDomain(domain) ? undefined : FORMAT
 }
 
-/** By which two addresses that differ in case only are the same one. */
+/** The unique key of an address. Addresses that differ only in case have the same key. */
 export function emailKey(email: string): string {
   return email.toLowerCase()
 }
@@ -27,9 +27,5 @@ function isMailbox(name: string): boolean {
 function isDomain(domain: string): boolean {
   const labels = domain.split('.')
   const top = labels.at(-1) ?? ''
-  return labels.length > 1 && labels.every(isLabel) && /[a-z]/i.test(top)
-}
-
-function isLabel(label: string): boolean {
-  return LABEL.test(label) && !label.startsWith('-') && !label.endsWith('-')
+  return labels.length > 1 && labels.every((label) => LABEL.test(label)) && /[a-z]/i.test(top)
 }

@@ -24,10 +24,10 @@ describe('HashingSlots', () => {
     assert.deepEqual(await Promise.all(all), [0, 1, 2, 3, 4])
   })
 
-  test('D11 refuses at once what finds no place in the queue, and says when to come back', async () => {
+  test('D11 refuses at once what does not fit into the queue, and says when to come back', async () => {
     const slots = new HashingSlots({ slots: 1, duration: 1000 })
     const gate = Promise.withResolvers<void>()
-    const all = Array.from({ length: 1 + slots.places }, () => slots.run(() => gate.promise))
+    const all = Array.from({ length: 1 + slots.capacity }, () => slots.run(() => gate.promise))
     const refusal = await slots.run(() => gate.promise).catch((error: unknown) => error)
     assert.ok(refusal instanceof TryLater)
     assert.deepEqual([refusal.status, refusal.headers], [503, { 'Retry-After': '64' }])
@@ -45,18 +45,18 @@ describe('HashingSlots', () => {
     assert.equal(await slots.run(async () => 'free'), 'free')
   })
 
-  test('D11 has at least 64 places, and otherwise as many as five seconds of work', () => {
-    assert.equal(new HashingSlots({ slots: 1, duration: 1000 }).places, 64)
-    assert.equal(new HashingSlots({ slots: 4, duration: 50 }).places, 400)
+  test('D11 has a queue of five seconds of work, and of at least 64', () => {
+    assert.equal(new HashingSlots({ slots: 1, duration: 1000 }).capacity, 64)
+    assert.equal(new HashingSlots({ slots: 4, duration: 50 }).capacity, 400)
   })
 
   test('D11 has a slot for each core, shared among the processes, and one in each at least', () => {
     const cores = availableParallelism()
-    const placesOf = (processes: number) => new HashingSlots({ processes, duration: 50 }).places
-    assert.deepEqual([placesOf(1), placesOf(cores), placesOf(64 * cores)], [100 * cores, 100, 100])
+    const capacityOf = (processes: number) => new HashingSlots({ processes, duration: 50 }).capacity
+    assert.deepEqual([capacityOf(1), capacityOf(cores), capacityOf(64 * cores)], [100 * cores, 100, 100])
   })
 
-  test('takes known devices first, and each kind in order', async () => {
+  test('runs known devices first, and otherwise in order', async () => {
     const slots = new HashingSlots({ slots: 1 })
     const order: string[] = []
     const names = ['first', 'stranger 1', 'known 1', 'stranger 2', 'known 2']
@@ -66,11 +66,11 @@ describe('HashingSlots', () => {
     assert.deepEqual(order, ['first', 'known 1', 'known 2', 'stranger 1', 'stranger 2'])
   })
 
-  test('lets a known device in when strangers fill the queue, and refuses the one who came last', async () => {
+  test('replaces the last unknown device in a full queue with a known device', async () => {
     const slots = new HashingSlots({ slots: 1, duration: 1000 })
     const gate = Promise.withResolvers<void>()
     const run = (isKnownDevice: boolean) => slots.run(() => gate.promise, { isKnownDevice })
-    const flood = Array.from({ length: 1 + slots.places }, () => run(false))
+    const flood = Array.from({ length: 1 + slots.capacity }, () => run(false))
     await assert.rejects(run(false), { status: 503 })
     const owner = run(true)
     await assert.rejects(flood.at(-1) ?? assert.fail(), { status: 503 })
@@ -78,17 +78,17 @@ describe('HashingSlots', () => {
     await Promise.all([owner, ...flood.slice(0, -1)])
   })
 
-  test('holds no more known devices than places', async () => {
+  test('limits the queue for known devices too', async () => {
     const slots = new HashingSlots({ slots: 1, duration: 1000 })
     const gate = Promise.withResolvers<void>()
     const run = () => slots.run(() => gate.promise, { isKnownDevice: true })
-    const all = Array.from({ length: 1 + slots.places }, run)
+    const all = Array.from({ length: 1 + slots.capacity }, run)
     await assert.rejects(run(), { status: 503 })
     gate.resolve()
     await Promise.all(all)
   })
 
-  test('hashes nothing for whoever has left, and refuses who has waited for ten seconds', async (t) => {
+  test('hashes nothing after the client has left, and refuses a request after ten seconds in the queue', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const slots = new HashingSlots({ slots: 1 })
     const gate = Promise.withResolvers<void>()

@@ -8,7 +8,7 @@ import type { Answer } from '../testing/promises.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { setBcryptCost } from './password.ts'
 
-/** Every way that a password comes by. */
+/** Every request with a password. */
 function ways(site: Site): Record<string, (email: string, secret: string) => Promise<Answer>> {
   return {
     form: (username, secret) => site.visitor().form('/login', { username, password: secret }),
@@ -22,7 +22,7 @@ function ways(site: Site): Record<string, (email: string, secret: string) => Pro
 }
 
 describe('a check of a password', () => {
-  test('C2 C3 takes the work of one hash at the cost of today, on every way, for whoever exists and whoever does not', async (t) => {
+  test('C2 C3 does the work of one hash at the current cost in every request, whether the account exists or not', async (t) => {
     const site = await startSite(t)
     await signUp(site, 'Ada')
     await signUp(site, 'Bob')
@@ -45,7 +45,7 @@ describe('a check of a password', () => {
     }
   })
 
-  test('lets the right one in however old it is: nothing makes anybody change it', async (t) => {
+  test('accepts a password of any age', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     await sql(site, 'update users set created_at = 0, password_changed_at = 0')
@@ -55,7 +55,7 @@ describe('a check of a password', () => {
 })
 
 describe('sign-up', () => {
-  test('C4 looks an address up before it hashes: one that is taken costs no hash, and is told by its 409', async (t) => {
+  test('C4 rejects a taken address with 409 before it hashes', async (t) => {
     const site = await startSite(t)
     const hashes = countHashes(t)
     await signUp(site)
@@ -67,7 +67,7 @@ describe('sign-up', () => {
 })
 
 describe('a flood of log-ins', () => {
-  test('D11 keeps no page waiting, and what finds no place is refused at once with 503 and Retry-After', async (t) => {
+  test('D11 delays no page, and is refused at once with 503 and Retry-After when the queue is full', async (t) => {
     const site = await startSite(t)
     const { email } = await signUp(site)
     const ada = await signIn(site, { email })
@@ -79,7 +79,7 @@ describe('a flood of log-ins', () => {
       await gate.promise
       return compare(typed, stored)
     })
-    // As if a hash took minutes, so that the queue is as short as it gets.
+    // A hash that takes minutes gives the queue its least capacity.
     const elapsed = t.mock.method(performance, 'now', () => 1e9 * elapsed.mock.callCount())
     const first = site.visitor().json('/login', { username: email, password })
     gate.resolve()
@@ -98,7 +98,7 @@ describe('a flood of log-ins', () => {
     )
     while (refused.length === 0) assert.equal((await ada.page('/account')).status, 200)
     assert.equal((await site.visitor().page('/login')).status, 200)
-    assert.ok(started.length <= 16, 'places are bounded by the cores')
+    assert.ok(started.length <= 16, 'hashes at the same time are bounded by the cores')
     for (const { headers } of refused) assert.match(headers['retry-after'] ?? '', /^[1-9]\d*$/)
     held.resolve()
     await Promise.all(all)

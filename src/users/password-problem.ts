@@ -4,13 +4,13 @@ import { MAXIMUM_PASSWORD_BYTES, passwordBytes } from './password.ts'
 const SITE_NAME = 'koa-authenticators'
 const MINIMUM_CODE_POINTS = 8
 
-/** Whose password it is to become: what others know of them must not be all that it is made of. */
+/** The public data of a user, which must not be all of the password. */
 export interface PasswordOwner {
   readonly name: string
   readonly email: string
 }
 
-/** What is wrong with a new password, as a sentence for the person who chose it; `undefined` if nothing is. */
+/** The problem of a new password, as a sentence for the user. `undefined` if it is valid. */
 export function passwordProblem(password: string, owner: PasswordOwner): string | undefined {
   if (password === '') return 'Enter a password.'
   if (!password.isWellFormed()) return 'The password contains a broken character. Type it again.'
@@ -26,45 +26,41 @@ export function passwordProblem(password: string, owner: PasswordOwner): string 
   return source && easilyGuessed(`made of ${source}`)
 }
 
-function easilyGuessed(why: string): string {
-  return `The password is ${why}. Choose one that is harder to guess.`
+function easilyGuessed(reason: string): string {
+  return `The password is ${reason}. Choose one that is harder to guess.`
 }
 
-/** Out of which of the things that others know a password is made, if it is made of nothing else. */
 function obviousSource(password: string, { name, email }: PasswordOwner): string | undefined {
   const [mailbox = ''] = email.split('@')
-  const fromEmail = partsOf(email, mailbox)
-  const fromName = partsOf(name)
-  const fromSite = partsOf(SITE_NAME)
-
-  if (isMadeOf(password, fromEmail)) return 'your e-mail address'
-  if (isMadeOf(password, fromName)) return 'your name'
-  if (isMadeOf(password, fromSite)) return 'the name of this site'
-  const mixed = isMadeOf(password, [...fromEmail, ...fromName, ...fromSite])
-  return mixed ? 'your name, your e-mail address and the name of this site' : undefined
+  const sources = [
+    ['your e-mail address', partsOf(email, mailbox)],
+    ['your name', partsOf(name)],
+    ['the name of this site', partsOf(SITE_NAME)],
+  ] as const
+  const all = [
+    'your name, your e-mail address and the name of this site',
+    sources.flatMap(([, parts]) => parts),
+  ] as const
+  return [...sources, all].find(([, parts]) => isMadeOf(password, parts))?.[0]
 }
 
-/** Whether only digits and punctuation remain of a password when these parts are taken out of it, the longest first. */
-function isMadeOf(password: string, parts: string[]): boolean {
+/** Whether a password contains some of these parts, and otherwise only digits and punctuation. */
+function isMadeOf(password: string, parts: readonly string[]): boolean {
   const text = wordsOf(password).join('')
   const longestFirst = parts.toSorted((one, other) => other.length - one.length)
   const rest = longestFirst.reduce((left, part) => left.replaceAll(part, ' '), text)
   return rest !== text && !/[^\p{N}\s]/u.test(rest)
 }
 
-/** Each text without its punctuation, and each of its words; not single letters and numbers, which are everywhere. */
+/** Each text without punctuation, and its words. Single letters and numbers are left out, because they match too often. */
 function partsOf(...texts: string[]): string[] {
-  // No name and no address is longer than this: what is has been refused, and shall cost no time here.
+  // Longer names and addresses are invalid. This limits the work.
   const words = texts.map((text) => wordsOf(text.slice(0, 254)))
   const parts = words.flatMap((each) => [each.join(''), ...each])
   return parts.filter((part) => part.length > 1 && /\P{N}/u.test(part))
 }
 
 function wordsOf(text: string): string[] {
-  return (
-    text
-      .normalize('NFKC')
-      .toLowerCase()
-      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
-  )
+  const normalized = text.normalize('NFKC').toLowerCase()
+  return normalized.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
 }

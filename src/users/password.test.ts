@@ -7,7 +7,7 @@ import { hashDummyPassword, hashPassword, isUsableHash, setBcryptCost, verifyPas
 beforeEach(() => setBcryptCost(4))
 
 describe('hashPassword', () => {
-  test('makes a bcrypt hash of the configured cost, with a salt of its own', async () => {
+  test('makes a bcrypt hash of the configured cost, with a new salt', async () => {
     setBcryptCost(5)
     const [one, other] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')])
 
@@ -28,7 +28,7 @@ describe('hashPassword', () => {
     assert.ok(await bcrypt.compare(digest, await hashPassword(long)))
   })
 
-  test('refuses what it could only hash in part', async () => {
+  test('rejects a password that it cannot hash completely', async () => {
     for (const password of ['a'.repeat(1025), '\ud800 lone surrogate']) {
       await assert.rejects(hashPassword(password), RangeError)
     }
@@ -45,7 +45,7 @@ describe('verifyPassword', () => {
     }
   })
 
-  test('B2 tells passwords apart by any byte, however late', async () => {
+  test('B2 distinguishes passwords by any byte', async () => {
     for (const length of [71, 72, 73, 100, 1000, 1023]) {
       const start = 'x'.repeat(length)
       assert.equal(await accepts(`${start}a`, `${start}a`), true)
@@ -57,7 +57,7 @@ describe('verifyPassword', () => {
     assert.equal(await accepts(`${emoji}🙂`, `${emoji}🙃`), false)
   })
 
-  test('B3 tells passwords with NUL in them apart, which bcrypt by itself does not', async () => {
+  test('B3 distinguishes passwords with NUL, which bcrypt does not', async () => {
     const alike = [
       'abc',
       'abc\0',
@@ -79,7 +79,7 @@ describe('verifyPassword', () => {
     )
   })
 
-  test('takes composed and decomposed letters for the same', async () => {
+  test('accepts the composed and the decomposed form', async () => {
     assert.equal(await accepts('crème brûlée'.normalize('NFC'), 'crème brûlée'.normalize('NFD')), true)
     assert.equal(
       await accepts('한국어 암호'.repeat(60).normalize('NFC'), '한국어 암호'.repeat(60).normalize('NFD')),
@@ -88,7 +88,7 @@ describe('verifyPassword', () => {
     assert.equal(await accepts('ﬁnal answer', 'final answer'), false)
   })
 
-  test('refuses what is too long or ill-formed, for those who exist and those who do not', async () => {
+  test('rejects too long and ill-formed passwords without a hash, also for unknown accounts', async () => {
     const hash = await hashPassword('correct horse')
     setBcryptCost(15)
     const start = performance.now()
@@ -99,7 +99,7 @@ describe('verifyPassword', () => {
     assert.ok(performance.now() - start < 1000, 'something was hashed')
   })
 
-  test('B8 belongs to no hash that is damaged or dear, and ends', async () => {
+  test('B8 matches no damaged or expensive hash, and takes bounded time', async () => {
     const hash = await hashPassword('correct horse')
     const salt = hash.slice(7)
     const planted = [

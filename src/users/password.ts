@@ -2,30 +2,27 @@ import { createHmac } from 'node:crypto'
 import bcrypt from 'bcrypt'
 import { type HashingOptions, HashingSlots } from './hashing-slots.ts'
 
-// The libraries of bcrypt ignore what comes after this byte.
+// bcrypt ignores the bytes after the 72nd.
 const BCRYPT_BYTES = 72
 export const MAXIMUM_PASSWORD_BYTES = 1024
 const USABLE_HASH = /^\$2[ab]\$(?:0[4-9]|1[0-5])\$[./A-Za-z\d]{53}$/
 
-// The cost of new hashes and of the dummy hash.
 let currentCost = 12
-
-// Every evaluation of bcrypt in this process takes one.
 let slots = new HashingSlots()
 
-/** Sets the cost (the binary logarithm of the rounds) at which passwords are hashed from now on. */
+/** Sets the cost of new hashes and of the dummy hash: the binary logarithm of the rounds. */
 export function setBcryptCost(cost: number): void {
   currentCost = cost
 }
 
-/** Shares the cores of the machine among so many processes, this one included. */
+/** Divides the cores of the machine by a number of processes, including this one. */
 export function shareCores(processes: number): void {
   slots = new HashingSlots({ processes })
 }
 
 /**
- * Hashes a password that `passwordProblem` found nothing wrong with.
- * @throws {RangeError} if it cannot be hashed whole: ill-formed, or too long
+ * Hashes a password that passed `passwordProblem`.
+ * @throws {RangeError} if it is ill-formed or too long
  */
 export async function hashPassword(password: string, options?: HashingOptions): Promise<string> {
   const bytes = passwordBytes(password)
@@ -35,9 +32,8 @@ export async function hashPassword(password: string, options?: HashingOptions): 
 }
 
 /**
- * Whether the password belongs to the hash. The work of one hash is done whatever is stored, so that time tells nothing;
- * a stored hash that is damaged, or costs more than we would ever ask, belongs to no password. A password that nobody
- * can have (ill-formed, too long) is not hashed for anybody.
+ * Whether the password matches the hash. The time does not depend on the stored hash, even if that is unusable.
+ * An ill-formed or too long password never matches, and is not hashed for any account.
  */
 export async function verifyPassword(
   password: string,
@@ -54,7 +50,7 @@ export async function verifyPassword(
       return false
     }
     const matches = await bcrypt.compare(input, hash)
-    // A hash from a cheaper time would give away that its user exists: `c`, `c`, `c + 1`, … add up to one of today's.
+    // A cheaper hash would reveal that its account exists. The costs `c`, `c`, `c + 1`, … add up to the current one.
     for (let cost = costOf(hash); !matches && cost < currentCost; cost += 1) {
       await bcrypt.compare(input, dummyHash(cost))
     }
@@ -62,24 +58,24 @@ export async function verifyPassword(
   }, options)
 }
 
-/** Does the work of `verifyPassword` for a user who does not exist, so that the time tells nothing. */
+/** Takes as long as `verifyPassword`, for an account that does not exist (user enumeration). */
 export async function hashDummyPassword(password: string, options?: HashingOptions): Promise<void> {
   await verifyPassword(password, dummyHash(), options)
 }
 
-/** Whether a stored hash is one that bcrypt made, at a cost that ends within seconds. */
+/** Whether a stored hash is a bcrypt hash with a cost that ends within seconds. */
 export function isUsableHash(hash: string): boolean {
   return USABLE_HASH.test(hash)
 }
 
-/** Whether a usable hash was made at another cost than one would be now. */
+/** Whether the cost of a usable hash differs from the current cost. */
 export function isOutdated(hash: string): boolean {
   return costOf(hash) !== currentCost
 }
 
-/** A password as it is hashed and measured: NFC, UTF-8. `undefined` if it is ill-formed or too long for anybody's. */
+/** The bytes of a password that are hashed: NFC, UTF-8. `undefined` if it is ill-formed or too long. */
 export function passwordBytes(password: string): Buffer | undefined {
-  // Composing shortens a text by less than four times: what is longer than this cannot come down to the limit.
+  // NFC shortens a text at most to a quarter. This limits the work.
   if (password.length > 4 * MAXIMUM_PASSWORD_BYTES || !password.isWellFormed()) return undefined
 
   const bytes = Buffer.from(password.normalize('NFC'))
@@ -87,7 +83,7 @@ export function passwordBytes(password: string): Buffer | undefined {
 }
 
 function bcryptInput(bytes: Buffer): Buffer | string {
-  // bcrypt repeats its key, with a NUL after it, up to 72 bytes: `abc` and `abc\0abc` would be the same password.
+  // bcrypt repeats the password and a NUL up to 72 bytes, so `abc` and `abc\0abc` would be equal.
   const isWhole = bytes.length <= BCRYPT_BYTES && !bytes.includes(0)
   return isWhole ? bytes : createHmac('sha384', 'koa-authenticators/bcrypt/v1').update(bytes).digest('base64')
 }
@@ -96,7 +92,7 @@ function costOf(hash: string): number {
   return Number(hash.slice(4, 6))
 }
 
-/** A hash that belongs to no password: its result is all zeros. */
+/** A hash that no password matches. */
 function dummyHash(cost = currentCost): string {
   return `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`
 }

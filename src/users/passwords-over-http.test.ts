@@ -34,7 +34,7 @@ describe('passwords', () => {
     assert.equal(stderr, 'BCRYPT_COST must be a whole number from 10 to 15.\n')
   })
 
-  test('B2 that differ in one character, however late, are different: none is cut', async (t) => {
+  test('B2 differ by any character up to the longest length (long)', async (t) => {
     const site = await startSite(t)
     const characters = [
       ['a', 'b'],
@@ -45,7 +45,7 @@ describe('passwords', () => {
     let pairs = 0
     for (const length of [8, 17, 36, 64, 71, 72, 73, 74, 100, 255, 256, 257, 500, 1000, 1024]) {
       for (const [one, other] of characters) {
-        // As many bytes as `length`, of which the last are the character; the rest are its first ones over and over.
+        // `length` bytes that end with the character.
         const last = Buffer.byteLength(one)
         const fill = one.repeat(Math.floor((length - last) / last)) + 'x'.repeat((length - last) % last)
         const [right, twin] = [`${fill}yz${one}`, `${fill}yz${other}`]
@@ -74,7 +74,7 @@ describe('passwords', () => {
     }
   })
 
-  test('B3 with a NUL in them are whole: it ends none and repeats none', async (t) => {
+  test('B3 with a NUL are compared as a whole', async (t) => {
     const site = await startSite(t)
     const base = 'zq abcdefgh'
     const alike = [base, `${base}\0`, `${base}\0${base}`, `${base}\0x123`, `${base}\0y123`, `\0${base}`]
@@ -90,7 +90,7 @@ describe('passwords', () => {
     }
   })
 
-  test('B4 are the same composed and decomposed, and in nothing else', async (t) => {
+  test('B4 are equal in composed and decomposed form only', async (t) => {
     const site = await startSite(t)
     const secret = 'Crème brûlée ﬁn'
     const person = await signUp(site, 'Ada', {
@@ -112,7 +112,7 @@ describe('passwords', () => {
       assert.equal(await logIn(site, person, other), 401, other)
   })
 
-  test('B4 with half a character are refused, 400, and log nobody in', async (t) => {
+  test('B4 with an unpaired surrogate are rejected with 400, and fail a log-in', async (t) => {
     const site = await startSite(t)
     for (const secret of ['\ud800 lone surrogate', 'lone surrogate \udc00', '\udc00\ud800 the wrong way']) {
       const body = registration('Ada', { password: secret, confirmPassword: secret })
@@ -123,7 +123,7 @@ describe('passwords', () => {
     assert.deepEqual((await dump(site)).users, [])
   })
 
-  test('B5 have no rule but their length, in characters', async (t) => {
+  test('B5 have a minimum length in characters and no composition rule', async (t) => {
     const site = await startSite(t)
     const odd = [
       'lower case only',
@@ -171,7 +171,7 @@ describe('passwords', () => {
     }
   })
 
-  test('B6 that are too long are refused before they are hashed, on every way in', async (t) => {
+  test('B6 that are too long are rejected before they are hashed, in every request (long)', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -206,7 +206,7 @@ describe('passwords', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('B7 that everybody uses are refused, and so are those made of what others know, each with the reason', async (t) => {
+  test('B7 that are common or made of public data are rejected with the reason (long)', async (t) => {
     const site = await startSite(t)
     const detailOf = async (secret: string) => {
       const body = registration('Grace Hopper', {
@@ -220,7 +220,7 @@ describe('passwords', () => {
     }
     const common = dictionary['passwords-common'].filter((each) => String(each).length >= 8).map(String)
     assert.ok(common.length > 3000, `${common.length} are long enough`)
-    // Each of them by itself is for the unit's own test: here every seventeenth, and the first.
+    // A sample. The unit test covers all.
     for (const secret of common.filter((_, i) => i % 17 === 0 || i < 50))
       assert.equal(
         await detailOf(secret),
@@ -232,13 +232,13 @@ describe('passwords', () => {
     assert.deepEqual((await dump(site)).users, [])
   })
 
-  test('B10 are shown to nobody, nor are their hashes: on no page, in no record, in no line of the log', async (t) => {
+  test('B10 and their hashes appear on no page, in no record and in no line of the log', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
     const [row] = await sql(site, 'select password_hash from users')
     const hash = String(row?.password_hash)
-    // The site's visitors look for it in every answer from now on, and the end of the test in the log.
+    // The visitors check every response for it, and the end of the test checks the log.
     for (const part of [hash, hash.slice(7, 29), hash.slice(29)]) site.secrets.add(part)
     const paths = [
       '/',

@@ -28,7 +28,7 @@ describe('nameProblem', () => {
     }
   })
 
-  test('K6 K9 refuses what would garble a line or turn it around', () => {
+  test('K6 K9 rejects control characters and bidirectional overrides', () => {
     for (const bad of [
       '\0',
       '\n',
@@ -45,7 +45,7 @@ describe('nameProblem', () => {
     }
   })
 
-  test('K9 refuses names that cannot be seen', () => {
+  test('K9 rejects invisible names', () => {
     for (const name of [
       '\u200B',
       '\u200D\u2060\uFEFF',

@@ -3,50 +3,46 @@ import { TryLater } from '../refusal.ts'
 import type { HashingOptions } from './hashing-slots.ts'
 import { hashPassword, isOutdated, isUsableHash, verifyPassword } from './password.ts'
 
-/** A row with the hash of somebody's password. */
-export interface HashHolder {
+/** A row with a password hash. */
+export interface PasswordAccount {
   readonly id: string
   readonly passwordHash: string
 }
 
-/** Whether the password is that of the account. A hash that is damaged is nobody's, and the operator is told. */
+/** Whether the password matches the hash of the account. Warns the operator of a damaged hash, which never matches. */
 export function isPasswordOf(
-  account: HashHolder,
+  account: PasswordAccount,
   password: string,
   options?: HashingOptions,
 ): Promise<boolean> {
-  if (!isUsableHash(account.passwordHash)) {
-    warn(account, 'PASSWORD_HASH_DAMAGED', 'is damaged: nobody gets in until a new password is set')
-  }
+  if (!isUsableHash(account.passwordHash))
+    warn(account, 'PASSWORD_HASH_DAMAGED', 'is damaged: the account needs a new password')
   return verifyPassword(password, account.passwordHash, options)
 }
 
-/**
- * Hashes the password of somebody who has just signed in anew, if the cost has been changed since. Where that fails they
- * are signed in all the same, and the next time will do.
- */
-export async function renewHash(em: EntityManager, account: HashHolder, password: string): Promise<void> {
+/** Hashes a verified password again if its hash has an outdated cost. A failure is only a warning. */
+export async function renewHash(
+  em: EntityManager,
+  model: EntityClass<PasswordAccount>,
+  account: PasswordAccount,
+  password: string,
+): Promise<void> {
   const { id, passwordHash } = account
   if (!isOutdated(passwordHash)) return
   try {
     const renewed = await hashPassword(password)
-    // Only in place of the one that was verified: the password may have been changed meanwhile.
-    await em.nativeUpdate(classOf(account), { id, passwordHash }, { passwordHash: renewed })
+    // Only if the hash is still the verified one, because the password may have been changed in between.
+    await em.nativeUpdate(model, { id, passwordHash }, { passwordHash: renewed })
   } catch (error) {
-    // That there is no room to hash now says nothing about this account.
+    // A full queue is unrelated to this account.
     if (error instanceof TryLater) return
-    // A driver's message has the statement with its values in it.
+    // The message of a driver can contain the values of the statement.
     const reason = error instanceof Error ? error.name : typeof error
-    warn(account, 'PASSWORD_HASH_KEPT', `stays at its old cost: the new one could not be stored (${reason})`)
+    warn(account, 'PASSWORD_HASH_KEPT', `keeps its old cost: the new hash was not stored (${reason})`)
   }
 }
 
-/** The entity that the account is one of. */
-export function classOf<Entity extends object>(entity: Entity): EntityClass<Entity> {
-  return entity.constructor as EntityClass<Entity>
-}
-
-// The server writes the warnings of its process into the log.
-function warn(account: HashHolder, code: string, what: string): void {
-  process.emitWarning(`The password hash of ${account.constructor.name} ${account.id} ${what}.`, { code })
+// The server logs the warnings of its process.
+function warn(account: PasswordAccount, code: string, problem: string): void {
+  process.emitWarning(`The password hash of ${account.constructor.name} ${account.id} ${problem}.`, { code })
 }

@@ -17,13 +17,13 @@ describe('newTokenValue', () => {
     assert.equal(Buffer.from(sum, 'base64url').readUInt32BE(), crc32(bytes))
   })
 
-  test('is never the same twice', () => {
+  test('is unique', () => {
     assert.equal(new Set(Array.from({ length: 1000 }, newTokenValue)).size, 1000)
   })
 })
 
 describe('randomPart', () => {
-  test('is all that there is to know of a token', () => {
+  test('is enough to restore a token', () => {
     const value = newTokenValue()
     assert.match(randomPart(value), /^[\w-]{43}$/)
     assert.equal(withChecksum(randomPart(value)), value)
@@ -31,12 +31,12 @@ describe('randomPart', () => {
 })
 
 describe('storedToken', () => {
-  test('is the SHA-256 of a token of ours', () => {
+  test('is the SHA-256 of a token', () => {
     const value = newTokenValue()
     assert.equal(storedToken(value), hash('sha256', value, 'base64url'))
   })
 
-  test('is another for a token in which any one character is another, and nothing where it is missing or too many', () => {
+  test('differs if any character differs, and is undefined for another length', () => {
     const value = newTokenValue()
     const stored = storedToken(value)
     for (let at = 0; at < value.length; at += 1) {
@@ -51,7 +51,7 @@ describe('storedToken', () => {
       assert.equal(storedToken(wrong), undefined, JSON.stringify(wrong))
   })
 
-  test('is nothing for any other text, and never throws', () => {
+  test('is undefined for any other text, and never throws (long)', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => storedToken(text) === undefined))
     const long = fc.string({ unit: fc.constantFrom(...alphabet), minLength: 55, maxLength: 55 })
     fc.assert(fc.property(long, (text) => storedToken(text) === undefined))

@@ -2,27 +2,27 @@ import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const prefix = 'kauth_'
-// 32 bytes in base64url, and the four of their CRC-32.
+// 32 bytes in base64url, and the four bytes of their CRC-32.
 const length = prefix.length + 43 + 6
 
-/** A new token: a prefix that scanners for leaked secrets can find, 256 random bits, a checksum. Shown once. */
+/** A new token: a prefix for secret scanners, 256 random bits, and a checksum. */
 export function newTokenValue(): string {
   return withChecksum(randomBytes(32).toString('base64url'))
 }
 
-/** The random part of a token of ours: all that there is to know of it. */
+/** The random part of a token. */
 export function randomPart(value: string): string {
   return value.slice(prefix.length, prefix.length + 43)
 }
 
-/** The token with that random part. */
+/** The token with this random part. */
 export function withChecksum(random: string): string {
   return prefix + random + checksum(Buffer.from(random, 'base64url'))
 }
 
 /**
- * What is stored for a token: its SHA-256; `undefined` if it cannot be one of ours, so that nobody need be asked. The
- * checksum is for whoever finds one: with another it is another token, which nobody has been given.
+ * The stored form of a token: its SHA-256. `undefined` if the prefix or the length is wrong, which saves a query.
+ * The checksum is for secret scanners and is not verified, because a changed token has another digest.
  */
 export function storedToken(value: string): string | undefined {
   if (value.length !== length || !value.startsWith(prefix)) return undefined

@@ -32,7 +32,7 @@ describe('UserToken', () => {
     )
   })
 
-  test('S31 belongs to its user, and goes with them', async (t) => {
+  test('S31 belongs to a user, and is deleted with the user', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const token = await takeToken(site, person)
@@ -57,7 +57,7 @@ describe('UserToken', () => {
     assert.equal(token.isValid, false)
   })
 
-  test('does not tell its stored value when it is turned into JSON', async (t) => {
+  test('omits the stored value in JSON', async (t) => {
     const site = await startSite(t)
     await takeToken(site, await signUp(site))
     const [token] = await site.orm.em.fork().findAll(UserToken)
@@ -66,7 +66,7 @@ describe('UserToken', () => {
 })
 
 describe('issueToken', () => {
-  test('S75 makes a token that is good for 30 days, and the digest that is stored of it', () => {
+  test('S75 returns a token that is valid for 30 days, and its stored digest', () => {
     const now = Date.UTC(2030, 0, 1)
     const { token, value, expiresAt } = issueToken(now)
     assert.match(token, /^kauth_[\w-]{49}$/)

@@ -7,7 +7,7 @@ import { User } from './user.ts'
 
 const day = 24 * 60 * 60 * 1000
 
-/** How many days a token is good unless its owner says otherwise. */
+/** The default lifetime of a token, in days. */
 export const usualDays = 30
 
 const UserTokenSchema = defineEntity({
@@ -19,16 +19,15 @@ const UserTokenSchema = defineEntity({
     { name: 'user_tokens_created_at_index', properties: ['createdAt'] },
   ],
   properties: {
-    // A digest of what is sent.
+    // A digest of the token.
     value: p.string().length(43).primary().hidden(),
-    // What its owner calls it by, to revoke it.
+    // Identifies the token to its user, for example to revoke it.
     id: p
       .uuid()
       .unique()
       .onCreate(() => uuidv7()),
-    // What its owner calls it.
     name: p.string().length(100),
-    // Its index is the one above, which orders them too.
+    // Covered by the index above.
     user: () => p.manyToOne(User).deleteRule('cascade').index(false),
     expiresAt: p.datetime(),
     lastUsedAt: p.datetime().nullable().hidden(),
@@ -39,7 +38,7 @@ const UserTokenSchema = defineEntity({
   },
 })
 
-/** A bearer token of a user. The column keeps a digest, so a stolen database opens nothing. */
+/** A bearer token of a user. Only a digest is stored, so a stolen database contains no token. */
 export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, {
   value: 'value',
   user: 'user',
@@ -56,13 +55,10 @@ export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, 
 
 UserTokenSchema.setClass(UserToken)
 
-/** What a new token row is made of, and the token itself, which only its owner ever sees. */
-export function issueToken(
-  now = Date.now(),
-  days = usualDays,
-): { token: string; value: string; expiresAt: Date } {
+/** A new token, with the digest and the expiry for its row. */
+export function issueToken(now = Date.now(), days = usualDays) {
   const token = newTokenValue()
   const value = storedToken(token)
-  if (value === undefined) throw new Error('A new token does not pass its own check.')
+  if (value === undefined) throw new Error('A new token has a wrong format.')
   return { token, value, expiresAt: new Date(now + days * day) }
 }

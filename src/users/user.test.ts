@@ -19,7 +19,7 @@ describe('User', () => {
       assert.ok(columns.includes('disabled_at'))
     })
 
-    test(`K8 S27 S30 ${table} takes no e-mail address twice, in any case`, async (t) => {
+    test(`K8 S27 S30 ${table} rejects a second account with the same e-mail address in any case`, async (t) => {
       const site = await startSite(t)
       const insert = async (email: string, emailKey: string) => {
         const em = site.orm.em.fork()
@@ -61,13 +61,13 @@ describe('User', () => {
       await sql(site, 'update users set password_hash = ?', [damaged])
       assert.equal((await site.visitor().json('/login', { username: email, password })).status, 401, damaged)
     }
-    const told = warnings.filter((each) => each.includes(id))
-    assert.ok(told.length > 0)
+    const own = warnings.filter((each) => each.includes(id))
+    assert.ok(own.length > 0)
     // An identifier may have three of them in a row by itself.
-    assert.doesNotMatch(told.join().replaceAll(id, ''), /aaa|\$/)
+    assert.doesNotMatch(own.join().replaceAll(id, ''), /aaa|\$/)
   })
 
-  test('B10 tells nothing but id, name and email when it is turned into JSON', async (t) => {
+  test('B10 has only id, name and email in JSON', async (t) => {
     const site = await startSite(t)
     const { id } = await signUp(site)
     const grace = await addAdmin(site)

@@ -13,7 +13,7 @@ export class User extends ModelAuthenticatable(UserSchema.class, {
   username: 'email',
   passwordHash: 'passwordHash',
 }) {
-  /** The one check behind Basic, the form and the current password. It is limited and recorded. */
+  /** Checks Basic credentials, the login form and the current password. Limited and recorded. */
   static override findByCredentials(
     credentials: PasswordCredentials,
     ctx: AuthContext,

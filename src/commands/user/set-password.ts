@@ -1,7 +1,7 @@
 import { endAccess } from '../../features/change-password/end-access.ts'
 import { forgetAttempts } from '../../throttle/throttle.ts'
-import { claimed } from '../../users/credential-check.ts'
-import { holdAccount } from '../../users/lock-account.ts'
+import { accountKey } from '../../users/check-credentials.ts'
+import { lockAccount } from '../../users/lock-account.ts'
 import { choosePassword } from './choose-password.ts'
 import type { Command } from './command.ts'
 import { findAccount } from './find-account.ts'
@@ -18,12 +18,12 @@ export const setPassword: Command = {
     const { id, name, email } = await findAccount(call)
     const { hash, notice } = await choosePassword({ name, email }, call.options)
     await em.transactional(async (em) => {
-      await holdAccount(em, { id }, entity)
+      await lockAccount(em, { id }, entity)
       // Set after the lock, which may take seconds: older signed tokens end at this time.
       const change = { passwordHash: hash, passwordChangedAt: new Date() }
       await em.nativeUpdate(entity, { id }, change, { filters: false })
       await endAccess(em, id)
-      await forgetAttempts(em, { action: 'password', account: claimed({ kind: noun, username: email }) })
+      await forgetAttempts(em, { action: 'password', account: accountKey({ kind: noun, username: email }) })
     })
     return `The ${noun} ${email} has a new password. Sessions and tokens have ended.${notice}`
   },

@@ -5,7 +5,7 @@ import { clockSkew } from '../../database/future-time.ts'
 import { Refusal } from '../../refusal.ts'
 import type { NewTokenRecord, TokenRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { holdAccount } from '../../users/lock-account.ts'
+import { lockAccount } from '../../users/lock-account.ts'
 import { User } from '../../users/user.ts'
 import { issueToken, UserToken } from '../../users/user-token.ts'
 import { currentDigest } from '../sessions/session-store.ts'
@@ -47,7 +47,7 @@ export function createToken(
   const { token, value, expiresAt } = issueToken(Date.now(), days)
   return entityManager(ctx).transactional(async (em) => {
     // A slow request must not leave a token behind the end of its session, or behind a new password.
-    const isUnchanged = await holdAccount(em, { id: user, passwordChangedAt })
+    const isUnchanged = await lockAccount(em, { id: user, passwordChangedAt })
     if (!isUnchanged || !(ctx.auth.credentialsSent || (await holdSession(em, ctx, user))))
       throw new Refusal(409, 'You have just been signed out by another request.')
     const { id } = em.create(UserToken, { name, value, user, expiresAt })

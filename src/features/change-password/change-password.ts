@@ -9,7 +9,7 @@ import { seeOther } from '../../site/see-other.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { page } from '../../site/views.ts'
 import { wantsPage } from '../../site/wants-page.ts'
-import { holdAccount } from '../../users/lock-account.ts'
+import { lockAccount } from '../../users/lock-account.ts'
 import { hashPassword } from '../../users/password.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
@@ -65,7 +65,7 @@ async function changePassword(ctx: SiteContext, user: User, password: string): P
   const { id, passwordChangedAt } = user
   const passwordHash = await hashPassword(password, { isKnownDevice: true })
   return entityManager(ctx).transactional(async (em) => {
-    if (!(await holdAccount(em, { id, passwordChangedAt }))) throw tooLate()
+    if (!(await lockAccount(em, { id, passwordChangedAt }))) throw tooLate()
     // To wait for that may have taken seconds.
     const at = new Date()
     await em.nativeUpdate(User, { id }, { passwordHash, passwordChangedAt: at })

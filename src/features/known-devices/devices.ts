@@ -4,7 +4,7 @@ import { deleteBatch } from '../../database/delete-batch.ts'
 import { deleteBeyond } from '../../database/delete-beyond.ts'
 import { clockSkew } from '../../database/future-time.ts'
 import { newIdentifier } from '../../site/new-identifier.ts'
-import { holdAccount } from '../../users/lock-account.ts'
+import { lockAccount } from '../../users/lock-account.ts'
 import { Device } from './device.ts'
 
 const year = 365 * 24 * 60 * 60_000
@@ -50,7 +50,7 @@ export class Devices {
     const digest = digestOf(value)
     return this.#orm.em.fork().transactional(async (em) => {
       // A new password ends all devices. A sign-in with the old one must not add another behind it.
-      if (!(await holdAccount(em, { id: user, passwordChangedAt }))) return undefined
+      if (!(await lockAccount(em, { id: user, passwordChangedAt }))) return undefined
       await em.upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
       if (!isTheirs)
         await deleteBeyond(em, 'devices', { user, current: digest, most: mostDevices, tie: 'digest' })

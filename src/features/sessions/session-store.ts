@@ -6,7 +6,7 @@ import { deleteBatch } from '../../database/delete-batch.ts'
 import { deleteBeyond } from '../../database/delete-beyond.ts'
 import { Refusal } from '../../refusal.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { holdAccount } from '../../users/lock-account.ts'
+import { lockAccount } from '../../users/lock-account.ts'
 import { isOver, lifetime, over } from './session-limits.ts'
 import { StoredSession } from './stored-session.ts'
 
@@ -87,7 +87,7 @@ export class SessionStore {
     const digest = digestOf(id) ?? ''
     await this.#orm.em.fork().transactional(async (em) => {
       // One that was under way when the password changed must not start behind it.
-      if (!(await holdAccount(em, { id: user, passwordChangedAt })))
+      if (!(await lockAccount(em, { id: user, passwordChangedAt })))
         throw new Refusal(409, 'You have just been signed out by another request.')
       await em.insert(StoredSession, {
         digest,

@@ -10,7 +10,7 @@ import { seeOther } from '../../site/see-other.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { page } from '../../site/views.ts'
 import { wantsPage } from '../../site/wants-page.ts'
-import { holdAccount } from '../../users/lock-account.ts'
+import { lockAccount } from '../../users/lock-account.ts'
 import { User } from '../../users/user.ts'
 import type { SiteUses } from '../last-uses.ts'
 import { owner } from '../sign-in/owner.ts'
@@ -31,7 +31,7 @@ export function ownSessions(router: Router<object, SiteContext>, uses: SiteUses)
   router.post('/account/sessions/end-others', ...owner(), async (ctx) => {
     const user = ctx.auth.require(User)
     await entityManager(ctx).transactional(async (em) => {
-      await holdAccount(em, { id: user.id })
+      await lockAccount(em, { id: user.id })
       await em.nativeDelete(StoredSession, { user: user.id, digest: { $ne: currentDigest(ctx) } })
     })
     audit(ctx, 'other sessions ended', user)

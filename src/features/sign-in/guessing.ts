@@ -2,8 +2,8 @@ import { TryLater } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import type { Account } from '../../site/audit-event.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import type { Try } from '../../throttle/throttle.ts'
-import { type Claim, type CredentialCheck, claimed } from '../../users/credential-check.ts'
+import type { Attempt } from '../../throttle/throttle.ts'
+import { accountKey, type ClaimedAccount, type CredentialCheck } from '../../users/check-credentials.ts'
 import type { HashingOptions } from '../../users/hashing-slots.ts'
 import { User } from '../../users/user.ts'
 
@@ -19,7 +19,7 @@ export const credentialCheck: CredentialCheck = async (ctx, claim, evaluate) => 
 /** Counts an action that is limited whether it succeeds or not. */
 export async function limited<Result>(
   ctx: SiteContext,
-  attempt: Pick<Try, 'action' | 'account'>,
+  attempt: Pick<Attempt, 'action' | 'account'>,
   evaluate: () => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
   const { throttle } = ctx.guessing ?? {}
@@ -41,14 +41,20 @@ export function hasLeft({ req }: SiteContext): boolean {
 
 async function evaluateGuess<Found>(
   ctx: SiteContext,
-  claim: Claim,
+  claim: ClaimedAccount,
   evaluate: (options: HashingOptions) => Promise<Found | undefined>,
 ): Promise<Found | undefined> {
   const client = { hasLeft: () => hasLeft(ctx) }
   if (!ctx.guessing) return evaluate(client)
   const { throttle, devices } = ctx.guessing
   const device = claim.kind === 'user' ? await devices.deviceOf(ctx, claim.username) : undefined
-  const guess: Try = { action: 'password', account: claimed(claim), device, address: ctx.ip, ...client }
+  const guess: Attempt = {
+    action: 'password',
+    account: accountKey(claim),
+    device,
+    address: ctx.ip,
+    ...client,
+  }
   return throttle.attempt(guess, () => evaluate({ isKnownDevice: device !== undefined, ...client }))
 }
 
