@@ -21,7 +21,7 @@ export async function measurePostgres(
   pace: Pace,
 ): Promise<Record<string, Figures>> {
   const given = process.env.TEST_DATABASE_URL
-  const postgres = given === undefined ? await startPostgres({ isCareful: true }) : undefined
+  const postgres = given === undefined ? await startPostgres({ isDurable: true }) : undefined
   process.once('exit', () => postgres?.process.kill('SIGQUIT'))
   if (postgres && loadCore !== undefined)
     spawnSync('taskset', ['--cpu-list', '--pid', `${loadCore}`, `${postgres.process.pid}`])

@@ -1,4 +1,4 @@
 import { enableCompileCache } from 'node:module'
 
-// Each file of tests is a program of its own, and all of them load the same: it is compiled once.
+// Each test file runs in a separate process. The cache saves compiling the same modules again.
 enableCompileCache('node_modules/.cache/tests')

@@ -1,14 +1,8 @@
 import type { TestContext } from 'node:test'
 import bcrypt from 'bcrypt'
 
-/** What was asked of bcrypt since the count began: how often, and the rounds that it took in all. */
-export interface HashCount {
-  readonly evaluations: number
-  readonly rounds: number
-}
-
-/** Counts what is asked of bcrypt until the test ends. What it returns begins the count anew, and tells what it was. */
-export function countHashes(t: TestContext): () => HashCount {
+/** Counts the calls of bcrypt and their rounds until the test ends. The returned function reads and resets the count. */
+export function countHashes(t: TestContext): () => { evaluations: number; rounds: number } {
   const costs: number[] = []
   const { compare, hash } = bcrypt
   t.mock.method(bcrypt, 'compare', (password: string, stored: string) => {

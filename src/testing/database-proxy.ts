@@ -5,34 +5,34 @@ interface Test {
   after(run: () => Promise<void>): void
 }
 
-/** What stands between a site and its PostgreSQL, and can do what a network does. */
+/** A TCP proxy for PostgreSQL that simulates network failures. */
 export interface DatabaseProxy {
-  /** The same database by way of it. */
+  /** The URL of the database through the proxy. */
   readonly url: string
-  /** How many are connected. */
+  /** The number of open connections. */
   readonly connections: number
-  /** From now on nothing comes through, and nobody is told: as where a cable was pulled or a machine has stopped. */
+  /** Drops all data without closing a connection, as after a power failure. */
   fallSilent(): void
-  /** From now on whoever is connected has been cut off, and whoever connects is refused: as where nothing listens. */
+  /** Closes all connections and refuses new ones, as if the server were stopped. */
   refuse(): void
-  /** From now on everything takes so many milliseconds more, each way. */
+  /** Adds a delay in each direction. */
   slowDown(milliseconds: number): void
-  /** Cuts everybody off. Whoever connects again is let through. */
+  /** Closes all connections, and accepts new ones. */
   reset(): void
-  /** Whoever is connected hears nothing any more: as behind a firewall that has forgotten them. Others are let through. */
+  /** Drops the data of open connections only, as a firewall that lost its state. */
   forget(): void
-  /** Lets what comes from now on through again; what is connected has broken. */
+  /** Ends all failures, and closes the open connections. */
   recover(): void
 }
 
-/** Two sockets that belong together. */
+/** A client and its connection to the database. */
 interface Link {
   readonly client: Socket
   readonly database: Socket
-  isForgotten: boolean
+  isDropped: boolean
 }
 
-/** Puts a proxy in front of the database with this URL, for the length of a test. */
+/** Starts a proxy for the database with this URL until the test ends. */
 export async function startProxy(test: Test, databaseUrl: string): Promise<DatabaseProxy> {
   const url = new URL(databaseUrl)
   const { hostname, port } = url
@@ -41,19 +41,19 @@ export async function startProxy(test: Test, databaseUrl: string): Promise<Datab
   let isClosed = false
   let delay = 0
   const pass = (link: Link, from: Socket, to: Socket) => {
-    const isHeard = () => !isSilent && !link.isForgotten
-    const write = (bytes: Buffer) => isHeard() && to.write(bytes)
+    const isPassed = () => !isSilent && !link.isDropped
+    const write = (bytes: Buffer) => isPassed() && to.write(bytes)
     from
       .on('error', () => {})
       .on('data', (bytes) => (delay > 0 ? setTimeout(write, delay, bytes) : write(bytes)))
       .on('close', () => {
-        if (isHeard()) to.destroy()
+        if (isPassed()) to.destroy()
         if (to.closed) links.delete(link)
       })
   }
   const server = createServer((client) => {
     if (isClosed) return client.on('error', () => {}).resetAndDestroy()
-    const link = { client, database: connect(Number(port || 5432), hostname), isForgotten: false }
+    const link = { client, database: connect(Number(port || 5432), hostname), isDropped: false }
     links.add(link)
     pass(link, client, link.database)
     pass(link, link.database, client)
@@ -88,7 +88,7 @@ export async function startProxy(test: Test, databaseUrl: string): Promise<Datab
     reset: breakAll,
     forget() {
       isSilent = false
-      for (const link of links) link.isForgotten = true
+      for (const link of links) link.isDropped = true
     },
     recover() {
       isSilent = false

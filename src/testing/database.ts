@@ -9,12 +9,12 @@ type Table = (typeof tables)[number]
 
 type Row = Record<string, unknown>
 
-/** Runs a statement beside the site. Whichever the database, times are in milliseconds, and what is true is 1. */
+/** Runs a statement on the database of a site. On both databases times are milliseconds, and booleans 0 or 1. */
 export function sql({ orm }: Pick<Site, 'orm'>, statement: string, values: unknown[] = []): Promise<Row[]> {
-  // Both drivers speak SQL.
+  // Both drivers are SQL drivers.
   const connection = orm.em.getConnection() as AbstractSqlConnection
   if (!isPostgres(orm.em)) return connection.execute(statement, values)
-  return runOnPostgres(connection, inWordsOf(orm, statement, values))
+  return runOnPostgres(connection, toPostgres(orm, statement, values))
 }
 
 interface Pool {
@@ -30,7 +30,7 @@ async function runOnPostgres(connection: AbstractSqlConnection, text: string): P
   return rows
 }
 
-// By PostgreSQL's numbers of types: boolean, the three integers, timestamptz.
+// By the type OIDs of PostgreSQL: boolean, three integers, timestamptz.
 const parsers: Record<number, (text: string) => unknown> = {
   16: (text) => (text === 't' ? 1 : 0),
   20: Number,
@@ -39,21 +39,21 @@ const parsers: Record<number, (text: string) => unknown> = {
   1184: (text) => new Date(text).getTime(),
 }
 
-/** A statement in the words of PostgreSQL, with its values. */
-export function inWordsOf(orm: MikroORM, statement: string, values: unknown[]): string {
+/** A statement with its values, translated to PostgreSQL. */
+export function toPostgres(orm: MikroORM, statement: string, values: unknown[]): string {
   const translated = statement
     .replace(/\b(\w+_at) = \1 ([-+]) (\?|\d+)/g, "$1 = $1 $2 $3 * interval '1 millisecond'")
     .replace(/\b(\w+_at) = (\?|\d+)/g, '$1 = to_timestamp($2 / 1000.0)')
   return orm.em.getPlatform().formatQuery(translated, values)
 }
 
-/** How many rows a table has. */
+/** The number of rows of a table. */
 export async function count(site: Site, table: Table): Promise<number> {
   const [row] = await sql(site, `select count(*) as n from ${table}`)
   return Number(row?.n)
 }
 
-/** How many rows have been written and deleted, from some time on; what is still to be noted of their use, too. */
+/** A counter of written and deleted rows, after pending last uses are written. Only differences are meaningful. */
 export async function changes(site: Pick<Site, 'orm' | 'writeUses'>): Promise<number> {
   const { em } = site.orm
   await site.writeUses()
@@ -85,16 +85,16 @@ async function countChanges(site: Pick<Site, 'orm'>): Promise<void> {
     )
 }
 
-/** Has the database refuse to write a table in this way; what it returns has it take it again. */
+/** Makes all writes of this kind to a table fail. Returns a function that ends this. */
 export async function refuse(
   site: Site,
-  what: 'insert' | 'update',
+  operation: 'insert' | 'update',
   table: string,
 ): Promise<() => Promise<void>> {
   if (!isPostgres(site.orm.em)) {
     await sql(
       site,
-      `create trigger broken before ${what} on ${table} begin select raise(abort, 'a rule of the database'); end`,
+      `create trigger broken before ${operation} on ${table} begin select raise(abort, 'a rule of the database'); end`,
     )
     return async () => void (await sql(site, 'drop trigger broken'))
   }
@@ -102,12 +102,12 @@ export async function refuse(
     site,
     `create or replace function broken() returns trigger language plpgsql as
        $$ begin raise exception 'a rule of the database'; end $$;
-     create trigger broken before ${what} on ${table} for each statement execute function broken()`,
+     create trigger broken before ${operation} on ${table} for each statement execute function broken()`,
   )
   return async () => void (await sql(site, `drop trigger broken on ${table}`))
 }
 
-/** Everything that is stored, and what is still to be noted of its use. */
+/** All rows of the tables of accounts, after pending last uses are written. */
 export async function dump(site: Site): Promise<Record<string, Row[]>> {
   await site.writeUses()
   const entries = tables.map(
@@ -116,7 +116,7 @@ export async function dump(site: Site): Promise<Record<string, Row[]>> {
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** Takes tables away, as far as the site can see; what it returns brings them back. */
+/** Renames tables, so that statements of the site fail. Returns a function that restores them. */
 export async function hide(site: Site, ...hidden: Table[]): Promise<() => Promise<void>> {
   for (const table of hidden) await sql(site, `alter table ${table} rename to ${table}_hidden`)
   return async () => {
@@ -124,11 +124,11 @@ export async function hide(site: Site, ...hidden: Table[]): Promise<() => Promis
   }
 }
 
-/** Takes the database away under the site's feet: no statement works from now on. */
+/** Makes every further statement of a site fail. */
 export async function cutOff({ orm, database }: Site): Promise<void> {
   if (isPostgres(orm.em)) return database.close()
   const native = await orm.em.getConnection().getNativeClient()
-  // The driver's own client, which MikroORM's widest type does not know.
+  // The client of the driver. MikroORM has no type for it.
   const client = native as { close(): void }
   client.close()
 }

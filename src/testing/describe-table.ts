@@ -1,8 +1,8 @@
 import { type AbstractSqlDriver, DatabaseSchema } from '@mikro-orm/sqlite'
 import type { Site } from './site.ts'
 
-/** What a table is like. */
-export interface TableDescription {
+/** The schema of a table. */
+interface TableDescription {
   readonly columns: readonly string[]
   readonly required: readonly string[]
   readonly primaryKey: readonly string[]
@@ -10,7 +10,7 @@ export interface TableDescription {
   readonly foreignKeys: readonly string[]
 }
 
-/** Describes a table as the database has it. */
+/** Reads the schema of a table from the database. */
 export async function describeTable({ orm }: Pick<Site, 'orm'>, name: string): Promise<TableDescription> {
   const driver = orm.driver as AbstractSqlDriver
   const schema = await DatabaseSchema.create(driver.getConnection(), driver.getPlatform(), orm.config)

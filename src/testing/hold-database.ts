@@ -3,32 +3,32 @@ import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { isPostgres } from '../database/is-postgres.ts'
-import { inWordsOf } from './database.ts'
+import { toPostgres } from './database.ts'
 import { recordStatements } from './record-statements.ts'
 import type { Site } from './site.ts'
 
 /**
- * Writes to the database as another process would, for as long as the test wants: the site goes on reading what was there
- * before, and waits for two seconds at most where it writes itself.
+ * Locks the database against writes, as a long transaction of another process. The site can still read, and waits for
+ * up to two seconds to write.
  */
 export async function holdDatabase(t: TestContext, site: Site) {
   const statements = await recordStatements(t, site.orm)
   const other = isPostgres(site.orm.em) ? await holdTables(site) : holdFile(t, site)
   return {
-    /** Waits until the site has asked for something. */
-    async isAsked(what: RegExp): Promise<void> {
-      while (!statements.some((each) => what.test(each))) await setImmediate()
+    /** Waits until the site has sent a statement. */
+    async isAsked(pattern: RegExp): Promise<void> {
+      while (!statements.some((each) => pattern.test(each))) await setImmediate()
     },
-    /** Writes something, and lets the site go on. */
+    /** Runs a statement and commits, which releases the locks. */
     release: (statement: string, ...values: unknown[]): Promise<void> => other.release(statement, values),
   }
 }
 
-interface Other {
+interface Transaction {
   release(statement: string, values: unknown[]): Promise<void>
 }
 
-function holdFile(t: TestContext, { config }: Site): Other {
+function holdFile(t: TestContext, { config }: Site): Transaction {
   const other = new Database(join(config.dataDir, 'site.sqlite'))
   t.after(() => void other.close())
   other.exec('begin immediate')
@@ -44,15 +44,15 @@ interface Pool {
   connect(): Promise<{ query(text: string): Promise<unknown>; release(): void }>
 }
 
-async function holdTables({ orm }: Site): Promise<Other> {
-  // The driver's own client, which MikroORM's widest type does not know.
+async function holdTables({ orm }: Site): Promise<Transaction> {
+  // The client of the driver. MikroORM has no type for it.
   const pool = (await orm.em.getConnection().getNativeClient()) as unknown as Pool
   const other = await pool.connect()
   await other.query('begin')
   await other.query('lock table users, sessions, user_tokens, devices, events, attempts in exclusive mode')
   return {
     async release(statement, values) {
-      await other.query(inWordsOf(orm, statement, values))
+      await other.query(toPostgres(orm, statement, values))
       await other.query('commit')
       other.release()
     },

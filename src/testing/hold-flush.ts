@@ -1,13 +1,13 @@
 import type { Site } from './site.ts'
 
-/** A request that is about to write what its handler has changed. */
-export interface HeldFlush {
-  /** When it is. */
+/** A held flush of a request. */
+interface HeldFlush {
+  /** Resolves when the flush starts. */
   readonly begun: Promise<void>
   release(): void
 }
 
-/** Makes a database of which each call of what it returns holds the next flush, before anything is locked or written. */
+/** Returns a function that holds the next flush of a site, before it locks or writes anything. */
 export function flushHolder({ orm }: Site): () => HeldFlush {
   let next: { begun(): void; released: Promise<void> } | undefined
   orm.em.getEventManager().registerSubscriber({

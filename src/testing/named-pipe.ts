@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const { O_RDONLY, O_NONBLOCK } = constants
 
-/** A pipe whose reader reads when it is told to, and not before. */
+/** A named pipe that is read only on request. */
 export class NamedPipe {
   readonly path: string
   readonly #buffer = Buffer.alloc(1 << 20)
@@ -20,13 +20,13 @@ export class NamedPipe {
     this.#reader = openSync(this.path, O_RDONLY | O_NONBLOCK)
   }
 
-  /** All that is there now. */
+  /** Reads all available data. */
   read(): string {
     let all = ''
     for (;;) {
-      const some = this.#some()
-      if (some === '') return all
-      all += some
+      const chunk = this.#chunk()
+      if (chunk === '') return all
+      all += chunk
     }
   }
 
@@ -35,8 +35,8 @@ export class NamedPipe {
     this.#reader = undefined
   }
 
-  #some(): string {
-    if (this.#reader === undefined) throw new Error('Nobody reads this pipe.')
+  #chunk(): string {
+    if (this.#reader === undefined) throw new Error('This pipe is closed.')
     try {
       return this.#buffer.toString('latin1', 0, readSync(this.#reader, this.#buffer))
     } catch (error) {

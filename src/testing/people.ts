@@ -8,23 +8,23 @@ import type { Visitor } from './visitor.ts'
 
 export { password } from './password.ts'
 
-/** A site as people see it, in this process or another. */
+/** A site in this process or another one. */
 export type Visited = Pick<Site, 'visitor'>
 
-/** Somebody with an account. */
+/** A user. */
 export interface Person {
   readonly id: string
   readonly name: string
   readonly email: string
 }
 
-/** What the API takes to create an account. */
+/** The body of `POST /users`. */
 export function registration(name: string, changes: object = {}): Record<string, unknown> {
   const email = `${name.toLowerCase()}@example.com`
   return { name, email, password, confirmPassword: password, ...changes }
 }
 
-/** Creates an account by the API, which signs nobody in. */
+/** Creates an account by the API, without signing in. */
 export async function signUp(site: Visited, name = 'Ada', changes: object = {}): Promise<Person> {
   const answer = await site.visitor().json('/users', registration(name, changes))
   assert.equal(answer.status, 201, answer.text)
@@ -32,7 +32,7 @@ export async function signUp(site: Visited, name = 'Ada', changes: object = {}):
   return { id: String(id), name, email: String(email) }
 }
 
-/** Somebody signed in by the form. */
+/** Signs in by the form, and returns the visitor with the session. */
 export async function signIn(
   site: Visited,
   { email }: Pick<Person, 'email'>,
@@ -44,34 +44,34 @@ export async function signIn(
   return visitor
 }
 
-/** The header for a password. */
+/** The header for Basic authentication. */
 export function basic({ email }: Pick<Person, 'email'>, secret = password): { authorization: string } {
   return { authorization: `Basic ${Buffer.from(`${email}:${secret}`).toString('base64')}` }
 }
 
-/** The header for a token of either kind. */
+/** The header for a token or a JWT. */
 export function bearer(token: string): { authorization: string } {
   return { authorization: `Bearer ${token}` }
 }
 
-/** A new opaque token. */
+/** Creates an API token. */
 export async function takeToken(site: Visited, person: Pick<Person, 'email'>): Promise<string> {
   const { record } = await site.visitor().post('/login', basic(person))
   return String(record.value)
 }
 
-/** A new signed token. */
+/** Creates a JWT. */
 export async function takeJWT(site: Visited, person: Pick<Person, 'email'>): Promise<string> {
   const { record } = await site.visitor().post('/login?as=jwt', basic(person))
   return String(record.token)
 }
 
-/** The keys of the site, with a clock of the test's. */
+/** The JWT keys of a site, with the clock of a test. */
 export function keysOf({ config }: Site, now = Date.now): JWTKeys {
   return new JWTKeys({ ...config.jwtKeys, issuer: 'koa-authenticators', audience: 'koa-authenticators', now })
 }
 
-/** Somebody who runs the site. */
+/** Creates an admin. */
 export async function addAdmin({ orm }: Site, name = 'Grace'): Promise<Person> {
   const email = `${name.toLowerCase()}@example.com`
   const em = orm.em.fork()

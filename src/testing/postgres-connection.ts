@@ -1,6 +1,6 @@
 import { type AbstractSqlConnection, MikroORM } from '@mikro-orm/sqlite'
 
-/** One connection to a PostgreSQL, beside every site. Nobody has to close it. */
+/** A connection to a PostgreSQL server. It closes when the process exits. */
 export async function connectTo(databaseUrl: string): Promise<AbstractSqlConnection> {
   const { postgres } = await import('../database/postgres/postgres.ts')
   const { options } = postgres(databaseUrl)
@@ -12,6 +12,6 @@ export async function connectTo(databaseUrl: string): Promise<AbstractSqlConnect
     driverOptions: { ...Object(options.driverOptions), allowExitOnIdle: true, idleTimeoutMillis: 0 },
     debug: false,
   } as object)
-  // Both drivers speak SQL.
+  // Both drivers are SQL drivers.
   return orm.em.getConnection() as AbstractSqlConnection
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { findPrograms, handOver, run, start } from './postgres-programs.ts'
+import { changeOwner, findPrograms, run, start } from './postgres-programs.ts'
 
 const settings = {
   listen_addresses: '127.0.0.1',
@@ -16,22 +16,22 @@ const settings = {
   max_connections: '400',
   autovacuum: 'off',
 }
-// Where nothing has to outlive the tests.
-const careless = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+// Faster, without durability.
+const notDurable = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
-// Those that the last one has left behind go by themselves.
-const longestRest = 10_000
+// Processes of a killed server may run for some seconds, and block the next start. In milliseconds.
+const longestStart = 10_000
 
-/** Starts one on a free port. One that is careful writes to the disk before it says so, as PostgreSQL does by itself. */
-export async function startPostgres({ isCareful = false } = {}): Promise<PostgresServer> {
+/** Starts a PostgreSQL server on a free port. If `isDurable`, it syncs each commit to the disk. */
+export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-postgres-'))
   try {
-    await handOver(folder)
+    await changeOwner(folder)
     const { initdb, postgres } = await findPrograms(folder)
     const password = randomBytes(12).toString('base64url')
     await makeCluster(folder, initdb, password)
     const port = await freePort()
-    const all = { ...settings, ...(!isCareful && careless), port }
+    const all = { ...settings, ...(!isDurable && notDurable), port }
     const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const server = new PostgresServer({
       folder,
@@ -49,12 +49,12 @@ export async function startPostgres({ isCareful = false } = {}): Promise<Postgre
 interface Cluster {
   readonly folder: string
   readonly url: string
-  readonly command: readonly [program: string, words: string[]]
+  readonly command: readonly [program: string, args: string[]]
 }
 
-/** A PostgreSQL for tests, with data in a temporary folder. */
+/** A PostgreSQL server with its data in a temporary folder. */
 export class PostgresServer {
-  /** Of a database that is always there, as somebody who may make others. */
+  /** The URL of the database `postgres`, as a superuser. */
   readonly url: string
   readonly #cluster: Cluster
   #process: ChildProcess | undefined
@@ -64,11 +64,11 @@ export class PostgresServer {
     this.#cluster = cluster
   }
 
-  /** Starts it, on what it has left behind if it ran before, and waits until it is ready. */
+  /** Starts the server, and waits until it is ready. */
   async start(): Promise<void> {
-    const [program, words] = this.#cluster.command
-    for (const deadline = performance.now() + longestRest; ; await sleep(50)) {
-      const process = start(program, words)
+    const [program, args] = this.#cluster.command
+    for (const deadline = performance.now() + longestStart; ; await sleep(50)) {
+      const process = start(program, args)
       try {
         await untilReady(process)
         this.#process = process
@@ -79,7 +79,7 @@ export class PostgresServer {
     }
   }
 
-  /** Ends it: on SIGINT it says goodbye to everybody, on SIGQUIT and SIGKILL it has to recover when it starts again. */
+  /** Stops the server. SIGINT is a fast shutdown. SIGQUIT and SIGKILL make it recover at the next start. */
   async end(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void> {
     const { process } = this
     if (process.exitCode !== null || process.signalCode !== null) return
@@ -88,19 +88,18 @@ export class PostgresServer {
     await ended
   }
 
-  /** Stops the clock for it: all its processes, which answer nothing and close nothing. */
+  /** Pauses all processes of the server. */
   freeze(): Promise<void> {
     return this.#signalAll('SIGSTOP')
   }
 
-  /** Lets it go on. */
+  /** Resumes the processes. */
   thaw(): Promise<void> {
     return this.#signalAll('SIGCONT')
   }
 
-  /** Stops it, and takes everything away. */
+  /** Stops the server and deletes its data. */
   async stop(): Promise<void> {
-    // Whatever state it is in: it waits for nobody, and nothing has to be written any more.
     await this.end('SIGQUIT')
     await rm(this.#cluster.folder, { recursive: true, force: true })
   }
@@ -111,7 +110,7 @@ export class PostgresServer {
   }
 
   async #signalAll(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
-    // First the one who makes the others.
+    // The parent first, so that it starts no further child.
     this.process.kill(signal)
     const { stdout } = await promisify(execFile)('pgrep', ['-P', String(this.process.pid)])
     for (const pid of stdout.trim().split('\n')) process.kill(Number(pid), signal)
@@ -121,29 +120,29 @@ export class PostgresServer {
 async function makeCluster(folder: string, initdb: string, password: string): Promise<void> {
   const passwordFile = join(folder, 'password')
   await writeFile(passwordFile, password)
-  await handOver(passwordFile)
+  await changeOwner(passwordFile)
   await run(initdb, [
     ...['--pgdata', join(folder, 'data'), '--username', 'postgres'],
     ...['--pwfile', passwordFile, '--auth', 'scram-sha-256'],
-    // Letters in another order than that of their bytes, so that nothing hangs on it unnoticed.
+    // A collation that differs from the byte order, so that tests find a dependency on it.
     ...['--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en-US', '--encoding', 'UTF8'],
     '--no-sync',
   ])
 }
 
 async function untilReady(server: ChildProcess): Promise<void> {
-  const said: string[] = []
-  if (!server.stderr) throw new Error('PostgreSQL has nowhere to say that it is ready.')
+  const log: string[] = []
+  if (!server.stderr) throw new Error('PostgreSQL was started without a pipe for its log.')
   const lines = createInterface(server.stderr)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   lines.on('line', (line) => {
-    said.push(line)
+    log.push(line)
     if (line.includes('database system is ready to accept connections')) resolve()
   })
-  server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${said.join('\n')}`)))
+  server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log.join('\n')}`)))
   await promise
-  said.length = 0
-  lines.on('line', () => (said.length = 0))
+  log.length = 0
+  lines.on('line', () => (log.length = 0))
 }
 
 async function freePort(): Promise<number> {
@@ -151,6 +150,6 @@ async function freePort(): Promise<number> {
   await once(server, 'listening')
   const address = server.address()
   server.close()
-  if (typeof address !== 'object' || !address) throw new Error('A port has no number.')
+  if (typeof address !== 'object' || !address) throw new Error('The port is unknown.')
   return address.port
 }

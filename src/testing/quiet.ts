@@ -1,6 +1,6 @@
 import { availableParallelism, loadavg } from 'node:os'
 
-/** So many seconds of a machine that has nothing else to do, in seconds of this one. */
+/** Scales a time limit, in seconds, by the load of the machine. */
 export function quiet(seconds: number): number {
   const [load = 0] = loadavg()
   return seconds * Math.max(1, load / availableParallelism())

@@ -8,11 +8,11 @@ interface Pool {
   readonly _clients: readonly unknown[]
 }
 
-/** Every statement that the database is asked for this ORM until the test ends, whoever asked it and when. */
+/** Records all statements of an ORM until the test ends. */
 export async function recordStatements(t: TestContext, orm: MikroORM): Promise<string[]> {
   if (!isPostgres(orm.em)) return recordOfSqlite(t, orm)
   const statements: string[] = []
-  // The driver's own client, which MikroORM's widest type does not know.
+  // The client of the driver. MikroORM has no type for it.
   const pool = (await orm.em.getConnection().getNativeClient()) as unknown as Pool
   const { query } = pool.Client.prototype
   t.mock.method(
@@ -20,18 +20,18 @@ export async function recordStatements(t: TestContext, orm: MikroORM): Promise<s
     'query',
     function (this: unknown, question: unknown, ...more: unknown[]) {
       const text = textOf(question)
-      // Where a transaction begins and ends, and what holds of a connection, is no part of it.
-      const isAround = /^\s*(begin|commit|rollback|set |select pg_advisory)/.test(text)
-      if (!pool._clients.includes(this) || isAround) return query.call(this, question, ...more)
-      const note = () => statements.push(text.replaceAll('"', '`'))
-      // What may have to wait for a lock is asked when it is sent; what has only been sent may yet be read too late.
-      const tell = more.at(-1)
-      if (isRead(text) && typeof tell === 'function')
-        return query.call(this, question, ...more.slice(0, -1), (...answer: unknown[]) => {
-          note()
-          tell(...answer)
+      // Transaction control and settings of a connection are left out.
+      const isControl = /^\s*(begin|commit|rollback|set |select pg_advisory)/.test(text)
+      if (!pool._clients.includes(this) || isControl) return query.call(this, question, ...more)
+      const record = () => statements.push(text.replaceAll('"', '`'))
+      // A read is recorded with its result, because until then it can see later writes. Others may wait for a lock.
+      const callback = more.at(-1)
+      if (isRead(text) && typeof callback === 'function')
+        return query.call(this, question, ...more.slice(0, -1), (...result: unknown[]) => {
+          record()
+          callback(...result)
         })
-      note()
+      record()
       return query.call(this, question, ...more)
     },
   )

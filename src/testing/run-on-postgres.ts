@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { startPostgres } from './postgres-server.ts'
 
-// Everything that asks a database, on PostgreSQL: on the server that TEST_DATABASE_URL names, whose user may make
-// databases, or on one that is started for this and taken away again. Files that are named are run instead of all.
+// Runs the tests of the database on PostgreSQL, or only the test files in the arguments. Uses the server at
+// TEST_DATABASE_URL, whose user must be able to create databases, or starts a temporary one.
 const suites = [
   'src/{commands,database,features,http,site,testing,throttle,users}/**/!(*.faults).test.ts',
   'src/purge.test.ts',
@@ -26,7 +26,7 @@ const tests = spawn(
   [...options, '--test-concurrency=3', ...(named.length > 0 ? named : suites)],
   { stdio: 'inherit', env: { ...process.env, TEST_DATABASE_URL: given ?? server?.url } },
 )
-// Whoever stops this stops the tests, and the server goes in any case.
+// The server stops after the tests.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
 const [code] = await once(tests, 'exit')
 await server?.stop()

@@ -9,28 +9,27 @@ import { isOnPostgres, makeDatabase, type TestDatabase } from './test-database.t
 import { Visitor } from './visitor.ts'
 
 const root = join(import.meta.dirname, '../..')
-// Dozens of starts need not compile the same files again.
-const compiled = join(root, 'node_modules/.cache/node')
+const compileCache = join(root, 'node_modules/.cache/node')
 
 interface Test {
   after(run: () => Promise<void>): void
 }
 
-/** How a process ended. */
+/** The exit code and the output of a process. */
 export interface Ending {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A folder for one test. */
+/** Creates a folder, and deletes it after the test. */
 export async function temporaryFolder(test: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
   test.after(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** Runs the server as an operator does, with these variables and none of ours but the path. */
+/** Runs the server in a process with these environment variables. */
 export function runServer(
   test: Test,
   variables: Record<string, string>,
@@ -38,9 +37,14 @@ export function runServer(
 ) {
   const child = spawn(node, [...options, join(site, 'src/start.js'), 'server'], {
     cwd,
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compiled, BCRYPT_COST: '4', PORT: '0', ...variables },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: compileCache,
+      BCRYPT_COST: '4',
+      PORT: '0',
+      ...variables,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // One that should have ended and did not fails its test, and does not hang it.
     timeout: 60_000,
     killSignal: 'SIGKILL',
   })
@@ -58,7 +62,7 @@ export function runServer(
 
 const databases = new Map<string, Promise<TestDatabase>>()
 
-/** The variables for the database of a folder: on PostgreSQL one that goes with it, as a file in it would, and is found again. */
+/** The variables for the database of a folder. On PostgreSQL each folder has one database. */
 export async function databaseFor(
   test: Test,
   { DATA_DIR = '', DATABASE_URL }: Record<string, string>,
@@ -75,7 +79,7 @@ export async function databaseFor(
 
 type Entry = Record<string, unknown>
 
-/** Starts a server, and waits until it listens. */
+/** Starts the server in a process, and waits until it listens. */
 export async function startServer(test: Test, variables: Record<string, string>, { site = root } = {}) {
   const { child, ended } = runServer(
     test,
@@ -83,20 +87,20 @@ export async function startServer(test: Test, variables: Record<string, string>,
     { site },
   )
   const log: Entry[] = []
-  const said = new EventEmitter()
+  const messages = new EventEmitter()
   createInterface(child.stdout).on('line', (line) => {
     const entry: Entry = JSON.parse(line)
     log.push(entry)
-    said.emit(`said ${entry.msg}`, entry)
+    messages.emit(`log ${entry.msg}`, entry)
   })
-  /** The first line of the log with that message, as soon as there is one. */
+  /** Waits for the first log entry with this message. */
   const says = async (message: string): Promise<Entry> => {
     const before = log.find(({ msg }) => msg === message)
-    const silent = ended.then(({ stderr }) =>
-      Promise.reject(new Error(`It never said "${message}". ${stderr}`)),
+    const failed = ended.then(({ stderr }) =>
+      Promise.reject(new Error(`The process ended without logging "${message}". ${stderr}`)),
     )
-    silent.catch(() => {})
-    return before ?? (await Promise.race([once(said, `said ${message}`), silent]))[0]
+    failed.catch(() => {})
+    return before ?? (await Promise.race([once(messages, `log ${message}`), failed]))[0]
   }
   const { url } = await says('listening')
   const secrets = new Set<string>()

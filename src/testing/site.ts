@@ -17,21 +17,21 @@ import { password } from './password.ts'
 import { makeDatabase, type TestDatabase } from './test-database.ts'
 import { Visitor } from './visitor.ts'
 
-/** The site as it ships, on a free port and a database of its own. */
+/** A running site with its own port and database. */
 export interface Site {
   readonly url: string
   readonly orm: MikroORM
   readonly config: Config
   readonly database: TestDatabase
   readonly uses: SiteUses
-  /** Writes down what has been noted of the use of sessions and tokens by now, which happens by itself a second later. */
+  /** Writes the pending last uses of sessions and tokens now. */
   writeUses(): Promise<void>
-  /** Every line of the log so far. */
+  /** The lines of the log. */
   readonly log: string[]
   readonly lifecycle: { isDraining: boolean }
-  /** What was handed out and must never be repeated: in the end, no line of the log may hold any of it. */
+  /** The secrets that were issued. At the end no line of the log may contain one. */
   readonly secrets: Set<string>
-  /** Somebody new, or somebody who brings the identifier of a session. */
+  /** A new visitor, optionally with a session cookie. */
   visitor(session?: string): Visitor
 }
 
@@ -39,7 +39,7 @@ interface Test {
   after(run: () => Promise<void>): void
 }
 
-/** Starts the site for one test, or one group of tests, and takes it away afterwards. */
+/** Starts the site until the test or the group of tests ends. */
 export async function startSite(test: Test, environment: Record<string, string> = {}): Promise<Site> {
   const dataDir = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
   const database = await makeDatabase(dataDir)
@@ -85,7 +85,7 @@ export async function startSite(test: Test, environment: Record<string, string> 
   return { url, orm, config, database, uses, writeUses, log, lifecycle, secrets, visitor }
 }
 
-/** Whatever was done, the log is one JSON object a line, and tells nothing that opens a door. */
+/** Asserts that each line of the log is a JSON object without a secret. */
 function assertKeepsSecrets(log: readonly string[], secrets: ReadonlySet<string>): void {
   for (const line of log) {
     assert.match(line, /^\{[^\n]*\}\n$/)

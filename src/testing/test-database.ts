@@ -10,15 +10,15 @@ import { connectTo } from './postgres-connection.ts'
 
 const server = process.env.TEST_DATABASE_URL
 
-/** Whether the tests run on PostgreSQL: on the server that `TEST_DATABASE_URL` names, where they may make databases. */
+/** Whether the tests run on PostgreSQL, on the server at `TEST_DATABASE_URL`. */
 export const isOnPostgres = server !== undefined
 
-/** For a test that is about SQLite itself: skipped on PostgreSQL, for this reason. */
+/** Options of a test that is skipped on PostgreSQL, with the reason. */
 export function onlySqlite(reason: string): { skip: string | false } {
   return { skip: isOnPostgres && `SQLite only: ${reason}` }
 }
 
-/** For a test that is about PostgreSQL itself: `npm run postgres` runs it. */
+/** Options of a test that is skipped on SQLite. */
 export const onlyPostgres: { skip: string | false } = {
   skip: !isOnPostgres && 'PostgreSQL only: npm run postgres',
 }
@@ -26,33 +26,33 @@ export const onlyPostgres: { skip: string | false } = {
 /** A database for one test. */
 export interface TestDatabase {
   readonly url: string
-  /** Shuts everybody out, those who are connected too. Of PostgreSQL only. */
+  /** Closes all connections and refuses new ones. PostgreSQL only. */
   close(): Promise<void>
-  /** Lets them in again. */
+  /** Accepts connections again. */
   open(): Promise<void>
-  /** Does away with it, whoever is connected. */
+  /** Deletes the database, even with open connections. */
   drop(): Promise<void>
 }
 
-/** A new database: a file in this folder, or a copy of the template on the server. */
+/** Creates a migrated database: a file in this folder, or a copy of the template on the server. */
 export async function makeDatabase(folder: string): Promise<TestDatabase> {
   if (!isOnPostgres) {
     await copyFile(await templateFile(), join(folder, 'site.sqlite'))
     return fileIn(folder)
   }
   const template = await templateName()
-  // Of what is small, a copy of its files is made fastest.
+  // A copy of the files is the fastest way for a small database.
   return makeOnServer(`template ${template} strategy file_copy`)
 }
 
-/** A new database on the server, with nothing in it. */
+/** Creates an empty database on the server. */
 export function makeEmptyDatabase(): Promise<TestDatabase> {
   return makeOnServer('template template0')
 }
 
-async function makeOnServer(how: string): Promise<TestDatabase> {
+async function makeOnServer(options: string): Promise<TestDatabase> {
   const name = `koa_test_${randomBytes(8).toString('hex')}`
-  await onServer(`create database ${name} ${how}`)
+  await onServer(`create database ${name} ${options}`)
   return {
     url: urlOf(name),
     async close() {
@@ -85,21 +85,21 @@ async function makeTemplateFile(): Promise<string> {
 function fileIn(folder: string): TestDatabase {
   return {
     url: `sqlite:${join(folder, 'site.sqlite')}`,
-    close: () => Promise.reject(new Error('Nobody is connected to a file.')),
+    close: () => Promise.reject(new Error('A file has no server to close its connections.')),
     open: async () => {},
-    // The folder goes, and the file with it.
+    // The file is deleted with its folder.
     drop: async () => {},
   }
 }
 
-/** Runs a statement on the server, beside all databases. */
+/** Runs a statement in the database `postgres`. */
 export async function onServer(statement: string): Promise<void> {
   await (await connection()).execute(statement)
 }
 
 let template: Promise<string> | undefined
 
-// Migrated once for all: it is called by what the migrations are.
+// Migrated once. Its name contains a digest of the migrations.
 function templateName(): Promise<string> {
   template ??= makeTemplate()
   return template
@@ -110,7 +110,7 @@ async function makeTemplate(): Promise<string> {
   const migrations = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
   const name = `koa_template_${hash('sha256', migrations.join()).slice(0, 16)}`
   const admin = await connection()
-  // Only one process makes it, and the others wait: a lock of a connection, of which there is one here.
+  // One process creates the template, and the others wait for the lock of its connection.
   await admin.execute('select pg_advisory_lock(1)')
   try {
     const found = await admin.execute(`select 1 from pg_database where datname = '${name}'`)

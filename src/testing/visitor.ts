@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { type OutgoingHttpHeaders as Headers, type IncomingMessage, request } from 'node:http'
 import { type Answer, assertPromises } from './promises.ts'
 
-/** What a visitor needs to know of a site. */
+/** The site of a visitor. */
 interface Address {
   readonly url: string
-  /** Where what must never be written down is noted. */
+  /** Collects issued secrets, which must not appear in responses or logs. */
   readonly secrets: Set<string>
 }
 
-/** A browser, as far as a test needs one: it keeps cookies, follows no redirect, and checks every answer's promises. */
+/** An HTTP client with cookies. It follows no redirect, and checks the promises of every response. */
 export class Visitor {
   readonly cookies = new Map<string, string>()
   readonly #site: Address
@@ -19,22 +19,22 @@ export class Visitor {
     if (session !== undefined) this.cookies.set('session', session)
   }
 
-  /** The identifier in the session's cookie. */
+  /** The session id in the cookie. */
   get session(): string | undefined {
     return this.cookies.get('__Host-session') ?? this.cookies.get('session')
   }
 
-  /** Asks as a program does, which takes anything. */
+  /** Sends a GET request as an API client. */
   get(path: string, headers?: Headers): Promise<Answer> {
     return this.send('GET', path, headers)
   }
 
-  /** Asks as a browser does, which prefers HTML. */
+  /** Sends a GET request as a browser, which prefers HTML. */
   page(path: string, headers?: Headers): Promise<Answer> {
     return this.send('GET', path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers })
   }
 
-  /** Posts nothing. */
+  /** Sends a POST request without a body. */
   post(path: string, headers?: Headers): Promise<Answer> {
     return this.send('POST', path, headers)
   }
@@ -53,14 +53,14 @@ export class Visitor {
     return this.open(method, path, { ...length, ...headers }).end(body)
   }
 
-  /** Starts a request whose body comes later; `begun` when the server has it in hand. */
+  /** Starts a request whose body is sent later. `begun` resolves when the server handles it. */
   open(method: string, path: string, headers: Headers = {}) {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const outgoing = request(this.#site.url + path, {
       method,
       headers: { ...(cookie && { cookie }), ...headers },
     })
-    // Whoever awaits these hears of a connection that breaks; whoever does not has not asked.
+    // A caller may ignore one of these promises.
     const begun = once(outgoing, 'continue')
     begun.catch(() => {})
     const answered = once(outgoing, 'response')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { quiet } from './quiet.ts'
 
-/** Asserts that it takes less than so many seconds of a quiet machine. */
+/** Asserts that work takes less than this many seconds, scaled by the load of the machine. */
 export async function within<Result>(seconds: number, work: Promise<Result>): Promise<Result> {
   const start = performance.now()
   const result = await work
@@ -10,8 +10,8 @@ export async function within<Result>(seconds: number, work: Promise<Result>): Pr
   return result
 }
 
-/** Waits until it is so, for five seconds of a quiet machine at most. */
-export async function soon(isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + quiet(5) * 1000; !(await isSo()); )
+/** Waits until a condition is true, for up to five seconds, scaled by the load of the machine. */
+export async function soon(isTrue: () => Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + quiet(5) * 1000; !(await isTrue()); )
     assert.ok(performance.now() < end, 'not within five seconds')
 }

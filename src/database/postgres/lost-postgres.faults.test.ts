@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { after, describe, type TestContext, test } from 'node:test'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
-import { poolSize, startLoadedSite } from '../../testing/faults/loaded-site.ts'
 import { until } from '../../testing/faults/until.ts'
 import { connectTo } from '../../testing/postgres-connection.ts'
 import { type PostgresServer, startPostgres } from '../../testing/postgres-server.ts'
+import { poolSize, startLoadedSite } from './loaded-site.ts'
 
 let started: Promise<PostgresServer> | undefined
 
 /** One server for all tests, which syncs every commit to the disk. */
 function durablePostgres(): Promise<PostgresServer> {
-  started ??= startPostgres({ isCareful: true })
+  started ??= startPostgres({ isDurable: true })
   return started
 }
 

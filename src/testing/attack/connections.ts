@@ -1,7 +1,4 @@
-/**
- * The long form of the tests beside it, of what clients do to connections: `npm run attack`, on a machine that does nothing else
- * meanwhile. It takes minutes, and measures what a test may only count.
- */
+// Measures connections under attack, for minutes: `npm run attack` on an idle machine.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -16,7 +13,7 @@ import { startServer, temporaryFolder } from '../server-process.ts'
 const host = 'Host: localhost\r\n'
 
 describe('connections under attack', () => {
-  test('N6: a request that never ends holds up the end for ten seconds at most', async (t) => {
+  test('N6: a request that never ends delays the shutdown for at most ten seconds', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
     const stuck = open(server.url)
     await once(stuck, 'connect')
@@ -32,7 +29,7 @@ describe('connections under attack', () => {
     assert.ok(seconds < 10)
   })
 
-  test('N9: five thousand idle connections, and ten thousand that hang up', async (t) => {
+  test('N9: serves requests with five thousand idle connections, and after ten thousand aborted ones', async (t) => {
     const variables = { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off', ...watched }
     const server = await startServer(t, variables)
     const { open: doorsOpen, reading, writing } = await doors(server)
@@ -41,13 +38,13 @@ describe('connections under attack', () => {
     t.after(async () => {
       for (const socket of idle) socket.destroy()
     })
-    // No network may have more than a thousand.
+    // The limit of a network is a thousand.
     while (idle.length < 5000)
       idle.push(...(await openMany(server.url, 100, `127.0.0.${2 + (idle.length % 1000) / 100}`)))
     await until('all are accepted', () => openFiles(server.child.pid) >= before.files + 5000)
     await assertAnswers(isFine, doorsOpen, reading, writing)
     for (const socket of idle) socket.destroy()
-    await until('all are forgotten', () => openFiles(server.child.pid) <= before.files)
+    await until('all are closed', () => openFiles(server.child.pid) <= before.files)
 
     const bytes = `POST /login HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{`
     for (let batch = 0; batch < 100; batch += 1) {
@@ -55,16 +52,16 @@ describe('connections under attack', () => {
       for (const socket of sockets) await new Promise((sent) => socket.write(bytes, sent))
       for (const [i, socket] of sockets.entries()) i % 2 === 0 ? socket.destroy() : socket.resetAndDestroy()
     }
-    await until('all are forgotten', () => openFiles(server.child.pid) <= before.files)
+    await until('all are closed', () => openFiles(server.child.pid) <= before.files)
     await assertAnswers(isFine, doorsOpen, reading)
-    const complaints = server.log.filter(({ level }) => Number(level) >= 40)
-    assert.deepEqual(complaints, [])
+    const warnings = server.log.filter(({ level }) => Number(level) >= 40)
+    assert.deepEqual(warnings, [])
     const { heap } = await look(server)
     t.diagnostic(`${before.heap} MB before, ${heap} MB after`)
     assert.ok(heap < before.heap + 20)
   })
 
-  test('I6: slow clients are cut within the limits as they ship', async (t) => {
+  test('I6: closes slow connections within the default limits', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
     const cut = async (begin: string, byte: string) => {
       const socket = open(server.url)
@@ -89,7 +86,7 @@ describe('connections under attack', () => {
     for (const [i, most] of [13, 13, 33, 10].entries()) assert.ok((seconds[i] ?? 99) < most)
   })
 
-  test('K10: fifty uploads without an end, for five seconds', async (t) => {
+  test('K10: bounds the heap during fifty endless uploads for five seconds', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), ...watched })
     const before = await look(server)
     const begin = `POST /users HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 9999999999\r\n\r\n`

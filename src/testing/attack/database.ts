@@ -1,7 +1,4 @@
-/**
- * The long form of the tests beside it, of what happens to the database: `npm run attack`, on a machine that does nothing else
- * meanwhile. It takes minutes, and measures what a test may only count.
- */
+// Measures failures of the database, for minutes: `npm run attack` on an idle machine.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -16,12 +13,12 @@ import { registration, signIn, signUp } from '../people.ts'
 import { runServer, startServer, temporaryFolder } from '../server-process.ts'
 
 describe('the database under attack', () => {
-  test('N5: twenty times killed, nothing acknowledged lost', async (t) => {
+  test('N5: loses no acknowledged write when it is killed twenty times', async (t) => {
     const acknowledged = await killAgainAndAgain(t, await temporaryFolder(t), 20)
     t.diagnostic(`${acknowledged} acknowledged`)
   })
 
-  test('N12: killed in front of every statement of the migrations, and completed by the next start', async (t) => {
+  test('N12: completes a migration that was killed before any of its statements', async (t) => {
     const folder = await temporaryFolder(t)
     const options = [
       '--conditions=@koa-authenticators/source',
@@ -41,7 +38,7 @@ describe('the database under attack', () => {
     assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
   })
 
-  test('N2, N3: ten seconds of a locked database, a hundred who write, and the event loop turns', async (t) => {
+  test('N2, N3: keeps the event loop responsive while a hundred clients write to a locked database for ten seconds', async (t) => {
     const folder = await temporaryFolder(t)
     const server = await startServer(t, { DATA_DIR: folder, THROTTLE: 'off', ...watched })
     const { ada, open: doorsOpen, reading, writing } = await doors(server)
@@ -81,7 +78,7 @@ describe('the database under attack', () => {
     assert.ok(performance.now() - start < 5000)
   })
 
-  test('N4: a disk of two megabytes runs full, and has room again', {
+  test('N4: recovers after a full disk of two megabytes', {
     skip: process.getuid?.() !== 0 && 'needs root, to mount it',
   }, async (t) => {
     const folder = await temporaryFolder(t)
@@ -112,16 +109,16 @@ describe('the database under attack', () => {
     }
   })
 
-  test('E6: five hundred sessions that end while they are at work stay ended', async (t) => {
+  test('E6: keeps five hundred sessions ended that end during a request', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' })
     const ada = await signUp(server)
-    // The form's answer leaves a notice in the session.
+    // The form writes a notice to the session.
     for (let rounds = 0; rounds < 50; rounds += 1) {
       const ten = Array.from({ length: 10 }, async () => {
         const here = await signIn(server, ada)
         const { session } = here
-        const atWork = server.visitor(session).form('/account/name', { name: 'Ada King' })
-        const [{ status }] = await Promise.all([here.post('/logout'), atWork])
+        const running = server.visitor(session).form('/account/name', { name: 'Ada King' })
+        const [{ status }] = await Promise.all([here.post('/logout'), running])
         assert.equal(status, 204)
         assert.equal((await server.visitor(session).get('/me')).status, 401)
       })

@@ -1,7 +1,4 @@
-/**
- * Floods of connections, which take a minute and ten thousand open files: `npm run attack`. The tests in `src/http` show
- * the same with small limits.
- */
+// Floods of connections: `npm run attack`. Needs a minute and ten thousand open files. `src/http` tests small limits.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -14,7 +11,7 @@ const host = 'Host: localhost\r\n'
 
 describe('many connections', () => {
   for (const isReading of [true, false]) {
-    test(`P6: 4,000 connections with 32 pipelined requests each, in a heap of 256 MB, read: ${isReading}`, async (t) => {
+    test(`P6: serves others during 4,000 connections with 32 pipelined requests each, in a heap of 256 MB, read: ${isReading}`, async (t) => {
       const variables = { DATA_DIR: await temporaryFolder(t), NODE_OPTIONS: '--max-old-space-size=256' }
       const server = await startServer(t, variables)
       const sockets: Socket[] = []
@@ -41,7 +38,7 @@ describe('many connections', () => {
     })
   }
 
-  test('P7: one address opens all connections with half of a header', async (t) => {
+  test('P7: serves others while one address opens connections with incomplete headers', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
     const sockets = new Set<Socket>()
     const statuses: (number | undefined)[] = []

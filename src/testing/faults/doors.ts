@@ -14,7 +14,7 @@ import type { Answer } from '../promises.ts'
 
 type Doors = Record<string, () => Promise<Answer>>
 
-/** Somebody who has everything that one can have, and all that there is to try, by what it needs of the database. */
+/** Signs up a user with a session, a token and a JWT. Returns requests, grouped by their use of the database. */
 export async function doors(site: Visited, name = 'Ada') {
   const person = await signUp(site, name)
   const ada = await signIn(site, person)
@@ -48,17 +48,16 @@ export async function doors(site: Visited, name = 'Ada') {
     'POST /login by Basic': () => site.visitor().post('/login', basic(person)),
     'POST /users': () => site.visitor().json('/users', newcomer()),
     'POST /users by form': () => site.visitor().form('/users', newcomer()),
-    // With the cookie also once the session has ended: without it nobody has to be asked.
+    // With the cookie, even after the session has ended, because otherwise the database is not used.
     'POST /logout': () => site.visitor(leaving).post('/logout'),
   }
   return { person, ada, leaver, token, jwt, credentials, open, reading, writing }
 }
 
-/** Knocks at all of these doors at once, and asserts the status that each answers with. */
+/** Sends all these requests at the same time, and asserts the status of each response. */
 export async function assertAnswers(isExpected: (status: number) => boolean, ...all: Doors[]): Promise<void> {
-  const knock = async ([what, each]: [string, () => Promise<Answer>]) =>
-    [what, (await each()).status] as const
-  const answers = await Promise.all(all.flatMap((each) => Object.entries(each)).map(knock))
+  const send = async ([name, each]: [string, () => Promise<Answer>]) => [name, (await each()).status] as const
+  const answers = await Promise.all(all.flatMap((each) => Object.entries(each)).map(send))
   const unexpected = answers.filter(([, status]) => !isExpected(status))
   assert.deepEqual(unexpected, [])
 }

@@ -3,17 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { basic, bearer, password, registration, type Visited } from '../people.ts'
 import type { Answer } from '../promises.ts'
 
-/** What somebody has been told, and must therefore be so from then on. What they were not told may be so or not. */
+/** The acknowledged state of a user. */
 interface Entry {
   readonly email: string
   readonly sessions: Map<string, State>
   readonly tokens: Map<string, State>
 }
 
-/** What something is known to be: good for signing in, ended, or neither. */
+/** Valid, ended, or unknown because a response is missing. */
 type State = 'live' | 'over' | 'unknown'
 
-/** Everything that a site has acknowledged, in many lives. */
+/** Records the acknowledged writes of a site, across restarts. */
 export class Ledger {
   readonly #entries: Entry[] = []
   readonly #mayBeAway: boolean
@@ -21,7 +21,7 @@ export class Ledger {
   #longest = 0
   #enough = { count: 0, reached: () => {} }
 
-  /** Where the database of the site may be away, it is no fault to say so, by a 503. */
+  /** @param options `mayBeAway`: responses may have the status 503 */
   constructor({ mayBeAway = false } = {}) {
     this.#mayBeAway = mayBeAway
   }
@@ -30,24 +30,23 @@ export class Ledger {
     return this.#acknowledged
   }
 
-  /** How many seconds the longest answer has taken. */
+  /** The longest response time, in seconds. */
   get longest(): number {
     return this.#longest
   }
 
-  /** Waits until so much more has been acknowledged. */
+  /** Waits for this many more acknowledged writes. */
   more(count: number): Promise<void> {
     return new Promise((reached) => {
       this.#enough = { count: this.#acknowledged + count, reached }
     })
   }
 
-  /** Signs up, in, out and takes tokens, one after the other, until the site is gone. */
+  /** Signs up, in and out, and creates tokens, until the connection fails. */
   async keepBusy(site: Visited): Promise<void> {
     try {
       for (;;) await this.#live(site)
     } catch (error) {
-      // The site is gone, in the middle of a request or between two.
       if (!isConnectionError(error)) throw error
     }
   }
@@ -90,7 +89,6 @@ export class Ledger {
     const { request, status, text } = await answer
     this.#longest = Math.max(this.#longest, (performance.now() - start) / 1000)
     if (this.#mayBeAway && status === 503) {
-      // As somebody who was told to come back later.
       await sleep(50)
       return false
     }
@@ -100,27 +98,27 @@ export class Ledger {
     return true
   }
 
-  /** Asserts that all of it is so. */
+  /** Asserts that no acknowledged write is lost. */
   async verify(site: Visited): Promise<void> {
     for (const { email, sessions, tokens } of this.#entries) {
       const { status } = await site.visitor().post('/login?as=user', basic({ email }))
       assert.equal(status, 200, 'an account is lost')
       const asked = [
         ...[...sessions].map(([session, state]) => ({
-          what: 'session',
+          kind: 'session',
           state,
           answer: site.visitor(session).get('/me'),
         })),
         ...[...tokens].map(([token, state]) => ({
-          what: 'token',
+          kind: 'token',
           state,
           answer: site.visitor().get('/me', bearer(token)),
         })),
       ]
-      for (const { what, state, answer } of asked) {
+      for (const { kind, state, answer } of asked) {
         const { status } = await answer
-        if (state === 'live') assert.equal(status, 200, `a ${what} is lost`)
-        if (state === 'over') assert.equal(status, 401, `a ${what} that was ended is back`)
+        if (state === 'live') assert.equal(status, 200, `a ${kind} is lost`)
+        if (state === 'over') assert.equal(status, 401, `an ended ${kind} is valid again`)
       }
     }
   }

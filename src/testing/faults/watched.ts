@@ -15,10 +15,10 @@ const program = `
     delays.reset()
   })`
 
-/** Has a server tell for how long, at most, its event loop has not turned since it was asked last, and what it holds in memory. */
+/** The environment of a server that measures its event-loop delay and its heap. */
 export const watched = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` }
 
-/** What a server that is watched has to tell: milliseconds, and megabytes. */
+/** The event-loop delay since the last call, in milliseconds, and the heap, in megabytes. */
 export async function look({ child, log, says }: Awaited<ReturnType<typeof startServer>>) {
   log.length = 0
   child.kill('SIGUSR2')
