@@ -20,16 +20,8 @@ export interface Allowance {
   readonly counts: readonly Outcome[]
 }
 
-/** The allowances of an action. */
-export interface Rule {
-  /** For attempts from an unknown device. */
-  readonly allowances: readonly Allowance[]
-  /** For attempts from a device that the account knows. */
-  readonly fromDevice: readonly Allowance[]
-}
-
-/** SECURITY.md, "Guessing", lists the same figures. */
-export const rules: Record<Action, Rule> = {
+/** The allowances of attempts from unknown and from known devices. SECURITY.md, "Guessing", has the same figures. */
+export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly Allowance[]>> = {
   password: {
     allowances: [
       { by: ['account', 'network'], most: 10, within: quarter, counts: ['failure'] },

@@ -2,9 +2,6 @@ import { hash } from 'node:crypto'
 import type { Action, Allowance, Column } from './allowance.ts'
 import { networkOf } from './network.ts'
 
-// Hexadecimal digits of the account's digest in the name of a shared counter: 16 bits.
-const sharedDigits = 4
-
 /** The digests of the values by which attempts are counted. */
 export type Key = Record<Column, string | null>
 
@@ -28,9 +25,7 @@ export function isByAccount({ by }: Allowance): boolean {
  */
 export function counterOf(action: Action, allowance: Allowance, key: Key): string {
   const { by, within, counts } = allowance
-  const values = isByAccount(allowance)
-    ? key.account?.slice(0, sharedDigits)
-    : by.map((column) => key[column])
+  const values = isByAccount(allowance) ? key.account?.slice(0, 4) : by.map((column) => key[column])
   return digestOf(`${action} ${within} ${counts} ${by} ${values}`)
 }
 

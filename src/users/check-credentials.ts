@@ -4,7 +4,7 @@ import { entityManager, type ModelOptions } from '#auth/mikro-orm'
 import { emailKey } from './email.ts'
 import type { HashingOptions } from './hashing-slots.ts'
 import { hashDummyPassword } from './password.ts'
-import { type PasswordAccount, renewHash } from './stored-hash.ts'
+import { type Account, renewHash } from './stored-hash.ts'
 
 /** The account that credentials name. It may not exist. */
 export interface ClaimedAccount {
@@ -22,12 +22,6 @@ export type CredentialCheck = <Found>(
 /** The context of an application with `app.context.credentialCheck = …`. */
 export interface CheckedContext extends AuthContext {
   readonly credentialCheck: CredentialCheck
-}
-
-interface Account extends PasswordAccount {
-  readonly email: string
-  readonly passwordChangedAt: Date
-  verify(password: string, options?: HashingOptions): Promise<boolean>
 }
 
 /**

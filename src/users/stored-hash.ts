@@ -3,18 +3,17 @@ import { TryLater } from '../refusal.ts'
 import type { HashingOptions } from './hashing-slots.ts'
 import { hashPassword, isOutdated, isUsableHash, verifyPassword } from './password.ts'
 
-/** A row with a password hash. */
-export interface PasswordAccount {
+/** An account with a password. */
+export interface Account {
   readonly id: string
+  readonly email: string
   readonly passwordHash: string
+  readonly passwordChangedAt: Date
+  verify(password: string, options?: HashingOptions): Promise<boolean>
 }
 
 /** Whether the password matches the hash of the account. Warns the operator of a damaged hash, which never matches. */
-export function isPasswordOf(
-  account: PasswordAccount,
-  password: string,
-  options?: HashingOptions,
-): Promise<boolean> {
+export function isPasswordOf(account: Account, password: string, options?: HashingOptions): Promise<boolean> {
   if (!isUsableHash(account.passwordHash))
     warn(account, 'PASSWORD_HASH_DAMAGED', 'is damaged: the account needs a new password')
   return verifyPassword(password, account.passwordHash, options)
@@ -23,8 +22,8 @@ export function isPasswordOf(
 /** Hashes a verified password again if its hash has an outdated cost. A failure is only a warning. */
 export async function renewHash(
   em: EntityManager,
-  model: EntityClass<PasswordAccount>,
-  account: PasswordAccount,
+  model: EntityClass<Account>,
+  account: Account,
   password: string,
 ): Promise<void> {
   const { id, passwordHash } = account
@@ -43,6 +42,6 @@ export async function renewHash(
 }
 
 // The server logs the warnings of its process.
-function warn(account: PasswordAccount, code: string, problem: string): void {
+function warn(account: Account, code: string, problem: string): void {
   process.emitWarning(`The password hash of ${account.constructor.name} ${account.id} ${problem}.`, { code })
 }

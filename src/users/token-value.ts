@@ -17,7 +17,9 @@ export function randomPart(value: string): string {
 
 /** The token with this random part. */
 export function withChecksum(random: string): string {
-  return prefix + random + checksum(Buffer.from(random, 'base64url'))
+  const checksum = Buffer.alloc(4)
+  checksum.writeUInt32BE(crc32(Buffer.from(random, 'base64url')))
+  return prefix + random + checksum.toString('base64url')
 }
 
 /**
@@ -27,10 +29,4 @@ export function withChecksum(random: string): string {
 export function storedToken(value: string): string | undefined {
   if (value.length !== length || !value.startsWith(prefix)) return undefined
   return hash('sha256', value, 'base64url')
-}
-
-function checksum(bytes: Uint8Array): string {
-  const sum = Buffer.alloc(4)
-  sum.writeUInt32BE(crc32(bytes))
-  return sum.toString('base64url')
 }
