@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 
@@ -61,6 +61,16 @@ describe('the packages', () => {
       ...{ node: true, bcrypt: true, 'better-sqlite3': false },
       ...Object.fromEntries(platforms.map((name) => [name, true])),
     })
+  })
+})
+
+describe('the repository', () => {
+  test('O6 holds no private key, token or password hash', () => {
+    const secret =
+      /-----BEGIN [A-Z ]*PRIVATE KEY|kauth_[\w-]{49}|eyJ[\w-]{10,}\.eyJ|\$2[aby]\$\d\d\$[./\w]{53}/
+    const files = globSync('{src,views,public,deploy}/**/*.{ts,js,eta,service}', { cwd: root })
+    for (const file of files.filter((name) => !/\.test\.ts$|testing|dist/.test(name)))
+      assert.doesNotMatch(readFileSync(join(root, file), 'utf8'), secret, file)
   })
 })
 

@@ -86,7 +86,7 @@ describe('Throttle', () => {
     await settled
   })
 
-  test('D11 keeps the event loop responsive while hundreds of networks wait for one account (long)', async (t) => {
+  test('D11 keeps the event loop responsive while hundreds of networks wait for one account', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const gate = Promise.withResolvers<undefined>()
