@@ -4,13 +4,13 @@ import { type Logger, loggable } from '../log/log.ts'
 import { UserToken } from '../users/user-token.ts'
 import { StoredSession } from './sessions/stored-session.ts'
 
-/** When sessions and tokens were last used. Whoever stops the site closes both. */
+/** The last uses of sessions and tokens. Close both when the site stops. */
 export interface SiteUses {
   readonly sessions: LastUses<StoredSession>
   readonly tokens: LastUses<UserToken>
 }
 
-/** That it cannot be written down harms nobody: the log warns of it. */
+/** Creates both. A failed write is only logged, because it is retried. */
 export function siteUses(orm: MikroORM, log: Logger): SiteUses {
   const onError = (error: unknown) => log.warn(loggable(error), 'last uses cannot be written down')
   return {

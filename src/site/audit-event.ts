@@ -1,26 +1,37 @@
-import type { EventName } from './event-name.ts'
+/** The events of accounts, and their outcome. */
+export const outcomes = {
+  'signed up': 'success',
+  'signed in': 'success',
+  'signed out': 'success',
+  'token issued': 'success',
+  'password used': 'success',
+  'credentials refused': 'refusal',
+  throttled: 'refusal',
+  'password changed': 'success',
+  'name changed': 'success',
+  'token created': 'success',
+  'token revoked': 'success',
+  'session ended': 'success',
+  'other sessions ended': 'success',
+  'account closed': 'success',
+  'admin used': 'success',
+} as const satisfies Record<string, 'success' | 'refusal'>
 
-/** An event of an account and its origin. It never holds a secret. */
-export interface AuditEvent {
+export type EventName = keyof typeof outcomes
+
+/** The events that clients can cause without signing in. */
+export const refusals = Object.entries(outcomes)
+  .filter(([, outcome]) => outcome === 'refusal')
+  .map(([event]) => event)
+
+/** An event of a request whose response has not been sent. It never holds a secret. */
+export interface NotedEvent {
   readonly event: EventName
-  /** The account by its id, or by the user name that a client sent, which may not exist. */
   readonly account?: Account | undefined
-  readonly address: string
-  readonly userAgent: string
-  /** The identifier of the request in the log. */
-  readonly request: string
 }
 
-/** An event of a request whose response has not been sent. */
-export type NotedEvent = Pick<AuditEvent, 'event' | 'account'>
-
-/** An account of one of the two kinds. */
+/** An account by its id, or by the user name that a client sent, which may not exist. */
 export type Account = { readonly kind: 'user' | 'admin' } & (
   | { readonly id: string }
   | { readonly username: string }
 )
-
-/** Stores events. */
-export interface EventRecorder {
-  record(event: AuditEvent): Promise<void>
-}

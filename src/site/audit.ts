@@ -1,41 +1,25 @@
-import type { Middleware } from 'koa'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
-import type { Account, EventRecorder, NotedEvent } from './audit-event.ts'
-import { type EventName, outcomes } from './event-name.ts'
+import type { Account, EventName } from './audit-event.ts'
 import type { SiteContext } from './site-context.ts'
 
 /**
- * Records an event of this request. It is written before the response is sent: a refusal always, anything else only if the
- * request succeeds.
+ * Adds an event to the audit trail before the response is sent. Successes are recorded only if the request succeeds.
  *
- * @param who the account that it concerns, or the one that a password was said to be of
+ * @param account the account of the event; for a wrong password, the claimed account
  */
-export function audit(ctx: SiteContext, event: EventName, who?: User | Admin | Account): void {
+export function audit(ctx: SiteContext, event: EventName, account?: User | Admin | Account): void {
   ctx.state.events ??= []
-  ctx.state.events.push({ event, account: accountOf(who) })
+  ctx.state.events.push({ event, account: accountOf(account) })
 }
 
-/** Records credentials that nothing accepted, unless the check of a password has recorded them. */
+/** Records refused credentials, unless the password check has recorded them. */
 export function auditRefusedCredentials(ctx: SiteContext): void {
   if (ctx.auth.credentialsSent && !ctx.state.events) audit(ctx, 'credentials refused')
 }
 
-/** Writes the events of a request. Stands outside the session, which may still fail after the handler. */
-export function audited(trail: EventRecorder): Middleware {
-  return async (ctx, next) => {
-    await next()
-    const events: readonly NotedEvent[] = ctx.state.events ?? []
-    for (const { event, account } of events) {
-      if (outcomes[event] === 'success' && ctx.status >= 400) continue
-      const origin = { address: ctx.ip, userAgent: ctx.get('User-Agent'), request: ctx.state.request }
-      await trail.record({ event, account, ...origin })
-    }
-  }
-}
-
-function accountOf(who: User | Admin | Account | undefined): Account | undefined {
-  if (who instanceof User) return { kind: 'user', id: who.id }
-  if (who instanceof Admin) return { kind: 'admin', id: who.id }
-  return who
+function accountOf(account: User | Admin | Account | undefined): Account | undefined {
+  if (account instanceof User) return { kind: 'user', id: account.id }
+  if (account instanceof Admin) return { kind: 'admin', id: account.id }
+  return account
 }

@@ -7,12 +7,12 @@ import { parseJsonObject } from './json-object.ts'
 const mostFields = 50
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-const sentences: Record<number, string> = {
-  413: 'The body of this request is too large: we take at most 16 KB.',
-  415: 'The body of this request is in an encoding that we do not take.',
+const messages: Record<number, string> = {
+  413: 'The request body must not exceed 16 KB.',
+  415: 'The content encoding of the request body is not supported.',
 }
 
-// Its own decoding forgives too much: it reads and inflates, and hands over the bytes.
+// The parser only reads and inflates, because its decoding accepts invalid bodies.
 const bytesOnly = {
   enableTypes: ['text'],
   extendTypes: { text: ['application/json', 'application/x-www-form-urlencoded'] },
@@ -23,20 +23,17 @@ const bytesOnly = {
 const read = bodyParser({
   ...bytesOnly,
   onerror(error) {
-    // A body that does not inflate, or whose sender has hung up, is the client's mistake; the parser takes it for ours.
+    // The parser reports 500 for invalid compression and closed connections, which are errors of the client.
     const status = 'status' in error && typeof error.status === 'number' ? error.status : 400
-    throw new Refusal(
-      status < 500 ? status : 400,
-      sentences[status] ?? 'The body of this request cannot be read.',
-    )
+    throw new Refusal(status < 500 ? status : 400, messages[status] ?? 'The request body cannot be read.')
   },
 })
 
 /**
- * Decodes a JSON or form body of at most 16 KB. What is neither is a 415, what does not decode a 400. Stands before
- * whatever finds out who is asking: that must not be older than the body, which may be a long time in coming.
+ * Decodes a JSON or form body of at most 16 KB. Other types get 415, invalid bodies 400. Use it before authentication,
+ * because a slow body would make the user stale.
  *
- * @param unless for which requests the body is ignored
+ * @param unless the requests whose body is ignored
  */
 export function body({ unless }: { unless?: (ctx: ExtendableContext) => boolean } = {}) {
   return (ctx: ExtendableContext, next: Next): unknown => {
@@ -46,9 +43,8 @@ export function body({ unless }: { unless?: (ctx: ExtendableContext) => boolean 
       return next()
     }
     if (!ctx.is('json', 'urlencoded')) throw new Refusal(415, 'Send JSON or a form.')
-    // We take everything for UTF-8, whatever it says of itself.
-    if (!/^(utf-?8)?$/i.test(ctx.request.charset)) throw new Refusal(400, 'Send it in UTF-8.')
-    // koa-bodyparser's types want Koa's widest context; it reads no more than this one has.
+    if (!/^(utf-?8)?$/i.test(ctx.request.charset)) throw new Refusal(400, 'The request body must be UTF-8.')
+    // The types of koa-bodyparser require the full Koa context.
     return read(ctx as never, () => {
       Object.assign(ctx.request, { body: decode(ctx) })
       return next()
@@ -56,7 +52,7 @@ export function body({ unless }: { unless?: (ctx: ExtendableContext) => boolean 
   }
 }
 
-// What comes with a GET means nothing (RFC 9110 §9.3.1), and nobody waits for it.
+// The content of a GET has no meaning (RFC 9110 §9.3.1).
 function hasBody({ method, req: { headers } }: ExtendableContext): boolean {
   if (method === 'GET' || method === 'HEAD') return false
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
@@ -64,12 +60,12 @@ function hasBody({ method, req: { headers } }: ExtendableContext): boolean {
 
 function decode(ctx: ExtendableContext): Record<string, unknown> {
   const { body: bytes } = ctx.request as { body?: unknown }
-  // It writes a text for nothing at all.
+  // The parser returns a string for an empty body.
   if (!(bytes instanceof Uint8Array) || bytes.length === 0) return {}
   const text = textOf(bytes)
   if (ctx.is('urlencoded')) return fieldsOfForm(text)
-  const members = parseJsonObject(bytes)
-  if (!members) throw new Refusal(400, 'Send a JSON object in which each member stands once.')
+  const members = parseJsonObject(text)
+  if (!members) throw new Refusal(400, 'The request body must be a JSON object without duplicate keys.')
   return members
 }
 
@@ -77,33 +73,26 @@ function textOf(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw new Refusal(400, 'The body of this request is not UTF-8.')
+    throw new Refusal(400, 'The request body is not UTF-8.')
   }
 }
 
-/** The fields of a form: of several with one name a list. */
 function fieldsOfForm(text: string): Record<string, unknown> {
   if (text.split('&').length > mostFields)
-    throw new Refusal(400, `Send a form of at most ${mostFields} fields.`)
-  proveEscapes(text)
+    throw new Refusal(400, `A form must not have more than ${mostFields} fields.`)
+  refuseInvalidEscapes(text)
   const fields = parseQuery(text)
-  // Others take `[name]` and `name[]` for other spellings of `name`.
+  // Other parsers read `[name]` and `name[]` as `name`.
   if (Object.keys(fields).some((name) => /[[\]]/.test(name)))
-    throw new Refusal(400, 'Send a form whose fields have no brackets in their names.')
+    throw new Refusal(400, 'Field names must not contain brackets.')
   return fields
 }
 
-// What is no escape, or one of bytes that are no UTF-8, would be taken literally.
-function proveEscapes(text: string): void {
+// `parseQuery` would keep invalid escapes as text.
+function refuseInvalidEscapes(text: string): void {
   try {
     decodeURIComponent(text)
   } catch {
-    throw new Refusal(400, 'The fields of this form are not encoded in UTF-8.')
+    throw new Refusal(400, 'The form fields must be encoded in UTF-8.')
   }
-}
-
-/** The fields of the body as they came: each may be anything, and be missing. */
-export function fieldsOf(ctx: ExtendableContext): Record<string, unknown> {
-  const { body } = ctx.request as { body?: unknown }
-  return typeof body === 'object' && body !== null ? { ...body } : {}
 }

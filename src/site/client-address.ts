@@ -6,14 +6,14 @@ import type { TrustProxy } from '../config/config.ts'
 import { Refusal } from '../refusal.ts'
 
 /**
- * Sets `ctx.ip` to the address of the client: the right-most address in `X-Forwarded-For` that is no trusted proxy, or
- * the peer of the connection. Sets `ctx.state.isOverTls` if the client uses TLS, to this server or to a trusted proxy.
+ * Sets `ctx.ip` to the right-most address in `X-Forwarded-For` that is not a trusted proxy, or to the peer of the
+ * connection. Sets `ctx.state.isOverTls` if the client uses TLS, to this server or to a trusted proxy.
  */
 export function client(proxies: TrustProxy): Middleware {
   const isTrusted = trustedProxies(proxies)
   return (ctx, next) => {
     const { remoteAddress } = ctx.req.socket
-    // The client has hung up, so there is no answer to send.
+    // The connection is closed, so no response can be sent.
     if (remoteAddress === undefined) return
     const claimed = withoutPort(proxyAddress(ctx.req, isTrusted))
     ctx.request.ip = withoutMapping(isIP(claimed) > 0 ? claimed : remoteAddress)
@@ -23,29 +23,29 @@ export function client(proxies: TrustProxy): Middleware {
   }
 }
 
-/** Whether the address is a trusted proxy, `hop` proxies away from this server. */
+/** Returns whether an address is a trusted proxy, `hop` proxies away from this server. */
 export function trustedProxies(proxies: TrustProxy): (address: string, hop: number) => boolean {
   if (typeof proxies === 'number') return (_address, hop) => hop < proxies
   const isListed = proxyAddress.compile([...proxies])
   return (address, hop) => isListed(withoutPort(address), hop)
 }
 
-/** Refuses a password in the header where anybody on the way can read it (RFC 7617 §4). Stands before the authenticators. */
+/** Refuses Basic authentication without TLS (RFC 7617 §4). Use it before the authenticators. */
 export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
   if (!ctx.state.isOverTls && hasBasic(ctx)) {
-    throw new Refusal(403, 'Send a password over TLS only: this connection can be read on its way.')
+    throw new Refusal(403, 'Send a password over TLS only.')
   }
   return next()
 }
 
 /**
- * Refuses a password in the header that another site had a browser send, whatever the method: a link to
- * `https://ada:guess@…` would be a guess of whoever follows it. What is no browser has no `Sec-Fetch-Site`.
+ * Refuses Basic authentication in cross-site requests of browsers. A link to `https://ada:guess@…` would make a visitor
+ * guess a password. Other clients do not send `Sec-Fetch-Site`.
  */
-export function basicFromHereOnly(ctx: Context, next: Next): Promise<unknown> {
+export function refuseCrossSiteBasic(ctx: Context, next: Next): Promise<unknown> {
   const site = ctx.req.headers['sec-fetch-site'] ?? ''
   if (site !== '' && site !== 'same-origin' && site !== 'none' && hasBasic(ctx)) {
-    throw new Refusal(403, 'This password came from another site, so it was not looked at.')
+    throw new Refusal(403, 'A password from another site is not accepted.')
   }
   return next()
 }
@@ -54,18 +54,18 @@ function hasBasic(ctx: Context): boolean {
   return /^basic\b/i.test(ctx.req.headers.authorization ?? '')
 }
 
-// The proxy next to us wrote the last one.
+// The nearest proxy writes the last value.
 function isForwardedFromTls({ req: { headers } }: Context): boolean {
   return /(?:^|,)\s*https\s*$/i.test(String(headers['x-forwarded-proto'] ?? ''))
 }
 
-// Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
+// Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
 function withoutPort(address: string): string {
   if (isIP(address) > 0) return address
   return address.replace(/^(?:(\d+(?:\.\d+){3})|\[([\da-f:.]+)\])(?::\d+)?$/i, '$1$2')
 }
 
-// A socket that takes both families shows IPv4 as `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2).
+// A dual-stack socket reports IPv4 as `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2).
 function withoutMapping(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '')
 }

@@ -77,7 +77,7 @@ describe('errors', () => {
       assert.deepEqual([status, sorted(headers.allow)], [405, allow], path)
     }
     const page = await site.visitor().send('PUT', '/login', html)
-    assert.match(page.text, /This address does not take that method\./)
+    assert.match(page.text, /This address does not allow that method\./)
     const options = await site.visitor().send('OPTIONS', '/login')
     assert.deepEqual(
       [options.status, options.text, sorted(options.headers.allow)],

@@ -2,14 +2,13 @@ import type { Context, Middleware } from 'koa'
 import { Unauthorized } from '#auth'
 import { TryLater } from '../refusal.ts'
 import { auditRefusedCredentials } from './audit.ts'
+import { page, wantsPage } from './page.ts'
 import { headersOf, type Problem, problem, problemOf } from './problem.ts'
 import type { SiteContext } from './site-context.ts'
-import { page } from './views.ts'
-import { wantsPage } from './wants-page.ts'
 
 /**
- * Turns whatever is thrown, and a status without a body, into a problem (RFC 9457) or a page that says the same. The
- * headers that were set before stay, the session's cookie among them: Koa's own handling would drop them.
+ * Turns errors, and error statuses without a body, into a problem (RFC 9457) or an error page. Unlike Koa's own handler,
+ * it keeps the headers of the response and the session cookie.
  */
 export function errorBoundary(): Middleware {
   return async (ctx, next) => {
@@ -17,17 +16,17 @@ export function errorBoundary(): Middleware {
       await next()
     } catch (error) {
       if (error instanceof Unauthorized) auditRefusedCredentials(ctx as SiteContext)
-      // The answer is another one than the handler began. Of its cookies, the session's alone counts.
+      // These headers belong to the response that the handler began.
       ctx.remove('Location')
       ctx.remove('Clear-Site-Data')
       keepSessionCookie(ctx)
       ctx.set(headersOf(error))
-      await answer(ctx, problemOf(error))
-      // Whoever is told to come back later is no fault of ours, and a flood of them would fill the log.
+      await respond(ctx, problemOf(error))
+      // `TryLater` is not a defect, and a flood of requests would fill the log.
       if (ctx.status >= 500 && !(error instanceof TryLater)) ctx.app.emit('error', error, ctx)
       return
     }
-    if (ctx.status >= 400 && ctx.body == null) await answer(ctx, problem(ctx.status))
+    if (ctx.status >= 400 && ctx.body == null) await respond(ctx, problem(ctx.status))
   }
 }
 
@@ -38,10 +37,10 @@ function keepSessionCookie(ctx: Context): void {
   if (own.length > 0) ctx.set('Set-Cookie', own)
 }
 
-async function answer(ctx: Context, { ...found }: Problem): Promise<void> {
+async function respond(ctx: Context, { ...found }: Problem): Promise<void> {
   if (wantsPage(ctx)) {
     await page(ctx, 'error', found)
-    // The login page stands in for the browser's own password box, which this header would open.
+    // The login page replaces the browser's password dialog.
     ctx.remove('WWW-Authenticate')
   } else {
     ctx.body = found

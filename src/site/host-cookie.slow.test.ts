@@ -6,7 +6,7 @@ import { dumpAll } from '../testing/dump.ts'
 import { signIn, signUp } from '../testing/people.ts'
 import { others, routes } from '../testing/routes.ts'
 import { startSite } from '../testing/site.ts'
-import { newIdentifier } from './new-identifier.ts'
+import { newIdentifier } from './host-cookie.ts'
 
 // What cannot be sent in a header line at all is none.
 const units = fc

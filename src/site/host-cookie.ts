@@ -1,35 +1,37 @@
-import type { Context } from 'koa'
+import { randomFillSync } from 'node:crypto'
+import type { ExtendableContext } from 'koa'
 
-/**
- * A cookie that holds 256 random bits, for this host alone, that no script can read. The bits are looked up, so it needs
- * no signature.
- */
+// Every request without a session takes an identifier, so random bytes are drawn 128 identifiers at a time.
+const pool = Buffer.alloc(32 * 128)
+let used = pool.length
+
+/** A cookie for this host alone, without access by scripts. Its value is a lookup key of 256 random bits, so it is unsigned. */
 export class HostCookie {
   readonly name: string
   readonly #attributes: string
 
   constructor(name: string, { isTls }: { isTls: boolean }) {
-    // RFC 6265bis §4.1.3.2: a browser takes the prefixed name over TLS only, for this host and for no path of it.
+    // RFC 6265bis §4.1.3.2: browsers accept this prefix over TLS only, for one host and its whole path.
     this.name = isTls ? `__Host-${name}` : name
     this.#attributes = `Path=/; HttpOnly; SameSite=Lax${isTls ? '; Secure' : ''}`
   }
 
-  /** The value that the request brings, if it is of the form of ours. */
-  read(ctx: Pick<Context, 'cookies'>): string | undefined {
+  /** The value in the request, or `undefined` if it is malformed. */
+  read(ctx: ExtendableContext): string | undefined {
     const value = ctx.cookies.get(this.name, { signed: false })
     return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined
   }
 
-  /** Has the browser keep a value for so many milliseconds. */
-  write(ctx: Context, value: string, lifetime: number): void {
+  /** Sets the cookie. The lifetime is in milliseconds. */
+  write(ctx: ExtendableContext, value: string, lifetime: number): void {
     const cookie = `${this.name}=${value}; Max-Age=${Math.floor(lifetime / 1000)}; ${this.#attributes}`
-    // In place of what was set before: a name stands only once (RFC 6265 §4.1.1).
+    // A response must not set the same cookie twice (RFC 6265 §4.1.1).
     this.takeBack(ctx)
     ctx.append('Set-Cookie', cookie)
   }
 
-  /** Leaves the browser's as it is after all. Returns whether anything was to be done with it. */
-  takeBack(ctx: Context): boolean {
+  /** Removes the cookie from the response. Returns whether it was there. */
+  takeBack(ctx: ExtendableContext): boolean {
     const all = [ctx.response.headers['set-cookie'] ?? []].flat()
     const others = all.filter((each) => !each.startsWith(`${this.name}=`))
     ctx.remove('Set-Cookie')
@@ -37,8 +39,21 @@ export class HostCookie {
     return others.length < all.length
   }
 
-  /** Has the browser forget it. */
-  clear(ctx: Context): void {
+  /** Deletes the cookie in the browser. */
+  clear(ctx: ExtendableContext): void {
     this.write(ctx, '', 0)
   }
+}
+
+/** A new value of such a cookie: 256 random bits in base64url. */
+export function newIdentifier(): string {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  used += 32
+  const identifier = pool.toString('base64url', used - 32, used)
+  // A later copy of the memory must not contain it.
+  pool.fill(0, used - 32, used)
+  return identifier
 }

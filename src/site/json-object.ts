@@ -1,16 +1,13 @@
-/** A JSON object from outside, with members of unknown types. */
-export type JsonObject = Readonly<Record<string, unknown>>
+type JsonObject = Readonly<Record<string, unknown>>
 
 const maxDepth = 32
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Parses a JSON object strictly. Returns `undefined` for bytes that are not UTF-8, a byte order mark, another value than an
- * object, a duplicate key or more than 32 levels. Never throws.
+ * Parses a JSON object strictly. Returns `undefined` for a byte order mark, another value than an object, a duplicate
+ * key or more than 32 levels. Never throws.
  */
-export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
+export function parseJsonObject(text: string): JsonObject | undefined {
   try {
-    const text = utf8.decode(bytes)
     const value: unknown = JSON.parse(text)
     return isObject(value) && countColons(text) === countMembers(value, maxDepth) ? value : undefined
   } catch {

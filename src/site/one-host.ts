@@ -1,17 +1,18 @@
 import type { Context, Next } from 'koa'
 import { Refusal } from '../refusal.ts'
 
-// RFC 3986 §3.2.2 and §3.2.3: a name, an IPv4 address, or an IPv6 address in brackets; and perhaps a port.
+// A name, an IPv4 address or an IPv6 address in brackets, with an optional port (RFC 3986 §3.2.2 and §3.2.3).
 const form = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i
 
-/** Refuses a request without a `Host`, with two, or with one that is none, and one for nothing (RFC 9112 §3.2). */
+/** Refuses a missing, repeated or invalid `Host` with 400 (RFC 9112 §3.2), and the target `*` except with OPTIONS. */
 export function oneHost(ctx: Context, next: Next): Promise<unknown> {
-  if (ctx.url === '*' && ctx.method !== 'OPTIONS') throw new Refusal(400, 'Ask for a path, such as `/`.')
-  if (!form.test(ctx.req.headers.host ?? '') || isRepeated(ctx)) throw new Refusal(400, 'Send one Host.')
+  if (ctx.url === '*' && ctx.method !== 'OPTIONS') throw new Refusal(400, 'Request a path, such as `/`.')
+  if (!form.test(ctx.req.headers.host ?? '') || isRepeated(ctx))
+    throw new Refusal(400, 'Send exactly one valid Host header.')
   return next()
 }
 
-// Node keeps the first of two and drops the other; a proxy may have gone by the other.
+// Node drops all but the first. A proxy may have used another one.
 function isRepeated({ req: { rawHeaders } }: Context): boolean {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -3,31 +3,30 @@ import { ConstraintViolationException, DriverException } from '@mikro-orm/core'
 import { AuthError } from '#auth'
 import { type FieldError, FieldRefusal, Refusal } from '../refusal.ts'
 
-/** What went wrong, for the client (RFC 9457): never a stack, a statement or a path. */
+/** The problem details of an error (RFC 9457). They never contain a stack, a statement or a file path. */
 export interface Problem {
   readonly type: string
   readonly title: string
   readonly status: number
-  /** The reason, for people. */
   readonly detail: string
-  /** Every field that failed. */
+  /** The fields with problems. */
   readonly errors?: readonly FieldError[]
 }
 
 const details: Record<number, string> = {
-  400: 'We could not read this request.',
+  400: 'The request is malformed.',
   404: 'There is no such page.',
-  405: 'This address does not take that method.',
-  409: 'Somebody else changed this at the same time. Please try again.',
+  405: 'This address does not allow that method.',
+  409: 'Another request changed this at the same time. Please try again.',
   408: 'This request took too long to arrive.',
-  413: 'This is more than we take: at most 16 KB.',
+  413: 'The request must not exceed 16 KB.',
   415: 'Send JSON or a form.',
   431: 'The header of this request is too large.',
-  500: 'Something broke on our side. It has been written down.',
+  500: 'An internal error occurred. It has been logged.',
   503: 'Our database does not answer. Please try again shortly.',
 }
 
-/** The problem of a status, with the usual sentence for it unless there is a better one. */
+/** The problem of a status. The detail defaults to a sentence for the status. */
 export function problem(
   status: number,
   detail = details[status] ?? '',
@@ -37,14 +36,14 @@ export function problem(
   return { type: 'about:blank', title, status, detail, ...(errors && { errors }) }
 }
 
-/** What the client is told of an error. What it may not see becomes a 500, and a broken database a 503. */
+/** The problem of an error: 409 or 503 for an error of the database, 500 for an unknown error. */
 export function problemOf(error: unknown): Problem {
   const status = statusOf(error)
   if (error instanceof FieldRefusal) return problem(status, error.message, error.errors)
   return problem(status, isOurs(error) && error.expose ? error.message : undefined)
 }
 
-/** The headers that an error asks for, such as `WWW-Authenticate` and `Retry-After`. */
+/** The headers of an error, such as `WWW-Authenticate` and `Retry-After`. */
 export function headersOf(error: unknown): Record<string, string | string[]> {
   if (isOurs(error)) return { ...error.headers }
   return statusOf(error) === 503 ? { 'Retry-After': '5' } : {}
@@ -56,7 +55,7 @@ function statusOf(error: unknown): number {
   return typeof status === 'number' && status >= 400 && status < 600 ? status : 500
 }
 
-// Sentences of other packages are for programmers.
+// Messages of other packages are for programmers.
 function isOurs(error: unknown): error is AuthError | Refusal {
   return error instanceof AuthError || error instanceof Refusal
 }

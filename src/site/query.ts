@@ -1,10 +1,20 @@
 import type { ExtendableContext } from 'koa'
+import { validate as isUUID } from 'uuid'
 
 /**
- * The parameter of that name in the query of a request; a list where there are several of it. Koa's own `ctx.query` goes through all
- * of them for each: thousands, which fit into one request, would have everybody wait for seconds.
+ * A parameter of the query, or a list of its values if it is repeated. Koa's `ctx.query` takes quadratic time for
+ * thousands of repeated parameters.
  */
-export function queried({ querystring }: ExtendableContext, name: string): string | string[] | undefined {
+export function queryParameter(
+  { querystring }: ExtendableContext,
+  name: string,
+): string | string[] | undefined {
   const values = new URLSearchParams(querystring).getAll(name)
   return values.length <= 1 ? values[0] : values
+}
+
+/** The UUID in `?before=`: a page of a list contains the rows before it. Other values are ignored. */
+export function pageCursor(ctx: ExtendableContext): string | undefined {
+  const id = queryParameter(ctx, 'before')
+  return typeof id === 'string' && isUUID(id) ? id.toLowerCase() : undefined
 }

@@ -1,18 +1,11 @@
 import type { User } from '../users/user.ts'
 
-/** What is told of a user (HTTP contract, "Records"): never the hash, whatever columns come later. */
-export interface UserRecord {
-  readonly id: string
-  readonly name: string
-  readonly email: string
-}
-
-/** The record of a user. */
-export function userRecord({ id, name, email }: User): UserRecord {
+/** The public record of a user (HTTP contract, "Records"). Lists its columns, so that it never contains the hash. */
+export function userRecord({ id, name, email }: User) {
   return { id, name, email }
 }
 
-/** What is told of a token: never its value. */
+/** The record of a token, without its value. */
 export interface TokenRecord {
   readonly id: string
   readonly name: string
@@ -21,7 +14,7 @@ export interface TokenRecord {
   readonly expiresAt: Date
 }
 
-/** What is told of a new one, this once. */
+/** The record of a new token. Its value is shown only once. */
 export interface NewTokenRecord {
   readonly id: string
   readonly name: string
@@ -29,16 +22,15 @@ export interface NewTokenRecord {
   readonly expiresAt: Date
 }
 
-/** What is told of a session: never what opens it. */
+/** The record of a session, without its identifier in the cookie. */
 export interface SessionRecord {
   readonly id: string
-  /** The browser and the system, in words. */
   readonly device: string
   readonly startedAt: Date
   /** To the minute. */
   readonly seenAt: Date
-  /** Whether it was to be kept on this device. */
+  /** Whether the user chose "Keep me signed in on this device". */
   readonly kept: boolean
-  /** Whether it is the one of this request. */
+  /** Whether it is the session of this request. */
   readonly current: boolean
 }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import type { Middleware } from 'koa'
-import type { Logger } from 'pino'
+import type Koa from 'koa'
+import type { Context, Middleware } from 'koa'
+import { type Logger, loggable } from '../log/log.ts'
 
-// A line of a log is read by people.
 const longestPath = 500
 
 /**
- * A line for each request. Of what the client sent it has the method and the path: queries, headers and bodies hold
- * secrets. What is written down of the request elsewhere has the same identifier, `ctx.state.request`.
+ * Logs a line for each request. It contains the method and the path only, because queries, headers and bodies hold
+ * secrets. `ctx.state.request` identifies the request in other lines too.
  */
 export function requestLog(log: Logger): Middleware {
   return async (ctx, next) => {
@@ -19,4 +19,17 @@ export function requestLog(log: Logger): Middleware {
     const path = ctx.path.slice(0, longestPath)
     log.info({ request, address: ctx.ip, method: ctx.method, path, status: ctx.status, ms }, 'request')
   }
+}
+
+/** Logs errors of requests. A closed connection is at level debug, because clients could flood the log with it. */
+export function logErrors(app: Koa, log: Logger): void {
+  app.on('error', (error: unknown, ctx?: Context) => {
+    if (ctx?.req.socket.destroyed && isOfConnection(error)) log.debug(loggable(error), 'the client is gone')
+    else log.error(loggable(error), 'error')
+  })
+}
+
+function isOfConnection(error: unknown): boolean {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  return syscall === 'write' || syscall === 'read' || code === 'ECONNRESET' || code === 'EPIPE'
 }

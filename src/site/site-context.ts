@@ -1,4 +1,4 @@
-import type { Context } from 'koa'
+import type { ExtendableContext } from 'koa'
 import type { Throttle } from '../throttle/throttle.ts'
 import type { CheckedContext } from '../users/check-credentials.ts'
 import type { User } from '../users/user.ts'
@@ -6,11 +6,11 @@ import type { NotedEvent } from './audit-event.ts'
 
 /** Recognises the devices that users have signed in from. */
 export interface DeviceMemory {
-  deviceOf(ctx: Pick<Context, 'cookies'>, email: string): Promise<string | undefined>
-  remember(ctx: Context, user: User): Promise<void>
+  deviceOf(ctx: ExtendableContext, email: string): Promise<string | undefined>
+  remember(ctx: ExtendableContext, user: User): Promise<void>
 }
 
-/** The limits on guessing. */
+/** The limits on guessing passwords. */
 export interface Guessing {
   readonly throttle: Throttle
   readonly devices: DeviceMemory
@@ -18,13 +18,15 @@ export interface Guessing {
 
 /** The context of the site's routes. */
 export interface SiteContext extends CheckedContext {
-  /** The limits on guessing; none with `THROTTLE=off`. */
+  /** `undefined` with `THROTTLE=off`. */
   readonly guessing?: Guessing | undefined
+  /** The origin of `PUBLIC_URL`. */
+  readonly publicOrigin?: string | undefined
   session: {
     maxAge: number
     /** The identifier in the cookie. */
     readonly externalKey: string
-    /** What the next page of the account has to say. */
+    /** A message for the next account page. */
     notice?: string | undefined
   }
   state: Record<string, unknown> & { events?: NotedEvent[] }

@@ -3,10 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import type { Middleware } from 'koa'
 
-/**
- * Serves the files of a folder, all of them read at the start: no path of a request ever reaches the file system, and
- * what is not among them does not exist.
- */
+/** Serves the files of a folder. They are read at the start, so that no request path reaches the file system. */
 export async function staticFiles(folder: string): Promise<Middleware> {
   const files = new Map<string, { body: Buffer; etag: string }>()
   for (const name of await readdir(folder)) {

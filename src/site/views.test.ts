@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import Koa from 'koa'
-import { type Common, page, type Views, views } from './views.ts'
+import { page } from './page.ts'
+import { type Common, type Views, views } from './views.ts'
 
 const ada = { name: 'Ada', email: 'ada@example.com' }
 const payload = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
@@ -92,7 +93,7 @@ describe('views and page', () => {
     for (const name of Object.keys(states) as (keyof Views)[]) {
       for (const data of states[name]) {
         for (const common of visitors) {
-          const { html, type } = await render(name, data, { page: { tell: () => common } })
+          const { html, type } = await render(name, data, common)
           assert.equal(type, 'text/html; charset=utf-8')
           assert.match(html, /^<!doctype html>\n<html lang="en">/)
           assert.equal(html.match(/<main /g)?.length, 1)
@@ -117,11 +118,7 @@ describe('views and page', () => {
     for (const name of Object.keys(states) as (keyof Views)[])
       for (const data of states[name]) assert.match((await render(name, data)).html, /^\p{ASCII}+$/u)
     assert.match((await render('sign-in', {})).html, /What &ldquo;Sign in&rdquo; does/)
-    const { html } = await render(
-      'home',
-      {},
-      { page: { tell: () => ({ user: { ...ada, name: 'Łucja 🌻' } }) } },
-    )
+    const { html } = await render('home', {}, { user: { ...ada, name: 'Łucja 🌻' } })
     assert.match(html, /Łucja 🌻/)
   })
 
@@ -188,11 +185,11 @@ describe('views and page', () => {
     const notice = /We cannot tell who is signed in at the moment/
     for (const name of Object.keys(states) as (keyof Views)[]) {
       const data = states[name][0] as Views[typeof name]
-      const signedIn = await render(name, data, { page: { tell: () => ({ user: ada }) } })
+      const signedIn = await render(name, data, { user: ada })
       assert.match(signedIn.html, signOut)
       assert.doesNotMatch(signedIn.html, notice)
       if (name === 'profile') continue
-      const unsure = await render(name, data, { page: { tell: () => ({ unsure: true }) } })
+      const unsure = await render(name, data, { unsure: true })
       assert.doesNotMatch(unsure.html, signOut)
       assert.match(unsure.html, notice)
     }
@@ -212,16 +209,16 @@ describe('views and page', () => {
     const account = await render(
       'profile',
       { user, passwordChangedAt: new Date(0) },
-      { page: { tell: () => ({ user, origin: 'http://localhost:3000' }) } },
+      { user, origin: 'http://localhost:3000' },
     )
     assert.ok(account.html.includes(String.raw`-u &#39;o&#39;\&#39;&#39;brien@example.com&#39;`))
-    const home = await render('home', {}, { page: { tell: () => ({ origin: 'http://localhost:3000' }) } })
+    const home = await render('home', {}, { origin: 'http://localhost:3000' })
     assert.match(home.html, /POST &#39;http:\/\/localhost:3000\/login\?as=jwt&#39; /)
     assert.match(home.html, /curl -i http:\/\/localhost:3000\/me\n?/)
   })
 
   test('L8 a template sees the common data and its own, and nothing else of ctx.state', async () => {
-    const { html } = await render('home', {}, { user: ada, page: { tell: () => ({ user: undefined }) } })
+    const { html } = await render('home', {}, {}, { user: ada })
     assert.doesNotMatch(html, /ada@example\.com, recognised|>Ada</)
     assert.match(html, /Nobody yet/)
   })
@@ -238,12 +235,17 @@ describe('views and page', () => {
   })
 })
 
-async function render<Name extends keyof Views>(name: Name, data: Views[Name], state: object = {}) {
+async function render<Name extends keyof Views>(
+  name: Name,
+  data: Views[Name],
+  common: Common = {},
+  state: object = {},
+) {
   const app = new Koa()
   app.use(views())
   app.use((ctx) => {
     Object.assign(ctx.state, state)
-    return page(ctx, name, data)
+    return page(ctx, name, { ...common, ...data })
   })
   const server = app.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,4 +1,4 @@
-/** One word of a POSIX shell command, whatever is in it. */
+/** Quotes any text as one word of a POSIX shell command. */
 export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
@@ -8,7 +8,7 @@ const months = [
   ...['August', 'September', 'October', 'November', 'December'],
 ]
 
-/** A moment in words: `21 November 2026 at 09:02 UTC`. `Intl`, which knows all languages, takes longer. */
+/** Formats a date as `21 November 2026 at 09:02 UTC`. It is faster than `Intl`. */
 export function full(moment: Date): string {
   const date = `${moment.getUTCDate()} ${months[moment.getUTCMonth()]} ${moment.getUTCFullYear()}`
   return `${date} at ${moment.toISOString().slice(11, 16)} UTC`

@@ -1,17 +1,15 @@
 import type Router from '@koa/router'
-import { validate as isUUID } from 'uuid'
-import { type EventName, outcomes } from '../../site/event-name.ts'
-import { queried } from '../../site/query.ts'
+import { type EventName, outcomes } from '../../site/audit-event.ts'
+import { page, wantsPage } from '../../site/page.ts'
+import { pageCursor } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { page, type Views } from '../../site/views.ts'
-import { wantsPage } from '../../site/wants-page.ts'
+import type { Views } from '../../site/views.ts'
 import { User } from '../../users/user.ts'
 import { deviceName } from '../sessions/device-name.ts'
 import { owner } from '../sign-in/owner.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import type { Event } from './event.ts'
 
-// As its owner would say it.
 const wording: Record<EventName, string> = {
   'signed up': 'Account created',
   'signed in': 'Signed in',
@@ -30,30 +28,25 @@ const wording: Record<EventName, string> = {
   'admin used': 'Used as an admin',
 }
 
-/** `GET /account/activity`: the events of the account, a page at a time. */
-export function activity(router: Router<object, SiteContext>, audit: AuditTrail): void {
+/** `GET /account/activity`: the events of the account, in pages. */
+export function activity(router: Router<object, SiteContext>, trail: AuditTrail): void {
   router.get('/account/activity', ...owner(), async (ctx) => {
-    const { events, last } = await audit.page(ctx.auth.require(User).id, before(ctx))
+    const { events, last } = await trail.page(ctx.auth.require(User).id, pageCursor(ctx))
     const older = last && `/account/activity?before=${last}`
-    if (wantsPage(ctx)) return page(ctx, 'activity', { events: events.map(inWords), older })
+    if (wantsPage(ctx)) return page(ctx, 'activity', { events: events.map(describeEvent), older })
     // RFC 8288 §3.
     if (older) ctx.set('Link', `<${older}>; rel="next"`)
     ctx.body = events.map(record)
   })
 }
 
-function before(ctx: SiteContext): string | undefined {
-  const id = queried(ctx, 'before')
-  return typeof id === 'string' && isUUID(id) ? id.toLowerCase() : undefined
-}
-
 function record({ id, at, event, address, userAgent, times }: Event) {
   return { id, at, event, address, device: deviceName(userAgent), ...(times > 1 && { times }) }
 }
 
-function inWords(found: Event): Views['activity']['events'][number] {
-  const { at, event, address, device, times = 1 } = record(found)
-  // A newer version of this program may have written others.
+function describeEvent(stored: Event): Views['activity']['events'][number] {
+  const { at, event, address, device, times = 1 } = record(stored)
+  // A newer version of the site may have added events.
   if (!isKnown(event)) return { event, isRefusal: false, at, address, device }
   const words = times > 1 ? `${wording[event]}, ${times} times on this day` : wording[event]
   return { event: words, isRefusal: outcomes[event] === 'refusal', at, address, device }

@@ -11,10 +11,9 @@ import { loadDialect } from '../../database/load-dialect.ts'
 import { openDatabase } from '../../database/open-database.ts'
 import { createLog } from '../../log/log.ts'
 import { schema } from '../../schema.ts'
-import type { AuditEvent } from '../../site/audit-event.ts'
 import { isOnPostgres, makeDatabase } from '../../testing/test-database.ts'
 import { User } from '../../users/user.ts'
-import { AuditTrail } from './audit-trail.ts'
+import { type AuditEvent, AuditTrail } from './audit-trail.ts'
 import { Event } from './event.ts'
 
 const day = 24 * 60 * 60_000

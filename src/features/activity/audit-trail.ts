@@ -1,47 +1,66 @@
 import { hash } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/core'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
+import type { Middleware } from 'koa'
 import { v7 as uuidv7 } from 'uuid'
 import { deleteBatch } from '../../database/delete-batch.ts'
 import { clockSkew } from '../../database/future-time.ts'
 import { type Logger, loggable } from '../../log/log.ts'
-import type { Account, AuditEvent, EventRecorder } from '../../site/audit-event.ts'
-import { type EventName, outcomes } from '../../site/event-name.ts'
+import { type Account, type EventName, type NotedEvent, outcomes } from '../../site/audit-event.ts'
 import { networkOf } from '../../throttle/network.ts'
 import { emailKey } from '../../users/email.ts'
-import { Event } from './event.ts'
+import { Event, insertEvent } from './event.ts'
 import { type EventPage, eventPage } from './event-page.ts'
-import { insertEvent } from './insert-event.ts'
-import { printable } from './printable.ts'
-import { Seldom } from './seldom.ts'
+import { RepeatFilter } from './repeat-filter.ts'
 
 const minute = 60_000
 const quarter = 15 * minute
 const keptFor = 180 * 24 * 60 * 60_000
 
+/** An event of an account and its origin. It never holds a secret. */
+export interface AuditEvent extends NotedEvent {
+  readonly address: string
+  readonly userAgent: string
+  /** The identifier of the request in the log. */
+  readonly request: string
+}
+
+/** Writes the events of a request. Use it before the session middleware, which can fail after the handler. */
+export function auditEvents(trail: AuditTrail): Middleware {
+  return async (ctx, next) => {
+    await next()
+    const events: readonly NotedEvent[] = ctx.state.events ?? []
+    for (const { event, account } of events) {
+      if (outcomes[event] === 'success' && ctx.status >= 400) continue
+      const origin = { address: ctx.ip, userAgent: ctx.get('User-Agent'), request: ctx.state.request }
+      await trail.record({ event, account, ...origin })
+    }
+  }
+}
+
 /**
- * The audit trail. Each event is a line of the log at every log level, and a row of the database for the account's activity page.
- * If the row cannot be written, the response stands, and a second line of the log is an error.
+ * The audit trail. Each event is a line in the log at every log level, and a row for the activity page. If the row cannot be
+ * written, the request still succeeds and an error is logged.
  */
-export class AuditTrail implements EventRecorder {
+export class AuditTrail {
   readonly #orm: MikroORM
   readonly #log: Logger
   readonly #now: () => number
-  readonly #seldom: { readonly [Name in EventName]?: Seldom }
+  readonly #filters: { readonly [Name in EventName]?: RepeatFilter }
 
   constructor(orm: MikroORM, log: Logger, now = Date.now) {
     this.#orm = orm
     this.#log = log.child({}, { level: 'info' })
     this.#now = now
-    this.#seldom = {
-      throttled: new Seldom(quarter, now),
-      'password used': new Seldom(quarter, now),
-      'name changed': new Seldom(minute, now),
-      'other sessions ended': new Seldom(minute, now),
+    this.#filters = {
+      throttled: new RepeatFilter(quarter, now),
+      'password used': new RepeatFilter(quarter, now),
+      'name changed': new RepeatFilter(minute, now),
+      'other sessions ended': new RepeatFilter(minute, now),
     }
   }
 
-  /** Writes down what happened. Never throws. */
+  /** Records an event. Never throws. */
   async record({ event, account, ...from }: AuditEvent): Promise<void> {
     const origin = {
       address: printable(from.address, 45),
@@ -49,19 +68,19 @@ export class AuditTrail implements EventRecorder {
       request: printable(from.request, 36),
     }
     const id = account && (await this.#orReport(origin.request, () => this.#idOf(account)))
-    const whose = account && { [account.kind]: id ?? null }
-    this.#log.info({ event, outcome: outcomes[event], ...whose, ...origin }, 'authentication')
+    const subject = account && { [account.kind]: id ?? null }
+    this.#log.info({ event, outcome: outcomes[event], ...subject, ...origin }, 'authentication')
     if (!account || !this.#isDue(event, account, origin.address)) return
     const row = { id: uuidv7(), at: new Date(this.#now()), event, userId: id ?? null, ...origin }
     await this.#orReport(origin.request, () => insertEvent(this.#orm.em.fork(), row))
   }
 
-  /** A page of the events of an account, newest first: those before the event with that id, if one is given. */
+  /** A page of the events of an account, newest first. `before` is the id of an event. */
   page(userId: string, before?: string): Promise<EventPage> {
     return eventPage(this.#orm.em.fork(), userId, { before, now: this.#now() })
   }
 
-  /** Deletes a batch of events that are older than 180 days, or from a wrong clock. Returns how many there were. */
+  /** Deletes a batch of events that are older than 180 days or in the future. Returns their number. */
   purge(most = 500): Promise<number> {
     const now = this.#now()
     const where = {
@@ -70,12 +89,12 @@ export class AuditTrail implements EventRecorder {
     return deleteBatch(this.#orm.em.fork(), Event, { where, key: 'id' }, most)
   }
 
-  // The same work for a name that is nobody's: one plain row, of which MikroORM makes no entity.
+  // One plain row for any name, so that the time does not reveal whether the account exists.
   async #idOf(account: Account): Promise<string | undefined> {
     if ('id' in account) return account.id
     const table = account.kind === 'admin' ? 'admins' : 'users'
     const connection = this.#orm.em.getConnection() as AbstractSqlConnection
-    // As guesses are counted, not a space more or less. The driver chokes on a NUL, which nobody has in an address.
+    // The drivers reject NUL, which no address contains.
     const key = emailKey(account.username).replaceAll('\0', '\ufffd')
     const [row] = await connection.execute<{ id: string | null }[]>(
       `select (select id from ${table} where email_key = ?) as id`,
@@ -84,16 +103,15 @@ export class AuditTrail implements EventRecorder {
     return row?.id ?? undefined
   }
 
-  // What can be repeated at will, and at no cost, is a row once in a while, or it would push everything else out of sight;
-  // the lines have every one.
+  // Cheap events are written once in an interval, so that repeating them does not hide other events.
   #isDue(event: EventName, account: Account, address: string): boolean {
-    const seldom = this.#seldom[event]
-    if (!seldom) return true
+    const filter = this.#filters[event]
+    if (!filter) return true
     const name = 'id' in account ? account.id : emailKey(account.username)
-    const whose = hash('sha256', `${account.kind} ${name}`, 'base64url')
+    const key = hash('sha256', `${account.kind} ${name}`, 'base64url')
     const network = networkOf(address)
-    if (event === 'throttled') return seldom.isDue(whose, network)
-    return seldom.isDue(event === 'password used' ? `${whose} ${network}` : whose)
+    if (event === 'throttled') return filter.isDue(key, network)
+    return filter.isDue(event === 'password used' ? `${key} ${network}` : key)
   }
 
   async #orReport<Result>(request: string, work: () => Promise<Result>): Promise<Result | undefined> {
@@ -104,4 +122,11 @@ export class AuditTrail implements EventRecorder {
       return undefined
     }
   }
+}
+
+/** Makes one line of at most `most` characters, without control, bidirectional or invisible characters. */
+export function printable(text: string, most: number): string {
+  const line = text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
+  // The cut may split a surrogate pair.
+  return line.slice(0, most).toWellFormed()
 }

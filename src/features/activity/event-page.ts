@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { clockSkew } from '../../database/future-time.ts'
-import { refusals } from '../../site/event-name.ts'
+import { refusals } from '../../site/audit-event.ts'
 import { Event } from './event.ts'
 
 const length = 100
@@ -8,13 +8,13 @@ const length = 100
 /** A page of the events of an account, newest first. */
 export interface EventPage {
   readonly events: Event[]
-  /** The last of the owner's own events, if there are older ones. */
+  /** The id of the last of the owner's own events, if there are older ones. */
   readonly last?: string | undefined
 }
 
 /**
- * Finds a page of events. Only the owner's own events fill it. The refusals of the same time stand between them, at most
- * two a day, so that strangers cannot push a sign-in off the page.
+ * Finds a page of the owner's events, and the refusals of the same period. Refusals do not count toward the length, so that
+ * attackers cannot push a sign-in off the page.
  */
 export async function eventPage(
   em: EntityManager,
@@ -46,7 +46,7 @@ export async function eventPage(
   return { events, last: last?.id }
 }
 
-/** The time of a UUID of version 7, in milliseconds (RFC 9562 §5.7). */
+/** The time of a version 7 UUID in milliseconds (RFC 9562 §5.7). */
 function timeOf(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 }

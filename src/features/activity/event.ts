@@ -1,5 +1,13 @@
-import { defineEntity, p } from '@mikro-orm/core'
+import { hash } from 'node:crypto'
+import { defineEntity, type EntityManager, p, type RequiredEntityData, raw } from '@mikro-orm/core'
+import type { SqlEntityManager } from '@mikro-orm/sqlite'
 import { v7 as uuidv7 } from 'uuid'
+import { refusals } from '../../site/audit-event.ts'
+import { networkOf } from '../../throttle/network.ts'
+
+const day = 24 * 60 * 60_000
+// Limits the rows of refusals without an account to this number a day. A single row would be a bottleneck.
+const rowsWithoutAccount = 64
 
 const EventSchema = defineEntity({
   name: 'Event',
@@ -15,18 +23,41 @@ const EventSchema = defineEntity({
       .onCreate(() => uuidv7()),
     at: p.datetime(),
     event: p.string().length(40),
-    // No foreign key: what happened stays known when the account is gone.
+    // No foreign key, because events remain when the account is closed.
     userId: p.string().nullable(),
     address: p.string().length(45),
     userAgent: p.string().length(255),
     request: p.string().length(36),
-    // Refusals of one account and day are one row, which tells the last of them and how many there were.
+    // Refusals of one account and day share a row, which holds the last one and their number.
     times: p.integer().default(1),
     refusal: p.string().length(100).nullable().unique('events_refusal_unique'),
   },
 })
 
-/** Something that happened to an account, or to the site: never a secret. */
+/** An event of an account or of the site. It never holds a secret. */
 export class Event extends EventSchema.class {}
 
 EventSchema.setClass(Event)
+
+/** An event to insert. */
+export type NewEvent = Pick<Event, 'id' | 'at' | 'event' | 'userId' | 'address' | 'userAgent' | 'request'>
+
+/** Inserts an event. A refusal is added to the row of its account and day instead, if there is one. */
+export async function insertEvent(em: EntityManager, event: NewEvent): Promise<void> {
+  if (!refusals.includes(event.event)) {
+    await em.insert(Event, event)
+    return
+  }
+  const { at, address, userAgent, request } = event
+  await (em as SqlEntityManager)
+    .createQueryBuilder(Event)
+    .insert({ ...event, refusal: refusalOf(event) } satisfies RequiredEntityData<Event>)
+    .onConflict('refusal')
+    .merge({ at, address, userAgent, request, times: raw('events.times + 1') })
+    .execute()
+}
+
+function refusalOf({ at, event, userId, address }: NewEvent): string {
+  const account = userId ?? hash('sha256', networkOf(address), 'buffer').readUInt16BE() % rowsWithoutAccount
+  return `${account} ${event} ${Math.floor(at.getTime() / day)}`
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { printable } from './printable.ts'
+import { printable } from './audit-trail.ts'
 
 describe('printable', () => {
   test('makes one bounded, well-formed line of anything, without controls and invisible characters', () => {

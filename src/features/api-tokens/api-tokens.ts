@@ -1,16 +1,12 @@
 import type Router from '@koa/router'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
-import { fieldsOf } from '../../site/body.ts'
-import { refuseProblems, textFields } from '../../site/fields.ts'
-import { formAgain } from '../../site/form-again.ts'
-import { leaveNotice, takeNotice } from '../../site/notice.ts'
-import { queried } from '../../site/query.ts'
+import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
+import { pageCursor } from '../../site/query.ts'
 import type { TokenRecord } from '../../site/records.ts'
-import { seeOther } from '../../site/see-other.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { page, type Views } from '../../site/views.ts'
-import { wantsPage } from '../../site/wants-page.ts'
+import type { Views } from '../../site/views.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
@@ -18,13 +14,13 @@ import type { SiteUses } from '../last-uses.ts'
 import { limited } from '../sign-in/guessing.ts'
 import { owner } from '../sign-in/owner.ts'
 import { NewToken } from './new-token.ts'
-import { createToken, goodTokens, revokeToken } from './own-tokens.ts'
+import { createToken, revokeToken, validTokens } from './own-tokens.ts'
 
 const mostDays = 365
 const perPage = 100
 
-/** `/account/tokens`: what programs call the API with in somebody's name. */
-export function tokens(
+/** `/account/tokens`: lists, creates and revokes the user's API tokens. */
+export function apiTokens(
   router: Router<object, SiteContext>,
   { uses, isTls }: { uses: SiteUses; isTls: boolean },
 ): void {
@@ -32,7 +28,7 @@ export function tokens(
   const listed = (ctx: SiteContext) => newest(ctx, uses)
   const tokensPage = async (ctx: SiteContext, more: Partial<Views['api-tokens']>) =>
     page(ctx, 'api-tokens', { ...(await listed(ctx)), ...more })
-  const again = formAgain((ctx, errors) => {
+  const showFormAgain = formAgain((ctx, errors) => {
     const { name, days } = textFields(ctx, 'name', 'days')
     return tokensPage(ctx, { errors, values: { name, days } })
   })
@@ -48,7 +44,7 @@ export function tokens(
     ctx.body = tokens
   })
 
-  router.post('/account/tokens', ...owner(), again, async (ctx) => {
+  router.post('/account/tokens', ...owner(), showFormAgain, async (ctx) => {
     const user = ctx.auth.require(User)
     const name = textFields(ctx, 'name').name.trim()
     const days = daysOf(ctx)
@@ -57,7 +53,7 @@ export function tokens(
       const created = await createToken(ctx, { name, days })
       audit(ctx, 'token created', user)
       if (wantsPage(ctx)) {
-        newToken.leave(ctx, created)
+        newToken.store(ctx, created)
         seeOther(ctx, '/account/tokens')
       } else {
         ctx.status = 201
@@ -68,28 +64,26 @@ export function tokens(
 
   router.post('/account/tokens/:id/revoke', ...owner(), async (ctx) => {
     const name = await revokeToken(ctx, ctx.params.id ?? '')
-    // The same for a token of somebody else, for one that has been revoked, and for one that never was.
+    // The same for revoked tokens and tokens of other users.
     if (name === undefined) throw new Refusal(404, 'You have no such token.')
     audit(ctx, 'token revoked', ctx.auth.require(User))
-    if (wantsPage(ctx)) {
-      leaveNotice(ctx, `The token “${name}” has been revoked.`)
-      seeOther(ctx, '/account/tokens')
-    } else ctx.status = 204
+    if (wantsPage(ctx)) seeOther(ctx, '/account/tokens', `The token “${name}” has been revoked.`)
+    else ctx.status = 204
   })
 }
 
-/** As many as a page holds, and where the older ones are. */
+/** A page of tokens, and the path of the next page. */
 async function newest(
   ctx: SiteContext,
   uses: SiteUses,
 ): Promise<{ tokens: TokenRecord[]; older?: string | undefined }> {
-  const found = await goodTokens(ctx, uses.tokens, { before: queried(ctx, 'before'), most: perPage + 1 })
+  const found = await validTokens(ctx, uses.tokens, { before: pageCursor(ctx), most: perPage + 1 })
   const tokens = found.slice(0, perPage)
   const isMore = found.length > perPage
   return { tokens, older: isMore ? `/account/tokens?before=${tokens.at(-1)?.id}` : undefined }
 }
 
-// A form sends digits and a program a number; or neither, which will do.
+// A form sends digits, JSON a number.
 function daysOf(ctx: SiteContext): number {
   const { days = usualDays } = fieldsOf(ctx)
   if (typeof days === 'number') return days
@@ -99,5 +93,5 @@ function daysOf(ctx: SiteContext): number {
 
 function daysProblem(days: number): string | undefined {
   const isGood = Number.isInteger(days) && days >= 1 && days <= mostDays
-  return isGood ? undefined : `Choose for how many days the token is good: 1 to ${mostDays}.`
+  return isGood ? undefined : `Choose for how many days the token is valid: 1 to ${mostDays}.`
 }

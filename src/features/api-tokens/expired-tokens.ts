@@ -3,7 +3,7 @@ import { deleteBatch } from '../../database/delete-batch.ts'
 import { clockSkew } from '../../database/future-time.ts'
 import { UserToken } from '../../users/user-token.ts'
 
-/** Deletes tokens that have expired, or that a wrong clock made. A token that is used again is deleted at once. */
+/** Deletes expired tokens, and tokens from the future. */
 export class ExpiredTokens {
   readonly #orm: MikroORM
   readonly #now: () => number
@@ -13,7 +13,7 @@ export class ExpiredTokens {
     this.#now = now
   }
 
-  /** Deletes a batch of them. Returns how many there were. */
+  /** Deletes a batch. Returns the number of deleted tokens. */
   purge(most = 500): Promise<number> {
     const now = this.#now()
     const where = {

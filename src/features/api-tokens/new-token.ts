@@ -1,4 +1,3 @@
-import type { Context } from 'koa'
 import { entityManager } from '#auth/mikro-orm'
 import { HostCookie } from '../../site/host-cookie.ts'
 import type { NewTokenRecord } from '../../site/records.ts'
@@ -10,8 +9,8 @@ import { UserToken } from '../../users/user-token.ts'
 const minute = 60_000
 
 /**
- * Carries a new token from the form that made it to the page that shows it, once: in a cookie, because the database must
- * not know it. To load that page again neither shows it again nor makes another.
+ * Passes a new token from the form to the page that shows it once. It is in a cookie, because the database must not contain
+ * it.
  */
 export class NewToken {
   readonly #cookie: HostCookie
@@ -20,16 +19,15 @@ export class NewToken {
     this.#cookie = new HostCookie('new-token', { isTls })
   }
 
-  leave(ctx: SiteContext, { value }: NewTokenRecord): void {
-    this.#cookie.write(asKoas(ctx), randomPart(value), minute)
+  store(ctx: SiteContext, { value }: NewTokenRecord): void {
+    this.#cookie.write(ctx, randomPart(value), minute)
   }
 
-  /** The token that was left, if it is one of whoever asks: the cookie by itself says nothing. */
+  /** Returns the token in the cookie, if it belongs to the user. HEAD does not delete the cookie. */
   async take(ctx: SiteContext): Promise<NewTokenRecord | undefined> {
-    const random = this.#cookie.read(asKoas(ctx))
+    const random = this.#cookie.read(ctx)
     if (random === undefined) return undefined
-    // HEAD shows nothing to anybody.
-    if (ctx.method === 'GET') this.#cookie.clear(asKoas(ctx))
+    if (ctx.method === 'GET') this.#cookie.clear(ctx)
     const token = withChecksum(random)
     const value = storedToken(token)
     if (value === undefined) return undefined
@@ -37,9 +35,4 @@ export class NewToken {
     const found = await entityManager(ctx).findOne(UserToken, { value, user })
     return found ? { id: found.id, name: found.name, value: token, expiresAt: found.expiresAt } : undefined
   }
-}
-
-// The cookie's class wants Koa's widest context; it reads no more than this one has.
-function asKoas(ctx: SiteContext): Context {
-  return ctx as unknown as Context
 }

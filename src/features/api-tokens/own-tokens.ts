@@ -11,21 +11,20 @@ import { issueToken, UserToken } from '../../users/user-token.ts'
 import { currentDigest } from '../sessions/session-store.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
 
-/** The tokens of whoever asks that are good, newest first; those before that one if a token is named. */
-export async function goodTokens(
+/** The user's valid tokens, newest first. `before` is the id of a token. */
+export async function validTokens(
   ctx: SiteContext,
   uses: LastUses<UserToken>,
-  { before, most }: { before: unknown; most: number },
+  { before, most }: { before: string | undefined; most: number },
 ): Promise<TokenRecord[]> {
   const { id: user } = ctx.auth.require(User)
-  const oldest = typeof before === 'string' && isUUID(before) ? before.toLowerCase() : undefined
   const found = await entityManager(ctx).find(
     UserToken,
     {
       user,
       expiresAt: { $gt: new Date() },
       createdAt: { $lte: new Date(Date.now() + clockSkew) },
-      ...(oldest !== undefined && { id: { $lt: oldest } }),
+      ...(before !== undefined && { id: { $lt: before } }),
     },
     { orderBy: { id: 'desc' }, limit: most },
   )
@@ -38,7 +37,7 @@ export async function goodTokens(
   }))
 }
 
-/** Makes a token for whoever asks, if they still may. */
+/** Creates a token for the user. Throws 409 if the session has ended or the password has changed. */
 export function createToken(
   ctx: SiteContext,
   { name, days }: { name: string; days: number },
@@ -46,18 +45,18 @@ export function createToken(
   const { id: user, passwordChangedAt } = ctx.auth.require(User)
   const { token, value, expiresAt } = issueToken(Date.now(), days)
   return entityManager(ctx).transactional(async (em) => {
-    // A slow request must not leave a token behind the end of its session, or behind a new password.
-    const isUnchanged = await lockAccount(em, { id: user, passwordChangedAt })
-    if (!isUnchanged || !(ctx.auth.credentialsSent || (await holdSession(em, ctx, user))))
-      throw new Refusal(409, 'You have just been signed out by another request.')
+    // A slow request must not create a token after a sign-out or a password change.
+    const isUnchanged = await holdAccount(em, { id: user, passwordChangedAt })
+    if (!isUnchanged || !(ctx.auth.credentialsSent || (await lockSession(em, ctx, user))))
+      throw new Refusal(409, 'Another request has just signed you out.')
     const { id } = em.create(UserToken, { name, value, user, expiresAt })
     await em.flush()
     return { id, name, value: token, expiresAt }
   })
 }
 
-/** Whether the session of this request goes on, at least until the end of the transaction. */
-async function holdSession(em: EntityManager, ctx: SiteContext, user: string): Promise<boolean> {
+/** Locks the session of this request until the transaction ends. Returns whether it exists. */
+async function lockSession(em: EntityManager, ctx: SiteContext, user: string): Promise<boolean> {
   const digest = currentDigest(ctx)
   const found = await em.findOne(
     StoredSession,
@@ -67,7 +66,7 @@ async function holdSession(em: EntityManager, ctx: SiteContext, user: string): P
   return found !== null
 }
 
-/** Revokes a token of whoever asks, and returns its name; nothing if they have no such token. */
+/** Revokes a token of the user. Returns its name, or `undefined` if there is no such token. */
 export async function revokeToken(ctx: SiteContext, id: string): Promise<string | undefined> {
   if (!isUUID(id)) return undefined
   const em = entityManager(ctx)

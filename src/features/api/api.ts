@@ -1,19 +1,18 @@
 import type Router from '@koa/router'
 import compose from 'koa-compose'
-import { guard } from '#auth'
+import { type AuthMiddleware, guard } from '#auth'
 import type { JWTKeys } from '#auth/jwt'
+import type { LastUses } from '#auth/mikro-orm'
 import { audit } from '../../site/audit.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { Admin } from '../../users/admin.ts'
 import { User } from '../../users/user.ts'
 import { UserToken } from '../../users/user-token.ts'
-import { tokenUse } from '../api-tokens/token-use.ts'
-import { SignedToken } from '../json-web-tokens/signed-token.ts'
-import { TokenUser } from '../json-web-tokens/token-user.ts'
+import { SignedToken, SignedTokenUser } from '../json-web-tokens/signed-token.ts'
 import type { SiteUses } from '../last-uses.ts'
 
-/** The routes that have a JSON face only. Whoever has a session passes as well as whoever sends a token. */
+/** The JSON routes. They accept sessions as well as tokens. */
 export function api(
   router: Router<object, SiteContext>,
   { keys, uses }: { keys: JWTKeys; uses: SiteUses },
@@ -23,7 +22,7 @@ export function api(
     UserToken.authenticator(),
     tokenUse(uses.tokens),
     signedToken,
-    new TokenUser().middleware(),
+    new SignedTokenUser().middleware(),
   ])
 
   router.get('/me', anyToken, guard(User), (ctx) => {
@@ -40,4 +39,13 @@ export function api(
     const { id, name } = admin ?? ctx.auth.require(User)
     ctx.body = { as: admin ? 'Admin' : 'User', id, name }
   })
+}
+
+/** Records when a token was last used. Use it after the authenticator of tokens. */
+export function tokenUse(uses: LastUses<UserToken>): AuthMiddleware {
+  return (ctx, next) => {
+    const token = ctx.auth.peek(UserToken)
+    if (token) uses.note(token)
+    return next()
+  }
 }

@@ -4,8 +4,8 @@ import { Device } from '../known-devices/device.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
 
 /**
- * Ends the sessions and tokens of a user, and returns how many there were. An admin has neither. No device is known from
- * then on either: whoever had the old password could have made any number of them, each with guesses of its own.
+ * Deletes the sessions and tokens of a user, and returns their numbers. Deletes the known devices too, because an attacker
+ * with the old password could have added devices, each with its own rate limit.
  */
 export async function endAccess(
   em: EntityManager,

@@ -1,30 +1,25 @@
 import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { audit } from '../../site/audit.ts'
-import { refuseProblems, textFields } from '../../site/fields.ts'
-import { formAgain } from '../../site/form-again.ts'
-import { seeOther } from '../../site/see-other.ts'
+import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { page } from '../../site/views.ts'
-import { wantsPage } from '../../site/wants-page.ts'
 import { User } from '../../users/user.ts'
-import { ownPasswordProblem } from '../change-password/own-password.ts'
-import { signedIn } from '../profile/profile.ts'
-import { owner } from '../sign-in/owner.ts'
+import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
 
-/** `/account/close`: the end of an account, for its password. The page wants a tick too; a program has to be explicit as it is. */
-export function close(router: Router<object, SiteContext>): void {
+/** `/account/close`: deletes the account. Requires its password, and in the form a ticked box too. */
+export function closeAccount(router: Router<object, SiteContext>): void {
   router.get('/account/close', signedIn, (ctx) => page(ctx, 'close-account', {}))
 
-  router.post('/account/close', ...owner(), again, async (ctx) => {
+  router.post('/account/close', ...owner(), showFormAgain, async (ctx) => {
     const user = ctx.auth.require(User)
     const { password, confirm } = textFields(ctx, 'password', 'confirm')
     const isConfirmed = confirm === 'on' || !wantsPage(ctx)
     refuseProblems({
-      password: await ownPasswordProblem(ctx, password),
+      password: await currentPasswordProblem(ctx, password),
       confirm: isConfirmed ? undefined : 'Tick the box if you want to close your account for good.',
     })
-    // Sessions, tokens and known devices go with their user: the database sees to it.
+    // The foreign keys delete sessions, tokens and known devices.
     await entityManager(ctx).nativeDelete(User, { id: user.id }, { filters: false })
     audit(ctx, 'account closed', user)
     if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
@@ -39,7 +34,7 @@ export function close(router: Router<object, SiteContext>): void {
   })
 }
 
-const again = formAgain((ctx, errors) => {
+const showFormAgain = formAgain((ctx, errors) => {
   const { confirm } = textFields(ctx, 'confirm')
   return page(ctx, 'close-account', { errors, isConfirmed: confirm === 'on' })
 }, 'password')

@@ -1,24 +1,24 @@
 import type { MikroORM } from '@mikro-orm/core'
 import type { Context, Middleware } from 'koa'
 
-/** Whether the process is about to stop: it still serves, but wants no new traffic. */
+/** The state of the process. While draining, it serves requests and reports that it is not ready. */
 export interface Lifecycle {
   isDraining: boolean
 }
 
-/** `GET /healthz`: the process serves. `GET /readyz`: its database answers, and it is not about to stop. */
+/** `GET /healthz`: the process runs. `GET /readyz`: its database responds, and it is not draining. */
 export function health(orm: MikroORM, lifecycle: Lifecycle): Middleware {
-  return (ctx, next) => (ctx.path === '/healthz' || ctx.path === '/readyz' ? answer(ctx) : next())
+  return (ctx, next) => (ctx.path === '/healthz' || ctx.path === '/readyz' ? respond(ctx) : next())
 
-  async function answer(ctx: Context): Promise<void> {
+  async function respond(ctx: Context): Promise<void> {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       ctx.status = 405
       ctx.set('Allow', 'GET, HEAD')
       return
     }
-    const isWell = ctx.path === '/healthz' || (!lifecycle.isDraining && (await orm.isConnected()))
-    ctx.status = isWell ? 200 : 503
-    if (!isWell) ctx.set('Retry-After', '5')
-    ctx.body = isWell ? 'ok' : 'unavailable'
+    const isHealthy = ctx.path === '/healthz' || (!lifecycle.isDraining && (await orm.isConnected()))
+    ctx.status = isHealthy ? 200 : 503
+    if (!isHealthy) ctx.set('Retry-After', '5')
+    ctx.body = isHealthy ? 'ok' : 'unavailable'
   }
 }

@@ -1,6 +1,6 @@
 import type Router from '@koa/router'
+import { page } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { page } from '../../site/views.ts'
 
 /** `GET /`: the home page. */
 export function home(router: Router<object, SiteContext>): void {

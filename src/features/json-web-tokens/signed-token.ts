@@ -1,14 +1,11 @@
+import { type AuthContext, RequestAuthenticator } from '#auth'
 import { type Claims, SessionToken } from '#auth/jwt'
+import { KeyLookUp } from '#auth/mikro-orm'
+import { User } from '../../users/user.ts'
 
-/** Whose token it is, and what it was had for. */
-export interface TokenOwner {
-  readonly id: string
-  readonly passwordChangedAt: Date
-}
-
-/** The site's own session token (JWT): it says too which password it was had for, and so ends with that one. */
+/** The site's session token (JWT). A claim identifies the password, so that changing the password ends the token. */
 export class SignedToken extends SessionToken {
-  /** When that password was set, in milliseconds; nothing in a token of somebody who knows the specification alone. */
+  /** When the password was set, in milliseconds. Tokens of other issuers may lack it. */
   readonly passwordChangedAt: number | undefined
 
   constructor(userId: string, passwordChangedAt?: number, expiration?: Date) {
@@ -16,29 +13,44 @@ export class SignedToken extends SessionToken {
     this.passwordChangedAt = passwordChangedAt
   }
 
-  /** The token for somebody whose password has been checked, as they were found then. */
-  static of({ id, passwordChangedAt }: TokenOwner): SignedToken {
+  /** A new token for a user whose password has been verified. */
+  static of({ id, passwordChangedAt }: User): SignedToken {
     return new SignedToken(id, passwordChangedAt.getTime())
   }
 
   static override parse(claims: Claims, expiration: Date): SignedToken | undefined {
     const { passwordChangedAt } = claims
     const userId = SessionToken.parse(claims, expiration)?.userId
-    return userId !== undefined && isTimeOrNothing(passwordChangedAt)
+    return userId !== undefined && isOptionalTime(passwordChangedAt)
       ? new SignedToken(userId, passwordChangedAt, expiration)
       : undefined
   }
 
-  /** Whether it was had for the password that its user has now. */
-  isFor({ passwordChangedAt }: TokenOwner): boolean {
+  /** Returns whether the token was issued for the user's current password. */
+  isFor({ passwordChangedAt }: User): boolean {
     const changedAt = passwordChangedAt.getTime()
     if (this.passwordChangedAt !== undefined) return this.passwordChangedAt === changedAt
-    // It tells the second of its issue only: one from the very second of the change counts as from before it. And one that
-    // was given a shorter life counts as older than it is.
+    // Derives the time of issue, in whole seconds. A token from the second of the change counts as older.
     return this.expiration.getTime() - SignedToken.lifetime * 1000 > changedAt
   }
 }
 
-function isTimeOrNothing(value: unknown): value is number | undefined {
+/** Loads the user of a verified token. Rejects tokens of deleted users and of earlier passwords. */
+export class SignedTokenUser extends RequestAuthenticator<User> {
+  readonly user = User
+  readonly #users = new KeyLookUp(User)
+
+  override attempt(ctx: AuthContext): void | Promise<void> {
+    const token = ctx.auth.peek(SignedToken)
+    if (!token) return
+    const logIn = (user: User | undefined) => {
+      if (user && token.isFor(user)) ctx.auth.login(user)
+    }
+    const user = this.#users.find(ctx, token.userId)
+    return user instanceof Promise ? user.then(logIn) : logIn(user)
+  }
+}
+
+function isOptionalTime(value: unknown): value is number | undefined {
   return value === undefined || Number.isSafeInteger(value)
 }

@@ -5,15 +5,15 @@ const DeviceSchema = defineEntity({
   name: 'Device',
   tableName: 'devices',
   properties: {
-    // SHA-256 of what the device's cookie holds.
+    // SHA-256 of the value in the device's cookie.
     digest: p.string().length(43).primary(),
     user: () => p.manyToOne(User).primary().deleteRule('cascade').index(),
-    // When it was last signed in from.
+    // The last sign-in.
     seenAt: p.datetime().index('devices_seen_at_index'),
   },
 })
 
-/** A device that a user has signed in from. It identifies nobody by itself: it only has an allowance of its own. */
+/** A device that a user has signed in from. It has its own rate limit and does not authenticate the user. */
 export class Device extends DeviceSchema.class {}
 
 DeviceSchema.setClass(Device)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { sql } from '../../testing/database.ts'
-import { signUp } from '../../testing/people.ts'
+import { type Person, signUp } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 import { isOnPostgres } from '../../testing/test-database.ts'
 import { User } from '../../users/user.ts'
@@ -14,15 +14,20 @@ async function openDevices(t: TestContext) {
   const site = await startSite(t)
   const [ada, bob] = [await signUp(site), await signUp(site, 'Bob')]
   const clock = { now: Date.parse('2026-11-21T12:00:00Z') }
-  return { site, ada, bob, clock, devices: new Devices(site.orm, () => clock.now) }
+  const devices = new Devices(site.orm, () => clock.now)
+  const remember = async (value: string | undefined, { id }: Person) => {
+    const user = await site.orm.em.fork().findOneOrFail(User, id)
+    return (await devices.remember(value, user)) ?? assert.fail()
+  }
+  return { site, ada, bob, clock, devices, remember }
 }
 
 describe('Devices', () => {
   test('are known to the account that signed in from them, and keep their value there', async (t) => {
-    const { ada, bob, devices } = await openDevices(t)
-    const value = await devices.remember(undefined, ada.id)
+    const { ada, bob, devices, remember } = await openDevices(t)
+    const value = await remember(undefined, ada)
     assert.match(value, /^[\w-]{43}$/)
-    assert.equal(await devices.remember(value, ada.id), value)
+    assert.equal(await remember(value, ada), value)
     assert.deepEqual(
       [await devices.isKnown(value, ada.email), await devices.isKnown(value, bob.email)],
       [true, false],
@@ -30,9 +35,9 @@ describe('Devices', () => {
   })
 
   test('D3 are given a new value when somebody else signs in, so that no two accounts share an allowance', async (t) => {
-    const { ada, bob, devices } = await openDevices(t)
-    const planted = await devices.remember(undefined, ada.id)
-    const value = await devices.remember(planted, bob.id)
+    const { ada, bob, devices, remember } = await openDevices(t)
+    const planted = await remember(undefined, ada)
+    const value = await remember(planted, bob)
     assert.notEqual(value, planted)
     assert.deepEqual(
       [await devices.isKnown(planted, bob.email), await devices.isKnown(value, bob.email)],
@@ -43,27 +48,27 @@ describe('Devices', () => {
 
   test('are not remembered for a password that has been changed since', async (t) => {
     const { site, ada, devices } = await openDevices(t)
-    const { passwordChangedAt } = await site.orm.em.fork().findOneOrFail(User, ada.id)
-    const value = await devices.remember(undefined, ada.id, passwordChangedAt)
+    const user = await site.orm.em.fork().findOneOrFail(User, ada.id)
+    const value = await devices.remember(undefined, user)
     assert.ok(value && (await devices.isKnown(value, ada.email)))
     await sql(site, 'update users set password_changed_at = password_changed_at + 1000')
-    assert.equal(await devices.remember(undefined, ada.id, passwordChangedAt), undefined)
+    assert.equal(await devices.remember(undefined, user), undefined)
     assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 1 }])
   })
 
   test('D3 are a hundred of a user at most: the one that was seen least recently goes', async (t) => {
-    const { site, ada, bob, clock, devices } = await openDevices(t)
-    const others = await devices.remember(undefined, bob.id)
+    const { site, ada, bob, clock, devices, remember } = await openDevices(t)
+    const others = await remember(undefined, bob)
     const values: string[] = []
     for (let i = 0; i < 100; i += 1) {
       clock.now += 1000
-      values.push(await devices.remember(undefined, ada.id))
+      values.push(await remember(undefined, ada))
     }
     const [first = '', second = '', third = ''] = values
     clock.now += 1000
-    await devices.remember(first, ada.id)
+    await remember(first, ada)
     assert.equal(await devices.isKnown(second, ada.email), true, 'one that is seen again is no more')
-    const newest = await devices.remember(undefined, ada.id)
+    const newest = await remember(undefined, ada)
     const known = (value: string) => devices.isKnown(value, ada.email)
     assert.deepEqual(
       [await known(first), await known(second), await known(third), await known(newest)],
@@ -74,11 +79,11 @@ describe('Devices', () => {
   })
 
   test('are forgotten a year after the last sign-in from them, in batches, by the index', async (t) => {
-    const { site, ada, clock, devices } = await openDevices(t)
+    const { site, ada, clock, devices, remember } = await openDevices(t)
     const values: string[] = []
-    for (let i = 0; i < 5; i += 1) values.push(await devices.remember(undefined, ada.id))
+    for (let i = 0; i < 5; i += 1) values.push(await remember(undefined, ada))
     clock.now += 365 * day
-    await devices.remember(values[0], ada.id)
+    await remember(values[0], ada)
     assert.equal(await devices.purge(), 0)
     clock.now += 1
     assert.deepEqual([await devices.purge(3), await devices.purge(3), await devices.purge(3)], [3, 1, 0])
@@ -90,10 +95,10 @@ describe('Devices', () => {
   })
 
   test('P4 are not known, and deleted, if a clock that was ahead saw them last', async (t) => {
-    const { site, ada, clock, devices } = await openDevices(t)
-    const kept = await devices.remember(undefined, ada.id)
+    const { site, ada, clock, devices, remember } = await openDevices(t)
+    const kept = await remember(undefined, ada)
     clock.now += 400 * day
-    const ahead = await devices.remember(undefined, ada.id)
+    const ahead = await remember(undefined, ada)
     clock.now -= 400 * day
     const isKnown = (value: string) => devices.isKnown(value, ada.email)
     assert.deepEqual([await isKnown(kept), await isKnown(ahead)], [true, false])

@@ -3,19 +3,18 @@ import type { MikroORM } from '@mikro-orm/core'
 import { deleteBatch } from '../../database/delete-batch.ts'
 import { deleteBeyond } from '../../database/delete-beyond.ts'
 import { clockSkew } from '../../database/future-time.ts'
-import { newIdentifier } from '../../site/new-identifier.ts'
-import { lockAccount } from '../../users/lock-account.ts'
+import { newIdentifier } from '../../site/host-cookie.ts'
+import { holdAccount } from '../../users/lock-account.ts'
+import type { User } from '../../users/user.ts'
 import { Device } from './device.ts'
 
-const year = 365 * 24 * 60 * 60_000
+/** The time a device is known after its last sign-in: a year in milliseconds. */
+export const knownFor = 365 * 24 * 60 * 60_000
 
-/** How long a device is known after the last sign-in from it, in milliseconds. */
-export const knownFor = year
+// A further device replaces the least recently used one.
+const mostDevices = 100
 
-/** How many devices of a user are known: when one more signs in, the one that was seen least recently is forgotten. */
-export const mostDevices = 100
-
-/** The devices that people have signed in from, each known by a value that it keeps in a cookie. */
+/** Stores the devices that users have signed in from. A random value in a cookie identifies each. */
 export class Devices {
   readonly #orm: MikroORM
   readonly #now: () => number
@@ -25,7 +24,7 @@ export class Devices {
     this.#now = now
   }
 
-  /** Whether the account with this address has signed in from the device that keeps this value. */
+  /** Returns whether the account with this e-mail address has signed in from a device. */
   async isKnown(value: string, email: string): Promise<boolean> {
     const now = this.#now()
     const seenAt = { $gte: new Date(now - knownFor), $lte: new Date(now + clockSkew) }
@@ -33,32 +32,29 @@ export class Devices {
   }
 
   /**
-   * Remembers the device that a user has just signed in from. Returns the value of its cookie: the one it keeps, if that
-   * was given to this user, or a new one. A value from anyone else could be shared with them, and its allowance too.
+   * Stores the device of a user who has just signed in. Returns the value for its cookie, or `undefined` if the password has
+   * changed since. Another user's value is replaced, because both users would share its rate limit.
    *
-   * @param passwordChangedAt the password that the user signed in with; `undefined` is returned if it has changed since
+   * @param current the value in the cookie
    */
-  remember(kept: string | undefined, user: string): Promise<string>
-  remember(kept: string | undefined, user: string, passwordChangedAt: Date): Promise<string | undefined>
   async remember(
-    kept: string | undefined,
-    user: string,
-    passwordChangedAt?: Date,
+    current: string | undefined,
+    { id: user, passwordChangedAt }: Pick<User, 'id' | 'passwordChangedAt'>,
   ): Promise<string | undefined> {
-    const isTheirs = kept !== undefined && (await this.#belongs(kept, user))
-    const value = isTheirs ? kept : newIdentifier()
+    const isOwn = current !== undefined && (await this.#belongsTo(user, current))
+    const value = isOwn ? current : newIdentifier()
     const digest = digestOf(value)
     return this.#orm.em.fork().transactional(async (em) => {
-      // A new password ends all devices. A sign-in with the old one must not add another behind it.
-      if (!(await lockAccount(em, { id: user, passwordChangedAt }))) return undefined
+      // A password change deletes all devices. A concurrent sign-in with the old password must not add one.
+      if (!(await holdAccount(em, { id: user, passwordChangedAt }))) return undefined
       await em.upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
-      if (!isTheirs)
+      if (!isOwn)
         await deleteBeyond(em, 'devices', { user, current: digest, most: mostDevices, tie: 'digest' })
       return value
     })
   }
 
-  /** Deletes a batch of devices that were last seen over a year ago, or by a wrong clock. Returns how many there were. */
+  /** Deletes a batch of devices that were last seen over a year ago or in the future. Returns their number. */
   purge(most = 500): Promise<number> {
     const now = this.#now()
     const old = { seenAt: { $lt: new Date(now - knownFor) } }
@@ -66,9 +62,9 @@ export class Devices {
     return deleteBatch(this.#orm.em.fork(), Device, { where, key: 'digest' }, most)
   }
 
-  async #belongs(value: string, user: string): Promise<boolean> {
-    const found = { digest: digestOf(value), user }
-    return (await this.#orm.em.fork().count(Device, found, { filters: false })) > 0
+  async #belongsTo(user: string, value: string): Promise<boolean> {
+    const device = { digest: digestOf(value), user }
+    return (await this.#orm.em.fork().count(Device, device, { filters: false })) > 0
   }
 }
 

@@ -1,10 +1,11 @@
-import type { Context } from 'koa'
+import type { ExtendableContext } from 'koa'
 import { HostCookie } from '../../site/host-cookie.ts'
+import type { DeviceMemory, SiteContext } from '../../site/site-context.ts'
 import type { User } from '../../users/user.ts'
 import { type Devices, knownFor } from './devices.ts'
 
-/** The devices that users have signed in from, each by a cookie of its own. */
-export class KnownDevices {
+/** Identifies known devices by a cookie. */
+export class KnownDevices implements DeviceMemory {
   readonly #devices: Devices
   readonly #cookie: HostCookie
 
@@ -13,15 +14,24 @@ export class KnownDevices {
     this.#cookie = new HostCookie('device', { isTls })
   }
 
-  /** The device that a request comes from, if the account with this address has signed in from it. */
-  async deviceOf(ctx: Pick<Context, 'cookies'>, email: string): Promise<string | undefined> {
+  /** The device of a request, if it is known to the account with this e-mail address. */
+  async deviceOf(ctx: ExtendableContext, email: string): Promise<string | undefined> {
     const value = this.#cookie.read(ctx)
     return value !== undefined && (await this.#devices.isKnown(value, email)) ? value : undefined
   }
 
-  /** Remembers the device of a user who has just signed in. */
-  async remember(ctx: Context, { id, passwordChangedAt }: User): Promise<void> {
-    const value = await this.#devices.remember(this.#cookie.read(ctx), id, passwordChangedAt)
+  /** Stores the device of a user who has just signed in, and sets its cookie. */
+  async remember(ctx: ExtendableContext, user: User): Promise<void> {
+    const value = await this.#devices.remember(this.#cookie.read(ctx), user)
     if (value !== undefined) this.#cookie.write(ctx, value, knownFor)
+  }
+}
+
+/** Stores the device of a sign-in, so that guesses by others cannot lock the user out. An error does not fail the sign-in. */
+export async function rememberDevice(ctx: SiteContext, user: User): Promise<void> {
+  try {
+    await ctx.guessing?.devices.remember(ctx, user)
+  } catch (error) {
+    ctx.app.emit('error', error, ctx)
   }
 }

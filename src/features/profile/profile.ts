@@ -1,23 +1,36 @@
 import type Router from '@koa/router'
-import { redirectUnless, withNext } from '#auth'
-import { takeNotice } from '../../site/notice.ts'
+import { entityManager } from '#auth/mikro-orm'
+import { audit } from '../../site/audit.ts'
+import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
+import { userRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { type Complaint, page } from '../../site/views.ts'
+import type { Views } from '../../site/views.ts'
+import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
+import { owner, signedIn } from '../sign-in/owner.ts'
 
-/** Stands before the pages of the account: sends a stranger to sign in, and back. */
-export const signedIn = redirectUnless(User, (ctx) => withNext('/login', ctx))
-
-/** `GET /account`: who is signed in, and what there is to manage. */
+/** `GET /account`: the profile. `POST /account/name`: changes the name, by the rules of sign-up. */
 export function profile(router: Router<object, SiteContext>): void {
-  router.get('/account', signedIn, (ctx) => accountPage(ctx, { notice: takeNotice(ctx) }))
+  router.get('/account', signedIn, (ctx) => profilePage(ctx, { notice: takeNotice(ctx) }))
+
+  router.post('/account/name', ...owner(), showFormAgain, async (ctx) => {
+    const user = ctx.auth.require(User)
+    const name = textFields(ctx, 'name').name.trim()
+    refuseProblems({ name: nameProblem(name) })
+    user.name = name
+    await entityManager(ctx).flush()
+    audit(ctx, 'name changed', user)
+    if (wantsPage(ctx)) seeOther(ctx, '/account', 'Your name has been changed.')
+    else ctx.body = userRecord(user)
+  })
 }
 
-/** The page itself, also where its form could not be taken. */
-export function accountPage(
-  ctx: SiteContext,
-  more: { notice?: string | undefined; typedName?: string; errors?: Complaint[] },
-): Promise<void> {
+const showFormAgain = formAgain((ctx, errors) =>
+  profilePage(ctx, { errors, typedName: textFields(ctx, 'name').name }),
+)
+
+function profilePage(ctx: SiteContext, more: Partial<Views['profile']>): Promise<void> {
   const { name, email, passwordChangedAt } = ctx.auth.require(User)
   return page(ctx, 'profile', { user: { name, email }, passwordChangedAt, ...more })
 }

@@ -1,11 +1,11 @@
 import bowser from 'bowser'
 
-// Of a browser that it does not know, bowser repeats what the browser says.
+// For an unknown browser, bowser returns text of the client.
 const browsers = new Set<string | undefined>(Object.values(bowser.BROWSER_MAP))
 
 /**
- * A device in words, from what it says of itself: `Firefox on Windows`, `Safari on iPhone`, `A program (curl)`. That is a
- * hint for whoever owns the device, and proves nothing.
+ * Describes a `User-Agent`: `Firefox on Windows`, `Safari on iPhone`, `A program (curl)`. Clients can forge it, so it is
+ * a hint only.
  */
 export function deviceName(userAgent: string): string {
   if (userAgent === '') return 'An unknown device'

@@ -10,14 +10,14 @@ import { signIn, signUp } from '../../testing/people.ts'
 import { type Site, startSite } from '../../testing/site.ts'
 import { onlySqlite } from '../../testing/test-database.ts'
 import { User } from '../../users/user.ts'
-import { sessions } from './session-cookie.ts'
+import { sessionCookie } from './session-cookie.ts'
 import { SessionStore } from './session-store.ts'
 
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-describe('sessions', () => {
+describe('sessionCookie', () => {
   test('E1 F4 the cookie holds 256 random bits and nothing else, and the database their SHA-256', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
@@ -240,7 +240,7 @@ async function siteWithHandlers(t: TestContext) {
   const app = new Koa()
   app.use(databases(site.orm))
   app.use(auth())
-  app.use(sessions(app, new SessionStore(site.orm, site.uses.sessions), { isTls: false }))
+  app.use(sessionCookie(app, new SessionStore(site.orm, site.uses.sessions), { isTls: false }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
   app.use(async (ctx) => {
     ctx.auth.has(User)

@@ -1,23 +1,21 @@
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import session from 'koa-session'
-import { HostCookie } from '../../site/host-cookie.ts'
-import { newIdentifier } from '../../site/new-identifier.ts'
+import { HostCookie, newIdentifier } from '../../site/host-cookie.ts'
 import { User } from '../../users/user.ts'
 import { lifetime } from './session-limits.ts'
 import { ownData, type SessionStore } from './session-store.ts'
 
 /**
- * koa-session over our store: `ctx.session`, behind a cookie that holds 256 random bits and nothing else. If the store
- * cannot be read, nobody can tell who is signed in, and the request goes on.
+ * `ctx.session` by koa-session. The cookie holds a random identifier only. If the store cannot be read, the request
+ * continues with an unknown user.
  */
-export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: boolean }): Middleware {
+export function sessionCookie(app: Koa, store: SessionStore, { isTls }: { isTls: boolean }): Middleware {
   const cookie = new HostCookie('session', { isTls })
   const koaSession = session(
     {
       key: cookie.name,
       maxAge: lifetime(false),
-      // 256 bits that are looked up need no signature.
       signed: false,
       autoCommit: false,
       genid: newIdentifier,
@@ -31,11 +29,11 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
   )
   return async (ctx, next) => {
     try {
-      // Where there is nothing to be read, `ctx.session` is a new one by itself.
-      if (mayBringSession(ctx)) await koaSession(ctx, nothing)
+      // Otherwise `ctx.session` creates a new session lazily.
+      if (mayBringSession(ctx)) await koaSession(ctx, async () => {})
       await commit(ctx, next)
     } catch (error) {
-      // What failed starts no session, whatever was stored by then; one that has ended stays so.
+      // A failed request must not start a session. A logout remains in effect.
       if (cookie.takeBack(ctx) && ctx.session === null) cookie.clear(ctx)
       throw error
     }
@@ -43,14 +41,12 @@ export function sessions(app: Koa, store: SessionStore, { isTls }: { isTls: bool
   }
 }
 
-// Credentials that are sent decide alone: the session beside them is not even read.
+// Credentials in the request take precedence over the session.
 function mayBringSession({ auth, req }: Context): boolean {
   return !auth.credentialsSent && req.headers.cookie !== undefined
 }
 
-async function nothing(): Promise<void> {}
-
-/** The store as koa-session calls it. What was loaded or started on a request is updated from then on, never inserted. */
+/** The store in the form of koa-session. A session is inserted once for each request, then updated. */
 function storeFor(store: SessionStore, cookie: HostCookie) {
   const existing = new WeakMap<object, string>()
   const started = new WeakMap<object, string>()
@@ -80,9 +76,9 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
     },
     async destroy(id: string, options: StoreOptions) {
       const ctx = contextOf(options)
-      // koa-session makes an identifier for everybody, a stranger too, and most of them are stored nowhere.
+      // koa-session creates identifiers for visitors too, which are not stored.
       if (existing.get(ctx) === id) await store.destroy(id)
-      // One that was not read because of the credentials beside it ends at logout all the same.
+      // A logout ends the session in the cookie, even if credentials took precedence over it.
       const sent = cookie.read(ctx)
       if (sent !== undefined && sent !== id) await store.destroy(sent)
     },
@@ -92,14 +88,14 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
 type StoreOptions = { ctx?: unknown }
 
 function contextOf({ ctx }: StoreOptions): Context {
-  // koa-session always passes it; only its types do not say so.
+  // koa-session always passes it. Its types omit it.
   return ctx as Context
 }
 
-// koa-session tells its stores to keep a session for ten seconds more than its cookie.
+// koa-session adds ten seconds to the lifetime of the cookie.
 const slack = 10_000
 
-// koa-session would save after an error too. What a handler wrote that threw is not saved; a logout counts.
+// koa-session would save after an error too. Only a logout is saved then.
 async function commit(ctx: Context, next: () => Promise<unknown>): Promise<void> {
   const { session } = ctx
   try {

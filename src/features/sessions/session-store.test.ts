@@ -252,7 +252,7 @@ async function storeWithClock(t: TestContext) {
   const site = await startSite(t)
   const { id: user } = await signUp(site)
   const clock = { now: Date.UTC(2030, 0, 1) }
-  const store = new SessionStore(site.orm, site.uses.sessions, { now: () => clock.now })
+  const store = new SessionStore(site.orm, site.uses.sessions, () => clock.now)
   const get = (id: string) => store.get(id, requestTo(site.orm))
   return { site, user, clock, store, get }
 }

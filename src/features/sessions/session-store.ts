@@ -10,72 +10,55 @@ import { lockAccount } from '../../users/lock-account.ts'
 import { isOver, lifetime, over } from './session-limits.ts'
 import { StoredSession } from './stored-session.ts'
 
-// Until when, in milliseconds, another process has written down what it has noted.
-const slack = 5_000
+// Other processes write their last uses within this time, in milliseconds.
+const writeDelay = 5_000
 
-/** How many sessions a user may have: when one more starts, the one that was used least recently ends. */
+/** The maximum number of sessions of a user. A further session replaces the least recently used one. */
 export const mostSessions = 100
 
-/** What is known of a session when it starts. */
-export interface NewSession {
-  /** Whether it is to be kept on this device: its limits are longer. */
+interface NewSession {
   readonly isKept: boolean
-  /** What the browser says it is. */
   readonly userAgent: string
-  /** When the password of its user was set, as whoever signs in has found it. */
+  /** The time of the password that the user signed in with. */
   readonly passwordChangedAt?: Date | undefined
-}
-
-/** How a store works. */
-export interface SessionStoreOptions {
-  /** The clock, in milliseconds. */
-  readonly now?: () => number
 }
 
 type SessionData = Record<string, unknown>
 
 /**
- * koa-session's store in the application's database. A row is inserted when somebody signs in and deleted when they
- * sign out; in between it is only ever updated, so that a request that is still running brings no ended session back.
+ * The store of koa-session in the database. A row is inserted at sign-in, then only updated, so that a concurrent request
+ * cannot restore an ended session.
  */
 export class SessionStore {
   readonly #orm: MikroORM
-  // With its user, whom the session authenticator finds there.
+  // Loads the user too, for the session authenticator.
   readonly #sessions = new LookUp({ model: StoredSession, property: 'digest', relation: 'user' })
   readonly #uses: LastUses<StoredSession>
   readonly #now: () => number
 
-  constructor(orm: MikroORM, uses: LastUses<StoredSession>, { now = Date.now }: SessionStoreOptions = {}) {
+  constructor(orm: MikroORM, uses: LastUses<StoredSession>, now = Date.now) {
     this.#orm = orm
     this.#uses = uses
     this.#now = now
   }
 
-  /**
-   * The data of a live session, or `undefined`. That it was used is noted.
-   *
-   * @param ctx the request, which has its databases
-   */
+  /** Returns the data of a session and records its use. Returns `undefined` if it has ended. */
   async get(id: string, ctx: object): Promise<SessionData | undefined> {
     const digest = digestOf(id)
     if (digest === undefined) return undefined
     const found = await this.#sessions.find(ctx, digest)
-    return found && this.#use(found)
-  }
-
-  #use(found: StoredSession): SessionData | undefined {
+    if (!found) return undefined
     const now = this.#now()
     const { data, kept, createdAt } = found
-    // Not even JSON, or none of ours: nobody can tell whose it is.
-    if (typeof data !== 'object' || data === null) throw new Error('What this session holds is damaged.')
+    if (typeof data !== 'object' || data === null) throw new Error('The data of this session is damaged.')
     const seenAt = this.#uses.of(found) ?? createdAt
-    // The purge deletes the row, so that a read never waits for the write lock.
+    // The purge deletes the row, because a read must not wait for the write lock.
     if (isOver({ kept, createdAt, seenAt }, now)) return undefined
     this.#uses.note(found, now)
     return { ...data, _maxAge: lifetime(kept) }
   }
 
-  /** Starts a session. Only somebody who is signed in has one. */
+  /** Starts a session. Throws without a user, and 409 if the password has changed since the sign-in. */
   async start(
     id: string,
     saved: SessionData,
@@ -86,9 +69,9 @@ export class SessionStore {
     const now = new Date(this.#now())
     const digest = digestOf(id) ?? ''
     await this.#orm.em.fork().transactional(async (em) => {
-      // One that was under way when the password changed must not start behind it.
-      if (!(await lockAccount(em, { id: user, passwordChangedAt })))
-        throw new Refusal(409, 'You have just been signed out by another request.')
+      // A concurrent sign-in with the old password must not start a session after the change.
+      if (!(await holdAccount(em, { id: user, passwordChangedAt })))
+        throw new Refusal(409, 'Another request has just signed you out.')
       await em.insert(StoredSession, {
         digest,
         id: uuidv7(),
@@ -103,15 +86,15 @@ export class SessionStore {
     })
   }
 
-  /** Saves what changed in a session, if it still exists. */
+  /** Saves the data of a session, if it still exists. */
   async update(id: string, saved: SessionData): Promise<void> {
     await this.#orm.em.fork().nativeUpdate(StoredSession, digestOf(id) ?? '', { data: ownData(saved) })
   }
 
-  /** Deletes a batch of sessions that are over; they count for nobody as it is. Returns how many there were. */
+  /** Deletes a batch of expired sessions. Returns their number. */
   async purge(most = 500): Promise<number> {
     await this.#uses.write()
-    const where = { $or: over(this.#now(), slack) }
+    const where = { $or: over(this.#now(), writeDelay) }
     return deleteBatch(this.#orm.em.fork(), StoredSession, { where, key: 'digest' }, most)
   }
 
@@ -122,17 +105,17 @@ export class SessionStore {
   }
 }
 
-/** What is in a session, without the limits that koa-session writes beside it: they are kept here. */
+/** The data of a session without the limits of koa-session. */
 export function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData {
   return data
 }
 
-/** Under what the session of a request is stored. One with a password has none: the identifier is a new one then. */
+/** The digest of the request's session. With a password in the request, it belongs to no stored session. */
 export function currentDigest({ session }: SiteContext): string {
   return digestOf(session.externalKey) ?? ''
 }
 
-/** Under what a session is stored. An identifier that is not 256 bits in base64url is not looked up at all. */
+/** The digest that identifies a stored session, or `undefined` if the identifier is not 256 bits in base64url. */
 export function digestOf(id: string): string | undefined {
   return /^[\w-]{43}$/.test(id) ? hash('sha256', id, 'base64url') : undefined
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { newIdentifier } from '../../site/new-identifier.ts'
+import { newIdentifier } from '../../site/host-cookie.ts'
 import { count, sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
 import { flushHolder } from '../../testing/hold-flush.ts'

@@ -9,21 +9,21 @@ const StoredSessionSchema = defineEntity({
     { name: 'sessions_created_at_index', properties: ['kept', 'createdAt'] },
   ],
   properties: {
-    // SHA-256 of the identifier in the cookie: a stolen database opens no session.
+    // SHA-256 of the identifier in the cookie, so that a stolen database contains no usable session.
     digest: p.string().length(43).primary(),
-    // What its owner calls it by, to end it.
+    // The public identifier.
     id: p.uuid().unique(),
     user: () => p.manyToOne(User).deleteRule('cascade').index(),
     userAgent: p.string().length(255),
     data: p.json<Record<string, unknown>>(),
-    // Whether it was to be kept on this device: its limits are longer.
+    // "Keep me signed in on this device".
     kept: p.boolean(),
     createdAt: p.datetime(),
     seenAt: p.datetime(),
   },
 })
 
-/** A session of a signed-in user; nobody else has one. */
+/** A session of a signed-in user. Visitors have none. */
 export class StoredSession extends StoredSessionSchema.class {}
 
 StoredSessionSchema.setClass(StoredSession)

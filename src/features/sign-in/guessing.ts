@@ -7,16 +7,16 @@ import { accountKey, type ClaimedAccount, type CredentialCheck } from '../../use
 import type { HashingOptions } from '../../users/hashing-slots.ts'
 import { User } from '../../users/user.ts'
 
-/** The check around every password, at every door: guesses count against the allowances, and refusals are recorded. */
+/** Checks every password of the site: rate-limits guesses, and records refusals in the audit trail. */
 export const credentialCheck: CredentialCheck = async (ctx, claim, evaluate) => {
-  // The layer's context is the site's here: `createApp` sets this check.
+  // `createApp` sets this check, so the context is the site's.
   const site = ctx as SiteContext
   const found = await auditThrottled(site, claim, () => evaluateGuess(site, claim, evaluate))
   if (found === undefined) audit(site, 'credentials refused', claim)
   return found
 }
 
-/** Counts an action that is limited whether it succeeds or not. */
+/** Rate-limits an action. Successes count too. */
 export async function limited<Result>(
   ctx: SiteContext,
   attempt: Pick<Attempt, 'action' | 'account'>,
@@ -29,12 +29,12 @@ export async function limited<Result>(
   )
 }
 
-/** Counts a look-up by a stranger that costs no work. */
+/** Rate-limits an unauthenticated look-up. */
 export function countLookUp(ctx: SiteContext): Promise<void> {
   return auditThrottled(ctx, undefined, async () => ctx.guessing?.throttle.countLookUp(ctx.ip))
 }
 
-/** Whether the client has closed the connection, so that its password need not be hashed. */
+/** Returns whether the client has closed the connection, so that hashing its password can be skipped. */
 export function hasLeft({ req }: SiteContext): boolean {
   return req.socket.destroyed
 }
@@ -44,29 +44,23 @@ async function evaluateGuess<Found>(
   claim: ClaimedAccount,
   evaluate: (options: HashingOptions) => Promise<Found | undefined>,
 ): Promise<Found | undefined> {
-  const client = { hasLeft: () => hasLeft(ctx) }
-  if (!ctx.guessing) return evaluate(client)
+  const connection = { hasLeft: () => hasLeft(ctx) }
+  if (!ctx.guessing) return evaluate(connection)
   const { throttle, devices } = ctx.guessing
   const device = claim.kind === 'user' ? await devices.deviceOf(ctx, claim.username) : undefined
-  const guess: Attempt = {
-    action: 'password',
-    account: accountKey(claim),
-    device,
-    address: ctx.ip,
-    ...client,
-  }
-  return throttle.attempt(guess, () => evaluate({ isKnownDevice: device !== undefined, ...client }))
+  const guess: Try = { action: 'password', account: claimed(claim), device, address: ctx.ip, ...connection }
+  return throttle.attempt(guess, () => evaluate({ isKnownDevice: device !== undefined, ...connection }))
 }
 
 async function auditThrottled<Result>(
   ctx: SiteContext,
-  who: User | Account | undefined,
+  account: User | Account | undefined,
   work: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof TryLater && error.status === 429) audit(ctx, 'throttled', who)
+    if (error instanceof TryLater && error.status === 429) audit(ctx, 'throttled', account)
     throw error
   }
 }

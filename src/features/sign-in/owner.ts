@@ -1,23 +1,38 @@
 import type { Next } from 'koa'
 import { guard, redirectUnless, withNext } from '#auth'
 import { audit } from '../../site/audit.ts'
+import { wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { wantsPage } from '../../site/wants-page.ts'
 import { User } from '../../users/user.ts'
 
-const toLogin = redirectUnless(User, (ctx) => withNext('/login', ctx))
+/** Redirects visitors to the login page, and back after signing in. */
+export const signedIn = redirectUnless(User, (ctx) => withNext('/login', ctx))
 const refuse = guard(User)
 
 /**
- * Stands before what only its owner may see and change: a user with a session, or who sends the password (Basic). A
- * bearer token does not do: a stolen one could make others. A page sends a stranger to sign in.
+ * Requires a session or the password (Basic). Bearer tokens are not accepted, because a stolen token could create more.
+ * Page requests without a user are redirected to the login page.
  */
 export function owner() {
   return [
     User.authenticator(),
-    (ctx: SiteContext, next: Next) => (wantsPage(ctx) ? toLogin(ctx, next) : refuse(ctx, next)),
+    (ctx: SiteContext, next: Next) => (wantsPage(ctx) ? signedIn(ctx, next) : refuse(ctx, next)),
     auditPasswordUse,
   ] as const
+}
+
+/**
+ * Returns the problem with the user's current password in a form. A wrong password counts as a guess, as at sign-in.
+ * @throws {TryLater} 429, after too many guesses
+ */
+export async function currentPasswordProblem(
+  ctx: SiteContext,
+  password: string,
+): Promise<string | undefined> {
+  const { id, email } = ctx.auth.require(User)
+  if (password === '') return 'Enter your current password.'
+  const found = await User.findByCredentials({ username: email, password }, ctx)
+  return found?.id === id ? undefined : 'This is not your current password.'
 }
 
 function auditPasswordUse(ctx: SiteContext, next: Next) {

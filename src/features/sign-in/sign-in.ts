@@ -3,30 +3,29 @@ import type { ExtendableContext, Next } from 'koa'
 import type { JWTKeys } from '#auth/jwt'
 import { Refusal } from '../../refusal.ts'
 import { audit, auditRefusedCredentials } from '../../site/audit.ts'
-import { fieldsOf } from '../../site/body.ts'
-import { formAgain } from '../../site/form-again.ts'
-import { queried } from '../../site/query.ts'
+import { fieldsOf, formAgain, textFields } from '../../site/form.ts'
+import { page, seeOther, wantsPage } from '../../site/page.ts'
+import { queryParameter } from '../../site/query.ts'
 import { userRecord } from '../../site/records.ts'
-import { seeOther } from '../../site/see-other.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { type Complaint, page } from '../../site/views.ts'
-import { wantsPage } from '../../site/wants-page.ts'
+import type { Complaint } from '../../site/views.ts'
 import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
 import { createToken } from '../api-tokens/own-tokens.ts'
 import { SignedToken } from '../json-web-tokens/signed-token.ts'
-import { rememberDevice } from '../known-devices/remember-device.ts'
+import { rememberDevice } from '../known-devices/known-devices.ts'
 import { lifetime } from '../sessions/session-limits.ts'
-import { afterSignIn, asked } from './after-sign-in.ts'
+import { afterSignIn, requestedPath } from './after-sign-in.ts'
 import { limited } from './guessing.ts'
+import { signOut } from './sign-out.ts'
 
-/** The sign-in page, and `POST /login`: a password for a session (form and JSON) or for a token (Basic). */
+/** The sign-in page. `POST /login` starts a session (form and JSON) or issues a token (Basic). `POST /logout` signs out. */
 export function signIn(router: Router<object, SiteContext>, keys: JWTKeys): void {
   router.get('/login', (ctx) => {
-    const next = queried(ctx, 'next')
+    const next = queryParameter(ctx, 'next')
     if (ctx.auth.has(User)) return seeOther(ctx, afterSignIn(next))
     if (next === undefined) return page(ctx, 'sign-in', {})
-    const notice = asked(next) && 'Sign in to see that page.'
+    const notice = requestedPath(next) && 'Sign in to see that page.'
     return page(ctx, 'sign-in', { next: afterSignIn(next), notice })
   })
 
@@ -39,9 +38,9 @@ export function signIn(router: Router<object, SiteContext>, keys: JWTKeys): void
     async (ctx) => {
       if (!ctx.auth.has(User) && wantsPage(ctx)) return refuse(ctx)
       const user = ctx.auth.require(User)
-      if (hasHeader(ctx)) return exchange(ctx, user, keys)
+      if (hasAuthorization(ctx)) return exchange(ctx, user, keys)
       const { remember, next } = fieldsOf(ctx)
-      // The session authenticator has noted the user. The session starts when the response is ready.
+      // The session middleware stores the session after the handler.
       ctx.session.maxAge = lifetime(remember === 'on' || remember === true)
       await rememberDevice(ctx, user)
       audit(ctx, 'signed in', user)
@@ -49,11 +48,13 @@ export function signIn(router: Router<object, SiteContext>, keys: JWTKeys): void
       else ctx.body = userRecord(user)
     },
   )
+
+  router.post('/logout', (ctx) => signOut(ctx))
 }
 
-/** Whether a request signs in by its header. The header decides alone, so the body is ignored. */
+/** Whether a request signs in by the `Authorization` header. Its body is ignored. */
 export function isSignInByHeader(ctx: ExtendableContext): boolean {
-  return ctx.path === '/login' && hasHeader(ctx)
+  return ctx.path === '/login' && hasAuthorization(ctx)
 }
 
 function onlyCredentialsInThisRequest(ctx: SiteContext, next: Next) {
@@ -61,11 +62,11 @@ function onlyCredentialsInThisRequest(ctx: SiteContext, next: Next) {
   return next()
 }
 
-function hasHeader({ req }: ExtendableContext): boolean {
+function hasAuthorization({ req }: ExtendableContext): boolean {
   return req.headers.authorization !== undefined
 }
 
-/** Shows the form again, with a sentence that does not say whether the address or the password was wrong. */
+// The message does not reveal whether the address or the password was wrong.
 function refuse(ctx: SiteContext): Promise<void> {
   auditRefusedCredentials(ctx)
   ctx.status = 401
@@ -73,22 +74,20 @@ function refuse(ctx: SiteContext): Promise<void> {
 }
 
 function signInForm(ctx: SiteContext, errors: Complaint[]): Promise<void> {
-  const { username, remember, next } = fieldsOf(ctx)
-  return page(ctx, 'sign-in', {
-    values: { username: typeof username === 'string' ? username : '', remember: remember !== undefined },
-    errors,
-    next: afterSignIn(next),
-  })
+  const { remember, next } = fieldsOf(ctx)
+  const { username } = textFields(ctx, 'username')
+  const values = { username, remember: remember !== undefined }
+  return page(ctx, 'sign-in', { values, errors, next: afterSignIn(next) })
 }
 
-/** Answers a password in the header: with a new token, a signed token or the record of the user. */
+/** Responds to a password in the header with a new token, a signed token or the user's record. */
 async function exchange(ctx: SiteContext, user: User, keys: JWTKeys): Promise<void> {
-  const as = queried(ctx, 'as')
+  const as = queryParameter(ctx, 'as')
   if (as === undefined)
     ctx.body = await limited(ctx, { action: 'token', account: user.id }, () => newToken(ctx, user))
   else if (as === 'jwt') ctx.body = { token: keys.sign(SignedToken.of(user)) }
   else if (as === 'user') ctx.body = userRecord(user)
-  else throw new Refusal(400, 'Ask for `as=jwt` or `as=user`, or for neither to get a bearer token.')
+  else throw new Refusal(400, 'Use `as=jwt` or `as=user`, or omit `as` to get a bearer token.')
   audit(ctx, as === 'user' ? 'password used' : 'token issued', user)
 }
 

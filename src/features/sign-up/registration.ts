@@ -1,9 +1,10 @@
-import type { FieldError } from '../../refusal.ts'
+import type { ExtendableContext } from 'koa'
+import { refuseProblems, textFields } from '../../site/form.ts'
 import { emailKey, emailProblem } from '../../users/email.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { nameProblem } from '../../users/person-name.ts'
 
-/** What somebody who signs up has told about themselves (specification, "User.Create"), proven and bounded. */
+/** The validated fields of a sign-up (specification, "User.Create"). */
 export interface Registration {
   readonly name: string
   readonly email: string
@@ -11,37 +12,16 @@ export interface Registration {
   readonly password: string
 }
 
-type Field = keyof Omit<Registration, 'emailKey'> | 'confirmPassword'
-
-/** Parses the body of `POST /users`. Reads four fields of it and no other, never throws, and tells every failing field. */
-export function parseRegistration(body: unknown): { registration: Registration } | { errors: FieldError[] } {
-  const name = ownText(body, 'name').trim()
-  const email = ownText(body, 'email')
-  const password = ownText(body, 'password')
-  const confirmed = ownText(body, 'confirmPassword') === password
-
-  const errors = failing({
+/** Parses the body of `POST /users`. Throws a 400 that lists every field with a problem. */
+export function parseRegistration(ctx: Pick<ExtendableContext, 'request'>): Registration {
+  const fields = textFields(ctx, 'name', 'email', 'password', 'confirmPassword')
+  const { email, password } = fields
+  const name = fields.name.trim()
+  refuseProblems({
     name: nameProblem(name),
     email: emailProblem(email),
     password: passwordProblem(password, { name, email }),
-    confirmPassword: confirmed ? undefined : 'The passwords did not match.',
+    confirmPassword: fields.confirmPassword === password ? undefined : 'The passwords did not match.',
   })
-  return errors.length > 0
-    ? { errors }
-    : { registration: { name, email, emailKey: emailKey(email), password } }
-}
-
-function failing(problems: Record<Field, string | undefined>): FieldError[] {
-  const fields = ['name', 'email', 'password', 'confirmPassword'] as const
-  return fields.flatMap((field) => {
-    const detail = problems[field]
-    return detail === undefined ? [] : [{ field, detail }]
-  })
-}
-
-/** A field that is a string; anything else counts as left empty. */
-function ownText(body: unknown, field: Field): string {
-  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, field)) return ''
-  const value: unknown = Reflect.get(body, field)
-  return typeof value === 'string' ? value : ''
+  return { name, email, emailKey: emailKey(email), password }
 }

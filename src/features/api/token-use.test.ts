@@ -9,7 +9,7 @@ import { bearer, signUp, takeToken } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 import { User } from '../../users/user.ts'
 import { UserToken } from '../../users/user-token.ts'
-import { tokenUse } from './token-use.ts'
+import { tokenUse } from './api.ts'
 
 const many = 20
 

@@ -1,0 +1,33 @@
+import { isInFuture } from '../../database/future-time.ts'
+
+const capacity = 10_000
+
+/** Filters repeated events. Its memory is bounded; when it is full, new keys are not due. */
+export class RepeatFilter {
+  readonly #interval: number
+  readonly #now: () => number
+  // In order of insertion.
+  readonly #last = new Map<string, number>()
+
+  /** @param interval the time between two events of a key, in milliseconds */
+  constructor(interval: number, now: () => number) {
+    this.#interval = interval
+    this.#now = now
+  }
+
+  /** Returns whether all keys are due, and if so starts their interval. */
+  isDue(...keys: readonly string[]): boolean {
+    const now = this.#now()
+    this.#deleteExpired(now)
+    if (keys.some((key) => this.#last.has(key)) || this.#last.size + keys.length > capacity) return false
+    for (const key of keys) this.#last.set(key, now)
+    return true
+  }
+
+  #deleteExpired(now: number): void {
+    for (const [key, at] of this.#last) {
+      if (at > now - this.#interval && !isInFuture(at, now)) return
+      this.#last.delete(key)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import type { ExtendableContext, Next } from 'koa'
+import { FieldRefusal, type Refusal, TryLater } from '../refusal.ts'
+import { wantsPage } from './page.ts'
+import type { SiteContext } from './site-context.ts'
+import type { Complaint } from './views.ts'
+
+/** The fields of the body. Each may be missing or of any type. */
+export function fieldsOf({ request }: Pick<ExtendableContext, 'request'>): Record<string, unknown> {
+  const { body } = request as { body?: unknown }
+  return typeof body === 'object' && body !== null ? { ...body } : {}
+}
+
+/** Fields of the body as text. A field that is missing or not a string is empty. */
+export function textFields<Name extends string>(
+  ctx: Pick<ExtendableContext, 'request'>,
+  ...names: Name[]
+): Record<Name, string> {
+  const fields = fieldsOf(ctx)
+  const texts = names.map((name) => [name, typeof fields[name] === 'string' ? fields[name] : ''])
+  return Object.fromEntries(texts)
+}
+
+/** Throws a 400 with every problem if there is one. The keys are the names of the fields. */
+export function refuseProblems(problems: Record<string, string | undefined>): void {
+  const errors = Object.entries(problems).flatMap(([field, detail]) =>
+    detail === undefined ? [] : [{ field, detail }],
+  )
+  if (errors.length > 0) throw new FieldRefusal(400, errors)
+}
+
+/**
+ * Shows a form again with its errors, under the status of the refusal. JSON requests are left to the error boundary.
+ *
+ * @param password the field that gets the message when attempts are throttled
+ */
+export function formAgain(form: (ctx: SiteContext, errors: Complaint[]) => Promise<void>, password?: string) {
+  return async (ctx: SiteContext, next: Next) => {
+    if (!wantsPage(ctx)) return next()
+    try {
+      await next()
+    } catch (error) {
+      if (error instanceof FieldRefusal) await show(ctx, error, [...error.errors])
+      else if (error instanceof TryLater) await show(ctx, error, [{ field: password, detail: error.message }])
+      else throw error
+    }
+  }
+
+  function show(ctx: SiteContext, { status, headers }: Refusal, errors: Complaint[]) {
+    ctx.status = status
+    ctx.set(headers)
+    return form(ctx, errors)
+  }
+}

@@ -1,0 +1,57 @@
+import type { ExtendableContext } from 'koa'
+import { User } from '../users/user.ts'
+import type { SiteContext } from './site-context.ts'
+import type { Common, Views } from './views.ts'
+import { full, quoted } from './wording.ts'
+
+// An error before authentication is rendered without `auth`.
+type PageContext = Pick<SiteContext, 'render' | 'origin' | 'publicOrigin'> &
+  Partial<Pick<SiteContext, 'auth'>>
+
+/**
+ * Whether the response is a page or JSON (HTTP contract, "One application, two faces"). An `Authorization` header gets
+ * JSON. A form body, or an `Accept` header that prefers HTML, gets a page. Other requests get JSON.
+ */
+export function wantsPage(ctx: ExtendableContext): boolean {
+  if (ctx.req.headers.authorization !== undefined) return false
+  return Boolean(ctx.is('urlencoded')) || ctx.accepts(['json', 'html']) === 'html'
+}
+
+/** Responds with a view. The caller sets the status. */
+export function page<Name extends keyof Views>(
+  ctx: PageContext,
+  name: Name,
+  data: Views[Name],
+): Promise<void> {
+  const view = { site: 'koa-authenticators', ...commonOf(ctx), ...data, quoted, full }
+  return ctx.render(`${name}.eta`, { view })
+}
+
+/**
+ * Redirects with 303 (RFC 9110 §15.4.4).
+ *
+ * @param path a path of the site, checked by `nextPath` if it comes from a client
+ * @param notice a text that the next account page shows once; kept in the session, so that no link can set it
+ */
+export function seeOther(ctx: SiteContext, path: string, notice?: string): void {
+  if (notice !== undefined) ctx.session.notice = notice
+  ctx.status = 303
+  ctx.redirect(path)
+}
+
+/** Returns the notice and removes it from the session. HEAD does not remove it. */
+export function takeNotice({ session, method }: SiteContext): string | undefined {
+  const { notice } = session
+  if (method === 'GET') delete session.notice
+  return notice
+}
+
+function commonOf({ auth, origin, publicOrigin }: PageContext): Common {
+  const isUnsure = auth?.failure !== undefined
+  const user = isUnsure ? undefined : auth?.get(User)
+  return {
+    user: user && { name: user.name, email: user.email },
+    unsure: isUnsure,
+    origin: publicOrigin ?? origin,
+  }
+}
