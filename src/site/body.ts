@@ -8,7 +8,7 @@ const mostFields = 50
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const messages: Record<number, string> = {
-  413: 'The request body must not exceed 16 KB.',
+  413: 'The request body is too large. It must not exceed 16 KB.',
   415: 'The content encoding of the request body is not supported.',
 }
 

@@ -5,7 +5,7 @@ import type { Common, Views } from './views.ts'
 import { full, quoted } from './wording.ts'
 
 // An error before authentication is rendered without `auth`.
-type PageContext = Pick<SiteContext, 'render' | 'origin' | 'publicOrigin'> &
+type PageContext = Pick<SiteContext, 'render' | 'protocol' | 'host' | 'publicOrigin'> &
   Partial<Pick<SiteContext, 'auth'>>
 
 /**
@@ -46,12 +46,12 @@ export function takeNotice({ session, method }: SiteContext): string | undefined
   return notice
 }
 
-function commonOf({ auth, origin, publicOrigin }: PageContext): Common {
+function commonOf({ auth, protocol, host, publicOrigin }: PageContext): Common {
   const isUnsure = auth?.failure !== undefined
   const user = isUnsure ? undefined : auth?.get(User)
   return {
     user: user && { name: user.name, email: user.email },
     unsure: isUnsure,
-    origin: publicOrigin ?? origin,
+    origin: publicOrigin ?? `${protocol}://${host}`,
   }
 }
