@@ -29,7 +29,7 @@ import { signUp } from './features/sign-up/sign-up.ts'
 import { refuseAmbiguousFraming } from './http/framing.ts'
 import type { Logger } from './log/log.ts'
 import { body } from './site/body.ts'
-import { basicOverTlsOnly, client, refuseCrossSiteBasic } from './site/client-address.ts'
+import { basicOverTlsOnly, clientAddress, refuseCrossSiteBasic } from './site/client-address.ts'
 import { errorBoundary } from './site/error-boundary.ts'
 import { oneHost } from './site/one-host.ts'
 import { logErrors, requestLog } from './site/request-log.ts'
@@ -64,7 +64,7 @@ export async function createApp({ orm, config, log, uses, lifecycle }: Foundatio
     app.context.guessing = { throttle: new Throttle(orm), devices }
   }
 
-  app.use(client(config.trustProxy))
+  app.use(clientAddress(config.trustProxy))
   app.use(requestLog(log))
   app.use(auditEvents(trail))
   app.use(securityHeaders)

@@ -9,7 +9,7 @@ import { Refusal } from '../refusal.ts'
  * Sets `ctx.ip` to the right-most address in `X-Forwarded-For` that is not a trusted proxy, or to the peer of the
  * connection. Sets `ctx.state.isOverTls` if the client uses TLS, to this server or to a trusted proxy.
  */
-export function client(proxies: TrustProxy): Middleware {
+export function clientAddress(proxies: TrustProxy): Middleware {
   const isTrusted = trustedProxies(proxies)
   return (ctx, next) => {
     const { remoteAddress } = ctx.req.socket

@@ -48,6 +48,7 @@ export class AuditTrail {
   readonly #now: () => number
   readonly #filters: { readonly [Name in EventName]?: RepeatFilter }
 
+  /** @param now the clock, in milliseconds */
   constructor(orm: MikroORM, log: Logger, now = Date.now) {
     this.#orm = orm
     this.#log = log.child({}, { level: 'info' })

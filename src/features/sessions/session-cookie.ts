@@ -30,7 +30,7 @@ export function sessionCookie(app: Koa, store: SessionStore, { isTls }: { isTls:
   return async (ctx, next) => {
     try {
       // Otherwise `ctx.session` creates a new session lazily.
-      if (mayBringSession(ctx)) await koaSession(ctx, async () => {})
+      if (mayUseSession(ctx)) await koaSession(ctx, async () => {})
       await commit(ctx, next)
     } catch (error) {
       // A failed request must not start a session. A logout remains in effect.
@@ -42,7 +42,7 @@ export function sessionCookie(app: Koa, store: SessionStore, { isTls }: { isTls:
 }
 
 // Credentials in the request take precedence over the session.
-function mayBringSession({ auth, req }: Context): boolean {
+function mayUseSession({ auth, req }: Context): boolean {
   return !auth.credentialsSent && req.headers.cookie !== undefined
 }
 

@@ -16,7 +16,7 @@ export function lifetime(isKept: boolean): number {
 }
 
 /** Returns whether a session has expired. A session from the future has. */
-export function isOver(
+export function isExpired(
   { kept, createdAt, seenAt }: Pick<StoredSession, 'kept' | 'createdAt' | 'seenAt'>,
   now = Date.now(),
 ): boolean {
@@ -25,8 +25,8 @@ export function isOver(
   return now - seenAt.getTime() >= idle || now - createdAt.getTime() >= absolute
 }
 
-/** `isOver` as conditions on rows, each with an index. Only sessions that expired before `delay` milliseconds match. */
-export function over(now: number, delay: number): object[] {
+/** `isExpired` as conditions on indexed columns. Matches sessions that expired at least `delay` milliseconds ago. */
+export function expiredRows(now: number, delay: number): object[] {
   const future = new Date(now + clockSkew)
   return [false, true].flatMap((kept) => {
     const { idle, absolute } = limitsOf(kept)

@@ -6,8 +6,8 @@ import { deleteBatch } from '../../database/delete-batch.ts'
 import { deleteBeyond } from '../../database/delete-beyond.ts'
 import { Refusal } from '../../refusal.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { lockAccount } from '../../users/lock-account.ts'
-import { isOver, lifetime, over } from './session-limits.ts'
+import { holdAccount } from '../../users/lock-account.ts'
+import { expiredRows, isExpired, lifetime } from './session-limits.ts'
 import { StoredSession } from './stored-session.ts'
 
 // Other processes write their last uses within this time, in milliseconds.
@@ -36,6 +36,7 @@ export class SessionStore {
   readonly #uses: LastUses<StoredSession>
   readonly #now: () => number
 
+  /** @param now the clock, in milliseconds */
   constructor(orm: MikroORM, uses: LastUses<StoredSession>, now = Date.now) {
     this.#orm = orm
     this.#uses = uses
@@ -53,7 +54,7 @@ export class SessionStore {
     if (typeof data !== 'object' || data === null) throw new Error('The data of this session is damaged.')
     const seenAt = this.#uses.of(found) ?? createdAt
     // The purge deletes the row, because a read must not wait for the write lock.
-    if (isOver({ kept, createdAt, seenAt }, now)) return undefined
+    if (isExpired({ kept, createdAt, seenAt }, now)) return undefined
     this.#uses.note(found, now)
     return { ...data, _maxAge: lifetime(kept) }
   }
@@ -94,7 +95,7 @@ export class SessionStore {
   /** Deletes a batch of expired sessions. Returns their number. */
   async purge(most = 500): Promise<number> {
     await this.#uses.write()
-    const where = { $or: over(this.#now(), writeDelay) }
+    const where = { $or: expiredRows(this.#now(), writeDelay) }
     return deleteBatch(this.#orm.em.fork(), StoredSession, { where, key: 'digest' }, most)
   }
 

@@ -13,7 +13,7 @@ import type { SiteUses } from '../last-uses.ts'
 import { owner } from '../sign-in/owner.ts'
 import { signOut } from '../sign-in/sign-out.ts'
 import { deviceName } from './device-name.ts'
-import { isOver } from './session-limits.ts'
+import { isExpired } from './session-limits.ts'
 import { currentDigest } from './session-store.ts'
 import { StoredSession } from './stored-session.ts'
 
@@ -52,7 +52,7 @@ async function liveSessions(ctx: SiteContext, uses: SiteUses): Promise<SessionRe
   const current = currentDigest(ctx)
   return found
     .map((session) => ({ session, seenAt: uses.sessions.of(session) ?? session.createdAt }))
-    .filter(({ session: { kept, createdAt }, seenAt }) => !isOver({ kept, createdAt, seenAt }))
+    .filter(({ session: { kept, createdAt }, seenAt }) => !isExpired({ kept, createdAt, seenAt }))
     .map(({ session: { id, userAgent, createdAt, kept, digest }, seenAt }) => ({
       id,
       device: deviceName(userAgent),
