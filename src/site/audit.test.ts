@@ -148,8 +148,26 @@ describe('the audit trail', () => {
     const events = linesOf(site).map(({ event, user }) => [event, user])
     assert.deepEqual(
       events,
-      ['password used', 'token created', 'password used', 'account closed'].map((event) => [event, ada.id]),
+      ['password used', 'password used', 'token created', 'password used', 'account closed'].map((event) => [
+        event,
+        ada.id,
+      ]),
     )
+  })
+
+  test('has a right password in the header of a request that is refused', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const { id } = await signUp(site, 'Bob')
+    for (const path of ['/login?as=nothing', `/account/sessions/${id}/end`, `/account/tokens/${id}/revoke`]) {
+      await reset(site)
+      assert.ok([400, 404].includes((await site.visitor().post(path, basic(ada))).status))
+      assert.deepEqual(
+        linesOf(site).map(({ event, user }) => [event, user]),
+        [['password used', ada.id]],
+        path,
+      )
+    }
   })
 
   test('has what was throttled: tokens under the account, sign-ups as a line only', async (t) => {
