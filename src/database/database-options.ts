@@ -1,6 +1,21 @@
-import { defineConfig, type EntityClass, type MigrationObject, type Options } from '@mikro-orm/core'
+import {
+  defineConfig,
+  type EntityClass,
+  type MigrationObject,
+  type MikroORM,
+  type Options,
+} from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
-import type { Dialect } from './dialect.ts'
+
+/** The differences between SQLite and PostgreSQL. */
+export interface Dialect {
+  /** MikroORM's options for the driver and the connection. */
+  readonly options: Partial<Options>
+  /** Takes the migration lock, which excludes other processes. Returns the function that releases it. */
+  lockMigrations(orm: MikroORM): Promise<() => void | Promise<void>>
+  /** Describes an error in one sentence for the operator, without secrets and SQL. */
+  explain(error: unknown): string
+}
 
 /** The tables of an application. */
 export interface Schema {

@@ -1,4 +1,4 @@
-/** Whether a database URL is one of PostgreSQL. Otherwise it is `sqlite:` and a path. */
+/** Whether a URL is for PostgreSQL. Otherwise it is `sqlite:` and a path. */
 export function isPostgresUrl(databaseUrl: string): boolean {
   return /^postgres(ql)?:/.test(databaseUrl)
 }

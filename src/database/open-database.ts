@@ -1,23 +1,20 @@
 import { MikroORM } from '@mikro-orm/core'
 import { DatabaseError } from './database-error.ts'
 import { databaseOptions, type Schema } from './database-options.ts'
-import type { DatabaseLimits } from './dialect.ts'
 import { loadDialect } from './load-dialect.ts'
 
 export { DatabaseError } from './database-error.ts'
 
-/** The schema and the limits of a database. */
-export type DatabaseSettings = Schema & DatabaseLimits
-
 /**
- * Opens a database and runs the pending migrations. Creates a missing SQLite file.
+ * Opens a database and runs the pending migrations. Creates a missing SQLite file. `connections` is the size of the
+ * PostgreSQL pool.
  * @throws {DatabaseError} if the database cannot be used
  */
 export async function openDatabase(
   databaseUrl: string,
-  { connections, ...schema }: DatabaseSettings,
+  { connections, ...schema }: Schema & { connections?: number },
 ): Promise<MikroORM> {
-  const dialect = await loadDialect(databaseUrl, { connections })
+  const dialect = await loadDialect(databaseUrl, connections)
   const orm = await MikroORM.init(databaseOptions(dialect, schema))
   try {
     const unlock = await dialect.lockMigrations(orm)

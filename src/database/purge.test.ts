@@ -9,7 +9,7 @@ import { type Purgeable, startPurging } from './purge.ts'
 
 const minute = 60_000
 
-/** So many rows that are over, and the size of each batch that was taken of them. */
+/** A store with a number of expired rows, which records the size of each deleted batch. */
 class Rows implements Purgeable {
   readonly batches: number[] = []
   left: number
@@ -26,7 +26,7 @@ class Rows implements Purgeable {
   }
 }
 
-/** Purging whose waits end when the test says so. */
+/** Starts purging with waits that the test ends. */
 function purging(...stores: Purgeable[]) {
   const log: string[] = []
   const sink = new Writable({
@@ -43,7 +43,7 @@ function purging(...stores: Purgeable[]) {
     return over.promise
   }
   const stop = startPurging(stores, createLog('info', sink), wait)
-  /** Lets a round begin, once the one before has ended, and tells how long the next one has to wait. */
+  /** Ends the current wait, and returns the next one in milliseconds. */
   const round = async () => {
     over.resolve()
     const next = await began.promise
@@ -67,7 +67,7 @@ describe('startPurging', () => {
     await end()
   })
 
-  test('looks once a minute whether there is more', async () => {
+  test('looks for expired rows once a minute', async () => {
     const rows = new Rows(0)
     const { round, end } = purging(rows)
     assert.equal(await round(), minute)
@@ -77,7 +77,7 @@ describe('startPurging', () => {
     await end()
   })
 
-  test('logs an error without statements or values, goes on with the next store, and tries again', async () => {
+  test('logs an error without SQL, continues with the next store, and retries', async () => {
     let isBroken = true
     const rows = new Rows(1_000)
     const broken: Purgeable = {
@@ -97,7 +97,7 @@ describe('startPurging', () => {
     await end()
   })
 
-  test('ends at once when it is stopped, though the next round is a minute away', {
+  test('stops at once during the wait of a minute', {
     timeout: 10_000,
   }, async () => {
     const rows = new Rows(0)
@@ -107,7 +107,7 @@ describe('startPurging', () => {
     assert.deepEqual(rows.batches, [0])
   })
 
-  test('ends after the batch in hand when it is stopped in the middle of a round', {
+  test('stops after the current batch', {
     timeout: 10_000,
   }, async () => {
     const batch = Promise.withResolvers<number>()
@@ -116,10 +116,10 @@ describe('startPurging', () => {
     const stopped = stop()
     batch.resolve(500)
     await stopped
-    assert.deepEqual(rows.batches, [], 'the next store is left alone')
+    assert.deepEqual(rows.batches, [], 'The next store is not purged.')
   })
 
-  test('keeps no process alive', async () => {
+  test('does not keep the process alive', async () => {
     const program = `
       import { startPurging } from '${import.meta.dirname}/purge.ts'
       import { createLog } from '${import.meta.dirname}/../log/log.ts'

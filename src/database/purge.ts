@@ -2,63 +2,55 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, loggable } from '../log/log.ts'
 
 const minute = 60_000
-// A batch is small, and the next one waits for those who wait for the database.
+// Batches are small and have pauses between them, so that requests do not wait long for the database.
 const batch = 500
 const pause = 100
 
 /** A store with rows that expire. */
 export interface Purgeable {
-  /** Deletes at most so many of them, and returns how many. */
+  /** Deletes up to `most` expired rows and returns their number. */
   purge(most: number): Promise<number>
 }
 
-/** Waits so many milliseconds, or until the signal says that there is no need. */
+/** Waits for a number of milliseconds, or until the signal aborts. */
 type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>
 
-/** Once a minute, deletes what is over, in small batches. Returns what stops it. */
+/** Deletes expired rows once a minute, in small batches. Returns a function that stops after the current batch. */
 export function startPurging(
   stores: readonly Purgeable[],
   log: Logger,
   wait: Wait = waitQuietly,
 ): () => Promise<void> {
   const stopped = new AbortController()
-  const finished = purgeForever(stores, log, wait, stopped.signal)
+  const { signal } = stopped
+  const purgeForever = async () => {
+    while (!signal.aborted) {
+      let isMore = false
+      for (const store of stores) {
+        if (!signal.aborted && (await purgeOnce(store, log))) isMore = true
+      }
+      await wait(isMore ? pause : minute, signal)
+    }
+  }
+  const finished = purgeForever()
   return () => {
     stopped.abort()
     return finished
   }
 }
 
-async function purgeForever(
-  stores: readonly Purgeable[],
-  log: Logger,
-  wait: Wait,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    let isMore = false
-    for (const store of stores) {
-      if (!signal.aborted && (await purgeOnce(store, log))) isMore = true
-    }
-    await wait(isMore ? pause : minute, signal)
-  }
-}
-
-/** Whether there may be more. */
+/** Purges one batch. Returns whether there may be more expired rows. */
 async function purgeOnce(store: Purgeable, log: Logger): Promise<boolean> {
   try {
     return (await store.purge(batch)) === batch
   } catch (error) {
-    // The database is away: what is over counts for nobody all the same, and can wait a minute.
+    // Expired rows are never used, so that a purge can wait for the database.
     log.warn(loggable(error), 'purging failed')
     return false
   }
 }
 
 async function waitQuietly(milliseconds: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(milliseconds, undefined, { ref: false, signal })
-  } catch (error) {
-    if (!signal.aborted) throw error
-  }
+  // It rejects only when the signal aborts.
+  await sleep(milliseconds, undefined, { ref: false, signal }).catch(() => {})
 }

@@ -5,19 +5,15 @@ const openTime = 1_000
  * once for one second. Without it, the timeouts of consecutive calls of one request would add up.
  */
 export class CircuitBreaker {
+  /** The number of times that it has opened. */
+  openings = 0
   readonly #waiting = new Set<(error: Error) => void>()
   #error: Error | undefined
   #openUntil = 0
-  #openings = 0
-
-  /** The number of times that it has opened. */
-  get openings(): number {
-    return this.#openings
-  }
 
   /** Opens after a timeout. */
   open(error: Error): void {
-    this.#openings += 1
+    this.openings += 1
     this.#error = error
     this.#openUntil = performance.now() + openTime
     for (const reject of this.#waiting) reject(error)

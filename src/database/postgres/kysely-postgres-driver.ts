@@ -29,26 +29,18 @@ export interface Pool {
  * answer. Kysely's own driver leaks the connection of a transaction that fails to begin or to roll back.
  */
 export class KyselyPostgresDriver implements Driver, ConnectionPool {
+  /** Whether all waits are limited to seconds. Set after the migrations, which may take longer. */
+  hasTimeouts = false
   readonly breaker = new CircuitBreaker()
   readonly convertError: (error: Error) => Error
   readonly #pool: Pool
   // Connections with timeouts, by the number of openings of the breaker at their setup.
   readonly #configured = new WeakMap<PoolClient, number>()
-  #hasTimeouts = false
 
   /** @param convertError maps errors of `pg` to MikroORM's */
   constructor(pool: Pool, convertError: (error: Error) => Error) {
     this.#pool = pool
     this.convertError = convertError
-  }
-
-  get hasTimeouts(): boolean {
-    return this.#hasTimeouts
-  }
-
-  /** Limits all waits to seconds. Called after the migrations, which may take longer. */
-  enableTimeouts(): void {
-    this.#hasTimeouts = true
   }
 
   async init(): Promise<void> {}
@@ -125,7 +117,7 @@ export class KyselyPostgresDriver implements Driver, ConnectionPool {
         closeClient(client)
         client = await this.#pool.connect()
       }
-      if (this.#hasTimeouts && !this.#configured.has(client)) {
+      if (this.hasTimeouts && !this.#configured.has(client)) {
         const { openings } = this.breaker
         await client.query({ text: sessionSettings, query_timeout: setupTimeout })
         this.#configured.set(client, openings)

@@ -1,4 +1,4 @@
-import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import type { CompiledQuery, DatabaseConnection, PostgresQueryResult, QueryResult } from 'kysely'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 
 // Slightly longer than `statement_timeout`, so that the server reports the timeout if it can.
@@ -26,11 +26,7 @@ export interface PostgresQuery {
 }
 
 /** A result of `pg`. */
-export interface PostgresResult {
-  readonly command: string
-  readonly rowCount: number | null
-  readonly rows: unknown[]
-}
+export type PostgresResult = PostgresQueryResult<unknown>
 
 /** The pool that a connection belongs to. */
 export interface ConnectionPool {
@@ -57,7 +53,7 @@ export class PooledConnection implements DatabaseConnection {
   async executeQuery<Row>({ sql }: Pick<CompiledQuery, 'sql'>): Promise<QueryResult<Row>> {
     // MikroORM writes the values into the statement.
     const { command, rowCount, rows } = await this.#queryWithRetries(sql)
-    const isChange = rowCount !== null && /^(insert|update|delete|merge)$/i.test(command)
+    const isChange = /^(insert|update|delete|merge)$/i.test(command)
     // Kysely's types leave the shape of the rows to the caller.
     return { rows: rows as Row[], ...(isChange && { numAffectedRows: BigInt(rowCount) }) }
   }
@@ -119,7 +115,7 @@ export class PooledConnection implements DatabaseConnection {
   }
 }
 
-/** Closes a connection without the goodbye of `pg`, which would wait for a silent server. */
+/** Closes a connection at once, because `pg` would wait for the answer of a silent server. */
 export function closeClient(client: PoolClient): void {
   client.release(true)
   client.connection.stream.destroy()

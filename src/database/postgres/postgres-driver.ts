@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Configuration } from '@mikro-orm/core'
 import { AbstractSqlDriver, PostgreSqlConnection, PostgreSqlPlatform } from '@mikro-orm/postgresql'
-import type { Dialect, PostgresDialect } from 'kysely'
+import type { PostgresDialect } from 'kysely'
 import { DatabaseError } from '../database-error.ts'
 import { KyselyPostgresDriver, type Pool } from './kysely-postgres-driver.ts'
 import { isAnyTimeout, type PostgresQuery, type PostgresResult } from './pooled-connection.ts'
@@ -53,7 +53,7 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
       const sql = `select pg_advisory_unlock(${migrationLock})`
       await connection.executeQuery({ sql }).catch(() => connection.markBroken())
       connection.release()
-      driver.enableTimeouts()
+      driver.hasTimeouts = true
     }
   }
 
@@ -76,24 +76,18 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
     let pool: Pool | undefined
     const dialect = super.createKyselyDialect({
       ...options,
-      // MikroORM's own hook, which the type of its options lacks.
+      // A hook of MikroORM that is missing in the type of its options.
       onPoolCreated: (created: Pool) => {
         pool = created
       },
     } as object)
     const converter = this.platform.getExceptionConverter()
-    const ours: Dialect = {
-      createDriver: () => {
-        if (!pool) throw new Error('MikroORM has created no pool.')
-        this.#driver = new KyselyPostgresDriver(pool, (error) => converter.convertException(error))
-        return this.#driver
-      },
-      createAdapter: () => dialect.createAdapter(),
-      createQueryCompiler: () => dialect.createQueryCompiler(),
-      createIntrospector: (db) => dialect.createIntrospector(db),
+    dialect.createDriver = () => {
+      if (!pool) throw new Error('MikroORM has created no pool.')
+      this.#driver = new KyselyPostgresDriver(pool, (error) => converter.convertException(error))
+      return this.#driver
     }
-    // MikroORM calls only these four methods.
-    return ours as PostgresDialect
+    return dialect
   }
 
   get #connectedDriver(): KyselyPostgresDriver {

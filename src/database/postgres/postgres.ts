@@ -1,18 +1,14 @@
 import type { EntityMetadata, MikroORM, Options } from '@mikro-orm/core'
+import { errorCode } from '../database-error.ts'
+import type { Dialect } from '../database-options.ts'
 import { databaseName } from '../database-url.ts'
-import type { DatabaseLimits, Dialect } from '../dialect.ts'
-import { errorCode } from '../error-code.ts'
 import { type PooledPostgresConnection, PooledPostgresDriver } from './postgres-driver.ts'
 
-const defaultConnections = 10
 // For a free connection of the pool, or for a new one.
 const connectionTimeout = 2_000
 
 /** The dialect of an existing PostgreSQL database. */
-export function postgres(
-  databaseUrl: string,
-  { connections = defaultConnections }: DatabaseLimits = {},
-): Dialect {
+export function postgres(databaseUrl: string, connections = 10): Dialect {
   const name = databaseName(databaseUrl)
   const { username, searchParams } = new URL(databaseUrl)
   return {
@@ -53,7 +49,7 @@ function sslOf(mode: string | null): false | { rejectUnauthorized: boolean } {
   return { rejectUnauthorized: mode !== 'no-verify' }
 }
 
-/** Compares text byte by byte as SQLite does, independent of the collation of the database. */
+// Compares text byte by byte as SQLite does, independent of the collation of the database.
 function compareBytes(entities: Iterable<EntityMetadata>): void {
   for (const { props } of entities)
     for (const property of props)

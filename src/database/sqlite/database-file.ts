@@ -1,13 +1,13 @@
-import { type BigIntStats, realpathSync, statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 
 /**
  * The three files of an open SQLite database, by inode. SQLite keeps writing to a file that was moved or deleted, and
  * those writes are lost when the process ends.
  */
 export class DatabaseFile {
-  readonly #database: OriginalFile
-  readonly #log: OriginalFile
-  readonly #index: OriginalFile
+  readonly #inodes: ReadonlyMap<string, string>
+  readonly #log: string
+  readonly #index: string
   #isInPlace = true
   #checkedAt = 0
 
@@ -15,9 +15,9 @@ export class DatabaseFile {
   constructor(path: string) {
     // SQLite creates the log and its index beside the target of a symbolic link.
     const file = realpathSync(path)
-    this.#database = new OriginalFile(path)
-    this.#log = new OriginalFile(`${file}-wal`)
-    this.#index = new OriginalFile(`${file}-shm`)
+    this.#log = `${file}-wal`
+    this.#index = `${file}-shm`
+    this.#inodes = new Map([path, this.#log, this.#index].map((each) => [each, inodeOf(each)]))
   }
 
   /**
@@ -27,43 +27,28 @@ export class DatabaseFile {
   assertInPlace(tolerance = 0): void {
     const now = performance.now()
     if (now - this.#checkedAt >= tolerance) {
-      this.#isInPlace = [this.#database, this.#log, this.#index].every((each) => each.isInPlace())
+      this.#isInPlace = [...this.#inodes.keys()].every((each) => this.#isOriginal(each))
       this.#checkedAt = now
     }
-    if (!this.#isInPlace) throw new DatabaseFileMovedError()
+    if (this.#isInPlace) return
+    // SQLite's own code for this error, which SQLite does not detect in WAL mode.
+    throw Object.assign(new Error('The database file was moved or replaced: put it back, or restart.'), {
+      code: 'SQLITE_READONLY_DBMOVED',
+    })
   }
 
   /** Whether the index of the log was lost, so that this process cannot see commits of other processes in the log. */
   hasLostIndex(): boolean {
-    return this.#log.isInPlace() && !this.#index.isInPlace()
-  }
-}
-
-class OriginalFile {
-  readonly #path: string
-  readonly #inode: string
-
-  constructor(path: string) {
-    this.#path = path
-    this.#inode = inodeOf(path)
+    return this.#isOriginal(this.#log) && !this.#isOriginal(this.#index)
   }
 
-  isInPlace(): boolean {
-    return inodeOf(this.#path) === this.#inode
-  }
-}
-
-class DatabaseFileMovedError extends Error {
-  // SQLite's own code for this error, which SQLite does not detect in WAL mode.
-  readonly code = 'SQLITE_READONLY_DBMOVED'
-
-  constructor() {
-    super('The file of the database was moved or replaced: put it back, or restart.')
+  #isOriginal(path: string): boolean {
+    return inodeOf(path) === this.#inodes.get(path)
   }
 }
 
 // Synchronous, because it takes microseconds and an asynchronous call would queue behind bcrypt in the thread pool.
 function inodeOf(path: string): string {
-  const file: BigIntStats | undefined = statSync(path, { bigint: true, throwIfNoEntry: false })
+  const file = statSync(path, { bigint: true, throwIfNoEntry: false })
   return file ? `${file.dev}:${file.ino}` : 'none'
 }

@@ -4,7 +4,6 @@ import type Database from 'better-sqlite3'
 import type { Dialect } from 'kysely'
 import { DatabaseFile } from './database-file.ts'
 import { KyselySqliteDriver } from './kysely-sqlite-driver.ts'
-import { pageCacheSize } from './page-cache.ts'
 
 // `select 1` would not read the file.
 const readFile = 'select count(*) from sqlite_schema'
@@ -25,7 +24,8 @@ export class SharedSqliteConnection extends SqliteConnection {
     await super.connect(options)
     await this.execute('pragma journal_mode = wal')
     await this.execute('pragma synchronous = normal')
-    await this.execute(`pragma cache_size = -${pageCacheSize}`)
+    // In KiB, for each process. Memory is taken as pages are read.
+    await this.execute('pragma cache_size = -65536')
     const { name, memory } = await this.getNativeClient()
     if (memory) return
     await this.execute(readFile)
@@ -57,15 +57,13 @@ export class SharedSqliteConnection extends SqliteConnection {
     // `getNativeClient` returns it only after the connection is set up.
     const database: Database.Database = Reflect.get(this, 'database')
     const converter = this.platform.getExceptionConverter()
-    return {
-      createDriver: () => {
-        this.#driver = new KyselySqliteDriver(database, (error) => converter.convertException(error))
-        return this.#driver
-      },
-      createAdapter: () =>
-        Object.defineProperty(dialect.createAdapter(), 'supportsMultipleConnections', { value: true }),
-      createQueryCompiler: () => dialect.createQueryCompiler(),
-      createIntrospector: (db) => dialect.createIntrospector(db),
+    dialect.createDriver = () => {
+      this.#driver = new KyselySqliteDriver(database, (error) => converter.convertException(error))
+      return this.#driver
     }
+    const adapter = dialect.createAdapter()
+    Object.defineProperty(adapter, 'supportsMultipleConnections', { value: true })
+    dialect.createAdapter = () => adapter
+    return dialect
   }
 }

@@ -1,10 +1,9 @@
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { makeDirectory } from '../../config/make-directory.ts'
-import { DatabaseError } from '../database-error.ts'
+import { DatabaseError, errorCode } from '../database-error.ts'
+import type { Dialect } from '../database-options.ts'
 import { databaseName } from '../database-url.ts'
-import type { Dialect } from '../dialect.ts'
-import { errorCode } from '../error-code.ts'
 import { RetryQueue } from './retry-queue.ts'
 import { SharedSqliteDriver } from './sqlite-driver.ts'
 
