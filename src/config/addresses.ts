@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { compile } from 'proxy-addr'
 import { type Kind, splitList } from './environment.ts'
 
-/** The trusted proxies: how many stand in front of the server, or their addresses and networks. 0 means none. */
+/** The trusted proxies: their number, or their addresses and networks. 0 means none. */
 export type TrustProxy = number | readonly string[]
 
 export const proxies: Kind<TrustProxy> = {
@@ -19,22 +19,22 @@ export const host: Kind<string> = {
   parse: (text) => (isIP(text) > 0 || /^[a-z\d.-]+$/i.test(text) ? text : undefined),
 }
 
-/** An origin and nothing more: cookies, cross-site checks and links all hang on it. */
+/** An origin without a path, which decides about cookies, cross-site checks and links. */
 export const origin: Kind<URL> = {
   takes: 'an origin, such as https://example.com',
   parse(text) {
     const url = URL.parse(text)
-    // A path, a query or a user name would make the whole longer than its origin.
+    // A path, a query or a user name makes the URL longer than its origin.
     const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
     return isOrigin ? url : undefined
   },
 }
 
 function isNetwork(entry: string): boolean {
-  // proxy-addr also takes names, netmasks and addresses such as `10` or `0x7f.1`.
+  // proxy-addr also accepts names, netmasks and addresses such as `10` or `0x7f.1`.
   if (isIP(entry.replace(/\/\d{1,3}$/, '')) === 0) return false
   try {
-    // Throws at a prefix of 0, which would trust every client.
+    // Throws for a prefix of 0, which would trust every client.
     return typeof compile(entry) === 'function'
   } catch {
     return false

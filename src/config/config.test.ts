@@ -35,7 +35,7 @@ function mistakesOf(variables: Record<string, string | undefined>): readonly str
     readConfig(variables)
     return []
   } catch (error) {
-    if (error instanceof ConfigError) return error.mistakes
+    if (error instanceof ConfigError) return error.message.split('\n')
     throw error
   }
 }
@@ -47,7 +47,7 @@ function keyFile(name: string, content: string | object): string {
 }
 
 describe('readConfig', () => {
-  test('needs nothing in development', () => {
+  test('has defaults for all variables in development', () => {
     const DATA_DIR = join(directory, 'fresh')
     const config = readConfig({ DATA_DIR })
 
@@ -75,7 +75,7 @@ describe('readConfig', () => {
     assert.equal(readConfig({ ...development, DATA_DIR: undefined }).dataDir, join(process.cwd(), 'data'))
   })
 
-  test('F2 needs an origin and a secret in production, and listens to the network', () => {
+  test('F2 listens to the network and drains in production, with an origin and a secret', () => {
     const config = readConfig(production)
 
     assert.equal(config.host, '0.0.0.0')
@@ -111,7 +111,7 @@ describe('readConfig', () => {
     assert.deepEqual(config.jwtKeys, { secrets: [secret] })
   })
 
-  test('takes a variable that is set but empty for one that is not set', () => {
+  test('treats an empty variable as not set', () => {
     assert.deepEqual(
       mistakesOf({ ...development, PORT: '', BCRYPT_COST: ' ', PUBLIC_URL: '', JWT_KEYS: '' }),
       [],
@@ -120,13 +120,13 @@ describe('readConfig', () => {
     assert.equal(mistakesOf({ ...production, JWT_SECRET: ' , ' }).length, 1)
   })
 
-  test('is frozen', () => {
+  test('returns frozen objects', () => {
     const config = readConfig(development)
 
     assert.ok(Object.isFrozen(config) && Object.isFrozen(config.jwtKeys) && Object.isFrozen(config.warnings))
   })
 
-  test('F3 reports every mistake at once, in a line each that names the variable and what it takes', () => {
+  test('F3 reports all mistakes together, with one line for each variable', () => {
     const mistakes = mistakesOf({
       NODE_ENV: 'production',
       HOST: 'http://example.com',
@@ -147,7 +147,7 @@ describe('readConfig', () => {
       'DRAIN_SECONDS must be a whole number from 0 to 600.',
       'HOST must be a host name or an address.',
       'JWT_SECRET must be 32 random bytes or more, each of them if there are several.',
-      'LOG_LEVEL must be silent, fatal, error, warn, info, debug or trace.',
+      'LOG_LEVEL must be one of silent, fatal, error, warn, info, debug, trace.',
       'PORT must be a whole number from 0 to 65535.',
       'PUBLIC_URL must be an origin, such as https://example.com.',
       'THROTTLE must be on in production.',
@@ -155,9 +155,9 @@ describe('readConfig', () => {
     ])
   })
 
-  test('names the profile that it does not know, and what production lacks', () => {
+  test('rejects an unknown profile, and missing variables in production', () => {
     assert.deepEqual(mistakesOf({ ...development, NODE_ENV: 'prod' }), [
-      'NODE_ENV must be development, production or test.',
+      'NODE_ENV must be one of development, production, test.',
     ])
     assert.deepEqual(mistakesOf({ NODE_ENV: 'production' }), [
       'JWT_SECRET must be set in production to 32 random bytes or more (or set JWT_KEYS).',
@@ -165,7 +165,7 @@ describe('readConfig', () => {
     ])
   })
 
-  test('takes a PostgreSQL database as it is named, and how many connections to it there are', () => {
+  test('reads the URL of a PostgreSQL database and the size of its pool', () => {
     for (const DATABASE_URL of [
       'postgres://me:hunter2@db.example.com:5433/site',
       'postgresql://me@[::1]/site?sslmode=verify-full',
@@ -174,14 +174,14 @@ describe('readConfig', () => {
       const config = readConfig({ ...development, DATABASE_URL, DATABASE_POOL: '20' })
       assert.deepEqual([config.databaseUrl, config.databasePool], [DATABASE_URL, 20])
     }
-    // One keeps other processes waiting while another migrates.
+    // The migration lock occupies one connection.
     for (const DATABASE_POOL of ['1', '1001', 'many'])
       assert.deepEqual(mistakesOf({ ...development, DATABASE_POOL }), [
         'DATABASE_POOL must be a whole number from 2 to 1000.',
       ])
   })
 
-  test('refuses what names no PostgreSQL database, or says more than we know, and keeps its password to itself', () => {
+  test('rejects an invalid PostgreSQL URL or an unknown parameter, without repeating the password', () => {
     for (const DATABASE_URL of [
       'postgres:site',
       'postgres://me:hunter2@db',
@@ -202,7 +202,7 @@ describe('readConfig', () => {
       )
   })
 
-  test('keeps the path of a database as it is meant', () => {
+  test('resolves the path of an SQLite database', () => {
     const urlOf = (DATABASE_URL: string) => readConfig({ ...development, DATABASE_URL }).databaseUrl
 
     assert.equal(urlOf('sqlite:/srv/site.sqlite'), 'sqlite:/srv/site.sqlite')
@@ -210,7 +210,7 @@ describe('readConfig', () => {
     assert.equal(urlOf('sqlite::memory:'), 'sqlite::memory:')
   })
 
-  test('takes no number for a number that is not whole, in decimal digits and in bounds', () => {
+  test('rejects numbers that are not whole, decimal and in range', () => {
     for (const PORT of ['-1', '1e3', '0x50', '80.0', '٣٠٠٠', '99999999999999999999', 'NaN', '80 81']) {
       assert.equal(mistakesOf({ ...development, PORT }).length, 1, PORT)
     }
@@ -218,7 +218,7 @@ describe('readConfig', () => {
       assert.equal(mistakesOf({ ...development, BCRYPT_COST }).length, 1)
   })
 
-  test('takes several workers, but not while the database is in memory', () => {
+  test('accepts several workers, except with a database in memory', () => {
     assert.equal(readConfig({ ...development, WORKERS: '64' }).workers, 64)
     for (const WORKERS of ['0', '65', '1.5', 'auto'])
       assert.deepEqual(mistakesOf({ ...development, WORKERS }), [
@@ -232,7 +232,7 @@ describe('readConfig', () => {
     )
   })
 
-  test('takes an origin for PUBLIC_URL and nothing more', () => {
+  test('accepts only an origin as PUBLIC_URL', () => {
     for (const PUBLIC_URL of [
       'example.com',
       'ftp://example.com',
@@ -248,7 +248,7 @@ describe('readConfig', () => {
     )
   })
 
-  test('F2 warns of what production allows but hardly means', () => {
+  test('F2 warns of plain HTTP, and of HTTPS without TRUST_PROXY', () => {
     const plain = readConfig({ ...production, PUBLIC_URL: 'http://intranet.example' })
     const direct = readConfig({ ...production, TRUST_PROXY: undefined })
 
@@ -257,8 +257,8 @@ describe('readConfig', () => {
     assert.match(direct.warnings.join(), /TRUST_PROXY is not set/)
   })
 
-  test('F2 warns of a folder and a database that other users can read, and of none that is not there yet', (t) => {
-    if (process.platform === 'win32') return t.skip('Windows has other rights.')
+  test('F2 warns of a directory or database that other users can read', (t) => {
+    if (process.platform === 'win32') return t.skip('Windows has no such permission bits.')
     const DATA_DIR = join(directory, 'open')
     const warningsOf = () => readConfig({ ...production, DATA_DIR }).warnings
     assert.deepEqual(warningsOf(), [])
@@ -277,7 +277,7 @@ describe('readConfig', () => {
     assert.deepEqual(warningsOf(), [])
   })
 
-  test('takes the addresses of proxies, and never everybody', () => {
+  test('accepts addresses of proxies, but no network of all addresses', () => {
     const { trustProxy } = readConfig({ ...development, TRUST_PROXY: '10.0.0.0/8, 192.168.1.1,fd00::/8' })
 
     assert.deepEqual(trustProxy, ['10.0.0.0/8', '192.168.1.1', 'fd00::/8'])
@@ -301,12 +301,12 @@ describe('readConfig', () => {
   })
 })
 
-describe('keys for tokens', () => {
+describe('jwtKeys', () => {
   const pem = { type: 'pkcs8', format: 'pem' } as const
   const ed25519 = generateKeyPairSync('ed25519')
   const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
-  test('are several secrets, newest first', () => {
+  test('reads several secrets, newest first', () => {
     const { jwtKeys } = readConfig({ ...development, JWT_SECRET: `new ${secret}, ${secret}` })
 
     assert.deepEqual(jwtKeys, { secrets: [`new ${secret}`, secret] })
@@ -317,7 +317,7 @@ describe('keys for tokens', () => {
     )
   })
 
-  test('are several files with private keys, in PEM or as JWK', () => {
+  test('reads several files with private keys in PEM or JWK', () => {
     const files = [
       keyFile('new.pem', ed25519.privateKey.export(pem)),
       keyFile('old.json', p256.privateKey.export({ format: 'jwk' })),
@@ -328,7 +328,7 @@ describe('keys for tokens', () => {
     new JWTKeys({ ...jwtKeys, issuer: 'test', audience: 'test' })
   })
 
-  test('are not secrets and files at the same time', () => {
+  test('rejects secrets together with files', () => {
     const JWT_KEYS = keyFile('one.pem', ed25519.privateKey.export(pem))
 
     assert.deepEqual(mistakesOf({ ...development, JWT_KEYS }), [
@@ -336,7 +336,7 @@ describe('keys for tokens', () => {
     ])
   })
 
-  test('are refused in a line for each file that is weak, public, no key, or not there', () => {
+  test('rejects each file with a weak or public key, without a key, or that is missing', () => {
     const files = [
       keyFile('weak.pem', generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export(pem)),
       keyFile('curve.pem', generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey.export(pem)),
@@ -357,18 +357,20 @@ describe('keys for tokens', () => {
     assert.equal(mistakes.length, files.length)
     mistakes.forEach((line, index) => {
       const isThere = index < files.length - 2
-      const start = isThere ? `names ${files[index]}: ` : `takes files with private keys: entry ${index + 1} `
+      const start = isThere
+        ? `names ${files[index]}: `
+        : `must name files with private keys: entry ${index + 1} `
       assert.ok(line.startsWith(`JWT_KEYS ${start}`), line)
       assert.ok(line.endsWith('.') && !line.endsWith('..') && !line.includes('\n'), line)
     })
   })
 })
 
-describe('a mistake', () => {
+describe('ConfigError', () => {
   const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const jwk = JSON.stringify(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }))
 
-  test('O2 does not repeat a key that stands where the name of its file should', () => {
+  test('O2 does not repeat a key that was set instead of a file name', () => {
     const [, line = ''] = pem.split('\n')
     for (const key of [
       pem,
@@ -381,12 +383,16 @@ describe('a mistake', () => {
       const mistakes = mistakesOf({ ...development, JWT_SECRET: undefined, JWT_KEYS: key })
       assert.deepEqual(
         mistakes,
-        key.split(',').map((_, i) => `JWT_KEYS takes files with private keys: entry ${i + 1} is no file.`),
+        key
+          .split(',')
+          .map(
+            (_, i) => `JWT_KEYS must name files with private keys: entry ${i + 1} is not a readable file.`,
+          ),
       )
     }
   })
 
-  test('O2 repeats no value of any variable', () => {
+  test('O2 repeats no value of a variable', () => {
     const names = readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z_]+)=/gm)
     const all = [...names].map(([, name = '']) => name)
     assert.ok(all.length > 10)
@@ -402,14 +408,13 @@ describe('a mistake', () => {
         Object.fromEntries(all.map((name) => [name, value])),
         { ...Object.fromEntries(all.map((name) => [name, value])), NODE_ENV: 'production' },
       ]) {
-        // A name of a folder or a host is no mistake by itself.
         const mistakes = mistakesOf({ ...variables, DATA_DIR: production.DATA_DIR })
         assert.doesNotMatch(mistakes.join(), /hunter2/)
       }
     }
   })
 
-  test('F3 is a secret in production that is long enough and not random', () => {
+  test('F3 rejects a long secret that is not random in production', () => {
     const weak = ['a'.repeat(32), 'abcdefg'.repeat(10), '0'.repeat(64)]
     for (const JWT_SECRET of weak) {
       assert.deepEqual(mistakesOf({ ...production, JWT_SECRET }), [
@@ -421,8 +426,8 @@ describe('a mistake', () => {
   })
 })
 
-describe('the secret of a developer', () => {
-  test('is made once and kept, readable by the owner alone', () => {
+describe('the secret in development', () => {
+  test('is created once, readable by its owner only', () => {
     const DATA_DIR = join(directory, 'a', 'b')
     const { jwtKeys } = readConfig({ DATA_DIR })
     const file = join(DATA_DIR, 'jwt-secret')
@@ -433,7 +438,7 @@ describe('the secret of a developer', () => {
     assert.deepEqual(readdirSync(DATA_DIR), ['jwt-secret'])
   })
 
-  test('is one, though several processes start at the same time', async () => {
+  test('is the same in processes that start at the same time', async () => {
     const DATA_DIR = join(directory, 'together')
     const print = `import { readConfig } from ${JSON.stringify(import.meta.resolve('./config.ts'))}
       console.log(String(readConfig().jwtKeys.secrets))`
@@ -445,21 +450,21 @@ describe('the secret of a developer', () => {
     assert.deepEqual(readdirSync(DATA_DIR), ['jwt-secret'])
   })
 
-  test('is not made where a mistake stops the start', () => {
+  test('is not created if there is a mistake', () => {
     const DATA_DIR = join(directory, 'mistaken')
 
     assert.equal(mistakesOf({ DATA_DIR, PORT: 'x' }).length, 1)
     assert.throws(() => statSync(DATA_DIR))
   })
 
-  test('is refused in one line when it is damaged or its directory is no directory', () => {
+  test('is rejected in one line if it is damaged, or if DATA_DIR is not a directory', () => {
     const DATA_DIR = join(directory, 'damaged')
     readConfig({ DATA_DIR })
     writeFileSync(join(DATA_DIR, 'jwt-secret'), 'cut off')
 
     assert.match(
       mistakesOf({ DATA_DIR }).join('\n'),
-      /^DATA_DIR holds a damaged secret: delete .*jwt-secret, .*$/,
+      /^DATA_DIR contains a damaged secret: delete .*jwt-secret, .*$/,
     )
     assert.match(
       mistakesOf({ DATA_DIR: keyFile('a-file', '') }).join('\n'),
@@ -471,7 +476,7 @@ describe('the secret of a developer', () => {
 })
 
 describe('readStorageConfig', () => {
-  test('needs no secret and makes nothing', () => {
+  test('needs no secret and creates no file', () => {
     const DATA_DIR = join(directory, 'storage')
     const storage = readStorageConfig({ NODE_ENV: 'production', DATA_DIR, PORT: 'x' })
 
@@ -485,7 +490,7 @@ describe('readStorageConfig', () => {
     assert.throws(() => statSync(DATA_DIR))
   })
 
-  test('reports every mistake at once', () => {
+  test('reports all mistakes together', () => {
     const wrong = { NODE_ENV: 'production', BCRYPT_COST: '4', DATABASE_URL: 'sqlite:' }
 
     assert.throws(() => readStorageConfig(wrong), {

@@ -2,18 +2,18 @@ import { host, origin, proxies, type TrustProxy } from './addresses.ts'
 import { readDevelopmentKeys } from './development-keys.ts'
 import { Environment, oneOf, type Variables, wholeNumber } from './environment.ts'
 import { type KeySources, readJwtKeys } from './jwt-keys.ts'
-import { warnOfReaders } from './readable-by-others.ts'
 import { readStorage, type StorageConfig } from './storage.ts'
+import { warnAbout } from './warnings.ts'
 
 export type { TrustProxy } from './addresses.ts'
 export { ConfigError } from './environment.ts'
 export { readStorageConfig, type StorageConfig } from './storage.ts'
 
-/** What the environment says, ready to use. Every variable is explained in `.env.example`. */
+/** The configuration of the server. `.env.example` explains every variable. */
 export interface Config extends StorageConfig {
   readonly host: string
   readonly port: number
-  /** The origin that visitors use. Without one, the host of each request is taken for ours. */
+  /** The origin that visitors use. If it is `undefined`, the `Host` of each request decides. */
   readonly publicUrl: URL | undefined
   readonly secureCookies: boolean
   /** Newest first: the first signs, all verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
@@ -21,18 +21,18 @@ export interface Config extends StorageConfig {
   readonly trustProxy: TrustProxy
   readonly throttle: boolean
   readonly drainSeconds: number
-  /** How many processes serve. */
+  /** The number of processes. */
   readonly workers: number
   readonly logLevel: (typeof logLevels)[number]
-  /** Sentences for the log of the start: allowed, but perhaps not what was meant. */
+  /** Warnings for the log: valid settings that may be a mistake. */
   readonly warnings: readonly string[]
 }
 
 const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 
 /**
- * Reads the whole configuration, frozen. In development a missing secret is made and kept in `DATA_DIR`.
- * @throws {ConfigError} with every mistake at once: a line each, naming the variable and what it takes
+ * Reads the whole configuration, frozen. In development, creates a missing secret in `DATA_DIR`.
+ * @throws {ConfigError} with all mistakes, one line for each
  */
 export function readConfig(variables: Variables = process.env): Config {
   const environment = new Environment(variables)
@@ -52,36 +52,21 @@ export function readConfig(variables: Variables = process.env): Config {
   }
   const jwtKeys = readJwtKeys(environment, production)
   if (settings.workers > 1 && storage.databaseUrl === 'sqlite::memory:') {
-    environment.mistake('WORKERS', 'must be 1 while the database is in memory, where each would have its own')
+    environment.reject(
+      'WORKERS',
+      'must be 1 while the database is in memory, because processes cannot share it',
+    )
   }
-  if (production) refuseUnsafe(environment, settings.throttle)
+  if (production && environment.text('PUBLIC_URL') === undefined) {
+    environment.reject('PUBLIC_URL', `must be set in production: ${origin.takes}`)
+  }
+  if (production && !settings.throttle) environment.reject('THROTTLE', 'must be on in production')
   environment.throwMistakes()
 
   return Object.freeze({
     ...settings,
     secureCookies: settings.publicUrl?.protocol === 'https:',
     jwtKeys: Object.freeze(jwtKeys ?? readDevelopmentKeys(dataDir)),
-    warnings: Object.freeze([...warnAbout(settings), ...warnOfReaders(settings)]),
+    warnings: Object.freeze(warnAbout(settings)),
   })
-}
-
-function refuseUnsafe(environment: Environment, throttle: boolean): void {
-  if (environment.text('PUBLIC_URL') === undefined) {
-    environment.mistake('PUBLIC_URL', `must be set in production: ${origin.takes}`)
-  }
-  if (!throttle) environment.mistake('THROTTLE', 'must be on in production')
-}
-
-function warnAbout(settings: Pick<Config, 'production' | 'publicUrl' | 'trustProxy'>): string[] {
-  const isHttps = settings.publicUrl?.protocol === 'https:'
-  const warnings: string[] = []
-  if (settings.production && !isHttps) {
-    warnings.push('PUBLIC_URL is not https: passwords and cookies can be read on their way.')
-  }
-  if (isHttps && settings.trustProxy === 0) {
-    warnings.push(
-      'PUBLIC_URL is https but TRUST_PROXY is not set: all visitors share the address of the proxy.',
-    )
-  }
-  return warnings
 }

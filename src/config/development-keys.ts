@@ -1,53 +1,39 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from './environment.ts'
 import type { KeySources } from './jwt-keys.ts'
 import { makeDirectory } from './make-directory.ts'
 
 /**
- * The secret of a developer's machine: made at the first start, kept in `directory`, readable by the owner alone.
- * @throws {ConfigError} if the directory cannot be used or what it keeps is damaged
+ * Reads the JWT secret for development, readable by its owner only. Creates it at the first start.
+ * @throws {ConfigError} if the directory cannot be used or the secret is damaged
  */
 export function readDevelopmentKeys(directory: string): KeySources {
   const file = join(directory, 'jwt-secret')
-  const secret = keepSecret(directory, file)
-  if (secret.length >= 32) return { secrets: [secret] }
-
-  throw new ConfigError([
-    `DATA_DIR holds a damaged secret: delete ${file}, and the next start makes a new one.`,
-  ])
-}
-
-function keepSecret(directory: string, file: string): Buffer {
   try {
-    return readIfThere(file) ?? makeSecret(directory, file)
+    if (!existsSync(file)) createSecret(directory, file)
+    const secret = readFileSync(file)
+    if (secret.length >= 32) return { secrets: [secret] }
   } catch (error) {
-    throw new ConfigError([`DATA_DIR must be a directory that can be read and written (${codeOf(error)}).`])
+    throw new ConfigError(`DATA_DIR must be a directory that can be read and written (${codeOf(error)}).`)
   }
+  throw new ConfigError(
+    `DATA_DIR contains a damaged secret: delete ${file}, and the next start creates a new one.`,
+  )
 }
 
-function makeSecret(directory: string, file: string): Buffer {
+function createSecret(directory: string, file: string): void {
   const draft = `${file}.${randomBytes(6).toString('hex')}`
   makeDirectory(directory)
   try {
     writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' })
-    // A link appears whole or not at all: of two processes that start together, one makes it and both read it.
+    // A link is atomic: if two processes start together, the second link fails and both read the first secret.
     linkSync(draft, file)
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
   } finally {
     rmSync(draft, { force: true })
-  }
-  return readFileSync(file)
-}
-
-function readIfThere(file: string): Buffer | undefined {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
-    throw error
   }
 }
 

@@ -1,24 +1,19 @@
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** What a variable takes, in words and as a parser, which answers `undefined` to a text that it does not take. */
+/** A type of variable. `parse` returns `undefined` for an invalid text. */
 export interface Kind<Value> {
+  /** A description of valid texts, which completes "must be …". */
   readonly takes: string
   parse(text: string): Value | undefined
 }
 
-/** The environment cannot be used as it is. The message has one line for every mistake. */
+/** The environment is not valid. The message has one line for each mistake. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly code = 'CONFIG'
-  readonly mistakes: readonly string[]
-
-  constructor(mistakes: readonly string[]) {
-    super(mistakes.join('\n'))
-    this.mistakes = mistakes
-  }
 }
 
-/** Reads environment variables and collects what is wrong with them, so that a start reports everything at once. */
+/** Reads environment variables and collects all mistakes, so that a start reports them together. */
 export class Environment {
   readonly #mistakes: string[] = []
   readonly #variables: Variables
@@ -27,7 +22,7 @@ export class Environment {
     this.#variables = variables
   }
 
-  /** The text of a variable; one that is set but empty counts as not set. */
+  /** The text of a variable. An empty variable counts as not set. */
   text(name: string): string | undefined {
     return this.#variables[name]?.trim() || undefined
   }
@@ -37,24 +32,24 @@ export class Environment {
     return splitList(this.text(name) ?? '')
   }
 
-  /** The value of a variable, or the fallback; a text of another kind is a mistake. */
+  /** The value of a variable, or the fallback if it is not set. Rejects an invalid text. */
   read<Value, Fallback>(name: string, kind: Kind<Value>, fallback: Fallback): Value | Fallback {
     const text = this.text(name)
     if (text === undefined) return fallback
 
     const value = kind.parse(text)
-    if (value === undefined) this.mistake(name, `must be ${kind.takes}`)
+    if (value === undefined) this.reject(name, `must be ${kind.takes}`)
     return value ?? fallback
   }
 
-  /** Notes the line `NAME what.` without the value of the variable, which may be a secret. */
-  mistake(name: string, what: string): void {
-    this.#mistakes.push(`${name} ${what}.`)
+  /** Adds the mistake `NAME problem.` without the value of the variable, which may be a secret. */
+  reject(name: string, problem: string): void {
+    this.#mistakes.push(`${name} ${problem}.`)
   }
 
   /** @throws {ConfigError} if there was any mistake */
   throwMistakes(): void {
-    if (this.#mistakes.length > 0) throw new ConfigError(this.#mistakes)
+    if (this.#mistakes.length > 0) throw new ConfigError(this.#mistakes.join('\n'))
   }
 }
 
@@ -70,10 +65,7 @@ export function wholeNumber(least: number, most: number): Kind<number> {
 
 export function oneOf<Choice extends string>(...choices: readonly Choice[]): Kind<Choice> {
   return {
-    // Only for a message: the tables of languages take time to load, and most starts have nothing to say.
-    get takes() {
-      return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(choices)
-    },
+    takes: `one of ${choices.join(', ')}`,
     parse: (text) => choices.find((choice) => choice === text),
   }
 }

@@ -3,79 +3,71 @@ import { readFileSync, statSync } from 'node:fs'
 import { JWTKeyError, JWTKeys, type JWTKeysOptions } from '#auth/jwt'
 import type { Environment } from './environment.ts'
 
-/** What signs and verifies tokens, newest first, ready for `JWTKeys`: secrets, or private keys. */
+/** The keys for `JWTKeys`, newest first: secrets, or private keys. */
 export type KeySources = Pick<JWTKeysOptions, 'secrets' | 'keys'>
 
 type PrivateKey = string | JsonWebKey
 
 /**
- * Reads `JWT_SECRET` or the files of `JWT_KEYS`; `undefined` when neither is set, which production does not allow.
- * What `JWTKeys` would not take is a mistake. No key is ever quoted, nor what may be one in the place of a file's name.
+ * Reads `JWT_SECRET` or the files of `JWT_KEYS`. Returns `undefined` if neither is set. A message never contains a key,
+ * even if a key was set instead of a file name.
  */
 export function readJwtKeys(environment: Environment, production: boolean): KeySources | undefined {
   const secrets = environment.list('JWT_SECRET')
   const files = environment.list('JWT_KEYS')
   if (secrets.length > 0 && files.length > 0) {
-    environment.mistake('JWT_SECRET', 'and JWT_KEYS are both set: keep one of them')
+    environment.reject('JWT_SECRET', 'and JWT_KEYS are both set: keep one of them')
   }
   if (production && secrets.length === 0 && files.length === 0) {
-    environment.mistake(
-      'JWT_SECRET',
-      'must be set in production to 32 random bytes or more (or set JWT_KEYS)',
-    )
+    environment.reject('JWT_SECRET', 'must be set in production to 32 random bytes or more (or set JWT_KEYS)')
   }
 
   if (files.length > 0) return { keys: readPrivateKeys(environment, files) }
-  return secrets.length > 0 ? { secrets: proveSecrets(environment, secrets, production) } : undefined
-}
-
-function proveSecrets(environment: Environment, secrets: string[], production: boolean): string[] {
-  const isWeak = secrets.some((secret) => isShort(secret) || (production && isMonotonous(secret)))
-  const problem = isWeak
+  if (secrets.length === 0) return undefined
+  const problem = secrets.some((secret) => isWeak(secret, production))
     ? 'must be 32 random bytes or more, each of them if there are several'
-    : problemWith({ secrets })
-  if (problem) environment.mistake('JWT_SECRET', problem)
-  return secrets
+    : keyProblem({ secrets })
+  if (problem) environment.reject('JWT_SECRET', problem)
+  return { secrets }
 }
 
-function isShort(secret: string): boolean {
-  return Buffer.byteLength(secret) < 32
-}
-
-// Of 32 random bytes, as hexadecimal digits even, so few are different as good as never.
-function isMonotonous(secret: string): boolean {
-  return new Set(Buffer.from(secret)).size < 8
+// 32 random bytes have at least 8 different values with near certainty, even as hexadecimal digits.
+function isWeak(secret: string, production: boolean): boolean {
+  const bytes = Buffer.from(secret)
+  return bytes.length < 32 || (production && new Set(bytes).size < 8)
 }
 
 function readPrivateKeys(environment: Environment, files: string[]): PrivateKey[] {
   const keys: PrivateKey[] = []
   for (const [index, file] of files.entries()) {
-    if (!isFile(file)) {
-      environment.mistake('JWT_KEYS', `takes files with private keys: entry ${index + 1} is no file`)
+    const text = readFile(file)
+    if (text === undefined) {
+      environment.reject(
+        'JWT_KEYS',
+        `must name files with private keys: entry ${index + 1} is not a readable file`,
+      )
       continue
     }
-    const key = readPrivateKey(file)
-    const problem = key
-      ? problemWith({ keys: [...keys, key] })
-      : 'no private key in PEM or JWK can be read from it'
-    if (problem) environment.mistake('JWT_KEYS', `names ${file}: ${problem}`)
+    const key = parsePrivateKey(text)
+    const problem = key ? keyProblem({ keys: [...keys, key] }) : 'it contains no private key in PEM or JWK'
+    if (problem) environment.reject('JWT_KEYS', `names ${file}: ${problem}`)
     else if (key) keys.push(key)
   }
   return keys
 }
 
-function isFile(path: string): boolean {
+function readFile(path: string): string | undefined {
   try {
-    return statSync(path).isFile()
+    // Reading a pipe could block forever.
+    return statSync(path).isFile() ? readFileSync(path, 'utf8') : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 
-function readPrivateKey(file: string): PrivateKey | undefined {
+function parsePrivateKey(text: string): PrivateKey | undefined {
+  if (text.includes('PRIVATE KEY-----')) return text
   try {
-    const text = readFileSync(file, 'utf8')
-    if (text.includes('PRIVATE KEY-----')) return text
     const jwk: JsonWebKey = JSON.parse(text)
     return jwk.kty !== 'oct' && jwk.d !== undefined ? jwk : undefined
   } catch {
@@ -83,10 +75,10 @@ function readPrivateKey(file: string): PrivateKey | undefined {
   }
 }
 
-/** What `JWTKeys` has against these, in its own words. */
-function problemWith(keys: KeySources): string | undefined {
+/** Returns the message of `JWTKeys` if it rejects the keys. */
+function keyProblem(keys: KeySources): string | undefined {
   try {
-    new JWTKeys({ ...keys, issuer: 'proof', audience: 'proof' })
+    new JWTKeys({ ...keys, issuer: 'check', audience: 'check' })
     return undefined
   } catch (error) {
     if (error instanceof JWTKeyError) return error.message.replace(/\.$/, '')

@@ -2,20 +2,20 @@ import { join, resolve } from 'node:path'
 import { isPostgresUrl } from '../database/database-url.ts'
 import { Environment, type Kind, oneOf, type Variables, wholeNumber } from './environment.ts'
 
-/** The part of the configuration that concerns accounts at rest. */
+/** The part of the configuration that concerns stored accounts. */
 export interface StorageConfig {
   readonly production: boolean
   readonly dataDir: string
-  /** `sqlite:` and an absolute path, or `postgres:` with whatever opens that database, a password among it. */
+  /** `sqlite:` and an absolute path, or a `postgres:` URL that may contain a password. */
   readonly databaseUrl: string
-  /** How many connections to PostgreSQL there are at most. */
+  /** The size of the PostgreSQL connection pool. */
   readonly databasePool: number
   readonly bcryptCost: number
 }
 
 /**
- * Reads only where accounts are kept and how passwords are hashed, for commands that serve nobody.
- * @throws {ConfigError} with every mistake at once
+ * Reads the configuration of commands that start no server.
+ * @throws {ConfigError} with all mistakes
  */
 export function readStorageConfig(variables: Variables = process.env): StorageConfig {
   const environment = new Environment(variables)
@@ -24,7 +24,7 @@ export function readStorageConfig(variables: Variables = process.env): StorageCo
   return Object.freeze(storage)
 }
 
-/** The same, for a reader that goes on to other variables. */
+/** Reads the same from an environment that collects the mistakes. */
 export function readStorage(environment: Environment): StorageConfig {
   const profile = environment.read('NODE_ENV', oneOf('development', 'production', 'test'), 'development')
   const production = profile === 'production'
@@ -34,7 +34,7 @@ export function readStorage(environment: Environment): StorageConfig {
     production,
     dataDir,
     databaseUrl: environment.read('DATABASE_URL', database, `sqlite:${join(dataDir, 'site.sqlite')}`),
-    // One keeps other processes waiting while another migrates.
+    // The migration lock occupies one connection.
     databasePool: environment.read('DATABASE_POOL', wholeNumber(2, 1000), 10),
     bcryptCost: environment.read('BCRYPT_COST', wholeNumber(production ? 10 : 4, 15), 12),
   }
@@ -51,18 +51,17 @@ function sqliteUrl(text: string): string | undefined {
   return path === '' ? undefined : `sqlite:${resolve(path)}`
 }
 
-// How the connection is encrypted is all that it may say behind the database: what we do not know would be left out
-// without a word.
+// Rejects unknown parameters, because the driver would silently ignore them.
 function postgresUrl(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = URL.parse(text)
   if (!url || url.hostname === '' || url.hash !== '' || !/^\/[^/]+$/.test(url.pathname)) return undefined
   const isKnown = [...url.searchParams].every(([name, value]) => name === 'sslmode' && sslModes.has(value))
-  return isKnown && areEscaped(url) ? text : undefined
+  return isKnown && isDecodable(url) ? text : undefined
 }
 
 const sslModes = new Set(['disable', 'require', 'verify-full', 'no-verify'])
 
-function areEscaped({ username, password, hostname, pathname }: URL): boolean {
+function isDecodable({ username, password, hostname, pathname }: URL): boolean {
   try {
     return [username, password, hostname, pathname].every((part) => !decodeURIComponent(part).includes('\0'))
   } catch {
