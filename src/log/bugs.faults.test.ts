@@ -10,18 +10,18 @@ import { NamedPipe } from '../testing/named-pipe.ts'
 import { runServer, startServer, temporaryFolder } from '../testing/server-process.ts'
 import { Visitor } from '../testing/visitor.ts'
 
-/** A bug that waits for a signal. */
+/** Throws after a signal. */
 function bug(signal: string, code: string): string {
   const program = `process.once('${signal}', () => { ${code} })`
   return `--import=data:text/javascript,${encodeURIComponent(program)}`
 }
 
-describe('a bug that nobody caught', { concurrency: true }, () => {
+describe('an uncaught exception', { concurrency: true }, () => {
   for (const [what, code] of Object.entries({
     'an exception': "throw new Error('out of the blue')",
     'a rejected promise': "Promise.reject(new Error('out of the blue'))",
   })) {
-    test(`N7 is logged, and ends the process with 1, for whoever watches it to start another: ${what}`, async (t) => {
+    test(`N7 is logged, and ends the process with exit code 1: ${what}`, async (t) => {
       const NODE_OPTIONS = bug('SIGUSR2', code)
       const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), NODE_OPTIONS })
       server.child.kill('SIGUSR2')
@@ -35,7 +35,7 @@ describe('a bug that nobody caught', { concurrency: true }, () => {
 })
 
 describe('the log', { concurrency: true }, () => {
-  test('may lose its reader: the server goes on without it', async (t) => {
+  test('may lose its reader while the server continues', async (t) => {
     const child = spawn(process.execPath, ['src/start.js', 'server'], {
       cwd: join(import.meta.dirname, '../..'),
       env: { PATH: process.env.PATH, DATA_DIR: await temporaryFolder(t), PORT: '0', BCRYPT_COST: '4' },
@@ -52,7 +52,7 @@ describe('the log', { concurrency: true }, () => {
     assert.deepEqual(await once(child, 'exit'), [0, null])
   })
 
-  test('N8 may have a reader that stalls: nobody waits for it, and the server stops when it should', async (t) => {
+  test('N8 may have a stalled reader, which blocks neither requests nor the stop', async (t) => {
     const folder = await temporaryFolder(t)
     const pipe = new NamedPipe(folder)
     t.after(() => pipe.close())
@@ -65,7 +65,7 @@ describe('the log', { concurrency: true }, () => {
     })
     const secrets = new Set<string>()
     const visitor = () => new Visitor({ url: JSON.parse(line).url, secrets })
-    // Far more than a pipe holds.
+    // Much more than the buffer of a pipe.
     for (let i = 0; i < 500; i += 1)
       assert.equal((await visitor().get(`/healthz/${'x'.repeat(480)}`)).status, 404)
     const { open, reading, writing } = await doors({ visitor })
@@ -74,7 +74,7 @@ describe('the log', { concurrency: true }, () => {
     assert.equal((await ended).code, 0)
   })
 
-  test('has no statement, whatever is asked of MikroORM by its own variables', async (t) => {
+  test('contains no SQL, even with the debug variables of MikroORM', async (t) => {
     const variables = { DATA_DIR: await temporaryFolder(t), LOG_LEVEL: 'trace', MIKRO_ORM_DEBUG: 'true' }
     const server = await startServer(t, variables)
     const { open, reading, writing } = await doors(server)

@@ -6,7 +6,7 @@ import { DriverException } from '@mikro-orm/core'
 import fc from 'fast-check'
 import { createLog, loggable } from './log.ts'
 
-// Any UTF-16 at all: halves of characters and controls among it.
+// Any UTF-16, including lone surrogates and control characters.
 const unit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
 const hostile = fc.oneof(
   fc.string({ unit, maxLength: 100 }),
@@ -34,7 +34,7 @@ function openLog(level = 'info') {
 }
 
 describe('createLog', () => {
-  test('writes one line of printable ASCII for whatever it is given, which parses as what it was given', () => {
+  test('writes one line of printable ASCII, which parses as the original values', () => {
     fc.assert(
       fc.property(hostile, hostile, (value, message) => {
         const { lines, log } = openLog()
@@ -49,7 +49,7 @@ describe('createLog', () => {
     )
   })
 
-  test('says when in UTC, wherever the machine stands', () => {
+  test('writes the time in UTC in every time zone', () => {
     const { lines, log } = openLog()
     const before = new Date().toISOString()
     log.info('now')
@@ -58,7 +58,7 @@ describe('createLog', () => {
     assert.ok(before <= time && time <= new Date().toISOString())
   })
 
-  test('loses no line of a process that ends in the very turn that wrote them', () => {
+  test('loses no line of a process that exits in the same event-loop turn', () => {
     for (const ends of ['process.exit(0)', "log.fatal('last'); process.kill(process.pid, 'SIGKILL')"]) {
       const program = `
         import { createLog } from '${import.meta.dirname}/log.ts'
@@ -76,7 +76,7 @@ describe('createLog', () => {
     }
   })
 
-  test('holds no token, wherever somebody put it', () => {
+  test('contains no token in any field', () => {
     const { lines, log } = openLog()
     const opaque = `kauth_${'aB3_-'.repeat(10).slice(0, 49)}`
     const signed = 'eyJhbGciOiJIUzI1NiJ9.eyJ1c2VySWQiOiIxIn0.c2lnbmF0dXJl'
@@ -85,7 +85,7 @@ describe('createLog', () => {
     assert.deepEqual([path, other, msg], ['/me/(token)/x', '?(token)&y', '(token) (token)'])
   })
 
-  test('O2 holds no token that is escaped, as a path may be, and tells what else is escaped from what is not', () => {
+  test('O2 contains no percent-encoded token, and keeps other percent-encoded text', () => {
     const paths = {
       '/kauth%5FaB3-aB3/x': '/(token)/x',
       '/%6Bauth%5faB3%2DaB3': '/(token)',
@@ -102,7 +102,7 @@ describe('createLog', () => {
 })
 
 describe('loggable', () => {
-  test('tells the kind and code of a driver’s error, and neither its statement nor its values', () => {
+  test('contains the name and code of a driver’s error, without SQL and values', () => {
     const driver = Object.assign(new Error("insert into users values ('secret')"), { code: 'SQLITE_FULL' })
     const error = new Error('Nobody can tell who this is.', { cause: new DriverException(driver) })
     const told = JSON.stringify(loggable(error))
@@ -110,7 +110,7 @@ describe('loggable', () => {
     assert.doesNotMatch(told, /insert|secret/)
   })
 
-  test('tells nothing of what is thrown that is no error', () => {
+  test('contains only the type of a thrown value that is not an error', () => {
     assert.deepEqual(loggable('a secret'), { error: 'string' })
     assert.deepEqual(loggable({ password: 'a secret' }), { error: 'object' })
   })

@@ -4,18 +4,13 @@ import { standardOutput } from './standard-output.ts'
 
 export type { Logger }
 
-/** The log: JSON lines with times in UTC, on the standard output unless there is another destination. */
+/** Creates a log of JSON lines with times in UTC, by default on the standard output. */
 export function createLog(level: string, destination: DestinationStream = standardOutput()): Logger {
-  const options = {
-    level,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    hooks: { streamWrite: harmless },
-  }
-  return pino(options, destination)
+  const timestamp = pino.stdTimeFunctions.isoTime
+  return pino({ level, base: null, timestamp, hooks: { streamWrite: harmless } }, destination)
 }
 
-/** The loggable part of an error. The message of a driver is left out, because it holds the statement with its values. */
+/** The loggable part of an error, without the message of a database driver, which contains SQL with values. */
 export function loggable(error: unknown): object {
   if (!(error instanceof Error)) return { error: typeof error }
   const code = 'code' in error ? error.code : undefined
@@ -24,19 +19,19 @@ export function loggable(error: unknown): object {
   return { error: error.name, code, stack: error.stack, cause }
 }
 
-// Opaque tokens and JWT, also percent-encoded as in a path. A word has no dot (`%2E`), which separates the parts of a JWT.
+// Opaque tokens and JWTs, also percent-encoded as in a path. A word has no dot (`%2E`), which separates the parts of a JWT.
 const word = '(?:[\\w-]|%(?:2[\\dA-DFa-df]|[3-7][\\dA-Fa-f]))+'
 const dot = orEscaped('.')
 const token = new RegExp(
   `${orEscaped('kauth_')}${word}|${orEscaped('eyJ')}${word}${dot}${word}${dot}(?:${word})?`,
   'g',
 )
-// JSON does not escape these, and some end a line, reverse text or command a terminal.
+// JSON does not escape these, and some end a line, reverse text or control a terminal.
 const unprintable = /[\u007f-\uffff]/g
 // One test is faster than two replacements, and most lines need neither.
 const suspicious = /[%\u007f-\uffff]|kauth_|eyJ/
 
-/** Removes tokens from a line, and escapes characters outside of ASCII as JSON does. A parser reads the same values. */
+/** Removes tokens from a JSON line, and escapes characters outside of ASCII, which a JSON parser decodes again. */
 export function harmless(line: string): string {
   return suspicious.test(line) ? line.replace(token, '(token)').replace(unprintable, escaped) : line
 }

@@ -5,14 +5,10 @@ import { readableLines } from './readable-lines.ts'
 import { standardOutput } from './standard-output.ts'
 
 /**
- * The log of this process, with Node's warnings and the bug that ends it. In development, a terminal gets readable lines.
- * With several processes, each line has the `pid` of its own.
+ * Creates the log of this process, including Node's warnings and uncaught exceptions. In development, a terminal gets
+ * readable lines. With several processes, each line has a `pid`.
  */
-export async function processLog({
-  logLevel,
-  production,
-  workers,
-}: Pick<Config, 'logLevel' | 'production' | 'workers'>): Promise<Logger> {
+export async function processLog({ logLevel, production, workers }: Config): Promise<Logger> {
   const output = standardOutput()
   const isReadable = !production && isatty(1)
   const format = isReadable ? await readableLines() : (line: string) => line

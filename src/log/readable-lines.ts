@@ -2,8 +2,8 @@ import type { LogDescriptor } from 'pino'
 import { harmless } from './log.ts'
 
 /**
- * Formats lines of the log for a developer at a terminal: one line each, with the stack of an error below. What a client
- * sent can neither forge a line nor command the terminal.
+ * Formats log entries for a terminal: one line each, with the stack of an error below. Escapes control characters, so that
+ * text from a client cannot forge a line or control the terminal.
  */
 export async function readableLines(): Promise<(line: string) => string> {
   // A development dependency: `npm ci --omit=dev` leaves it out.
@@ -13,7 +13,7 @@ export async function readableLines(): Promise<(line: string) => string> {
   const format = pretty.prettyFactory({
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss',
-    // pino-pretty prints a name as it is, and the address is part of the message.
+    // pino-pretty does not escape a name, and the URL is part of the message.
     ignore: 'hostname,name,url',
     messageFormat: ({ msg, url }: LogDescriptor) => printable(url ? `${msg}: ${url}` : `${msg}`, /\p{Cc}/gu),
     errorLikeObjectKeys: ['stack'],

@@ -9,7 +9,7 @@ import { NamedPipe } from '../testing/named-pipe.ts'
 import { quiet } from '../testing/quiet.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
 
-// Logs as many lines as it is told to, and tells when it is done with all else; told to log none, it ends.
+// Logs the requested number of lines and reports when it is idle. Exits when the number is 0.
 const program = `
   import { createLog } from '${import.meta.dirname}/log.ts'
   const log = createLog('info')
@@ -24,7 +24,7 @@ const program = `
   process.on('exit', () => process.send('ended'))`
 const node = ['--input-type=module', '--eval', program]
 
-/** A process that logs, and what there is to read of it: nothing until somebody reads. */
+/** A process that logs, and its output, which is not read until the test reads it. */
 class Logging {
   readonly child: ChildProcess
   readonly #read: () => string
@@ -36,7 +36,7 @@ class Logging {
     t.after(() => child.kill('SIGKILL'))
   }
 
-  /** How many it has logged then. */
+  /** Returns the number of logged lines. */
   async log(count: number): Promise<number> {
     const done = once(this.child, 'message', { signal: AbortSignal.timeout(Math.round(quiet(5) * 1000)) })
     this.child.send(count)
@@ -44,13 +44,13 @@ class Logging {
     return logged
   }
 
-  /** More than what a reader stalls at, and less than what is dropped. */
+  /** More than the buffer of a pipe, and less than the limit for dropped lines. */
   async logMuch(): Promise<number> {
     for (let turn = 0; turn < 9; turn += 1) await this.log(200)
     return this.log(200)
   }
 
-  /** Has it end, and waits until it has logged all that it could. */
+  /** Ends the process, and waits for its last line. */
   async end(): Promise<void> {
     await this.log(0)
   }
@@ -75,13 +75,13 @@ function toPipe(t: TestContext, pipe: NamedPipe): Logging {
   return new Logging(t, spawnTo(openSync(pipe.path, 'w')), () => pipe.read())
 }
 
-// What Node calls a pipe is a socket.
+// Node's own pipes are sockets.
 function toSocket(t: TestContext): Logging {
   const child = spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
   return new Logging(t, child, () => String(child.stdout?.read() ?? ''))
 }
 
-// Whoever stands for the terminal is stopped until somebody reads.
+// The process of the terminal is stopped until the test reads.
 async function toTerminal(t: TestContext): Promise<Logging> {
   const quoted = [process.execPath, ...node].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   const child = spawn('script', ['--quiet', '--flush', '--command', quoted, '/dev/null'], {
@@ -91,7 +91,7 @@ async function toTerminal(t: TestContext): Promise<Logging> {
     child.kill('SIGCONT')
     return String(child.stdout?.read() ?? '')
   })
-  // The terminal is there by then.
+  // The terminal exists now.
   await logging.log(1)
   child.kill('SIGSTOP')
   return logging
@@ -134,14 +134,14 @@ describe('standardOutput', {
       },
     )
 
-    test(`ends with its process in seconds though its reader has stalled: ${what}`, options, async (t) => {
+    test(`ends within seconds with a stalled reader: ${what}`, options, async (t) => {
       const logging = await open(t)
       await logging.logMuch()
       await logging.end()
     })
   }
 
-  test('N8 drops whole lines when there are too many for a reader that stalls, and none when it reads again', async (t) => {
+  test('N8 drops whole lines while a reader stalls, and none after it reads again', async (t) => {
     const logging = toPipe(t, await openPipe(t))
     for (let turn = 0; turn < 5; turn += 1) await logging.logMuch()
     await until('it is up to date', async () => {
@@ -155,7 +155,7 @@ describe('standardOutput', {
     assert.deepEqual(logging.numbers().slice(-4), upTo(count).slice(-4))
   })
 
-  test('gives a slow reader all that there is when its process ends', async (t) => {
+  test('gives a slow reader all lines when the process ends', async (t) => {
     const logging = toPipe(t, await openPipe(t))
     const count = await logging.logMuch()
     const ended = logging.end()
@@ -163,7 +163,7 @@ describe('standardOutput', {
     await ended
   })
 
-  test('leaves the lines of several processes whole, whose reader stalls and reads again', async (t) => {
+  test('keeps the lines of several processes whole with a stalled reader', async (t) => {
     const pipe = await openPipe(t)
     const all = [1, 2, 3].map(() => toPipe(t, pipe))
     await Promise.all(all.map((each) => each.logMuch()))
@@ -175,7 +175,7 @@ describe('standardOutput', {
     )
   })
 
-  test('has a next reader when one has gone', async (t) => {
+  test('accepts another reader after the first has closed', async (t) => {
     const pipe = await openPipe(t)
     const logging = toPipe(t, pipe)
     await logging.hasLogged(await logging.log(10))
@@ -185,7 +185,7 @@ describe('standardOutput', {
     await logging.hasLogged(count)
   })
 
-  test('goes on in the middle of a line where a disk was full, when it is not any more', async (t) => {
+  test('continues in the middle of a line after a full disk has space again', async (t) => {
     if (process.platform !== 'linux')
       return t.skip('Only Linux can take room away from a process, and give it back.')
     const path = join(await temporaryFolder(t), 'log')

@@ -4,26 +4,26 @@ import { type DestinationStream, pino } from 'pino'
 const options = {
   // Without it, sonic-boom has no `flush`.
   minLength: 1,
-  // Bytes that wait for a reader that stalls. Lines beyond are dropped.
+  // Bytes. If a stalled reader leaves more than this in the buffer, further lines are dropped.
   maxLength: 1_000_000,
-  // A pipe keeps a write of this size in one piece (POSIX, `PIPE_BUF`), so lines of several processes stay whole.
+  // A pipe writes up to this size atomically (POSIX, `PIPE_BUF`), so that lines of several processes do not mix.
   maxWrite: 4096,
-  // sonic-boom would sleep, and the event loop with it. As an error, a full pipe is retried by a timer.
+  // sonic-boom's own retry would block the event loop. A timer retries instead.
   retryEAGAIN: () => false,
 }
 // Milliseconds.
 const retryPause = 100
-const longestExit = 2_000
+const exitTimeout = 2_000
 
 /**
- * The standard output for the log. A reader that stalls or a disk that is full blocks no request: the lines wait, up to a
- * megabyte, and are written once there is room. The end of the process waits two seconds for that.
+ * The standard output for the log. A stalled reader or a full disk blocks no request, because up to a megabyte of lines is
+ * buffered and retried. At its exit, the process waits up to two seconds for the buffer.
  */
 export function standardOutput(): DestinationStream & { flushSync(): void } {
   const output = pino.destination({ ...options, dest: openNonBlocking(), sync: true })
   let isRetrying = false
   let problem: string | undefined
-  // The listener of pino ends the log at the first EPIPE, but a pipe can get another reader.
+  // pino's own listener stops the log at the first EPIPE, but a pipe can get another reader.
   output.removeAllListeners('error')
   output.on('error', ({ code }: NodeJS.ErrnoException) => {
     problem = code
@@ -44,30 +44,20 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
     lines = ''
   }
   process.on('exit', () => {
-    writeLines()
-    const end = performance.now() + longestExit
+    const deadline = performance.now() + exitTimeout
     do {
       if (problem) sleepSync(retryPause)
       problem = undefined
       output.flush()
-    } while (problem === 'EAGAIN' && performance.now() < end)
+    } while (problem === 'EAGAIN' && performance.now() < deadline)
   })
-  // Not sonic-boom's own `flushSync`: on a full disk, that never returns.
-  return {
-    write(line) {
-      // `harmless` has escaped all but ASCII, so characters are bytes.
-      if (lines.length + line.length > options.maxWrite) writeLines()
-      lines += line
-      turn ??= setImmediate(writeLines)
-    },
-    // pino calls it at the level `fatal`.
-    flushSync: writeLines,
-  }
+  // Hides `flushSync`, which pino calls at the level `fatal` and which never returns on a full disk.
+  return { write: (line) => output.write(line) }
 }
 
 /**
- * A descriptor of the standard output for writes that do not block. A pipe or a terminal is opened again, because other
- * processes share the inherited one. A file does not block, and would be written from its beginning.
+ * Returns a non-blocking descriptor of the standard output. A pipe or a terminal is opened again, because other processes
+ * share the inherited descriptor. A file never blocks, and a new descriptor would overwrite its beginning.
  */
 function openNonBlocking(): number {
   const inherited = 1
