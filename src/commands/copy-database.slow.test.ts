@@ -139,7 +139,7 @@ describe('npm run copy-database', () => {
         .exec("create trigger no before insert on sessions begin select raise(abort, 'no'); end")
         .close()
 
-    assertRefused(await copyDatabase(from, to), /^One of the databases failed: \w+\. Nothing was copied\.\n$/)
+    assertRefused(await copyDatabase(from, to), /^The database failed: \w+\. Nothing was changed\.\n$/)
     assert.deepEqual(
       await counts(t, to),
       tables.map(() => 0),

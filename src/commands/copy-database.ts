@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
-import { DriverException, IsolationLevel, MikroORM, type Options } from '@mikro-orm/core'
+import { IsolationLevel, MikroORM, type Options } from '@mikro-orm/core'
 import { SqliteDriver } from '@mikro-orm/sqlite'
 import { ConfigError, readStorageConfig } from '../config/config.ts'
+import { DatabaseError } from '../database/database-error.ts'
 import { databaseOptions } from '../database/database-options.ts'
 import { databaseName, isPostgresUrl } from '../database/database-url.ts'
-import { errorCode } from '../database/error-code.ts'
 import { loadDialect } from '../database/load-dialect.ts'
-import { DatabaseError, openDatabase } from '../database/open-database.ts'
+import { openDatabase } from '../database/open-database.ts'
 import { schema } from '../schema.ts'
-import { CommandError } from './command-error.ts'
-import { copyTables, executedMigrations, usedTables } from './copy-tables.ts'
+import { CommandError, commandProblem } from './command-error.ts'
+import { copyTables, executedMigrations, findUsedTable } from './copy-tables.ts'
 
 // The program behind `npm run copy-database`.
 
@@ -27,7 +27,7 @@ try {
   const wantsHelp = words.length === 0 || words.includes('--help') || words.includes('-h')
   console.log(wantsHelp ? help : await copyDatabase(words))
 } catch (error) {
-  console.error(explain(error))
+  console.error(commandProblem(error))
   // The end of the process closes the connections, which rolls back both transactions.
   process.exit(1)
 }
@@ -102,18 +102,10 @@ async function requireThisVersion(orm: MikroORM, name: string): Promise<void> {
 
 async function requireEmpty(databaseUrl: string): Promise<void> {
   const orm = await connect(databaseUrl)
-  const [used] = await usedTables(orm.em.fork())
+  const used = await findUsedTable(orm.em.fork())
   if (used)
     throw new CommandError(
       `${databaseName(databaseUrl)} is not empty: ${used} has rows. Nothing was copied. Name an empty database.`,
     )
   await orm.close()
-}
-
-function explain(error: unknown): unknown {
-  if (error instanceof CommandError || error instanceof DatabaseError) return error.message
-  // The message of a driver contains SQL with values, such as a password hash.
-  if (error instanceof DriverException)
-    return `One of the databases failed: ${errorCode(error)}. Nothing was copied.`
-  return error
 }

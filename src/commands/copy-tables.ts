@@ -31,14 +31,13 @@ export async function copyTables(source: EntityManager, target: EntityManager): 
   return lines
 }
 
-/** Returns the names of the tables that have rows. Missing tables have none. */
-export async function usedTables(em: EntityManager): Promise<string[]> {
-  const used: string[] = []
+/** Returns the name of a table that has rows, if there is one. Missing tables have none. */
+export async function findUsedTable(em: EntityManager): Promise<string | undefined> {
   for (const entity of schema.entities) {
     const { tableName } = em.getMetadata().get(entity)
-    if ((await countRows(em, tableName)) > 0) used.push(tableName)
+    if ((await countRows(em, tableName)) > 0) return tableName
   }
-  return used
+  return undefined
 }
 
 /** Returns the names of the executed migrations. MikroORM's migrator would create their table. */

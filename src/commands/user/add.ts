@@ -5,9 +5,8 @@ import { CommandError } from '../command-error.ts'
 import { choosePassword } from './choose-password.ts'
 import { type Call, type Command, UsageError } from './command.ts'
 
+/** Creates an account. */
 export const add: Command = {
-  usage: 'EMAIL --name NAME [--admin] [--generate]',
-  summary: 'Create an account',
   takesEmail: true,
   options: ['name', 'admin', 'generate'],
 
@@ -19,7 +18,7 @@ export const add: Command = {
     if (problem !== undefined) throw new CommandError(problem)
     if (await em.count(entity, { emailKey: emailKey(email) }, { filters: false })) throw emailTaken(call)
 
-    const { hash, notice } = await choosePassword({ name, email }, call.options)
+    const { hash, notice } = await choosePassword({ name, email }, options)
     em.create(entity, { name, email, emailKey: emailKey(email), passwordHash: hash })
     try {
       await em.flush()

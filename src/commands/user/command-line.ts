@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util'
 import { type Command, type Options, UsageError } from './command.ts'
 import { commands } from './commands.ts'
-import { help } from './help.ts'
 
 /** A command with its arguments. */
 export interface Request {
@@ -11,46 +10,37 @@ export interface Request {
 }
 
 /**
- * Parses the words after `npm run user --` into a command or a help text.
- * @throws {UsageError} if they are neither
+ * Parses the words after `npm run user --`. Returns `undefined` if they ask for help.
+ * @throws {UsageError} if they are not valid
  */
-export function parseCommandLine(
-  words: readonly string[],
-  variables = process.env,
-): Request | { help: string } {
+export function parseCommandLine(words: readonly string[], variables = process.env): Request | undefined {
   rejectSwallowedOptions(variables)
-  const [name, ...rest] = words
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help')
-    return { help: help(rest[0]) }
+  const [name, ...args] = words
+  if (name === undefined || name === 'help' || words.includes('--help') || words.includes('-h'))
+    return undefined
   const command = commands.get(name)
   if (!command)
     throw new UsageError(`Unknown command ${name}. The commands are ${[...commands.keys()].join(', ')}.`)
 
-  const { values, positionals } = parse(command, rest)
-  if (values.help) return { help: help(name) }
-  const [email = '', ...more] = positionals
-  if (command.takesEmail !== (email !== '') || more.length > 0)
-    throw new UsageError(`${name} takes ${command.usage}.`)
+  const { values, positionals } = parse(command, args)
+  const [email = ''] = positionals
+  if (positionals.length !== (command.takesEmail ? 1 : 0))
+    throw new UsageError(`${name} takes ${command.takesEmail ? 'one' : 'no'} e-mail address.`)
   return { command, email, options: values }
 }
 
 // Without `--`, npm consumes the options, so that `npm run user delete EMAIL --admin` would delete the user.
 function rejectSwallowedOptions(variables: NodeJS.ProcessEnv): void {
   if (variables.npm_config_admin === undefined && variables.npm_config_generate === undefined) return
-  throw new UsageError(
-    'npm kept an option for itself. Write -- before the command: npm run user -- COMMAND …',
-  )
+  throw new UsageError('npm consumed an option. Write -- before the command: npm run user -- COMMAND …')
 }
 
 const types = { admin: 'boolean', generate: 'boolean', json: 'boolean', name: 'string' } as const
 
-function parse(
-  { options }: Command,
-  args: string[],
-): { values: Options & { help?: boolean }; positionals: string[] } {
+function parse({ options }: Command, args: string[]): { values: Options; positionals: string[] } {
   const allowed = Object.fromEntries(options.map((name) => [name, { type: types[name] }]))
   try {
-    return parseArgs({ args, options: { ...allowed, help: { type: 'boolean' } }, allowPositionals: true })
+    return parseArgs({ args, options: allowed, allowPositionals: true })
   } catch (error) {
     // The first sentence is enough: the others are about arguments that start with a dash.
     const [reason = ''] = error instanceof Error ? error.message.split('. ') : []

@@ -2,16 +2,10 @@ import type { EntityClass, EntityManager } from '@mikro-orm/core'
 import type { User } from '../../users/user.ts'
 import { CommandError } from '../command-error.ts'
 
-/** A command of `npm run user`. Each has its own file. */
+/** A command of `npm run user`. */
 export interface Command {
-  /** The arguments: `EMAIL --name NAME`. */
-  readonly usage: string
-  /** Its line in the list of commands. */
-  readonly summary: string
-  /** A further paragraph of its help. */
-  readonly details?: string
   readonly takesEmail: boolean
-  readonly options: readonly OptionName[]
+  readonly options: readonly (keyof Options)[]
   /**
    * Runs the command. Returns the text to print.
    * @throws {CommandError} if it cannot be carried out
@@ -31,7 +25,7 @@ export interface Call {
   readonly options: Options
 }
 
-/** The options of a command. */
+/** The options of all commands. */
 export interface Options {
   readonly admin?: boolean
   readonly generate?: boolean
@@ -39,14 +33,11 @@ export interface Options {
   readonly name?: string
 }
 
-/** The name of an option. */
-export type OptionName = keyof Options
-
 /** The command line is not valid. */
 export class UsageError extends CommandError {
   override readonly name = 'UsageError'
 
-  constructor(what: string) {
-    super(`${what}\nHelp: npm run user -- --help`)
+  constructor(problem: string) {
+    super(`${problem}\nHelp: npm run user -- --help`)
   }
 }

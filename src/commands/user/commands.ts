@@ -1,8 +1,7 @@
 import { add } from './add.ts'
 import type { Command } from './command.ts'
 import { deleteAccount } from './delete-account.ts'
-import { disable } from './disable.ts'
-import { enable } from './enable.ts'
+import { disable, enable } from './disable.ts'
 import { list } from './list.ts'
 import { setPassword } from './set-password.ts'
 

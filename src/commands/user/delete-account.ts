@@ -1,9 +1,8 @@
 import type { Command } from './command.ts'
 import { findAccount } from './find-account.ts'
 
+/** Deletes an account with its sessions and tokens. */
 export const deleteAccount: Command = {
-  usage: 'EMAIL [--admin]',
-  summary: 'Delete an account with its sessions and tokens',
   takesEmail: true,
   options: ['admin'],
 

@@ -2,11 +2,8 @@ import { endAccess } from '../../features/change-password/end-access.ts'
 import type { Command } from './command.ts'
 import { findAccount } from './find-account.ts'
 
+/** Disables an account, and ends its sessions and tokens. */
 export const disable: Command = {
-  usage: 'EMAIL [--admin]',
-  summary: 'Disable an account, and end its sessions and tokens',
-  details:
-    'POST /validateLoggedInUser accepts signed tokens (JWT) for up to 15 more minutes, because it reads no database.',
   takesEmail: true,
   options: ['admin'],
 
@@ -18,5 +15,17 @@ export const disable: Command = {
       await endAccess(em, id)
     })
     return `The ${noun} ${email} is disabled. Sessions and tokens have ended.`
+  },
+}
+
+/** Enables a disabled account. */
+export const enable: Command = {
+  takesEmail: true,
+  options: ['admin'],
+
+  async run(call) {
+    const { id, email } = await findAccount(call)
+    await call.em.nativeUpdate(call.entity, { id }, { disabledAt: null }, { filters: false })
+    return `The ${call.noun} ${email} is enabled.`
   },
 }

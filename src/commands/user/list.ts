@@ -1,10 +1,8 @@
 import type { User } from '../../users/user.ts'
 import type { Command } from './command.ts'
 
+/** Lists all accounts. */
 export const list: Command = {
-  usage: '[--admin] [--json]',
-  summary: 'List all accounts',
-  details: 'JSON without the output of npm: npm run --silent user -- list --json',
   takesEmail: false,
   options: ['admin', 'json'],
 
@@ -20,17 +18,11 @@ function record({ id, name, email, createdAt, disabledAt }: User) {
 }
 
 function table(accounts: User[]): string {
-  const head = { email: 'E-MAIL', state: 'STATE', created: 'CREATED', name: 'NAME' }
-  const rows = [head, ...accounts.map(row)]
-  const width = rows.reduce((most, { email }) => Math.max(most, email.length), 0)
-  return rows
-    .map(
-      (row) => `${row.email.padEnd(width)}  ${row.state.padEnd(8)}  ${row.created.padEnd(10)}  ${row.name}`,
-    )
-    .join('\n')
-}
-
-function row({ email, name, createdAt, disabledAt }: User) {
-  const state = disabledAt ? 'disabled' : 'active'
-  return { email, state, created: createdAt.toISOString().slice(0, 10), name }
+  const width = accounts.reduce((most, { email }) => Math.max(most, email.length), 'E-MAIL'.length)
+  const line = (email: string, state: string, created: string, name: string) =>
+    `${email.padEnd(width)}  ${state.padEnd(8)}  ${created.padEnd(10)}  ${name}`
+  const lines = accounts.map(({ email, name, createdAt, disabledAt }) =>
+    line(email, disabledAt ? 'disabled' : 'active', createdAt.toISOString().slice(0, 10), name),
+  )
+  return [line('E-MAIL', 'STATE', 'CREATED', 'NAME'), ...lines].join('\n')
 }

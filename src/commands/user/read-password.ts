@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { createInterface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
 import { CommandError } from '../command-error.ts'
@@ -39,15 +40,9 @@ async function readFirstLine(input: Readable): Promise<string> {
     bytes = Buffer.concat([bytes, chunk])
     if (bytes.includes('\n') || bytes.length > mostBytes) break
   }
-  const [line = ''] = decode(bytes).split(/\r?\n/, 1)
+  if (!isUtf8(bytes)) throw new CommandError('Standard input is not UTF-8.')
+  // Removes a byte order mark.
+  const [line = ''] = new TextDecoder().decode(bytes).split(/\r?\n/, 1)
   if (line === '') throw new CommandError('No password came from standard input.')
   return line
-}
-
-function decode(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch (cause) {
-    throw new CommandError('Standard input is not UTF-8.', { cause })
-  }
 }

@@ -6,10 +6,8 @@ import { choosePassword } from './choose-password.ts'
 import type { Command } from './command.ts'
 import { findAccount } from './find-account.ts'
 
+/** Sets a new password, ends the sessions and tokens of the account, and resets its throttle. */
 export const setPassword: Command = {
-  usage: 'EMAIL [--admin] [--generate]',
-  summary: 'Set a new password, and end the sessions and tokens of the account',
-  details: 'Resets the throttle of the account, so that its owner can sign in at once.',
   takesEmail: true,
   options: ['admin', 'generate'],
 
