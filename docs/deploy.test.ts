@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { parse } from 'yaml'
-import { longestFinish } from '../src/commands/workers/primary.ts'
+import { finishTimeout } from '../src/commands/workers/primary.ts'
 import { parseCaddyfile, parseDockerfile, parseUnit } from './deployment-files.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -84,7 +84,7 @@ describe('the deployment', () => {
   })
 
   test('gives a site that drains the time to finish what it accepted', () => {
-    const longest = longestFinish / 1000 + 5
+    const longest = finishTimeout / 1000 + 5
     const [drain] = (unit.Environment ?? []).flatMap((text) => matches(text, /^DRAIN_SECONDS=(\d+)$/g))
     assert.ok(Number(unit.TimeoutStopSec?.[0]) >= Number(drain) + longest)
     const { environment, stop_grace_period } = services.site

@@ -16,13 +16,13 @@ import { trustedProxies } from './site/client-address.ts'
 import { Throttle } from './throttle/throttle.ts'
 import { shareCores } from './users/password.ts'
 
-/** A site that serves. */
+/** A running site. */
 export interface Serving {
   readonly url: string
-  /** Stops gracefully: `/readyz` is 503 for `DRAIN_SECONDS`. Then accepted requests are finished, and the database is closed. */
+  /** Stops gracefully: `/readyz` is 503 for `DRAIN_SECONDS`, accepted requests finish, and the database closes. */
   stop(): Promise<void>
-  /** Stops gracefully without a drain. `/readyz` stays 200, because other workers accept the next connections. */
-  giveWay(): Promise<void>
+  /** Stops gracefully without a drain. `/readyz` stays 200, because other workers accept new connections. */
+  stopWithoutDrain(): Promise<void>
 }
 
 /** Opens the database and listens. */
@@ -37,7 +37,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   const { server, stop: stopServer } = httpServer(app, { isProxy })
   server.listen(config.port, config.host)
   await once(server, 'listening')
-  // A connection that could not be accepted must not end the process.
+  // A connection that cannot be accepted must not end the process.
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
 
   const stopPurging = startPurging(
@@ -50,7 +50,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
     ],
     log,
   )
-  const leave = async (drainSeconds: number) => {
+  const stopAfter = async (drainSeconds: number) => {
     await stopServer(drainSeconds * 1000)
     await stopPurging()
     await Promise.all([uses.sessions.close(), uses.tokens.close()])
@@ -60,13 +60,13 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
     url: urlOf(config.host, (server.address() as AddressInfo).port),
     stop() {
       site.isDraining = true
-      return leave(config.drainSeconds)
+      return stopAfter(config.drainSeconds)
     },
-    giveWay: () => leave(0),
+    stopWithoutDrain: () => stopAfter(0),
   }
 }
 
-/** The address of the site, with brackets around an IPv6 address. */
+/** The URL of the site, with brackets around an IPv6 address. */
 export function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

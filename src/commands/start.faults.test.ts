@@ -8,17 +8,17 @@ import { runServer, temporaryFolder } from '../testing/server-process.ts'
 
 const secret = 'k'.repeat(48)
 
-/** What is wrong, the variables that say so, and the one line of the refusal. */
+/** A mistake, its variables, and the expected line. */
 interface BadStart {
   readonly line: RegExp
   readonly variables?: Record<string, string>
-  /** Whether it is started in the folder. */
+  /** Whether the server starts in the folder. */
   readonly isAtHome?: boolean
   /** Prepares the folder, which is `DATA_DIR`. */
   readonly prepare?: (folder: string, t: TestContext) => Promise<void>
 }
 
-// Root may write everywhere: such a server gives that up before it starts.
+// Root may write everywhere, so that the server starts as another user.
 const nobody = `--import=data:text/javascript,process.getuid()||process.setuid(65534)`
 
 const badStarts: Record<string, BadStart> = {
@@ -95,9 +95,9 @@ const badStarts: Record<string, BadStart> = {
   },
 }
 
-describe('a start that cannot succeed', { concurrency: 3 }, () => {
+describe('a failed start', { concurrency: 3 }, () => {
   for (const [what, { line, variables, prepare, isAtHome }] of Object.entries(badStarts)) {
-    test(`N1 says so in one line and exits 1 within ten seconds: ${what}`, async (t) => {
+    test(`N1 prints one line and exits with 1 within ten seconds: ${what}`, async (t) => {
       const folder = await temporaryFolder(t)
       await chmod(folder, 0o755)
       await prepare?.(folder, t)

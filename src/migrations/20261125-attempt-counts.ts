@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 import { columnTypes } from './column-types.ts'
 
-/** Attempts become counters by window instead of a row for each attempt. The old rows are a day old at most. */
+/** Replaces the rows of attempts by counters for time windows. The old rows are at most a day old. */
 export class AttemptCounts20261125 extends Migration {
   override up(): void {
     const { text, clustered } = columnTypes(this.driver)

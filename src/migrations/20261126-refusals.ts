@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 import { columnTypes } from './column-types.ts'
 
-/** Refusals of an account become one event a day, so that strangers can neither fill the table nor hide a sign-in. */
+/** Counts the refusals of an account in one event a day, so that an attacker cannot fill the table or hide a sign-in. */
 export class Refusals20261126 extends Migration {
   override up(): void {
     const { text } = columnTypes(this.driver)

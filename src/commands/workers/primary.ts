@@ -6,21 +6,21 @@ import { stopOnSignals } from '../../http/stop-signals.ts'
 import type { Logger } from '../../log/log.ts'
 import { urlOf } from '../../serving.ts'
 
-/** Milliseconds that a worker has, after `DRAIN_SECONDS`, to finish the requests that it accepted. */
-export const longestFinish = 20_000
+/** The time in milliseconds that a worker has after `DRAIN_SECONDS` to finish accepted requests. */
+export const finishTimeout = 20_000
 const shortestPause = 100
 const longestPause = 5_000
 
 /**
- * Serves by several processes that share a port. The operating system distributes the connections. On SIGHUP, new workers
- * with the code that is on the disk replace the old ones, one by one, without losing a request.
+ * Starts several processes that share a port. The operating system distributes the connections. On SIGHUP, new workers
+ * with the current code on the disk replace the old ones, one by one, without losing a request.
  */
 export async function startWorkers(config: Config, log: Logger): Promise<void> {
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ args: ['server'] })
   const workers = new Workers(config, log)
   const address = await workers.start()
-  // The first worker has printed the reason.
+  // The worker has printed the reason.
   if (!address) process.exit(1)
 
   for (const warning of config.warnings) log.warn(warning)
@@ -37,10 +37,10 @@ class Workers {
   readonly #config: Config
   readonly #log: Logger
   readonly #ends = new Map<Worker, Promise<Ending>>()
-  readonly #leaving = new Set<Worker>()
+  readonly #stopping = new Set<Worker>()
   #restarts = Promise.resolve()
   #isServing = false
-  /** Starts in a row that failed. */
+  /** The number of consecutive failed starts. */
   #failures = 0
 
   constructor(config: Config, log: Logger) {
@@ -48,7 +48,7 @@ class Workers {
     this.#log = log
   }
 
-  /** Starts one worker before the others, so that a problem is printed once. Returns `undefined` if there is one. */
+  /** Starts one worker before the others, so that a problem is printed once. Returns `undefined` if it failed. */
   async start(): Promise<Address | undefined> {
     const address = await this.#launch()
     if (!address) return undefined
@@ -72,11 +72,11 @@ class Workers {
     for (const each of this.#ends.keys()) each.process.kill('SIGKILL')
   }
 
-  get #staying(): Worker[] {
-    return [...this.#ends.keys()].filter((each) => !this.#leaving.has(each))
+  get #remaining(): Worker[] {
+    return [...this.#ends.keys()].filter((each) => !this.#stopping.has(each))
   }
 
-  /** Returns the address once the worker listens, or `undefined` if it ends before. */
+  /** Starts a worker. Returns its address when it listens, or `undefined` if it ended before. */
   async #launch(): Promise<Address | undefined> {
     const worker = cluster.fork()
     const ended = endOf(worker)
@@ -91,32 +91,32 @@ class Workers {
 
   async #replace(worker: Worker, ending: Ending): Promise<void> {
     this.#ends.delete(worker)
-    if (this.#leaving.delete(worker) || !this.#isServing) return
+    if (this.#stopping.delete(worker) || !this.#isServing) return
     this.#log.error({ worker: worker.process.pid, ...ending }, 'a worker has ended')
     if (this.#failures > 0) await sleep(Math.min(shortestPause * 2 ** this.#failures, longestPause))
     this.#failures += 1
-    if (this.#isServing && this.#staying.length < this.#config.workers) await this.#launch()
+    if (this.#isServing && this.#remaining.length < this.#config.workers) await this.#launch()
   }
 
   async #replaceAll(): Promise<void> {
     this.#log.info('restarting')
-    for (const old of this.#staying) {
+    for (const old of this.#remaining) {
       if (!(await this.#launch())) {
         this.#log.error('restart called off: a new worker could not start, and the old ones stay')
         return
       }
-      if (this.#ends.has(old)) await this.#end(old, () => old.process.send('giveWay', () => {}))
+      if (this.#ends.has(old)) await this.#end(old, () => old.process.send('stopWithoutDrain', () => {}))
     }
     this.#log.info('restarted')
   }
 
-  async #end(worker: Worker, tell: () => void): Promise<void> {
-    this.#leaving.add(worker)
-    tell()
-    const longest = this.#config.drainSeconds * 1000 + longestFinish
-    const stuck = setTimeout(() => worker.process.kill('SIGKILL'), longest)
+  async #end(worker: Worker, signal: () => void): Promise<void> {
+    this.#stopping.add(worker)
+    signal()
+    const timeout = this.#config.drainSeconds * 1000 + finishTimeout
+    const timer = setTimeout(() => worker.process.kill('SIGKILL'), timeout)
     await this.#ends.get(worker)
-    clearTimeout(stuck)
+    clearTimeout(timer)
   }
 }
 
@@ -128,7 +128,7 @@ interface Ending {
 function endOf(worker: Worker): Promise<Ending> {
   return new Promise((resolve) => {
     worker.once('exit', (code, signal) => resolve({ code, signal }))
-    // A process that the system refuses to start has no exit.
+    // A process that the system refuses to start emits no `exit`.
     worker.on('error', () => worker.process.pid ?? resolve({}))
   })
 }

@@ -2,10 +2,10 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Logger } from '../../log/log.ts'
 import type { Serving } from '../../serving.ts'
 
-/** Stops a worker when its primary says so or has ended. A worker that is starting stops once it serves. */
+/** Stops a worker by a signal or message, or when its primary ends. A starting worker stops after its start. */
 export function followPrimary(starting: Promise<Serving>, log: Logger): void {
   let isStopping = false
-  const stop = async (how: 'stop' | 'giveWay') => {
+  const stop = async (how: 'stop' | 'stopWithoutDrain') => {
     if (isStopping) return
     isStopping = true
     log.info('stopping')
@@ -15,14 +15,14 @@ export function followPrimary(starting: Promise<Serving>, log: Logger): void {
     process.exit(0)
   }
   process.on('SIGTERM', () => stop('stop'))
-  // A terminal sends these to the workers too.
+  // A terminal sends these signals to the workers too.
   process.on('SIGINT', () => stop('stop'))
   process.on('SIGHUP', () => {})
-  process.on('message', () => stop('giveWay'))
+  process.on('message', () => stop('stopWithoutDrain'))
   cluster.worker?.once('disconnect', function (this: Worker) {
-    // Without this, Node ends the worker at once.
+    // Otherwise Node ends the worker immediately.
     this.exitedAfterDisconnect = true
     log.error('the primary has gone')
-    stop('giveWay')
+    stop('stopWithoutDrain')
   })
 }

@@ -17,7 +17,7 @@ async function startWorkers(t: TestContext, variables: Record<string, string> = 
   return { ...server, lines, workers }
 }
 
-/** A client that asks for one thing after the other until it is told to stop, and stops at the first that is refused. */
+/** A client that sends requests one after the other until it is stopped or a request fails. */
 class Client {
   readonly #url: string
   readonly #agent: Agent
@@ -43,15 +43,15 @@ class Client {
     const outgoing = request(this.#url + path, { method, headers, agent: this.#agent })
     outgoing.end(body)
     const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]
-    // Throws if it ends before all of it is there.
+    // Throws if the response is incomplete.
     for await (const _part of incoming);
     assert.equal(incoming.statusCode, 200, `${method} ${path}`)
     this.answered += 1
   }
 }
 
-describe('workers in the middle of the traffic', { concurrency: 2 }, () => {
-  test('are replaced on SIGHUP one by one, and no request fails, on a connection that is kept or a fresh one', async (t) => {
+describe('workers under load', { concurrency: 2 }, () => {
+  test('are replaced on SIGHUP one by one, without a failed request on new or kept connections', async (t) => {
     const server = await startWorkers(t, { WORKERS: '2', DRAIN_SECONDS: '600' })
     await server.visitor().json('/users', registration('Ada'))
     const clients = [true, true, false, false].map((keep) => new Client(server.url, keep))
@@ -62,7 +62,7 @@ describe('workers in the middle of the traffic', { concurrency: 2 }, () => {
       await Promise.race([busy, until('they are answered', () => answered() > before + 50)])
     }
     await more()
-    // One that takes its time: half of it is sent before, half after.
+    // A slow request: half of it is sent before the restart, half after it.
     const body = JSON.stringify(registration('Grace'))
     const length = { 'content-type': 'application/json', 'content-length': body.length }
     const slow = server.visitor().open('POST', '/users', { ...length, expect: '100-continue' })
@@ -72,7 +72,7 @@ describe('workers in the middle of the traffic', { concurrency: 2 }, () => {
     server.child.kill('SIGHUP')
     const old = server.workers()
     await server.says('stopping')
-    // Another signal has all of them replaced once more.
+    // Another signal replaces all workers again.
     server.child.kill('SIGHUP')
     assert.equal((await slow.end(body.slice(9))).status, 201)
     await Promise.race([busy, until('both are done', () => server.lines('restarted').length === 2)])
@@ -88,7 +88,7 @@ describe('workers in the middle of the traffic', { concurrency: 2 }, () => {
     assert.equal(server.child.exitCode, null)
   })
 
-  test('stay on SIGHUP if new ones cannot start, and go at the next that finds it mended', async (t) => {
+  test('stay on SIGHUP if new ones cannot start, and are replaced by the next SIGHUP after the repair', async (t) => {
     const folder = await temporaryFolder(t)
     const program = `import cluster from 'node:cluster'; import { existsSync } from 'node:fs'
       if (cluster.isWorker && existsSync('${folder}/broken')) process.exit(3)`
@@ -105,7 +105,7 @@ describe('workers in the middle of the traffic', { concurrency: 2 }, () => {
     assert.deepEqual([server.workers().length, server.lines('stopped').length], [4, 2])
   })
 
-  test('N5 that are killed again and again are replaced, have lost nothing that they acknowledged, and leave nobody waiting', {
+  test('N5 are replaced when they are killed, lose no acknowledged change, and leave no request open', {
     timeout: 120_000,
   }, async (t) => {
     const folder = await temporaryFolder(t)
@@ -114,7 +114,7 @@ describe('workers in the middle of the traffic', { concurrency: 2 }, () => {
     const newcomers = { visitor: (session?: string) => new Newcomer({ url: server.url, secrets }, session) }
     const ledger = new Ledger()
     let isOver = false
-    // It returns whenever a connection breaks.
+    // It returns when a connection breaks.
     const keepBusy = async (site: typeof newcomers) => {
       while (!isOver) await ledger.keepBusy(site)
     }

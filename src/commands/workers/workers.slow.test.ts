@@ -33,12 +33,12 @@ function inWorkers(code: string): string {
 }
 
 describe('WORKERS', { concurrency: 2 }, () => {
-  test('share a port, each in a process of its own, which the log names', async (t) => {
+  test('share a port, each in its own process, with its process id in the log', async (t) => {
     const server = await startWorkers(t)
     assert.equal(server.log.at(-1)?.msg, 'listening')
     const workers = workersOf(server)
     assert.equal(new Set([...workers, server.child.pid]).size, 4)
-    // The operating system chooses, and prefers a worker that is idle.
+    // The operating system prefers an idle worker.
     await until('each has served', async () => {
       const requests = Array.from({ length: 20 }, () =>
         server.visitor().get('/readyz', { connection: 'close' }),
@@ -50,7 +50,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.deepEqual([...served].sort(), workers.sort())
   })
 
-  test('1 is one process, as if there were no such thing', async (t) => {
+  test('of 1 starts no further process', async (t) => {
     const server = await startWorkers(t, { WORKERS: '1' })
     assert.deepEqual(
       server.log.map(({ msg, pid }) => [msg, pid]),
@@ -58,7 +58,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     )
   })
 
-  test('N7 that end are replaced at once, and the log says so', async (t) => {
+  test('N7 are replaced at once when they end, with a line in the log', async (t) => {
     const server = await startWorkers(t)
     const [first = 0] = workersOf(server)
     process.kill(first, 'SIGKILL')
@@ -68,7 +68,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
   })
 
-  test('N6 finish what they accepted on SIGTERM, all of them, and then the primary ends with 0', async (t) => {
+  test('N6 finish accepted requests on SIGTERM, and then the primary exits with 0', async (t) => {
     const server = await startWorkers(t, { DRAIN_SECONDS: '1' })
     const body = JSON.stringify(registration('Ada'))
     const headers = {
@@ -92,7 +92,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.deepEqual([server.log.at(-1)?.msg, server.log.at(-1)?.pid], ['stopped', server.child.pid])
   })
 
-  test('end in good order when a terminal signals all of them, and at once on the second signal to the primary', async (t) => {
+  test('stop gracefully on a signal of a terminal, and at once on the second signal to the primary', async (t) => {
     const server = await startWorkers(t, { DRAIN_SECONDS: '600' })
     for (const pid of [...workersOf(server), Number(server.child.pid)]) process.kill(pid, 'SIGINT')
     await until('all know', () => lines(server, 'stopping').length === 4)
@@ -103,7 +103,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.equal(lines(server, 'stopped').length, 0)
   })
 
-  test('finish what they accepted and end by themselves when the primary is killed', async (t) => {
+  test('finish accepted requests and stop when the primary is killed', async (t) => {
     const server = await startWorkers(t)
     const body = JSON.stringify(registration('Ada'))
     const headers = {
@@ -116,12 +116,12 @@ describe('WORKERS', { concurrency: 2 }, () => {
     server.child.kill('SIGKILL')
     await until('all know', () => lines(server, 'the primary has gone').length === 3)
     assert.equal((await signUp.end(body)).status, 201)
-    // Its output is closed when the last of them has ended.
+    // The output closes when the last worker has ended.
     await server.ended
     assert.equal(lines(server, 'stopped').length, 3)
   })
 
-  test('stop when the shell that `npm start` runs the primary in is gone', async (t) => {
+  test('stop when the shell of `npm start` ends', async (t) => {
     if (process.platform === 'win32') return t.skip('There it is ended with its shell.')
     const program = join(import.meta.dirname, '../../start.js')
     const shell = spawn('sh', ['-c', '"$0" "$1" server; true', process.execPath, program], {
@@ -137,7 +137,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.equal(new Set(stopped).size, 3)
   })
 
-  test('of which the first ends before it listens end the primary with 1, without another attempt', async (t) => {
+  test('end the primary with 1, without a retry, if the first one fails to start', async (t) => {
     const variables = {
       DATA_DIR: await temporaryFolder(t),
       WORKERS: '2',
@@ -148,7 +148,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.equal(stderr.match(/^Error: a bug at the start$/gm)?.length, 1)
   })
 
-  test('are tried again and again, ever more seldom, while others serve', async (t) => {
+  test('are started again with a back-off while others serve', async (t) => {
     const folder = await temporaryFolder(t)
     const flag = join(folder, 'broken')
     const isBroken = `const { existsSync } = await import('node:fs'); if (existsSync('${flag}')) process.exit(3)`
@@ -163,7 +163,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     await until('there is another', () => workersOf(server).length === 3)
   })
 
-  test('say what is wrong at the start once, whichever of them find it', async (t) => {
+  test('report a problem at the start once', async (t) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     t.after(() => taken.close())
@@ -195,7 +195,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     }
     const server = await startWorkers(t, variables)
     const warnings = server.log.filter(({ level }) => level === 40).map(({ msg }) => msg)
-    assert.deepEqual(warnings, ['PUBLIC_URL is not https: passwords and cookies can be read on their way.'])
+    assert.deepEqual(warnings, ['PUBLIC_URL is not https: passwords and cookies are sent unencrypted.'])
   })
 })
 
