@@ -23,7 +23,7 @@ async function serveAlone(config: Config, log: Logger): Promise<void> {
   const serving = await serve(config, log)
   // After the start, because a failed start prints only its reason.
   for (const warning of config.warnings) log.warn(warning)
-  stopOnSignals(log, { inOrder: serving.stop })
+  stopOnSignals(log, serving.stop)
   // Last, because a process that waits for this line may send a signal immediately.
   log.info({ url: serving.url }, 'listening')
 }

@@ -44,6 +44,7 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
     lines = ''
   }
   process.on('exit', () => {
+    writeLines()
     const deadline = performance.now() + exitTimeout
     do {
       if (problem) sleepSync(retryPause)
@@ -51,8 +52,16 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
       output.flush()
     } while (problem === 'EAGAIN' && performance.now() < deadline)
   })
-  // Hides `flushSync`, which pino calls at the level `fatal` and which never returns on a full disk.
-  return { write: (line) => output.write(line) }
+  return {
+    write(line) {
+      // `harmless` has escaped all but ASCII, so characters are bytes.
+      if (lines.length + line.length > options.maxWrite) writeLines()
+      lines += line
+      turn ??= setImmediate(writeLines)
+    },
+    // pino calls it at the level `fatal`. sonic-boom's own never returns on a full disk.
+    flushSync: writeLines,
+  }
 }
 
 /**

@@ -4,8 +4,8 @@ import type { Account, EventName } from './audit-event.ts'
 import type { SiteContext } from './site-context.ts'
 
 /**
- * Records an event of this request. It is written before the response is sent: a refusal and the use of a password always,
- * any other event only if the request succeeds.
+ * Adds an event to the audit trail before the response is sent. Refusals and uses of a password are always recorded, other events
+ * only if the request succeeds.
  *
  * @param account the account of the event; for a wrong password, the claimed account
  */
@@ -19,26 +19,8 @@ export function auditRefusedCredentials(ctx: SiteContext): void {
   if (ctx.auth.credentialsSent && !ctx.state.events) audit(ctx, 'credentials refused')
 }
 
-/** Writes the events of a request. Stands outside the session, which may still fail after the handler. */
-export function audited(trail: EventRecorder): Middleware {
-  return async (ctx, next) => {
-    await next()
-    const events: readonly NotedEvent[] = ctx.state.events ?? []
-    for (const { event, account } of events) {
-      if (isOfSuccess(event) && ctx.status >= 400) continue
-      const origin = { address: ctx.ip, userAgent: ctx.get('User-Agent'), request: ctx.state.request }
-      await trail.record({ event, account, ...origin })
-    }
-  }
-}
-
-// A refused request proves a guessed password as well as a successful one.
-function isOfSuccess(event: EventName): boolean {
-  return outcomes[event] === 'success' && event !== 'password used'
-}
-
-function accountOf(who: User | Admin | Account | undefined): Account | undefined {
-  if (who instanceof User) return { kind: 'user', id: who.id }
-  if (who instanceof Admin) return { kind: 'admin', id: who.id }
-  return who
+function accountOf(account: User | Admin | Account | undefined): Account | undefined {
+  if (account instanceof User) return { kind: 'user', id: account.id }
+  if (account instanceof Admin) return { kind: 'admin', id: account.id }
+  return account
 }

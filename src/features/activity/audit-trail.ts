@@ -31,11 +31,16 @@ export function auditEvents(trail: AuditTrail): Middleware {
     await next()
     const events: readonly NotedEvent[] = ctx.state.events ?? []
     for (const { event, account } of events) {
-      if (outcomes[event] === 'success' && ctx.status >= 400) continue
+      if (needsSuccess(event) && ctx.status >= 400) continue
       const origin = { address: ctx.ip, userAgent: ctx.get('User-Agent'), request: ctx.state.request }
       await trail.record({ event, account, ...origin })
     }
   }
+}
+
+// A refused request proves a guessed password as well as a successful one.
+function needsSuccess(event: EventName): boolean {
+  return outcomes[event] === 'success' && event !== 'password used'
 }
 
 /**

@@ -46,7 +46,7 @@ export function createToken(
   const { token, value, expiresAt } = issueToken(Date.now(), days)
   return entityManager(ctx).transactional(async (em) => {
     // A slow request must not create a token after a sign-out or a password change.
-    const isUnchanged = await holdAccount(em, { id: user, passwordChangedAt })
+    const isUnchanged = await lockAccount(em, { id: user, passwordChangedAt })
     if (!isUnchanged || !(ctx.auth.credentialsSent || (await lockSession(em, ctx, user))))
       throw new Refusal(409, 'Another request has just signed you out.')
     const { id } = em.create(UserToken, { name, value, user, expiresAt })

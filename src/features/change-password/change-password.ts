@@ -5,7 +5,7 @@ import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { holdAccount } from '../../users/lock-account.ts'
+import { lockAccount } from '../../users/lock-account.ts'
 import { hashPassword } from '../../users/password.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
@@ -58,7 +58,7 @@ async function replacePassword(ctx: SiteContext, user: User, password: string): 
   const { id, passwordChangedAt } = user
   const passwordHash = await hashPassword(password, { isKnownDevice: true })
   return entityManager(ctx).transactional(async (em) => {
-    if (!(await holdAccount(em, { id, passwordChangedAt })))
+    if (!(await lockAccount(em, { id, passwordChangedAt })))
       throw new Refusal(409, 'Another request has just changed the password of this account.')
     // Set after the lock, which may take seconds.
     const at = new Date()

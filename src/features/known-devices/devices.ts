@@ -4,7 +4,7 @@ import { deleteBatch } from '../../database/delete-batch.ts'
 import { deleteBeyond } from '../../database/delete-beyond.ts'
 import { clockSkew } from '../../database/future-time.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
-import { holdAccount } from '../../users/lock-account.ts'
+import { lockAccount } from '../../users/lock-account.ts'
 import type { User } from '../../users/user.ts'
 import { Device } from './device.ts'
 
@@ -46,7 +46,7 @@ export class Devices {
     const digest = digestOf(value)
     return this.#orm.em.fork().transactional(async (em) => {
       // A password change deletes all devices. A concurrent sign-in with the old password must not add one.
-      if (!(await holdAccount(em, { id: user, passwordChangedAt }))) return undefined
+      if (!(await lockAccount(em, { id: user, passwordChangedAt }))) return undefined
       await em.upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
       if (!isOwn)
         await deleteBeyond(em, 'devices', { user, current: digest, most: mostDevices, tie: 'digest' })

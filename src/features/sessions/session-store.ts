@@ -6,7 +6,7 @@ import { deleteBatch } from '../../database/delete-batch.ts'
 import { deleteBeyond } from '../../database/delete-beyond.ts'
 import { Refusal } from '../../refusal.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { holdAccount } from '../../users/lock-account.ts'
+import { lockAccount } from '../../users/lock-account.ts'
 import { expiredRows, isExpired, lifetime } from './session-limits.ts'
 import { StoredSession } from './stored-session.ts'
 
@@ -71,7 +71,7 @@ export class SessionStore {
     const digest = digestOf(id) ?? ''
     await this.#orm.em.fork().transactional(async (em) => {
       // A concurrent sign-in with the old password must not start a session after the change.
-      if (!(await holdAccount(em, { id: user, passwordChangedAt })))
+      if (!(await lockAccount(em, { id: user, passwordChangedAt })))
         throw new Refusal(409, 'Another request has just signed you out.')
       await em.insert(StoredSession, {
         digest,

@@ -48,7 +48,13 @@ async function evaluateGuess<Found>(
   if (!ctx.guessing) return evaluate(connection)
   const { throttle, devices } = ctx.guessing
   const device = claim.kind === 'user' ? await devices.deviceOf(ctx, claim.username) : undefined
-  const guess: Try = { action: 'password', account: claimed(claim), device, address: ctx.ip, ...connection }
+  const guess: Attempt = {
+    action: 'password',
+    account: accountKey(claim),
+    device,
+    address: ctx.ip,
+    ...connection,
+  }
   return throttle.attempt(guess, () => evaluate({ isKnownDevice: device !== undefined, ...connection }))
 }
 

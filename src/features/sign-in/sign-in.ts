@@ -82,13 +82,13 @@ function signInForm(ctx: SiteContext, errors: Complaint[]): Promise<void> {
 
 /** Responds to a password in the header with a new token, a signed token or the user's record. */
 async function exchange(ctx: SiteContext, user: User, keys: JWTKeys): Promise<void> {
-  const as = queried(ctx, 'as')
+  const as = queryParameter(ctx, 'as')
   audit(ctx, as === undefined || as === 'jwt' ? 'token issued' : 'password used', user)
   if (as === undefined)
     ctx.body = await limited(ctx, { action: 'token', account: user.id }, () => newToken(ctx, user))
   else if (as === 'jwt') ctx.body = { token: keys.sign(SignedToken.of(user)) }
   else if (as === 'user') ctx.body = userRecord(user)
-  else throw new Refusal(400, 'Ask for `as=jwt` or `as=user`, or for neither to get a bearer token.')
+  else throw new Refusal(400, 'Use `as=jwt` or `as=user`, or omit `as` to get a bearer token.')
 }
 
 async function newToken(ctx: SiteContext, { id: user }: User) {
