@@ -1,6 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, cp } from 'node:fs/promises'
+import { chown, cp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -38,8 +38,22 @@ export function start(program: string, args: string[]): ChildProcess {
   return spawn(program, args, { ...options, env: { PATH: process.env.PATH, LC_MESSAGES: 'C', TZ: 'UTC' } })
 }
 
+/** Creates the files of a new server. */
+export async function makeCluster(folder: string, initdb: string, password: string): Promise<void> {
+  const passwordFile = join(folder, 'password')
+  await writeFile(passwordFile, password)
+  await changeOwner(passwordFile)
+  await run(initdb, [
+    ...['--pgdata', join(folder, 'data'), '--username', 'postgres'],
+    ...['--pwfile', passwordFile, '--auth', 'scram-sha-256'],
+    // A collation that differs from the byte order, so that tests find a dependency on it.
+    ...['--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en-US', '--encoding', 'UTF8'],
+    '--no-sync',
+  ])
+}
+
 /** Runs a program of PostgreSQL, and throws if it fails. */
-export async function run(program: string, args: string[]): Promise<void> {
+async function run(program: string, args: string[]): Promise<void> {
   const child = start(program, args)
   const lines: string[] = []
   child.stderr?.on('data', (text) => lines.push(String(text)))

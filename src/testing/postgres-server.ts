@@ -1,14 +1,14 @@
 import { type ChildProcess, execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { changeOwner, findPrograms, run, start } from './postgres-programs.ts'
+import { changeOwner, findPrograms, makeCluster, start } from './postgres-programs.ts'
 
 const settings = {
   listen_addresses: '127.0.0.1',
@@ -115,19 +115,6 @@ export class PostgresServer {
     const { stdout } = await promisify(execFile)('pgrep', ['-P', String(this.process.pid)])
     for (const pid of stdout.trim().split('\n')) process.kill(Number(pid), signal)
   }
-}
-
-async function makeCluster(folder: string, initdb: string, password: string): Promise<void> {
-  const passwordFile = join(folder, 'password')
-  await writeFile(passwordFile, password)
-  await changeOwner(passwordFile)
-  await run(initdb, [
-    ...['--pgdata', join(folder, 'data'), '--username', 'postgres'],
-    ...['--pwfile', passwordFile, '--auth', 'scram-sha-256'],
-    // A collation that differs from the byte order, so that tests find a dependency on it.
-    ...['--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en-US', '--encoding', 'UTF8'],
-    '--no-sync',
-  ])
 }
 
 async function untilReady(server: ChildProcess): Promise<void> {
