@@ -16,10 +16,8 @@ export async function copyTables(source: EntityManager, target: EntityManager): 
     const { tableName } = source.getMetadata().get(entity)
     for await (const rows of batches(source.stream(entity, { filters: false }))) {
       // Plain objects, because an entity keeps the schema name of its database.
-      await target.insertMany(
-        entity,
-        rows.map((row) => wrap(row).toPOJO()),
-      )
+      const copies = rows.map((row) => wrap(row).toPOJO())
+      await target.insertMany(entity, copies)
       // SQLite's driver is synchronous, and its memory is freed only when the event loop turns.
       await turn()
     }

@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/config.ts'
-import { DatabaseError } from '../database/open-database.ts'
+import { DatabaseError } from '../database/database-error.ts'
 
 /** The message for the operator if the cause of a failed start is outside this program, else `undefined`. */
 export function startProblem(error: unknown): string | undefined {

@@ -25,9 +25,8 @@ async function run({ command, email, options }: Request): Promise<string> {
   setBcryptCost(bcryptCost)
   const orm = await openDatabase(databaseUrl, { ...schema, connections: databasePool })
   try {
-    const { noun, entity } = options.admin
-      ? ({ noun: 'admin', entity: Admin } as const)
-      : ({ noun: 'user', entity: User } as const)
+    const noun = options.admin ? 'admin' : 'user'
+    const entity = options.admin ? Admin : User
     const database = databaseName(databaseUrl)
     return await command.run({ em: orm.em.fork(), database, noun, entity, email, options })
   } finally {

@@ -3,14 +3,11 @@ import { databaseName, isPostgresUrl } from '../database/database-url.ts'
 import type { TrustProxy } from './addresses.ts'
 import type { StorageConfig } from './storage.ts'
 
-/** The settings that can cause a warning. */
-export interface Settings extends StorageConfig {
-  readonly publicUrl: URL | undefined
-  readonly trustProxy: TrustProxy
-}
-
 /** Returns warnings about valid settings that may be a mistake. */
-export function warnAbout({ production, publicUrl, trustProxy, dataDir, databaseUrl }: Settings): string[] {
+export function warnAbout(
+  settings: StorageConfig & { publicUrl: URL | undefined; trustProxy: TrustProxy },
+): string[] {
+  const { production, publicUrl, trustProxy, dataDir, databaseUrl } = settings
   const isHttps = publicUrl?.protocol === 'https:'
   const database = databaseName(databaseUrl)
   const warnings: string[] = []

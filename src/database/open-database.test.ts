@@ -12,7 +12,8 @@ import { migrations } from '../migrations/index.ts'
 import { schema } from '../schema.ts'
 import { sql } from '../testing/database.ts'
 import { User } from '../users/user.ts'
-import { DatabaseError, openDatabase } from './open-database.ts'
+import { DatabaseError } from './database-error.ts'
+import { openDatabase } from './open-database.ts'
 
 describe('openDatabase', () => {
   test('O4 logs no query', async (t) => {

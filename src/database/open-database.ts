@@ -3,8 +3,6 @@ import { DatabaseError } from './database-error.ts'
 import { databaseOptions, type Schema } from './database-options.ts'
 import { loadDialect } from './load-dialect.ts'
 
-export { DatabaseError } from './database-error.ts'
-
 /**
  * Opens a database and runs the pending migrations. Creates a missing SQLite file. `connections` is the size of the
  * PostgreSQL pool.

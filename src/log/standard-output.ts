@@ -47,7 +47,8 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
     writeLines()
     const deadline = performance.now() + exitTimeout
     do {
-      if (problem) sleepSync(retryPause)
+      // Sleeps synchronously, because no timer fires during the exit.
+      if (problem) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryPause)
       problem = undefined
       output.flush()
     } while (problem === 'EAGAIN' && performance.now() < deadline)
@@ -77,8 +78,4 @@ function openNonBlocking(): number {
     // A socket, or not Linux. Node makes the descriptor non-blocking when `process.stdout` is first used.
     return process.stdout.fd
   }
-}
-
-function sleepSync(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }

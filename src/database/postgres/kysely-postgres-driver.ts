@@ -68,9 +68,8 @@ export class KyselyPostgresDriver implements Driver, ConnectionPool {
   ): Promise<void> {
     connection.isInTransaction = true
     try {
-      await connection.executeQuery({
-        sql: isolationLevel ? `begin isolation level ${isolationLevel}` : 'begin',
-      })
+      const sql = isolationLevel ? `begin isolation level ${isolationLevel}` : 'begin'
+      await connection.executeQuery({ sql })
     } catch (error) {
       // Kysely does not release the connection of a transaction that fails to begin.
       connection.release()

@@ -11,7 +11,8 @@ import { schema } from '../../schema.ts'
 import { startProxy } from '../../testing/database-proxy.ts'
 import { makeDatabase, makeEmptyDatabase, onlyPostgres } from '../../testing/test-database.ts'
 import { User } from '../../users/user.ts'
-import { DatabaseError, openDatabase } from '../open-database.ts'
+import { DatabaseError } from '../database-error.ts'
+import { openDatabase } from '../open-database.ts'
 
 const migrationLock = 4_115_417_190_612
 
