@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { after, describe, type TestContext, test } from 'node:test'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
+import { poolSize, startLoadedSite } from '../../testing/faults/loaded-site.ts'
 import { until } from '../../testing/faults/until.ts'
 import { connectTo } from '../../testing/postgres-connection.ts'
 import { type PostgresServer, startPostgres } from '../../testing/postgres-server.ts'
-import { poolSize, startLoadedSite } from './loaded-site.ts'
 
 let started: Promise<PostgresServer> | undefined
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { assertAnswers, doors, isAway, isFine } from '../../testing/faults/doors.ts'
-import { Ledger } from '../../testing/faults/ledger.ts'
-import { connectTo } from '../../testing/postgres-connection.ts'
-import type { PostgresServer } from '../../testing/postgres-server.ts'
-import { quiet } from '../../testing/quiet.ts'
-import { startServer, temporaryFolder } from '../../testing/server-process.ts'
-import { soon, within } from '../../testing/within.ts'
+import { connectTo } from '../postgres-connection.ts'
+import type { PostgresServer } from '../postgres-server.ts'
+import { quiet } from '../quiet.ts'
+import { startServer, temporaryFolder } from '../server-process.ts'
+import { soon, within } from '../within.ts'
+import { assertAnswers, doors, isAway, isFine } from './doors.ts'
+import { Ledger } from './ledger.ts'
 
 /** The size of the connection pool. */
 export const poolSize = 4
