@@ -170,6 +170,20 @@ describe('the audit trail', () => {
     }
   })
 
+  test('has a sign-up whose session cannot start, and no sign-in without a session', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    await reset(site)
+    await sql(site, 'alter table sessions rename to moved_sessions')
+    const bob = registration('Bob') as never
+    assert.equal((await site.visitor().form('/users', bob)).status, 503)
+    assert.equal((await site.visitor().form('/login', { username: ada.email, password })).status, 503)
+    assert.deepEqual(
+      linesOf(site).map(({ event }) => event),
+      ['signed up'],
+    )
+  })
+
   test('has what was throttled: tokens under the account, sign-ups as a line only', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const ada = await signUp(site)

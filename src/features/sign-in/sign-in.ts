@@ -82,16 +82,20 @@ function signInForm(ctx: SiteContext, errors: Complaint[]): Promise<void> {
 
 /** Responds to a password in the header with a new token, a signed token or the user's record. */
 async function exchange(ctx: SiteContext, user: User, keys: JWTKeys): Promise<void> {
-  const as = queryParameter(ctx, 'as')
-  audit(ctx, as === undefined || as === 'jwt' ? 'token issued' : 'password used', user)
-  if (as === undefined)
-    ctx.body = await limited(ctx, { action: 'token', account: user.id }, () => newToken(ctx, user))
-  else if (as === 'jwt') ctx.body = { token: keys.sign(SignedToken.of(user)) }
-  else if (as === 'user') ctx.body = userRecord(user)
-  else throw new Refusal(400, 'Use `as=jwt` or `as=user`, or omit `as` to get a bearer token.')
+  const as = queried(ctx, 'as')
+  if (as === undefined || as === 'jwt') {
+    ctx.body = as === 'jwt' ? { token: keys.sign(SignedToken.of(user)) } : await newToken(ctx, user)
+    return audit(ctx, 'token issued', user)
+  }
+  audit(ctx, 'password used', user)
+  if (as !== 'user')
+    throw new Refusal(400, 'Ask for `as=jwt` or `as=user`, or for neither to get a bearer token.')
+  ctx.body = userRecord(user)
 }
 
-async function newToken(ctx: SiteContext, { id: user }: User) {
-  const { id, value, expiresAt } = await createToken(ctx, { name: 'From signing in', days: usualDays })
-  return { id, value, user: { id: user }, expiresAt }
+function newToken(ctx: SiteContext, { id: user }: User) {
+  return limited(ctx, { action: 'token', account: user }, async () => {
+    const { id, value, expiresAt } = await createToken(ctx, { name: 'From signing in', days: usualDays })
+    return { id, value, user: { id: user }, expiresAt }
+  })
 }
