@@ -7,6 +7,7 @@ import { BearerAuthenticator } from '../bearer.ts'
 import type { Class } from '../class.ts'
 import { Misuse, requireBoolean } from '../errors.ts'
 import { databasesOf, entityManager } from './databases.ts'
+import { hasVisibleOwner } from './has-visible-owner.ts'
 import { LookUp } from './look-up.ts'
 import {
   type Base,
@@ -105,7 +106,7 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     if (!found) return
     if (!requireBoolean(found.isValid, '`isValid`')) return this.#delete(found, ctx)
     const user: object | null = Reflect.get(found, this.#relation)
-    if (!user) return
+    if (!user || !(await hasVisibleOwner(found, this.#relation))) return
     ctx.auth.login(found, this.user)
     // `ref()` wraps the entity.
     const owner = Reference.unwrapReference(user)

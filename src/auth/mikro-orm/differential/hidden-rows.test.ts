@@ -10,7 +10,7 @@ import {
   onlyPostgres,
   openDatabase,
 } from './open-database.ts'
-import { insert, type Model } from './people.ts'
+import { insert, type Model, model } from './people.ts'
 import { serveTokens, tokenClass, userClass } from './token-program.ts'
 
 after(dropDatabases)
@@ -123,6 +123,45 @@ describe('A program with filters', () => {
     })
     const get = await serveTokens(t, orm, [User, UserToken])
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 200)
+  })
+})
+
+/** A program whose tokens have owners of two kinds. Ada's token is `value`. Deleted users are excluded by a filter. */
+async function openOwners(t: TestContext, options: AnyOptions = {}, { filters: isFiltered = true } = {}) {
+  const filters = { notDeleted: { ...notDeleted, default: true } }
+  const User = userClass({ deletedAt: p.datetime().nullable() }, { filters })
+  const Bot = model('Bot', { id: p.integer().primary(), name: p.string() })
+  const owner = () => p.manyToOne([User, Bot]).discriminator('userType')
+  const UserToken = tokenClass(() => (isFiltered ? owner() : owner().filters(false)))
+  const orm = await openDatabase(t, { entities: [User, Bot, UserToken], ...options })
+  const em = orm.em.fork()
+  const user = em.create(User, { id: 1, name: 'Ada' } as never)
+  em.create(UserToken, { id: 2, value: 'value', user } as never)
+  await em.flush()
+  return { get: await serveTokens(t, orm, [User, UserToken]), orm }
+}
+
+describe('A program with owners of several kinds', () => {
+  it('P1 authenticates no owner that a filter excludes', async (t) => {
+    const { get, orm } = await openOwners(t)
+    assert.equal((await get()).status, 200)
+    await execute(orm, 'update "user" set deleted_at = \'2026-01-02\'')
+    assert.equal((await get()).status, 401)
+  })
+
+  it('P1 authenticates an excluded owner if the relation turns the filters off', async (t) => {
+    const { get, orm } = await openOwners(t, {}, { filters: false })
+    await execute(orm, 'update "user" set deleted_at = \'2026-01-02\'')
+    assert.equal((await get()).status, 200)
+  })
+
+  it('P1 authenticates no owner that is excluded or deleted, without joins for filters', async (t) => {
+    const { get, orm } = await openOwners(t, { autoJoinRefsForFilters: false })
+    assert.equal((await get()).status, 200)
+    await execute(orm, 'update "user" set deleted_at = \'2026-01-02\'')
+    assert.equal((await get()).status, 401)
+    await execute(orm, 'delete from "user"')
+    assert.equal((await get()).status, 401)
   })
 })
 
