@@ -31,17 +31,15 @@ export function auditEvents(trail: AuditTrail): Middleware {
     await next()
     const events: readonly NotedEvent[] = ctx.state.events ?? []
     for (const { event, account } of events) {
-      if (needsSuccess(event) && ctx.status >= 400) continue
+      if (sessionEvents.includes(event) && ctx.status >= 400) continue
       const origin = { address: ctx.ip, userAgent: ctx.get('User-Agent'), request: ctx.state.request }
       await trail.record({ event, account, ...origin })
     }
   }
 }
 
-// A refused request proves a guessed password as well as a successful one.
-function needsSuccess(event: EventName): boolean {
-  return outcomes[event] === 'success' && event !== 'password used'
-}
+// The session starts and ends after the handler, and the request fails if that fails.
+const sessionEvents: readonly EventName[] = ['signed in', 'signed out']
 
 /**
  * The audit trail. Each event is a line in the log at every log level, and a row for the activity page. If the row cannot be

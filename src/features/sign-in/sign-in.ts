@@ -82,14 +82,13 @@ function signInForm(ctx: SiteContext, errors: Complaint[]): Promise<void> {
 
 /** Responds to a password in the header with a new token, a signed token or the user's record. */
 async function exchange(ctx: SiteContext, user: User, keys: JWTKeys): Promise<void> {
-  const as = queried(ctx, 'as')
+  const as = queryParameter(ctx, 'as')
   if (as === undefined || as === 'jwt') {
     ctx.body = as === 'jwt' ? { token: keys.sign(SignedToken.of(user)) } : await newToken(ctx, user)
     return audit(ctx, 'token issued', user)
   }
   audit(ctx, 'password used', user)
-  if (as !== 'user')
-    throw new Refusal(400, 'Ask for `as=jwt` or `as=user`, or for neither to get a bearer token.')
+  if (as !== 'user') throw new Refusal(400, 'Use `as=jwt` or `as=user`, or omit `as` to get a bearer token.')
   ctx.body = userRecord(user)
 }
 
