@@ -1,0 +1,26 @@
+import { startPostgres } from '../src/testing/postgres-server.ts'
+import { runGroups, type TestGroup } from './test-groups.ts'
+
+// Runs the tests of the database on PostgreSQL, or only the test files in the arguments. Uses the server at
+// TEST_DATABASE_URL, whose user must be able to create databases, or starts a temporary one.
+const suites: readonly TestGroup[] = [
+  { files: ['src/features/**/!(*.slow|*.faults).test.ts'] },
+  { files: ['src/{commands,database,http,site,testing,throttle,users}/**/!(*.slow|*.faults).test.ts'] },
+  { files: ['src/auth/mikro-orm/{differential/*,postgres}.test.ts'] },
+  {
+    files: [
+      'src/{commands,database,features,http,site,testing,throttle,users}/**/*.slow.test.ts',
+      'src/database/postgres/lost-connections.faults.test.ts',
+      'src/database/two-processes.faults.test.ts',
+    ],
+    isIsolated: true,
+  },
+]
+
+const named = process.argv.slice(2)
+const given = process.env.TEST_DATABASE_URL
+const server = given ? undefined : await startPostgres()
+const groups = named.length > 0 ? [{ files: named, isIsolated: true }] : suites
+const hasPassed = await runGroups(groups, { TEST_DATABASE_URL: given ?? server?.url })
+await server?.stop()
+process.exitCode = hasPassed ? 0 : 1

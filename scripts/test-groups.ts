@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+
+/** A group of test files. */
+export interface TestGroup {
+  readonly files: readonly string[]
+  /** A process for each file, for tests that change the process or start others. */
+  readonly isIsolated?: boolean
+}
+
+const options = [
+  '--conditions=@koa-authenticators/source',
+  '--import=./src/testing/compile-cache.ts',
+  '--test',
+  '--test-timeout=300000',
+]
+
+/** Runs groups at the same time. Files of a group share a process, because each process would load MikroORM anew. */
+export async function runGroups(
+  groups: readonly TestGroup[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<boolean> {
+  const results = await Promise.all(groups.map((group) => runGroup(group, environment)))
+  return results.every(Boolean)
+}
+
+async function runGroup({ files, isIsolated }: TestGroup, environment: NodeJS.ProcessEnv): Promise<boolean> {
+  const isolation = isIsolated ? '--test-concurrency=2' : '--test-isolation=none'
+  const child = spawn(process.execPath, [...options, isolation, ...files], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const stop = () => child.kill()
+  process.once('SIGTERM', stop).once('SIGINT', stop)
+  const output = text(child.stdout)
+  const [code] = await once(child, 'exit')
+  process.stdout.write(await output)
+  return code === 0
+}
