@@ -184,6 +184,19 @@ describe('AuditTrail', () => {
     assert.deepEqual([(await rows()).length, lines.length], [2, 101])
   })
 
+  test('P3 writes a row of the use of a password, whatever other accounts do', async (t) => {
+    const { audit, execute, rows } = await openTrail(t)
+    const used = { ...signedIn, event: 'password used' } as const
+    await execute('alter table events rename to moved')
+    for (let i = 0; i < 10_000; i += 1) await audit.record({ ...used, account: { kind: 'user', id: `${i}` } })
+    await execute('alter table moved rename to events')
+    await audit.record(used)
+    assert.deepEqual(
+      (await rows()).map(({ userId }) => userId),
+      [ada.id],
+    )
+  })
+
   test('O3 writes a row of what its owner can do again and again at no cost once a minute, so that the rest stays in sight', async (t) => {
     const { audit, clock, lines, rows } = await openTrail(t)
     const cheap = ['name changed', 'other sessions ended'] as const

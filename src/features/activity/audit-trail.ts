@@ -15,6 +15,9 @@ import { RepeatFilter } from './repeat-filter.ts'
 
 const minute = 60_000
 const quarter = 15 * minute
+// An attacker could fill a smaller memory with uses of own accounts, and so hide the use of a stolen password. Each
+// use costs a password hash, so no machine reaches this number.
+const mostPasswordUses = 1_000_000
 const keptFor = 180 * 24 * 60 * 60_000
 
 /** An event of an account and its origin. It never holds a secret. */
@@ -58,7 +61,7 @@ export class AuditTrail {
     this.#now = now
     this.#filters = {
       throttled: new RepeatFilter(quarter, now),
-      'password used': new RepeatFilter(quarter, now),
+      'password used': new RepeatFilter(quarter, now, mostPasswordUses),
       'name changed': new RepeatFilter(minute, now),
       'other sessions ended': new RepeatFilter(minute, now),
     }

@@ -1,25 +1,29 @@
 import { isInFuture } from '../../database/future-time.ts'
 
-const capacity = 10_000
-
 /** Filters repeated events. Its memory is bounded; when it is full, new keys are not due. */
 export class RepeatFilter {
   readonly #interval: number
   readonly #now: () => number
+  readonly #capacity: number
   // In order of insertion.
   readonly #last = new Map<string, number>()
 
-  /** @param interval the time between two events of a key, in milliseconds */
-  constructor(interval: number, now: () => number) {
+  /**
+   * @param interval the time between two events of a key, in milliseconds
+   * @param capacity the most keys that it remembers
+   */
+  constructor(interval: number, now: () => number, capacity = 10_000) {
     this.#interval = interval
     this.#now = now
+    this.#capacity = capacity
   }
 
   /** Returns whether all keys are due, and if so starts their interval. */
   isDue(...keys: readonly string[]): boolean {
     const now = this.#now()
     this.#deleteExpired(now)
-    if (keys.some((key) => this.#last.has(key)) || this.#last.size + keys.length > capacity) return false
+    if (keys.some((key) => this.#last.has(key)) || this.#last.size + keys.length > this.#capacity)
+      return false
     for (const key of keys) this.#last.set(key, now)
     return true
   }
