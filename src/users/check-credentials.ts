@@ -3,7 +3,7 @@ import type { AuthContext, PasswordCredentials } from '#auth'
 import { entityManager, type ModelOptions } from '#auth/mikro-orm'
 import { emailKey } from './email.ts'
 import type { HashingOptions } from './hashing-slots.ts'
-import { hashDummyPassword } from './password.ts'
+import { hashDummyPassword, passwordBytes } from './password.ts'
 import { type Account, renewHash } from './stored-hash.ts'
 
 /** The account that credentials name. It may not exist. */
@@ -35,6 +35,8 @@ export async function checkCredentials<Found extends Account>(
 ): Promise<Found | undefined> {
   const { credentialCheck } = ctx as Partial<CheckedContext>
   if (!credentialCheck) throw new Error('Set the check of passwords: `app.context.credentialCheck = …`.')
+  // No account has such a password. It costs no hash, so it must not cost a row of the throttle either.
+  if (passwordBytes(password) === undefined) return undefined
   const em = entityManager(ctx, options?.database)
   const found = await credentialCheck(ctx, { kind, username }, async (hashing) => {
     const account = await em.findOne<Account>(model, { email: username })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { sql } from '../../testing/database.ts'
 import { startSite } from '../../testing/site.ts'
 
 const password = 'analytical engine 1843'
@@ -144,5 +145,16 @@ describe('guessing', () => {
         post('/login', form({ username: 'ada@example.com', password }), { Cookie: planted })
       assert.notEqual(deviceOf(await signIn()), planted)
     }
+  })
+
+  test('P2 writes no row for a password that no account can have', async (t) => {
+    const { basic, post, ...site } = await siteWithAda(t)
+    await sql(site, 'delete from attempts')
+    const tooLong = 'x'.repeat(1025)
+    for (const username of ['ada@example.com', 'nobody@example.com']) {
+      assert.equal((await post('/login', form({ username, password: tooLong }))).status, 401)
+      assert.equal((await basic('/login', tooLong, '192.0.2.2', username)).status, 401)
+    }
+    assert.deepEqual(await sql(site, 'select * from attempts'), [])
   })
 })
