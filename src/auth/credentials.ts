@@ -15,14 +15,14 @@ export interface CredentialsOptions {
   readonly fields?: { readonly username?: string; readonly password?: string }
 }
 
-/** Verifies credentials in the decoded body. They replace a user of the session, even if they are wrong. */
+/** Verifies credentials in the decoded body. Even wrong credentials remove a user of the session from the request. */
 export abstract class CredentialsAuthenticator<
   User extends object = object,
   Credentials = PasswordCredentials,
 > extends RequestAuthenticator<User> {
   override readonly signsIn = true
   readonly #fields: Required<NonNullable<CredentialsOptions['fields']>>
-  // Some body parsers set nothing for a body that they do not decode. One decoded body shows that there is a parser.
+  // Some body parsers leave `body` undefined for other types. One decoded body proves that a parser is mounted.
   #hasParser = false
 
   constructor({ fields }: CredentialsOptions = {}) {

@@ -5,8 +5,8 @@ import { Forbidden, Misuse } from './errors.ts'
 const checked = new WeakSet<IncomingMessage>()
 
 /**
- * Rejects with 403 a state-changing request of a browser from another origin, by `Sec-Fetch-Site` or else by `Origin`. A
- * request without both headers does not come from a browser, and passes. Mount it before every authenticator.
+ * Rejects state-changing browser requests from another origin with 403. Checks `Sec-Fetch-Site`, or `Origin` if that header
+ * is missing. A request without both headers passes, because it is not from a browser. Mount it before every authenticator.
  *
  * @param origin the site's origin, such as `https://example.org`; by default the request's own. Throws `Misuse` for a path.
  */

@@ -73,7 +73,7 @@ export function requireBoolean(result: unknown, name: string): boolean {
   throw new Misuse(`${name} must be \`true\` or \`false\`.`)
 }
 
-/** Whether an error is a response, as `ctx.throw` makes it. Errors of HTTP clients have a `status` too, but no `expose`. */
+/** Whether an error sets the response, as `ctx.throw` does. Errors of HTTP clients have a `status`, but no `expose`. */
 export function isHTTPError(error: unknown): boolean {
   if (!(error instanceof Error && 'status' in error && 'expose' in error)) return false
   const { status, expose } = error

@@ -1,10 +1,10 @@
 import type { ExtendableContext } from 'koa'
 
 const maxBytes = 2048
-// Any origin will do: the check is whether the path keeps it.
+// An arbitrary origin. A path stays on the site if its resolved URL has this origin.
 const site = 'https://site.invalid'
 
-/** The page after sign-in: `next`, unchanged, if it is a path on this site even when percent-decoded, else the fallback. */
+/** The path after sign-in: `next` if it stays on this site, also when percent-decoded. Otherwise the fallback. */
 export function nextPath(next: unknown, fallback: string): string {
   return isPathOnSite(next) ? next : fallback
 }

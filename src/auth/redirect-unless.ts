@@ -7,7 +7,7 @@ import { warnOfNoAuthenticator } from './warnings.ts'
 /**
  * Redirects with 303 unless a user of that class is authenticated. Mount it behind the authenticators.
  *
- * @param to the path of the sign-in page, or a function that returns it. The response is a 401 if it returns another site.
+ * @param to the path of the sign-in page, or a function that returns it. A path to another site gets 401 instead.
  */
 export function redirectUnless(type: Class, to: string | ((ctx: AuthContext) => string)): AuthMiddleware {
   requireClass(type)

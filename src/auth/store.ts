@@ -18,7 +18,7 @@ export interface Authenticator {
   isSkipped(ctx: AuthContext): boolean
 }
 
-/** A user and its authenticator, if a handler did not log it in. Empty after `logout`. */
+/** A user, and the authenticator that logged it in, unless a handler did. Empty after `logout`. */
 type Entry = { readonly user?: object; readonly by?: Authenticator | undefined }
 const loggedOut: Entry = {}
 
@@ -107,7 +107,7 @@ export class Auth {
     return this.#hasPresented || this.#ctx.req.headers.authorization !== undefined
   }
 
-  /** For authenticators: the request contains credentials for that class. Removes a user of the session. */
+  /** For authenticators: records that the request contains credentials. Removes the user of that class from the request. */
   present(type: Class): void {
     this.#hasPresented = true
     if (this.peek(type)) this.#users.delete(type)
@@ -123,7 +123,7 @@ export class Auth {
     return this.#users.get(type) === loggedOut
   }
 
-  /** Runs an authenticator. Rethrows an HTTP error such as of `ctx.throw`, and records any other error as `failure`. */
+  /** Runs an authenticator. Rethrows an HTTP error, such as from `ctx.throw`. Records any other error as `failure`. */
   async attempt(authenticator: Authenticator): Promise<void> {
     this.#authenticators.push(authenticator)
     this.#needsCheck ||= !authenticator.isForEveryPage || '_matchedRoute' in this.#ctx
@@ -141,7 +141,7 @@ export class Auth {
     }
   }
 
-  /** For `auth()`, when the response is ready: reports a failure or a user that no code has checked. */
+  /** For `auth()`, when the response is ready: reports an unhandled failure, or warns of a route without a guard. */
   close(): void {
     if (this.#isChecked) return
     if (this.#failure) this.#ctx.app.emit('error', this.#failure, this.#ctx)

@@ -44,7 +44,7 @@ async function purgeOnce(store: Purgeable, log: Logger): Promise<boolean> {
   try {
     return (await store.purge(batch)) === batch
   } catch (error) {
-    // Expired rows are never used, so that a purge can wait for the database.
+    // Only a warning, because no request uses expired rows. The next purge deletes them.
     log.warn(loggable(error), 'purging failed')
     return false
   }

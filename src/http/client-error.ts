@@ -11,8 +11,8 @@ const statuses: Record<string, number> = {
 }
 
 /**
- * Answers parser errors (RFC 9112 §6.3) with a problem and the security headers, and closes the connection. Complete
- * earlier requests are answered instead.
+ * Answers parser errors (RFC 9112 §6.3) with a problem and the security headers, and closes the connection. If
+ * earlier requests of the connection are complete, sends their responses instead.
  * @param linger time for the client to read the response, in milliseconds
  */
 export function answerClientErrors(server: Server, connections: Connections, linger: number): void {

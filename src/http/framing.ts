@@ -3,8 +3,9 @@ import type { Context, Next } from 'koa'
 import { Refusal } from '../refusal.ts'
 
 /**
- * The error of a request with an ambiguous end that Node's parser accepts: a transfer coding other than `chunked`, or any
- * in HTTP/1.0 (RFC 9112 §6.1), or an unknown expectation, whose body may never arrive (RFC 9110 §10.1.1).
+ * The error of a request that Node's parser accepts although its end is ambiguous. Refuses transfer codings other than
+ * `chunked`, and all in HTTP/1.0 (RFC 9112 §6.1). Refuses unknown expectations, because the body may never arrive
+ * (RFC 9110 §10.1.1).
  */
 export function framingProblem({ headers, httpVersion }: IncomingMessage): Refusal | undefined {
   const { expect, 'transfer-encoding': coding } = headers

@@ -59,7 +59,7 @@ export function httpServer(
   server.maxConnections = mostConnections
   // Node would silently drop headers above a number. Their size is limited.
   server.maxHeadersCount = 0
-  // Otherwise a full worker returns a connection to the primary, forever if all are full. Missing in the types.
+  // Without this option, full workers return a connection to the primary endlessly. Its type is missing.
   Object.assign(server, { dropMaxConnection: true })
 
   const handle = app.callback()

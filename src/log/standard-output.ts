@@ -60,7 +60,7 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
       lines += line
       turn ??= setImmediate(writeLines)
     },
-    // pino calls it at the level `fatal`. sonic-boom's own never returns on a full disk.
+    // pino calls this method at the level `fatal`. sonic-boom's `flushSync` never returns on a full disk.
     flushSync: writeLines,
   }
 }

@@ -53,7 +53,7 @@ export function newIdentifier(): string {
   }
   used += 32
   const identifier = pool.toString('base64url', used - 32, used)
-  // A later copy of the memory must not contain it.
+  // Erased, so that a later memory dump does not contain the identifier.
   pool.fill(0, used - 32, used)
   return identifier
 }

@@ -68,7 +68,7 @@ export class Counters {
     return Math.max(...rows.map((row) => retryAfter(found, row, now)))
   }
 
-  /** Ends a reservation. It uses up the allowances that count the outcome; without an outcome none. */
+  /** Ends a reservation, and counts it in the allowances for this outcome. Counts nothing without an outcome. */
   async settle(rows: Reservation, outcome: Outcome | undefined): Promise<void> {
     const isUsed = ({ allowance }: CounterRow) => outcome !== undefined && allowance.counts.includes(outcome)
     const used = rows.filter(isUsed)

@@ -20,8 +20,8 @@ export function isByAccount({ by }: Allowance): boolean {
 }
 
 /**
- * The name of a counter. Counters by account only share 65,536 names, so that a flood of invented accounts cannot fill
- * the table. Accounts with the same counter reach the limit earlier.
+ * The name of a counter. An allowance by account alone has 65,536 counters, so that invented accounts cannot fill the
+ * table. Accounts that share a counter reach the limit earlier.
  */
 export function counterOf(action: Action, allowance: Allowance, key: Key): string {
   const { by, within, counts } = allowance

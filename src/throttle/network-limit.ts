@@ -7,8 +7,8 @@ const windowLength = 15 * 60_000
 const counters = 65_536
 
 /**
- * A rate limit by network in 64 KB of memory, for requests that cost less than a row. Networks may share a counter.
- * The salt is random, so that a network cannot choose its counter.
+ * A rate limit by network in 64 KB of memory, for requests that are cheaper than a database write. Networks may
+ * share a counter. The salt is random, so that a network cannot choose its counter.
  */
 export class NetworkLimit {
   readonly #most: number

@@ -35,7 +35,7 @@ export class Throttle {
   readonly #lookUps = new NetworkLimit(50)
   readonly #pending = new PendingLimit()
 
-  /** @param mostRows a limit of the table, at 200 bytes a row. Above it, attempts from unknown devices are refused */
+  /** @param mostRows the maximum rows of the table, of 200 bytes each. A full table refuses attempts counted by network */
   constructor(orm: MikroORM, now = Date.now, mostRows = 1_000_000) {
     this.#counters = new Counters(orm, now)
     this.#table = new TableLimit(() => orm.em.fork().count(AttemptCount), mostRows)

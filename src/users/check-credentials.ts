@@ -35,7 +35,7 @@ export async function checkCredentials<Found extends Account>(
 ): Promise<Found | undefined> {
   const { credentialCheck } = ctx as Partial<CheckedContext>
   if (!credentialCheck) throw new Error('Set the check of passwords: `app.context.credentialCheck = …`.')
-  // No account has such a password. It costs no hash, so it must not cost a row of the throttle either.
+  // No account can have an ill-formed or too long password. It costs no hash, so the throttle writes no row.
   if (passwordBytes(password) === undefined) return undefined
   const em = entityManager(ctx, options?.database)
   const found = await credentialCheck(ctx, { kind, username }, async (hashing) => {
@@ -51,7 +51,7 @@ export async function checkCredentials<Found extends Account>(
   return found
 }
 
-/** The text by which guesses at a password are counted, independent of the case of the address. */
+/** The throttle key of an account, independent of the case of the address. */
 export function accountKey({ kind, username }: ClaimedAccount): string {
   return `${kind} ${emailKey(username)}`
 }

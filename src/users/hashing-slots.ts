@@ -7,7 +7,7 @@ const longestWait = 10_000
 
 /** The priority of a hash, and whether it is still needed. */
 export interface HashingOptions {
-  /** Whether the account knows the device of the request. It goes first, and replaces another in a full queue. */
+  /** Whether the device is known to the account. Its hash goes first, and displaces an unknown device from a full queue. */
   readonly isKnownDevice?: boolean
   /** Whether the client has closed the connection. */
   readonly hasLeft?: () => boolean

@@ -58,12 +58,12 @@ export async function verifyPassword(
   }, options)
 }
 
-/** Takes as long as `verifyPassword`, for an account that does not exist (user enumeration). */
+/** Computes a dummy hash for an unknown account, so that the time does not reveal it (user enumeration). */
 export async function hashDummyPassword(password: string, options?: HashingOptions): Promise<void> {
   await verifyPassword(password, dummyHash(), options)
 }
 
-/** Whether a stored hash is a bcrypt hash with a cost that ends within seconds. */
+/** Whether a stored hash is a bcrypt hash with a cost that takes seconds at most. */
 export function isUsableHash(hash: string): boolean {
   return USABLE_HASH.test(hash)
 }

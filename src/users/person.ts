@@ -13,8 +13,8 @@ export const person = {
   // The address in lower case, so that it is unique regardless of case.
   emailKey: p.string().length(254).unique().hidden(),
   passwordHash: p.string().length(60).hidden(),
-  // Invalidates older signed tokens. Their times are whole seconds, so a token of the same second is invalid too. One
-  // second earlier at sign-up, so that the first token is valid.
+  // Invalidates older signed tokens. A token without this claim has only whole seconds, so at sign-up the time is one
+  // second earlier. Otherwise such a token of the same second would be invalid.
   passwordChangedAt: p
     .datetime()
     .hidden()

@@ -44,7 +44,7 @@ export class Filters {
     return Promise.all(conditions)
   }
 
-  /** Whether no active filter is a function, has row-level security or was added to the global entity manager. */
+  /** False if an active filter is a function, uses row-level security or was added to the global entity manager. */
   async #areConstant(): Promise<boolean> {
     const configured = this.#orm.config.get('filters') as EntityMetadata['filters']
     const active = this.#models.flatMap(({ meta, options }) =>

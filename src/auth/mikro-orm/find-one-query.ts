@@ -90,7 +90,7 @@ export class FindOneQuery {
     return sqlOf(this.#orm, this.#qb, this.#key, placeholder)
   }
 
-  /** The entity of a row, and that of the relation. No entity manager manages them yet. */
+  /** The entity of a row and its related entity. No entity manager manages them yet. */
   hydrate(row: Row): object[] {
     const [target, relatedTarget] = this.#targets
     const { populate } = this.#qb.state

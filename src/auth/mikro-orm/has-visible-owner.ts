@@ -1,8 +1,8 @@
 import { type EntityProperty, Reference, Utils, wrap } from '@mikro-orm/core'
 
 /**
- * Whether the owner in a polymorphic relation exists, and the filters of its class and of the relation show it. MikroORM does
- * not apply them when it joins such a relation. For any other relation `em.findOne` has applied them.
+ * Whether the owner exists and passes the filters of its class and of the relation. Queries only a polymorphic one,
+ * because MikroORM joins it without filters. `em.findOne` has applied them to any other relation.
  */
 export async function hasVisibleOwner(token: object, relation: string): Promise<boolean> {
   const { __meta: meta, __em: em } = wrap(token, true)

@@ -3,7 +3,7 @@ import { databasesOf } from './databases.ts'
 import { LookUp } from './look-up.ts'
 import { keyFrom, primaryKeyOf } from './model.ts'
 
-/** Finds an entity by its primary key, as `LookUp` does, without a second query if this request has loaded it already. */
+/** `LookUp` by primary key. Reuses an entity that another look-up of this request has loaded. */
 export class KeyLookUp<Model extends object> {
   readonly #model: Class<Model>
   #lookUp: LookUp<Model> | undefined

@@ -52,7 +52,7 @@ export class LookUp<Model extends object> {
     if (!isAllowed()) return undefined
     if (!row) return null
     const hydrated = prepared.query.hydrate(row)
-    // MikroORM merges a row that this request has loaded before.
+    // Only MikroORM can merge a row with an entity that this request has loaded before.
     if (hydrated.some((entity) => databases.findLoaded((loaded) => isSameRow(entity, loaded), name)))
       return undefined
     databases.addLoaded(hydrated, name)

@@ -31,6 +31,6 @@ export const add: Command = {
 
 function emailTaken({ noun, email, database }: Call): CommandError {
   return new CommandError(
-    `The ${noun} ${email} already exists in ${database}, perhaps in other upper and lower case.`,
+    `The ${noun} ${email} already exists in ${database}, perhaps with different capital letters.`,
   )
 }

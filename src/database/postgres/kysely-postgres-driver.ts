@@ -13,7 +13,7 @@ const setupTimeout = 1_000
 // A silent server does not confirm the end of a connection.
 const closeTimeout = 1_000
 
-// A lock is waited for as long as on SQLite. An idle transaction blocks other requests, so the server ends it.
+// The lock timeout equals the busy timeout on SQLite. An idle transaction blocks other requests, so the server ends it.
 const sessionSettings = `
   set lock_timeout = 2000; set statement_timeout = 2250; set idle_in_transaction_session_timeout = 5000;
   set default_transaction_isolation = 'read committed'`
@@ -34,7 +34,7 @@ export class KyselyPostgresDriver implements Driver, ConnectionPool {
   readonly breaker = new CircuitBreaker()
   readonly convertError: (error: Error) => Error
   readonly #pool: Pool
-  // Connections with timeouts, by the number of openings of the breaker at their setup.
+  // For each connection with timeouts, the value of `breaker.openings` at its setup.
   readonly #configured = new WeakMap<PoolClient, number>()
 
   /** @param convertError maps errors of `pg` to MikroORM's */

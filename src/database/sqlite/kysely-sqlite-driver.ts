@@ -28,7 +28,7 @@ export class KyselySqliteDriver implements Driver {
     this.#convertError = convertError
   }
 
-  /** Checks from now on that the file is in its place, before each write and commit. */
+  /** From now on, checks the file before each write and commit. Reads check it at most once a second. */
   watch(file: DatabaseFile): void {
     this.#file = file
   }

@@ -15,8 +15,8 @@ import { RepeatFilter } from './repeat-filter.ts'
 
 const minute = 60_000
 const quarter = 15 * minute
-// An attacker could fill a smaller memory with uses of own accounts, and so hide the use of a stolen password. Each
-// use costs a password hash, so no machine reaches this number.
+// With a smaller limit, an attacker could fill the filter from own accounts and hide the use of a stolen password. Each
+// use costs a password hash, so no machine reaches this number within the interval.
 const mostPasswordUses = 1_000_000
 const keptFor = 180 * 24 * 60 * 60_000
 
@@ -41,7 +41,7 @@ export function auditEvents(trail: AuditTrail): Middleware {
   }
 }
 
-// The session starts and ends after the handler, and the request fails if that fails.
+// The session is stored or deleted after the handler. If that fails, these events did not happen.
 const sessionEvents: readonly EventName[] = ['signed in', 'signed out']
 
 /**
@@ -96,7 +96,7 @@ export class AuditTrail {
     return deleteBatch(this.#orm.em.fork(), Event, { where, key: 'id' }, most)
   }
 
-  // One plain row for any name, so that the time does not reveal whether the account exists.
+  // The query returns one row for every name, so that its time does not reveal whether the account exists.
   async #idOf(account: Account): Promise<string | undefined> {
     if ('id' in account) return account.id
     const table = account.kind === 'admin' ? 'admins' : 'users'

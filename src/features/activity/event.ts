@@ -6,7 +6,7 @@ import { refusals } from '../../site/audit-event.ts'
 import { networkOf } from '../../throttle/network.ts'
 
 const day = 24 * 60 * 60_000
-// Limits the rows of refusals without an account to this number a day. A single row would be a bottleneck.
+// The most rows a day for refusals of one kind without an account. A single row would be a bottleneck.
 const rowsWithoutAccount = 64
 
 const EventSchema = defineEntity({
@@ -28,7 +28,7 @@ const EventSchema = defineEntity({
     address: p.string().length(45),
     userAgent: p.string().length(255),
     request: p.string().length(36),
-    // Refusals of one account and day share a row, which holds the last one and their number.
+    // Refusals of one kind, account and day share a row, which holds the last refusal and their number.
     times: p.integer().default(1),
     refusal: p.string().length(100).nullable().unique('events_refusal_unique'),
   },
@@ -42,7 +42,7 @@ EventSchema.setClass(Event)
 /** An event to insert. */
 export type NewEvent = Pick<Event, 'id' | 'at' | 'event' | 'userId' | 'address' | 'userAgent' | 'request'>
 
-/** Inserts an event. A refusal is added to the row of its account and day instead, if there is one. */
+/** Inserts an event, or updates the row of earlier refusals of its kind, account and day. */
 export async function insertEvent(em: EntityManager, event: NewEvent): Promise<void> {
   if (!refusals.includes(event.event)) {
     await em.insert(Event, event)

@@ -1,6 +1,6 @@
 import { isInFuture } from '../../database/future-time.ts'
 
-/** Filters repeated events. Its memory is bounded; when it is full, new keys are not due. */
+/** Filters repeated events. The number of keys is bounded: a full filter drops events of new keys. */
 export class RepeatFilter {
   readonly #interval: number
   readonly #now: () => number

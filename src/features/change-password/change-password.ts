@@ -29,7 +29,7 @@ export function changePassword(router: Router<object, SiteContext>): void {
       confirmPassword: isConfirmed ? undefined : 'The passwords did not match.',
     })
     const ended = await replacePassword(ctx, user, typed.password)
-    // The start of a session verifies this time.
+    // `SessionStore.start` refuses a session with the old time.
     user.passwordChangedAt = ended.at
     if (ended.ownSession) {
       ctx.auth.login(user)
@@ -47,7 +47,7 @@ const showFormAgain = formAgain((ctx, errors) => page(ctx, 'change-password', { 
 
 interface Ended {
   readonly at: Date
-  /** Whether the session of this request had not ended. It continues under a new identifier. */
+  /** Whether the session of this request still existed. If so, it continues under a new identifier. */
   readonly ownSession: boolean
   readonly sessions: number
   readonly tokens: number

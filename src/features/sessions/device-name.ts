@@ -1,6 +1,6 @@
 import bowser from 'bowser'
 
-// For an unknown browser, bowser returns text of the client.
+// For an unknown browser, bowser returns text from the header, which a client can choose.
 const browsers = new Set<string | undefined>(Object.values(bowser.BROWSER_MAP))
 
 /**

@@ -7,7 +7,7 @@ import { lifetime } from './session-limits.ts'
 import { ownData, type SessionStore } from './session-store.ts'
 
 /**
- * `ctx.session` by koa-session. The cookie holds a random identifier only. If the store cannot be read, the request
+ * Adds koa-session as `ctx.session`. The cookie holds a random identifier only. If the store cannot be read, the request
  * continues with an unknown user.
  */
 export function sessionCookie(app: Koa, store: SessionStore, { isTls }: { isTls: boolean }): Middleware {
@@ -46,7 +46,7 @@ function mayUseSession({ auth, req }: Context): boolean {
   return !auth.credentialsSent && req.headers.cookie !== undefined
 }
 
-/** The store in the form of koa-session. A session is inserted once for each request, then updated. */
+/** The store in the form of koa-session. A request inserts a session at most once, then updates it. */
 function storeFor(store: SessionStore, cookie: HostCookie) {
   const existing = new WeakMap<object, string>()
   const started = new WeakMap<object, string>()

@@ -15,7 +15,7 @@ export function lifetime(isKept: boolean): number {
   return limitsOf(isKept).absolute
 }
 
-/** Returns whether a session has expired. A session from the future has. */
+/** Returns whether a session has expired. A session with a time in the future counts as expired. */
 export function isExpired(
   { kept, createdAt, seenAt }: Pick<StoredSession, 'kept' | 'createdAt' | 'seenAt'>,
   now = Date.now(),
