@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { EntityProperty, OptionalProps } from '@mikro-orm/core'
+import type { EntityProperty, MikroORM, OptionalProps } from '@mikro-orm/core'
 import { Reference, Utils, wrap } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
@@ -87,6 +87,7 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   readonly #relation: string
   readonly #database: string | undefined
   readonly #tokens: LookUp<TokenModel>
+  readonly #owners = new WeakMap<MikroORM, readonly Class[]>()
 
   constructor(
     type: TokenAuthenticatable,
@@ -126,12 +127,16 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
 
   /** The classes of the owners: several if the relation is polymorphic. */
   #ownersOf(ctx: AuthContext): readonly Class[] {
-    const { properties } = databasesOf(ctx).orm(this.#database).getMetadata().get<object>(this.user)
+    const orm = databasesOf(ctx).orm(this.#database)
+    const known = this.#owners.get(orm)
+    if (known) return known
+    const { properties } = orm.getMetadata().get<object>(this.user)
     const relation: EntityProperty | undefined = Reflect.get(properties, this.#relation)
     const targets = relation?.polymorphTargets ?? [relation?.targetMeta]
     const owners = targets.flatMap((target) => target?.class ?? [])
     if (owners.length === 0)
       throw new Misuse(`\`${this.#relation}\` of ${this.user.name} must be a relation to its user.`)
+    this.#owners.set(orm, owners)
     return owners
   }
 }
