@@ -28,10 +28,7 @@ test('a wrong password is refused with the form, the address kept, and the right
   await expect(page.getByRole('banner')).toContainText(account.name)
 })
 
-test('C1 an address that nobody has is refused with the very page of a wrong password', async ({
-  page,
-  account,
-}) => {
+test('C1 an unknown address gets the same page as a wrong password', async ({ page, account }) => {
   const answers = []
   for (const email of [account.email, `no${account.email}`]) {
     await page.goto('/login')

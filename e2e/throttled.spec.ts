@@ -39,7 +39,7 @@ test('after too many wrong passwords the form says when to come back, and the ri
   await expectSound(page, 'Error: Sign in')
 })
 
-test('C1 an address that nobody has is throttled in the same words', async ({ page, guess }) => {
+test('C1 an unknown address is throttled with the same message', async ({ page, guess }) => {
   const email = 'nobody@example.com'
   await guess(email)
   await page.goto('/login')
@@ -47,7 +47,7 @@ test('C1 an address that nobody has is throttled in the same words', async ({ pa
   await expect(page.getByRole('alert').getByRole('link')).toHaveText(tooMany)
 })
 
-test('D3 whoever has signed in from this browser before gets in while strangers guess', async ({
+test('D3 a user signs in from a known browser during an attack on the account', async ({
   page,
   account,
   guess,

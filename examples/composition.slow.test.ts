@@ -41,7 +41,7 @@ describe('examples/composition.ts', () => {
     }
   })
 
-  test('S66 refuses whoever is neither', async () => {
+  test('S66 refuses a request without an admin and a user', async () => {
     const responses = await Promise.all(wrong.map((headers) => get('/secure', headers)))
     for (const response of responses) {
       assert.equal(response.status, 401)
