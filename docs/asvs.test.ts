@@ -25,13 +25,13 @@ describe('docs/asvs.md', () => {
     )
   })
 
-  it('names promises or a heading of SECURITY.md where an item is met, else a reason', () => {
+  it('names promises or a heading of the security model where an item is met, else a reason', () => {
     const promises = read('promises.md')
-    const headings = read('../SECURITY.md').toLowerCase().replaceAll(' ', '-')
+    const headings = read('security-model.md').toLowerCase().replaceAll(' ', '-')
     for (const [id, , requirement, status, basis = ''] of rows) {
       assert.notEqual(requirement, '', id)
       if (status === 'met') {
-        const [, anchor] = /^\[SECURITY\.md\]\(\.\.\/SECURITY\.md#([\w-]+)\)$/.exec(basis) ?? []
+        const [, anchor] = /^\[security-model\.md\]\(security-model\.md#([\w-]+)\)$/.exec(basis) ?? []
         if (anchor) assert.ok(headings.includes(`##-${anchor}\n`), `${id}: ${basis}`)
         else
           for (const each of basis.split(' ')) assert.ok(promises.includes(`**${each}**`), `${id}: ${each}`)

@@ -205,7 +205,7 @@ describe('docs/deploy.md', () => {
     for (const name of matches(page, /node src\/start\.js ([a-z/-]+)/g))
       assert.ok(existsSync(join(root, `src/${name}.ts`)), name)
     const code = sources.map(read).join('\n')
-    const lines = matches(page.slice(page.indexOf('## What to watch')), /^\| (?:a `code` of )?`([^`]+)` /gm)
+    const lines = matches(page.slice(page.indexOf('## Monitoring')), /^\| (?:a `code` of )?`([^`]+)` /gm)
     assert.ok(lines.length > 10)
     for (const line of lines.filter((each) => !/^(msg|GET .*)$/.test(each)))
       assert.ok(code.includes(`'${line}'`), `nothing logs "${line}"`)

@@ -1,6 +1,6 @@
 import type { User } from '../users/user.ts'
 
-/** The public record of a user (HTTP contract, "Records"). Lists its columns, so that it never contains the hash. */
+/** The public record of a user (docs/http-api.md, "Records"). Lists its columns, so that it never contains the hash. */
 export function userRecord({ id, name, email }: User) {
   return { id, name, email }
 }

@@ -20,7 +20,7 @@ export interface Allowance {
   readonly counts: readonly Outcome[]
 }
 
-/** The allowances of attempts from unknown and from known devices. SECURITY.md, "Guessing", has the same figures. */
+/** The allowances of attempts from unknown and from known devices. docs/security-model.md, "Rate limits", has the same figures. */
 export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly Allowance[]>> = {
   password: {
     allowances: [

@@ -4,7 +4,7 @@ import type { StoredSession } from './stored-session.ts'
 const hour = 60 * 60_000
 const day = 24 * hour
 
-/** The idle and absolute limits in milliseconds, without and with "Keep me signed in" (HTTP contract, "Sessions"). */
+/** The idle and absolute limits in milliseconds, without and with "Keep me signed in" (docs/security-model.md, "Sessions"). */
 export const limits = {
   usual: { idle: 2 * hour, absolute: day },
   kept: { idle: 14 * day, absolute: 30 * day },
