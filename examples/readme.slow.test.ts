@@ -31,7 +31,7 @@ describe('the program of the README', () => {
     }
   })
 
-  for (const readme of ['README.md', 'src/auth/README.md'])
+  for (const readme of ['README.md'])
     test(`is the one in ${readme}, byte for byte`, () => assertShown('readme.ts', readme))
 })
 
