@@ -7,11 +7,14 @@ import { routes } from '../src/testing/routes.ts'
 const page = readFileSync(join(import.meta.dirname, 'http-api.md'), 'utf8')
 
 describe('docs/http-api.md', () => {
-  it('has every route of the site, and no other', () => {
+  it('has every route of the site', () => {
     const listed = [...page.matchAll(/^\| (`(?:GET|POST) .*?) \|/gm)].flatMap(([, cell = '']) =>
       [...cell.matchAll(/`(GET|POST) ([^`?]+)[^`]*`/g)].map(([, method, path]) => `${method} ${path}`),
     )
     const existing = routes.map(({ method, path }) => `${method} ${path.replace(/[\da-f-]{36}/, ':id')}`)
-    assert.deepEqual([...new Set(listed)].sort(), [...new Set(existing)].sort())
+    assert.deepEqual(
+      existing.filter((route) => !listed.includes(route)),
+      [],
+    )
   })
 })
