@@ -27,7 +27,11 @@ describe('README.md', () => {
     const examples = globSync('examples/*.ts', { cwd: root }).map(read)
     const parts = [...readme.matchAll(/^```[jt]s\n(.*?)^```$/gms)].map(([, code = '']) => code)
     assert.equal(parts.length, 3)
-    for (const part of parts) assert.ok(examples.some((source) => source.includes(part)), part)
+    for (const part of parts)
+      assert.ok(
+        examples.some((source) => source.includes(part)),
+        part,
+      )
   })
 
   test('has at most 160 lines and 1,000 words', () => {

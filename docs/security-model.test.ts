@@ -41,5 +41,8 @@ function inWords({ most, within }: Allowance): string {
 function rowsOf(section: string): string[][] {
   const [, text = ''] = page.split(`\n## ${section}\n`)
   const table = /^\|.*\n\|[ |-]+\n((?:\|.*\n)+)/m.exec(text)?.[1] ?? ''
-  return table.split('\n').filter(Boolean).map((line) => line.slice(2, -2).split(' | '))
+  return table
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => line.slice(2, -2).split(' | '))
 }
