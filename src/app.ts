@@ -29,6 +29,7 @@ import { signUp } from './features/sign-up/sign-up.ts'
 import { refuseAmbiguousFraming } from './http/framing.ts'
 import type { Logger } from './log/log.ts'
 import { body } from './site/body.ts'
+import { brandFiles, siteData } from './site/brand.ts'
 import { basicOverTlsOnly, clientAddress, refuseCrossSiteBasic } from './site/client-address.ts'
 import { errorBoundary } from './site/error-boundary.ts'
 import { oneHost } from './site/one-host.ts'
@@ -58,6 +59,7 @@ export async function createApp({ orm, config, log, uses, lifecycle }: Foundatio
   const app = new Koa()
   logErrors(app, log)
   app.context.credentialCheck = credentialCheck
+  app.context.siteName = config.siteName
   app.context.publicOrigin = config.publicUrl?.origin
   if (config.throttle) {
     const devices = new KnownDevices(new Devices(orm), { isTls })
@@ -68,12 +70,12 @@ export async function createApp({ orm, config, log, uses, lifecycle }: Foundatio
   app.use(requestLog(log))
   app.use(auditEvents(trail))
   app.use(securityHeaders)
-  app.use(views())
+  app.use(views(siteData(config)))
   app.use(errorBoundary())
   app.use(refuseAmbiguousFraming)
   app.use(oneHost)
   app.use(health(orm, lifecycle))
-  app.use(await staticFiles(join(root, 'public')))
+  app.use(await staticFiles(join(root, 'public'), brandFiles(config)))
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(refuseCrossSiteBasic)
   if (config.production) app.use(basicOverTlsOnly)
@@ -86,8 +88,8 @@ export async function createApp({ orm, config, log, uses, lifecycle }: Foundatio
 
   const keys = new JWTKeys({
     ...config.jwtKeys,
-    issuer: 'koa-authenticators',
-    audience: 'koa-authenticators',
+    issuer: config.jwtIssuer,
+    audience: config.jwtIssuer,
   })
   const router = createRouter({ keys, uses, isTls, trail })
   app.use(router.routes())

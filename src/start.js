@@ -1,4 +1,4 @@
-// Plain JavaScript, so that an old Node without TypeScript can report its version: `node src/start.js server`.
+// Plain JavaScript, so that an old Node without TypeScript can report its version. Usage: `node src/start.js server`.
 import cluster from 'node:cluster'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
@@ -10,7 +10,7 @@ const [program] = process.argv.splice(2, 1)
 const oldest = 24
 if (Number.parseInt(process.versions.node, 10) < oldest) {
   console.error(
-    `This needs Node ${oldest} or newer, and this is ${process.version}. \`npm ci\` installs one for \`npm start\`.`,
+    `Node ${process.version} is too old: the site needs Node ${oldest} or newer. Run \`npm ci\` and then \`npm start\`.`,
   )
   process.exit(1)
 }
@@ -18,11 +18,11 @@ try {
   // A worker inherits the environment of its primary.
   if (!cluster.isWorker && existsSync('.env')) process.loadEnvFile()
 } catch {
-  console.error('.env must be a file that can be read, with a line NAME=value for each variable.')
+  console.error('.env cannot be read. It must be a file with one NAME=value on each line.')
   process.exit(1)
 }
 // Not in the default folder below /tmp, where other users may write.
 module.enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/node`)
 await import(`./${program}.ts`)
-// Now, because a killed process would not write its cache.
+// A killed process would not write its cache.
 module.flushCompileCache()

@@ -161,11 +161,11 @@ describe('npm run copy-database', () => {
 
     assertRefused(
       await copyDatabase(newer, to),
-      /newer\.sqlite is newer than this program: it has the migration 29990101-future\.\n$/,
+      /newer\.sqlite is newer than this program: it has the migration 29990101-future\. Use a newer program\.\n$/,
     )
     assertRefused(
       await copyDatabase(from, newer),
-      /^The database is newer than this program: it has had the migration 29990101-future\. .*\n$/,
+      /^The database is newer than this program: it has the migration 29990101-future\. .*\n$/,
     )
     assertRefused(
       await copyDatabase(older, to),
@@ -179,21 +179,21 @@ describe('npm run copy-database', () => {
     new Database(`${folder}/foreign.sqlite`).exec('create table cats (name text)').close()
     const away = 'postgres://me:hunter2@127.0.0.1:1/site'
     const unreachable =
-      /^The server of the database postgres:\/\/127\.0\.0\.1:1\/site cannot be reached: \w+\.\n$/
+      /^The server of the database postgres:\/\/127\.0\.0\.1:1\/site cannot be reached: \w+\. Start it, or correct its URL\.\n$/
 
     assertRefused(await copyDatabase(from), /^Name two databases: npm run copy-database -- FROM TO\n$/)
     assertRefused(await copyDatabase(from, to, to), /^Name two databases/)
     assertRefused(await copyDatabase('site.sqlite', to), /^FROM must be sqlite:PATH or postgres:\/\/.*\n$/)
     assertRefused(await copyDatabase(from, 'postgres://me:hunter2@host'), /^TO must be sqlite:PATH or .*\n$/)
-    assertRefused(await copyDatabase(from, 'sqlite::memory:'), /^TO must not be in memory\.\n$/)
-    assertRefused(await copyDatabase(`sqlite:${folder}/none`, to), /^There is no database .*none\.\n$/)
+    assertRefused(await copyDatabase(from, 'sqlite::memory:'), /^TO must not be a database in memory\.\n$/)
+    assertRefused(await copyDatabase(`sqlite:${folder}/none`, to), /^The database .*none does not exist\. Check FROM\.\n$/)
     assertRefused(
       await copyDatabase(`sqlite:${folder}/text.sqlite`, to),
-      /^The database .*text\.sqlite cannot be used: SQLITE_NOTADB\.\n$/,
+      /^The database .*text\.sqlite cannot be used: SQLITE_NOTADB\. .*\n$/,
     )
     assertRefused(
       await copyDatabase(`sqlite:${folder}/foreign.sqlite`, to),
-      /foreign\.sqlite is not a database of this site\.\n$/,
+      /foreign\.sqlite is not a database of this site\. Check FROM\.\n$/,
     )
     assertRefused(await copyDatabase(from, away), unreachable)
     assertRefused(await copyDatabase(away, to), unreachable)

@@ -15,7 +15,7 @@ import { copyTables, executedMigrations, findUsedTable } from './copy-tables.ts'
 
 const help = `npm run copy-database -- FROM TO
 
-Copies all rows of a database into another one, which must be empty. Users stay signed in. FROM does not change.
+Copies all rows of the database FROM into the empty database TO. Users stay signed in. FROM does not change.
 If the copy fails, TO stays empty.
 
   sqlite:data/site.sqlite            an SQLite file
@@ -36,7 +36,7 @@ async function copyDatabase([from, to, ...others]: readonly string[]): Promise<s
   if (from === undefined || to === undefined || others.length > 0)
     throw new CommandError('Name two databases: npm run copy-database -- FROM TO')
   const [fromUrl, toUrl] = [readUrl('FROM', from), readUrl('TO', to)]
-  if (!exists(fromUrl)) throw new CommandError(`There is no database ${databaseName(fromUrl)}.`)
+  if (!exists(fromUrl)) throw new CommandError(`The database ${databaseName(fromUrl)} does not exist. Check FROM.`)
   const source = await connect(fromUrl)
   await requireThisVersion(source, databaseName(fromUrl))
   // Before the migrations, because a used database of an older version must not change.
@@ -58,7 +58,7 @@ async function copyDatabase([from, to, ...others]: readonly string[]): Promise<s
 function readUrl(name: string, text: string): string {
   try {
     const { databaseUrl } = readStorageConfig({ DATABASE_URL: text || '-' })
-    if (databaseUrl === 'sqlite::memory:') throw new CommandError(`${name} must not be in memory.`)
+    if (databaseUrl === 'sqlite::memory:') throw new CommandError(`${name} must not be a database in memory.`)
     return databaseUrl
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
@@ -83,16 +83,19 @@ async function connect(databaseUrl: string): Promise<MikroORM> {
     await executedMigrations(orm.em.fork())
     return orm
   } catch (cause) {
-    throw new DatabaseError(dialect.explain(cause), { cause })
+    throw new DatabaseError(dialect.explain(cause).replace('DATABASE_URL', 'its URL'), { cause })
   }
 }
 
 async function requireThisVersion(orm: MikroORM, name: string): Promise<void> {
   const executed = await executedMigrations(orm.em.fork())
   const known = schema.migrations.map((migration) => migration.name)
-  if (executed.length === 0) throw new CommandError(`${name} is not a database of this site.`)
+  if (executed.length === 0) throw new CommandError(`${name} is not a database of this site. Check FROM.`)
   const newer = executed.find((each) => !known.includes(each))
-  if (newer) throw new CommandError(`${name} is newer than this program: it has the migration ${newer}.`)
+  if (newer)
+    throw new CommandError(
+      `${name} is newer than this program: it has the migration ${newer}. Use a newer program.`,
+    )
   const missing = known.find((each) => !executed.includes(each))
   if (missing)
     throw new CommandError(

@@ -20,20 +20,20 @@ describe('startProblem', () => {
 
     assert.match(
       problem ?? '',
-      /^listen EADDRNOTAVAIL.* 192\.0\.2\.1: set HOST to an address of this machine$/,
+      /^listen EADDRNOTAVAIL.* 192\.0\.2\.1\. Set HOST to an address of this machine\.$/,
     )
   })
 
   test('names HOST for a name that does not resolve', async (t) => {
     const problem = startProblem(await listenError(t, 'no.such.host.invalid'))
 
-    assert.match(problem ?? '', /^getaddrinfo [A-Z_]+ no\.such\.host\.invalid: set HOST to an address /)
+    assert.match(problem ?? '', /^getaddrinfo [A-Z_]+ no\.such\.host\.invalid\. Set HOST to an address /)
   })
 
   test('names HOST in a worker, where the primary binds', () => {
     for (const code of ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL']) {
       const error = Object.assign(new Error(`bind ${code} ::1:3000`), { code, syscall: 'bind' })
-      assert.equal(startProblem(error), `bind ${code} ::1:3000: set HOST to an address of this machine`)
+      assert.equal(startProblem(error), `bind ${code} ::1:3000. Set HOST to an address of this machine.`)
     }
   })
 
@@ -49,11 +49,11 @@ describe('startProblem', () => {
 
     assert.match(
       startProblem(await listenError(t, '127.0.0.1', port)) ?? '',
-      new RegExp(`EADDRINUSE.*${port}: set another PORT, or stop the program that listens there$`),
+      new RegExp(`EADDRINUSE.*${port}\\. Set another PORT, or stop the program that listens there\\.$`),
     )
     assert.equal(
       startProblem(denied),
-      'listen EACCES: permission denied 0.0.0.0:80: set a PORT of 1024 or more',
+      'listen EACCES: permission denied 0.0.0.0:80. Set PORT to 1024 or more.',
     )
   })
 

@@ -4,7 +4,7 @@ import { DatabaseError } from '../database/database-error.ts'
 /** The message for the operator if the cause of a failed start is outside this program, else `undefined`. */
 export function startProblem(error: unknown): string | undefined {
   if (error instanceof ConfigError || error instanceof DatabaseError) return error.message
-  return isListenError(error) ? `${error.message}: ${remedy(error.code)}` : undefined
+  return isListenError(error) ? `${error.message}. ${remedy(error.code)}` : undefined
 }
 
 // The primary process binds for its workers, and a host name is resolved first.
@@ -14,7 +14,7 @@ function isListenError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 function remedy(code: string | undefined): string {
-  if (code === 'EADDRINUSE') return 'set another PORT, or stop the program that listens there'
-  if (code === 'EACCES') return 'set a PORT of 1024 or more'
-  return 'set HOST to an address of this machine'
+  if (code === 'EADDRINUSE') return 'Set another PORT, or stop the program that listens there.'
+  if (code === 'EACCES') return 'Set PORT to 1024 or more.'
+  return 'Set HOST to an address of this machine.'
 }

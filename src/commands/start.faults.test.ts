@@ -28,7 +28,7 @@ const badStarts: Record<string, BadStart> = {
       other.exec('begin exclusive')
       t.after(async () => void other.close())
     },
-    line: /^The database .* cannot be opened: SQLITE_BUSY\.$/,
+    line: /^The database .* cannot be opened: SQLITE_BUSY\. Another process .+\.$/,
   },
   'a secret that is short, in production': {
     variables: {
@@ -42,11 +42,11 @@ const badStarts: Record<string, BadStart> = {
   'a key that is not there': { variables: { JWT_KEYS: '/nowhere/key.pem' }, line: /^JWT_KEYS / },
   'a folder where the database should be': {
     prepare: async (folder) => void (await mkdir(join(folder, 'site.sqlite'))),
-    line: /^The database .*site\.sqlite cannot be used: SQLITE_CANTOPEN\.$/,
+    line: /^The database .*site\.sqlite cannot be used: SQLITE_CANTOPEN\. Check .+\.$/,
   },
   'something else where the database should be': {
     prepare: (folder) => writeFile(join(folder, 'site.sqlite'), 'no database '.repeat(1000)),
-    line: /^The database .* cannot be used: SQLITE_NOTADB\.$/,
+    line: /^The database .* cannot be used: SQLITE_NOTADB\. .+ restore a backup\.$/,
   },
   'a database of which a part is missing': {
     async prepare(folder) {
@@ -56,7 +56,7 @@ const badStarts: Record<string, BadStart> = {
       database.close()
       await writeFile(join(folder, 'site.sqlite'), pages.subarray(0, 5000))
     },
-    line: /^The database .* cannot be used: SQLITE_CORRUPT\.$/,
+    line: /^The database .* cannot be used: SQLITE_CORRUPT\. .+ Restore a backup\.$/,
   },
   'a folder that nobody may write to': {
     async prepare(folder) {
@@ -65,7 +65,7 @@ const badStarts: Record<string, BadStart> = {
       await chmod(folder, 0o555)
     },
     variables: { NODE_OPTIONS: nobody, JWT_SECRET: secret },
-    line: /^The database .* cannot be opened: [A-Z_]+\.$/,
+    line: /^The database .* cannot be opened: [A-Z_]+\. Check .+\.$/,
   },
   'a database that nobody may write to': {
     async prepare(folder) {
@@ -74,20 +74,20 @@ const badStarts: Record<string, BadStart> = {
       await chmod(folder, 0o777)
     },
     variables: { NODE_OPTIONS: nobody, JWT_SECRET: secret },
-    line: /^The database .* cannot be used: SQLITE_READONLY\.$/,
+    line: /^The database .* cannot be used: SQLITE_READONLY\. Check .+\.$/,
   },
   'a folder for the database below /proc': {
     variables: { DATABASE_URL: 'sqlite:/proc/koa/authenticators/site.sqlite' },
-    line: /^The database \/proc\/koa\/authenticators\/site\.sqlite cannot be opened: ENOENT\.$/,
+    line: /^The database \/proc\/koa\/authenticators\/site\.sqlite cannot be opened: ENOENT\. Check .+\.$/,
   },
   'a host that nobody knows': {
     variables: { HOST: 'no.such.host.invalid' },
-    line: /^getaddrinfo [A-Z_]+ no\.such\.host\.invalid: set HOST to an address of this machine$/,
+    line: /^getaddrinfo [A-Z_]+ no\.such\.host\.invalid\. Set HOST to an address of this machine\.$/,
   },
   'a folder in the place of .env': {
     prepare: async (folder) => void (await mkdir(join(folder, '.env'))),
     isAtHome: true,
-    line: /^\.env must be a file that can be read/,
+    line: /^\.env cannot be read\. /,
   },
   'a DATA_DIR that cannot be made': {
     variables: { DATA_DIR: '/proc/koa' },

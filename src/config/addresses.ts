@@ -6,7 +6,7 @@ import { type Kind, splitList } from './environment.ts'
 export type TrustProxy = number | readonly string[]
 
 export const proxies: Kind<TrustProxy> = {
-  takes: 'a number of proxies (0 to 9) or their addresses (such as 10.0.0.0/8, ::1)',
+  takes: 'the number of proxies (0 to 9) or their addresses (such as 10.0.0.0/8, ::1)',
   parse(text) {
     if (/^\d$/.test(text)) return Number(text)
     const networks = splitList(text)
@@ -15,13 +15,13 @@ export const proxies: Kind<TrustProxy> = {
 }
 
 export const host: Kind<string> = {
-  takes: 'a host name or an address',
+  takes: 'a host name or an IP address',
   parse: (text) => (isIP(text) > 0 || /^[a-z\d.-]+$/i.test(text) ? text : undefined),
 }
 
 /** An origin without a path, which decides about cookies, cross-site checks and links. */
 export const origin: Kind<URL> = {
-  takes: 'an origin, such as https://example.com',
+  takes: 'an origin without a path, such as https://example.com',
   parse(text) {
     const url = URL.parse(text)
     // A path, a query or a user name makes the URL longer than its origin.

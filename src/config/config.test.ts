@@ -22,6 +22,7 @@ const directory = mkdtempSync(join(tmpdir(), 'config-'))
 after(() => rmSync(directory, { recursive: true }))
 
 const secret = 'a secret of more than thirty-two bytes'
+const howToMakeSecret = 'Create a secret with `openssl rand -base64 32`.'
 const development = { DATA_DIR: join(directory, 'data'), JWT_SECRET: secret }
 const production = {
   ...development,
@@ -54,7 +55,9 @@ describe('readConfig', () => {
     assert.deepEqual(
       { ...config, jwtKeys: undefined },
       {
+        profile: 'development',
         production: false,
+        siteName: 'koa-authenticators',
         dataDir: DATA_DIR,
         databaseUrl: `sqlite:${DATA_DIR}/site.sqlite`,
         databasePool: 10,
@@ -62,6 +65,9 @@ describe('readConfig', () => {
         host: '127.0.0.1',
         port: 3000,
         publicUrl: undefined,
+        brandColor: undefined,
+        supportUrl: undefined,
+        jwtIssuer: 'koa-authenticators',
         trustProxy: 0,
         throttle: true,
         drainSeconds: 0,
@@ -92,6 +98,10 @@ describe('readConfig', () => {
       PORT: '0',
       DATABASE_URL: 'sqlite:some/site.sqlite',
       PUBLIC_URL: 'http://localhost:8080/',
+      SITE_NAME: 'Ada’s notes',
+      BRAND_COLOR: '#0055FF',
+      SUPPORT_URL: 'mailto:help@example.com',
+      JWT_ISSUER: 'https://example.com',
       BCRYPT_COST: '4',
       TRUST_PROXY: '2',
       THROTTLE: 'off',
@@ -103,6 +113,10 @@ describe('readConfig', () => {
     assert.equal(config.port, 0)
     assert.equal(config.databaseUrl, `sqlite:${process.cwd()}/some/site.sqlite`)
     assert.equal(config.publicUrl?.origin, 'http://localhost:8080')
+    assert.equal(config.siteName, 'Ada’s notes')
+    assert.equal(config.brandColor?.light, '#0055ff')
+    assert.equal(config.supportUrl, 'mailto:help@example.com')
+    assert.equal(config.jwtIssuer, 'https://example.com')
     assert.equal(config.bcryptCost, 4)
     assert.equal(config.trustProxy, 2)
     assert.equal(config.throttle, false)
@@ -129,6 +143,10 @@ describe('readConfig', () => {
   test('F3 reports all mistakes together, with one line for each variable', () => {
     const mistakes = mistakesOf({
       NODE_ENV: 'production',
+      SITE_NAME: 'x'.repeat(51),
+      BRAND_COLOR: 'green',
+      SUPPORT_URL: 'help@example.com',
+      JWT_ISSUER: 'a\nb',
       HOST: 'http://example.com',
       PORT: '65536',
       DATABASE_URL: 'mysql://root@localhost/site',
@@ -143,15 +161,19 @@ describe('readConfig', () => {
 
     assert.deepEqual(mistakes.toSorted(), [
       'BCRYPT_COST must be a whole number from 10 to 15.',
+      'BRAND_COLOR must be a colour with six hexadecimal digits, such as #0b6a4e.',
       'DATABASE_URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
       'DRAIN_SECONDS must be a whole number from 0 to 600.',
-      'HOST must be a host name or an address.',
-      'JWT_SECRET must be 32 random bytes or more, each of them if there are several.',
+      'HOST must be a host name or an IP address.',
+      'JWT_ISSUER must be a text of at most 200 characters, without control characters.',
+      `JWT_SECRET needs at least 32 random bytes in each entry. ${howToMakeSecret}`,
       'LOG_LEVEL must be one of silent, fatal, error, warn, info, debug, trace.',
       'PORT must be a whole number from 0 to 65535.',
-      'PUBLIC_URL must be an origin, such as https://example.com.',
+      'PUBLIC_URL must be an origin without a path, such as https://example.com.',
+      'SITE_NAME must be a text of at most 50 characters, without control characters.',
+      'SUPPORT_URL must be a URL, such as https://example.com/help or mailto:help@example.com.',
       'THROTTLE must be on in production.',
-      'TRUST_PROXY must be a number of proxies (0 to 9) or their addresses (such as 10.0.0.0/8, ::1).',
+      'TRUST_PROXY must be the number of proxies (0 to 9) or their addresses (such as 10.0.0.0/8, ::1).',
     ])
   })
 
@@ -160,8 +182,8 @@ describe('readConfig', () => {
       'NODE_ENV must be one of development, production, test.',
     ])
     assert.deepEqual(mistakesOf({ NODE_ENV: 'production' }), [
-      'JWT_SECRET must be set in production to 32 random bytes or more (or set JWT_KEYS).',
-      'PUBLIC_URL must be set in production: an origin, such as https://example.com.',
+      `JWT_SECRET or JWT_KEYS must be set in production. ${howToMakeSecret}`,
+      'PUBLIC_URL must be set in production to an origin without a path, such as https://example.com.',
     ])
   })
 
@@ -228,7 +250,7 @@ describe('readConfig', () => {
     assert.deepEqual(mistakesOf({ ...memory, WORKERS: '1' }), [])
     assert.match(
       mistakesOf({ ...memory, WORKERS: '2' }).join(),
-      /^WORKERS must be 1 while the database is in memory/,
+      /^WORKERS must be 1, because processes cannot share a database in memory\.$/,
     )
   })
 
@@ -265,13 +287,17 @@ describe('readConfig', () => {
 
     mkdirSync(DATA_DIR)
     chmodSync(DATA_DIR, 0o755)
-    assert.deepEqual(warningsOf(), [`DATA_DIR can be read by other users: chmod 700 ${DATA_DIR}`])
+    assert.deepEqual(warningsOf(), [
+      `Other users of this machine can read DATA_DIR. Run: chmod 700 ${DATA_DIR}`,
+    ])
     chmodSync(DATA_DIR, 0o700)
     const database = join(DATA_DIR, 'site.sqlite')
     writeFileSync(database, '')
     for (const mode of [0o644, 0o640, 0o604, 0o620]) {
       chmodSync(database, mode)
-      assert.deepEqual(warningsOf(), [`The database can be read by other users: chmod 600 ${database}*`])
+      assert.deepEqual(warningsOf(), [
+        `Other users of this machine can read the database. Run: chmod 600 ${database}*`,
+      ])
     }
     chmodSync(database, 0o600)
     assert.deepEqual(warningsOf(), [])
@@ -332,7 +358,7 @@ describe('jwtKeys', () => {
     const JWT_KEYS = keyFile('one.pem', ed25519.privateKey.export(pem))
 
     assert.deepEqual(mistakesOf({ ...development, JWT_KEYS }), [
-      'JWT_SECRET and JWT_KEYS are both set: keep one of them.',
+      'JWT_SECRET and JWT_KEYS are both set. Remove one of them.',
     ])
   })
 
@@ -358,8 +384,8 @@ describe('jwtKeys', () => {
     mistakes.forEach((line, index) => {
       const isThere = index < files.length - 2
       const start = isThere
-        ? `names ${files[index]}: `
-        : `must name files with private keys: entry ${index + 1} `
+        ? `cannot use ${files[index]}. `
+        : `must be paths of private keys, separated by commas. Entry ${index + 1} `
       assert.ok(line.startsWith(`JWT_KEYS ${start}`), line)
       assert.ok(line.endsWith('.') && !line.endsWith('..') && !line.includes('\n'), line)
     })
@@ -386,7 +412,8 @@ describe('ConfigError', () => {
         key
           .split(',')
           .map(
-            (_, i) => `JWT_KEYS must name files with private keys: entry ${i + 1} is not a readable file.`,
+            (_, i) =>
+              `JWT_KEYS must be paths of private keys, separated by commas. Entry ${i + 1} is not a readable file.`,
           ),
       )
     }
@@ -418,7 +445,7 @@ describe('ConfigError', () => {
     const weak = ['a'.repeat(32), 'abcdefg'.repeat(10), '0'.repeat(64)]
     for (const JWT_SECRET of weak) {
       assert.deepEqual(mistakesOf({ ...production, JWT_SECRET }), [
-        'JWT_SECRET must be 32 random bytes or more, each of them if there are several.',
+        `JWT_SECRET needs at least 32 random bytes in each entry. ${howToMakeSecret}`,
       ])
       assert.equal(mistakesOf({ ...production, JWT_SECRET: `${secret},${JWT_SECRET}` }).length, 1)
       assert.deepEqual(mistakesOf({ ...development, JWT_SECRET }), [])
@@ -464,11 +491,11 @@ describe('the secret in development', () => {
 
     assert.match(
       mistakesOf({ DATA_DIR }).join('\n'),
-      /^DATA_DIR contains a damaged secret: delete .*jwt-secret, .*$/,
+      /^DATA_DIR contains a damaged secret\. Delete .*jwt-secret\. The next start .*$/,
     )
     assert.match(
       mistakesOf({ DATA_DIR: keyFile('a-file', '') }).join('\n'),
-      /^DATA_DIR must be a directory .*ENOTDIR.*$/,
+      /^DATA_DIR is not a writable directory \(ENOTDIR\)\. .*$/,
     )
     // Below /proc, Node's own recursive mkdir never returns.
     if (process.platform === 'linux') assert.equal(mistakesOf({ DATA_DIR: '/proc/none/data' }).length, 1)
@@ -481,7 +508,9 @@ describe('readStorageConfig', () => {
     const storage = readStorageConfig({ NODE_ENV: 'production', DATA_DIR, PORT: 'x' })
 
     assert.deepEqual(storage, {
+      profile: 'production',
       production: true,
+      siteName: 'koa-authenticators',
       dataDir: DATA_DIR,
       databaseUrl: `sqlite:${DATA_DIR}/site.sqlite`,
       databasePool: 10,

@@ -1,4 +1,5 @@
 import { host, origin, proxies, type TrustProxy } from './addresses.ts'
+import { type BrandColor, brandColor, contact, label } from './branding.ts'
 import { readDevelopmentKeys } from './development-keys.ts'
 import { Environment, oneOf, type Variables, wholeNumber } from './environment.ts'
 import { type KeySources, readJwtKeys } from './jwt-keys.ts'
@@ -18,6 +19,11 @@ export interface Config extends StorageConfig {
   readonly secureCookies: boolean
   /** Newest first: the first signs, all verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
   readonly jwtKeys: KeySources
+  /** The issuer and the audience of JWTs. */
+  readonly jwtIssuer: string
+  readonly brandColor: BrandColor | undefined
+  /** An `https:` or `mailto:` URL. */
+  readonly supportUrl: string | undefined
   readonly trustProxy: TrustProxy
   readonly throttle: boolean
   readonly drainSeconds: number
@@ -44,6 +50,9 @@ export function readConfig(variables: Variables = process.env): Config {
     host: environment.read('HOST', host, production ? '0.0.0.0' : '127.0.0.1'),
     port: environment.read('PORT', wholeNumber(0, 65_535), 3000),
     publicUrl: environment.read('PUBLIC_URL', origin, undefined),
+    brandColor: environment.read('BRAND_COLOR', brandColor, undefined),
+    supportUrl: environment.read('SUPPORT_URL', contact, undefined),
+    jwtIssuer: environment.read('JWT_ISSUER', label(200), 'koa-authenticators'),
     trustProxy: environment.read('TRUST_PROXY', proxies, 0),
     throttle: environment.read('THROTTLE', oneOf('on', 'off'), 'on') === 'on',
     drainSeconds: environment.read('DRAIN_SECONDS', wholeNumber(0, 600), production ? 5 : 0),
@@ -52,13 +61,10 @@ export function readConfig(variables: Variables = process.env): Config {
   }
   const jwtKeys = readJwtKeys(environment, production)
   if (settings.workers > 1 && storage.databaseUrl === 'sqlite::memory:') {
-    environment.reject(
-      'WORKERS',
-      'must be 1 while the database is in memory, because processes cannot share it',
-    )
+    environment.reject('WORKERS', 'must be 1, because processes cannot share a database in memory')
   }
   if (production && environment.text('PUBLIC_URL') === undefined) {
-    environment.reject('PUBLIC_URL', `must be set in production: ${origin.takes}`)
+    environment.reject('PUBLIC_URL', `must be set in production to ${origin.takes}`)
   }
   if (production && !settings.throttle) environment.reject('THROTTLE', 'must be on in production')
   environment.throwMistakes()

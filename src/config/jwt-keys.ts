@@ -16,20 +16,24 @@ export function readJwtKeys(environment: Environment, production: boolean): KeyS
   const secrets = environment.list('JWT_SECRET')
   const files = environment.list('JWT_KEYS')
   if (secrets.length > 0 && files.length > 0) {
-    environment.reject('JWT_SECRET', 'and JWT_KEYS are both set: keep one of them')
+    environment.reject('JWT_SECRET', 'and JWT_KEYS are both set. Remove one of them')
   }
   if (production && secrets.length === 0 && files.length === 0) {
-    environment.reject('JWT_SECRET', 'must be set in production to 32 random bytes or more (or set JWT_KEYS)')
+    environment.reject('JWT_SECRET', `or JWT_KEYS must be set in production. ${howToMakeSecret}`)
   }
 
   if (files.length > 0) return { keys: readPrivateKeys(environment, files) }
   if (secrets.length === 0) return undefined
-  const problem = secrets.some((secret) => isWeak(secret, production))
-    ? 'must be 32 random bytes or more, each of them if there are several'
-    : keyProblem({ secrets })
-  if (problem) environment.reject('JWT_SECRET', problem)
+  if (secrets.some((secret) => isWeak(secret, production))) {
+    environment.reject('JWT_SECRET', `needs at least 32 random bytes in each entry. ${howToMakeSecret}`)
+    return undefined
+  }
+  const problem = keyProblem({ secrets })
+  if (problem) environment.reject('JWT_SECRET', `cannot be used. ${problem}`)
   return { secrets }
 }
+
+const howToMakeSecret = 'Create a secret with `openssl rand -base64 32`'
 
 // 32 random bytes have at least 8 different values with near certainty, even as hexadecimal digits.
 function isWeak(secret: string, production: boolean): boolean {
@@ -44,13 +48,13 @@ function readPrivateKeys(environment: Environment, files: string[]): PrivateKey[
     if (text === undefined) {
       environment.reject(
         'JWT_KEYS',
-        `must name files with private keys: entry ${index + 1} is not a readable file`,
+        `must be paths of private keys, separated by commas. Entry ${index + 1} is not a readable file`,
       )
       continue
     }
     const key = parsePrivateKey(text)
-    const problem = key ? keyProblem({ keys: [...keys, key] }) : 'it contains no private key in PEM or JWK'
-    if (problem) environment.reject('JWT_KEYS', `names ${file}: ${problem}`)
+    const problem = key ? keyProblem({ keys: [...keys, key] }) : 'It contains no private key in PEM or JWK format'
+    if (problem) environment.reject('JWT_KEYS', `cannot use ${file}. ${problem}`)
     else if (key) keys.push(key)
   }
   return keys

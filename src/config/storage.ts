@@ -1,10 +1,14 @@
 import { join, resolve } from 'node:path'
 import { isPostgresUrl } from '../database/database-url.ts'
+import { label } from './branding.ts'
 import { Environment, type Kind, oneOf, type Variables, wholeNumber } from './environment.ts'
 
 /** The part of the configuration that concerns stored accounts. */
 export interface StorageConfig {
+  readonly profile: (typeof profiles)[number]
   readonly production: boolean
+  /** No password may consist of it. */
+  readonly siteName: string
   readonly dataDir: string
   /** `sqlite:` and an absolute path, or a `postgres:` URL that may contain a password. */
   readonly databaseUrl: string
@@ -12,6 +16,8 @@ export interface StorageConfig {
   readonly databasePool: number
   readonly bcryptCost: number
 }
+
+const profiles = ['development', 'production', 'test'] as const
 
 /**
  * Reads the configuration of commands that start no server.
@@ -26,12 +32,14 @@ export function readStorageConfig(variables: Variables = process.env): StorageCo
 
 /** Reads the same from an environment that collects the mistakes. */
 export function readStorage(environment: Environment): StorageConfig {
-  const profile = environment.read('NODE_ENV', oneOf('development', 'production', 'test'), 'development')
+  const profile = environment.read('NODE_ENV', oneOf(...profiles), 'development')
   const production = profile === 'production'
   const dataDir = resolve(environment.text('DATA_DIR') ?? 'data')
 
   return {
+    profile,
     production,
+    siteName: environment.read('SITE_NAME', label(50), 'koa-authenticators'),
     dataDir,
     databaseUrl: environment.read('DATABASE_URL', database, `sqlite:${join(dataDir, 'site.sqlite')}`),
     // The migration lock occupies one connection.

@@ -1,25 +1,39 @@
 import { statSync } from 'node:fs'
 import { databaseName, isPostgresUrl } from '../database/database-url.ts'
 import type { TrustProxy } from './addresses.ts'
+import type { BrandColor } from './branding.ts'
 import type { StorageConfig } from './storage.ts'
 
+interface CheckedSettings extends StorageConfig {
+  readonly publicUrl: URL | undefined
+  readonly trustProxy: TrustProxy
+  readonly brandColor: BrandColor | undefined
+}
+
 /** Returns warnings about valid settings that may be a mistake. */
-export function warnAbout(
-  settings: StorageConfig & { publicUrl: URL | undefined; trustProxy: TrustProxy },
-): string[] {
-  const { production, publicUrl, trustProxy, dataDir, databaseUrl } = settings
+export function warnAbout({
+  production,
+  publicUrl,
+  trustProxy,
+  brandColor,
+  dataDir,
+  databaseUrl,
+}: CheckedSettings): string[] {
   const isHttps = publicUrl?.protocol === 'https:'
   const database = databaseName(databaseUrl)
   const warnings: string[] = []
   if (production && !isHttps)
-    warnings.push('PUBLIC_URL is not https: passwords and cookies are sent unencrypted.')
+    warnings.push('PUBLIC_URL is not https. Passwords and cookies are sent unencrypted.')
   if (isHttps && trustProxy === 0)
     warnings.push(
-      'PUBLIC_URL is https but TRUST_PROXY is not set: all visitors share the address of the proxy.',
+      'PUBLIC_URL is https, but TRUST_PROXY is not set. All visitors share the address of the proxy.',
     )
-  if (isOpenToOthers(dataDir)) warnings.push(`DATA_DIR can be read by other users: chmod 700 ${dataDir}`)
+  if (brandColor && brandColor.light !== brandColor.given)
+    warnings.push(`BRAND_COLOR is too light for text. Light pages use ${brandColor.light} instead.`)
+  if (isOpenToOthers(dataDir))
+    warnings.push(`Other users of this machine can read DATA_DIR. Run: chmod 700 ${dataDir}`)
   if (!isPostgresUrl(databaseUrl) && isOpenToOthers(database))
-    warnings.push(`The database can be read by other users: chmod 600 ${database}*`)
+    warnings.push(`Other users of this machine can read the database. Run: chmod 600 ${database}*`)
   return warnings
 }
 

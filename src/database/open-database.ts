@@ -36,7 +36,7 @@ async function migrate(orm: MikroORM, { migrations }: Schema): Promise<void> {
   const newer = executed.find(({ name }) => !known.has(name))
   if (newer) {
     throw new DatabaseError(
-      `The database is newer than this program: it has had the migration ${newer.name}. Start a newer version.`,
+      `The database is newer than this program: it has the migration ${newer.name}. Start a newer version.`,
     )
   }
   await orm.migrator.up()

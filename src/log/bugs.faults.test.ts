@@ -38,7 +38,7 @@ describe('the log', { concurrency: true }, () => {
   test('may lose its reader while the server continues', async (t) => {
     const child = spawn(process.execPath, ['src/start.js', 'server'], {
       cwd: join(import.meta.dirname, '../..'),
-      env: { PATH: process.env.PATH, DATA_DIR: await temporaryFolder(t), PORT: '0', BCRYPT_COST: '4' },
+      env: { NODE_ENV: 'test', DATA_DIR: await temporaryFolder(t), PORT: '0', BCRYPT_COST: '4' },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     t.after(() => child.kill('SIGKILL'))

@@ -1,17 +1,15 @@
-import { isatty } from 'node:tty'
 import type { Config } from '../config/config.ts'
 import { createLog, type Logger, loggable } from './log.ts'
 import { readableLines } from './readable-lines.ts'
 import { standardOutput } from './standard-output.ts'
 
 /**
- * Creates the log of this process, including Node's warnings and uncaught exceptions. In development, a terminal gets
- * readable lines. With several processes, each line has a `pid`.
+ * Creates the log of this process, including Node's warnings and uncaught exceptions. Lines are readable in development,
+ * and JSON otherwise. With several processes, each line has a `pid`.
  */
-export async function processLog({ logLevel, production, workers }: Config): Promise<Logger> {
+export async function processLog({ logLevel, profile, workers }: Config): Promise<Logger> {
   const output = standardOutput()
-  const isReadable = !production && isatty(1)
-  const format = isReadable ? await readableLines() : (line: string) => line
+  const format = profile === 'development' ? await readableLines() : (line: string) => line
   const base = createLog(logLevel, { write: (line) => output.write(format(line)) })
   const log = workers > 1 ? base.child({ pid: process.pid }) : base
   process.on('warning', (warning) =>

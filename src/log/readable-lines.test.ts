@@ -25,14 +25,27 @@ async function openLog() {
 describe('readableLines', () => {
   it('prints the time, the level, the message and the values in one line', async () => {
     const { log, text } = await openLog()
-    log.warn({ path: '/me', status: 200 }, 'request')
-    assert.match(text(), /^\[\d\d:\d\d:\d\d\] WARN: request \{"path":"\/me","status":200\}\n$/)
+    log.warn({ signal: 'SIGTERM', count: 2 }, 'stopping')
+    assert.match(text(), /^\[\d\d:\d\d:\d\d\] WARN: stopping \{"signal":"SIGTERM","count":2\}\n$/)
   })
 
-  it('prints the address in the message', async () => {
+  it('prints an address that a browser can open', async () => {
     const { log, text } = await openLog()
     log.info({ url: 'http://127.0.0.1:3000' }, 'listening')
-    assert.match(text(), /INFO: listening: http:\/\/127\.0\.0\.1:3000\n$/)
+    assert.match(text(), /INFO: Listening on http:\/\/localhost:3000\n$/)
+  })
+
+  it('prints a request as method, path, status and time', async () => {
+    const { log, text } = await openLog()
+    const entry = { request: 'a-b-c', address: '::1', method: 'GET', path: '/me', status: 401, ms: 1.5 }
+    log.info(entry, 'request')
+    assert.match(text(), /INFO: GET \/me 401 in 1\.5 ms\n$/)
+  })
+
+  it('leaves out the identifiers of requests and devices', async () => {
+    const { log, text } = await openLog()
+    log.info({ event: 'signed in', request: 'a-b-c', userAgent: 'curl/8' }, 'authentication')
+    assert.match(text(), /INFO: authentication \{"event":"signed in"\}\n$/)
   })
 
   it('prints the stack of an error line by line', async () => {
@@ -45,10 +58,11 @@ describe('readableLines', () => {
     for (const value of hostile) {
       const { log, text } = await openLog()
       log.info({ value, deep: { value }, name: value }, `message${value}`)
+      log.info({ method: value, path: value, status: 404, ms: 1 }, 'request')
       log.error({ error: 'Error', stack: `Error: ${value.trim()}` }, 'error')
       assert.match(
         text().replace(/\n {4}stack: .*\n$/s, ''),
-        /^[\x20-\x7e]+\n[\x20-\x7e]+$/,
+        /^([\x20-\x7e]+\n){2}[\x20-\x7e]+$/,
         JSON.stringify(value),
       )
       assert.match(text(), /^[\x20-\x7e\n]+$/)
@@ -57,7 +71,7 @@ describe('readableLines', () => {
 
   it('holds no token', async () => {
     const { log, text } = await openLog()
-    log.info({ path: `/me/kauth_${'a'.repeat(49)}` }, 'request')
-    assert.match(text(), /"path":"\/me\/\(token\)"/)
+    log.info({ method: 'GET', path: `/me/kauth_${'a'.repeat(49)}`, status: 404, ms: 1 }, 'request')
+    assert.match(text(), /GET \/me\/\(token\) 404/)
   })
 })

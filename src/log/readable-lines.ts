@@ -13,13 +13,21 @@ export async function readableLines(): Promise<(line: string) => string> {
   const format = pretty.prettyFactory({
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss',
-    // pino-pretty does not escape a name, and the URL is part of the message.
-    ignore: 'hostname,name,url',
-    messageFormat: ({ msg, url }: LogDescriptor) => printable(url ? `${msg}: ${url}` : `${msg}`, /\p{Cc}/gu),
+    // pino-pretty does not escape a name.
+    ignore: 'hostname,name',
+    messageFormat: ({ msg }: LogDescriptor) => printable(`${msg}`, /\p{Cc}/gu),
     errorLikeObjectKeys: ['stack'],
     customPrettifiers: { stack: (stack) => printable(String(stack), /[^\P{Cc}\n]/gu) },
   })
-  return (line) => harmless(format(line))
+  return (line) => harmless(format(readable(JSON.parse(line))))
+}
+
+/** Puts the values of the most frequent entries into the message, and removes values that only programs need. */
+function readable({ request, userAgent, ...entry }: LogDescriptor): LogDescriptor {
+  const { msg, url, method, path, status, ms, address, ...others } = entry
+  if (msg === 'request') return { ...others, msg: `${method} ${path} ${status} in ${ms} ms` }
+  if (msg === 'listening') return { ...others, msg: `Listening on ${url}`.replace('//127.0.0.1', '//localhost') }
+  return entry
 }
 
 function printable(text: string, controls: RegExp): string {

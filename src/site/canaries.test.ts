@@ -229,7 +229,6 @@ describe('the log of a server', () => {
       LOG_LEVEL: 'trace',
       MIKRO_ORM_DEBUG: 'true',
       MIKRO_ORM_COLORS: 'false',
-      NODE_ENV: 'development',
       JWT_SECRET: randomBytes(32).toString('base64url'),
     })
     const visitor = server.visitor()

@@ -23,7 +23,7 @@ export function page<Name extends keyof Views>(
   name: Name,
   data: Views[Name],
 ): Promise<void> {
-  const view = { site: 'koa-authenticators', ...commonOf(ctx), ...data, quoted, full }
+  const view = { ...commonOf(ctx), ...data, quoted, full }
   return ctx.render(`${name}.eta`, { view })
 }
 

@@ -20,6 +20,7 @@ export interface Guessing {
 export interface SiteContext extends CheckedContext {
   /** `undefined` with `THROTTLE=off`. */
   readonly guessing?: Guessing | undefined
+  readonly siteName: string
   /** The origin of `PUBLIC_URL`. */
   readonly publicOrigin?: string | undefined
   session: {

@@ -3,13 +3,19 @@ import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import type { Middleware } from 'koa'
 
-/** Serves the files of a folder. They are read at the start, so that no request path reaches the file system. */
-export async function staticFiles(folder: string): Promise<Middleware> {
-  const files = new Map<string, { body: Buffer; etag: string }>()
-  for (const name of await readdir(folder)) {
-    const body = await readFile(join(folder, name))
+/**
+ * Serves the files of a folder, and generated ones by their names. They are read at the start, so that no request path
+ * reaches the file system.
+ */
+export async function staticFiles(
+  folder: string,
+  generated: Readonly<Record<string, string>> = {},
+): Promise<Middleware> {
+  const files = new Map<string, { body: string | Buffer; etag: string }>()
+  const add = (name: string, body: string | Buffer) =>
     files.set(`/${name}`, { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` })
-  }
+  for (const name of await readdir(folder)) add(name, await readFile(join(folder, name)))
+  for (const [name, body] of Object.entries(generated)) add(name, body)
   return (ctx, next) => {
     const file = ctx.method === 'GET' || ctx.method === 'HEAD' ? files.get(ctx.path) : undefined
     if (!file) return next()

@@ -242,7 +242,7 @@ async function render<Name extends keyof Views>(
   state: object = {},
 ) {
   const app = new Koa()
-  app.use(views())
+  app.use(views({ site: 'Example' }))
   app.use((ctx) => {
     Object.assign(ctx.state, state)
     return page(ctx, name, { ...common, ...data })

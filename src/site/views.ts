@@ -6,8 +6,18 @@ import koaViews from 'koa-views'
 import { root } from '../config/root.ts'
 import type { NewTokenRecord, SessionRecord, TokenRecord } from './records.ts'
 
+/** The same data for every request, from the configuration. */
+export interface SiteData {
+  /** The name of the site. */
+  readonly site?: string
+  /** The `https:` or `mailto:` URL for questions, if the operator has set one. */
+  readonly support?: string | undefined
+  /** Whether `/brand.css` has other accent colours. */
+  readonly hasBrandColor?: boolean
+}
+
 /** The data of every page. */
-export type Common = {
+export type Common = SiteData & {
   /** The signed-in user. */
   user?: { name: string; email: string } | undefined
   /** Whether the user is unknown, because the database is unavailable. */
@@ -60,8 +70,8 @@ export type Views = {
 
 const folder = join(root, 'views')
 
-/** Adds `ctx.render`. Use it before the error boundary, which renders the error page. */
-export function views(): Middleware {
+/** Adds `ctx.render`, with the same `data` for every page. Use it before the error boundary, which renders the error page. */
+export function views(data: SiteData): Middleware {
   const eta = new Eta({ cache: true, autoEscape: true })
   const names = new Map<string, string>()
   // All templates are read at the start, because later the process may be out of file descriptors. Names such as
@@ -73,6 +83,7 @@ export function views(): Middleware {
     eta.loadTemplate(name, readFileSync(join(folder, file), 'utf8'))
   }
   // koa-views adds all of `ctx.state` to the locals. Templates get `view` only.
-  const render = async (path: string, { view }: { view: object }) => eta.render(names.get(path) ?? path, view)
+  const render = async (path: string, { view }: { view: object }) =>
+    eta.render(names.get(path) ?? path, { ...data, ...view })
   return koaViews(folder, { extension: 'eta', engineSource: { eta: render } })
 }

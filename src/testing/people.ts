@@ -68,7 +68,7 @@ export async function takeJWT(site: Visited, person: Pick<Person, 'email'>): Pro
 
 /** The JWT keys of a site, with the clock of a test. */
 export function keysOf({ config }: Site, now = Date.now): JWTKeys {
-  return new JWTKeys({ ...config.jwtKeys, issuer: 'koa-authenticators', audience: 'koa-authenticators', now })
+  return new JWTKeys({ ...config.jwtKeys, issuer: config.jwtIssuer, audience: config.jwtIssuer, now })
 }
 
 /** Creates an admin. */

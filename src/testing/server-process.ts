@@ -39,6 +39,7 @@ export function runServer(
     cwd,
     env: {
       PATH: process.env.PATH,
+      NODE_ENV: 'test',
       NODE_COMPILE_CACHE: compileCache,
       BCRYPT_COST: '4',
       PORT: '0',

@@ -1,7 +1,6 @@
 import { isCommonPassword } from './common-password.ts'
 import { MAXIMUM_PASSWORD_BYTES, passwordBytes } from './password.ts'
 
-const SITE_NAME = 'koa-authenticators'
 const MINIMUM_CODE_POINTS = 8
 
 /** The public data of a user, which must not be all of the password. */
@@ -11,7 +10,11 @@ export interface PasswordOwner {
 }
 
 /** The problem of a new password, as a sentence for the user. `undefined` if it is valid. */
-export function passwordProblem(password: string, owner: PasswordOwner): string | undefined {
+export function passwordProblem(
+  password: string,
+  owner: PasswordOwner,
+  siteName = 'koa-authenticators',
+): string | undefined {
   if (password === '') return 'Enter a password.'
   if (!password.isWellFormed()) return 'The password contains a broken character. Type it again.'
 
@@ -22,7 +25,7 @@ export function passwordProblem(password: string, owner: PasswordOwner): string 
   }
   if (isCommonPassword(password)) return easilyGuessed('one of the most common ones')
 
-  const source = obviousSource(password, owner)
+  const source = obviousSource(password, owner, siteName)
   return source && easilyGuessed(`made of ${source}`)
 }
 
@@ -30,12 +33,16 @@ function easilyGuessed(reason: string): string {
   return `The password is ${reason}. Choose one that is harder to guess.`
 }
 
-function obviousSource(password: string, { name, email }: PasswordOwner): string | undefined {
+function obviousSource(
+  password: string,
+  { name, email }: PasswordOwner,
+  siteName: string,
+): string | undefined {
   const [mailbox = ''] = email.split('@')
   const sources = [
     ['your e-mail address', partsOf(email, mailbox)],
     ['your name', partsOf(name)],
-    ['the name of this site', partsOf(SITE_NAME)],
+    ['the name of this site', partsOf(siteName)],
   ] as const
   const all = [
     'your name, your e-mail address and the name of this site',

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { readStorageConfig } from '../../config/config.ts'
 import { hashPassword } from '../../users/password.ts'
 import { type PasswordOwner, passwordProblem } from '../../users/password-problem.ts'
 import { CommandError } from '../command-error.ts'
@@ -14,7 +15,7 @@ export async function choosePassword(
   { generate = false }: Options,
 ): Promise<{ hash: string; notice: string }> {
   const password = generate ? generatePassword() : await readPassword(process.stdin, process.stderr)
-  const problem = passwordProblem(password, owner)
+  const problem = passwordProblem(password, owner, readStorageConfig().siteName)
   if (problem !== undefined) throw new CommandError(problem)
   const notice = generate ? `\nThe password, shown this once: ${password}` : ''
   return { hash: await hashPassword(password), notice }

@@ -125,7 +125,13 @@ describe('WORKERS', { concurrency: 2 }, () => {
     if (process.platform === 'win32') return t.skip('There it is ended with its shell.')
     const program = join(import.meta.dirname, '../../start.js')
     const shell = spawn('sh', ['-c', '"$0" "$1" server; true', process.execPath, program], {
-      env: { DATA_DIR: await temporaryFolder(t), PORT: '0', WORKERS: '2', npm_lifecycle_event: 'start' },
+      env: {
+        NODE_ENV: 'test',
+        DATA_DIR: await temporaryFolder(t),
+        PORT: '0',
+        WORKERS: '2',
+        npm_lifecycle_event: 'start',
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const stopped: unknown[] = []
@@ -169,15 +175,15 @@ describe('WORKERS', { concurrency: 2 }, () => {
     t.after(() => taken.close())
     const PORT = String((taken.address() as AddressInfo).port)
     const wrong: [Record<string, string>, RegExp][] = [
-      [{ PORT }, new RegExp(`^bind EADDRINUSE.*${PORT}: set another PORT`)],
+      [{ PORT }, new RegExp(`^bind EADDRINUSE.*${PORT}\\. Set another PORT`)],
       [
         { DATABASE_URL: 'sqlite:/dev/null/site.sqlite' },
-        /^The database \/dev\/null\/site\.sqlite cannot be opened: [A-Z_]+\.$/,
+        /^The database \/dev\/null\/site\.sqlite cannot be opened: [A-Z_]+\. .+\.$/,
       ],
       [{ BCRYPT_COST: '99' }, /^BCRYPT_COST must be .*\.$/],
       [{ WORKERS: '0' }, /^WORKERS must be a whole number from 1 to 64\.$/],
       [{ WORKERS: '65' }, /^WORKERS must be a whole number from 1 to 64\.$/],
-      [{ DATABASE_URL: 'sqlite::memory:' }, /^WORKERS must be 1 while the database is in memory, .*\.$/],
+      [{ DATABASE_URL: 'sqlite::memory:' }, /^WORKERS must be 1, because .*\.$/],
     ]
     for (const [variables, line] of wrong) {
       const DATA_DIR = await temporaryFolder(t)
@@ -195,7 +201,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     }
     const server = await startWorkers(t, variables)
     const warnings = server.log.filter(({ level }) => level === 40).map(({ msg }) => msg)
-    assert.deepEqual(warnings, ['PUBLIC_URL is not https: passwords and cookies are sent unencrypted.'])
+    assert.deepEqual(warnings, ['PUBLIC_URL is not https. Passwords and cookies are sent unencrypted.'])
   })
 })
 

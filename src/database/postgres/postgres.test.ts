@@ -108,7 +108,7 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     )
     assert.equal(
       await refusal(url),
-      'The database is newer than this program: it has had the migration 29990101-future. Start a newer version.',
+      'The database is newer than this program: it has the migration 29990101-future. Start a newer version.',
     )
   })
 
@@ -119,21 +119,21 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     stranger.password = 'hunter2'
     assert.equal(
       await refusal(stranger.href),
-      `The database postgres://${host}${pathname} rejects the user postgres: check the user and the password in DATABASE_URL.`,
+      `The database postgres://${host}${pathname} rejects the user postgres. Check the user and the password in DATABASE_URL.`,
     )
     const nowhere = new URL(known)
     nowhere.pathname = '/nowhere'
     assert.equal(
       await refusal(nowhere.href),
-      `There is no database postgres://${host}/nowhere: create it, or correct DATABASE_URL.`,
+      `The database postgres://${host}/nowhere does not exist. Create it, or correct DATABASE_URL.`,
     )
     assert.equal(
       await refusal('postgres://me:hunter2@127.0.0.1:1/site'),
-      'The server of the database postgres://127.0.0.1:1/site cannot be reached: ECONNREFUSED.',
+      'The server of the database postgres://127.0.0.1:1/site cannot be reached: ECONNREFUSED. Start it, or correct DATABASE_URL.',
     )
     assert.equal(
       await refusal('postgres://me:hunter2@nowhere.invalid/site'),
-      'The server of the database postgres://nowhere.invalid/site cannot be reached: ENOTFOUND.',
+      'The server of the database postgres://nowhere.invalid/site cannot be reached: ENOTFOUND. Start it, or correct DATABASE_URL.',
     )
   })
 
@@ -144,7 +144,7 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     const start = performance.now()
     assert.match(
       await refusal(proxy.url),
-      /^The server of the database .* cannot be reached: it does not answer\.$/,
+      /^The server of the database .* cannot be reached: no response\. Start it, or correct DATABASE_URL\.$/,
     )
     assert.ok(performance.now() - start < 5_000)
   })

@@ -58,11 +58,11 @@ function compareBytes(entities: Iterable<EntityMetadata>): void {
 
 function explain(code: string, name: string, user: string): string {
   if (code === '28P01' || code === '28000')
-    return `The database ${name} rejects the user ${user || '(none)'}: check the user and the password in DATABASE_URL.`
-  if (code === '3D000') return `There is no database ${name}: create it, or correct DATABASE_URL.`
+    return `The database ${name} rejects the user ${user || '(none)'}. Check the user and the password in DATABASE_URL.`
+  if (code === '3D000') return `The database ${name} does not exist. Create it, or correct DATABASE_URL.`
   if (code === '42501')
-    return `${user} may not create tables in the database ${name}: use the user who owns it.`
+    return `The user ${user} cannot create tables in the database ${name}. Use the owner of the database.`
   // Codes of the server have five characters; codes of the operating system are longer.
   if (/^[\dA-Z]{5}$/.test(code)) return `The database ${name} cannot be used: ${code}.`
-  return `The server of the database ${name} cannot be reached: ${code}.`
+  return `The server of the database ${name} cannot be reached: ${code}. Start it, or correct DATABASE_URL.`
 }

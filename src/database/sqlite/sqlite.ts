@@ -16,7 +16,7 @@ export function sqlite(databaseUrl: string): Dialect {
   return {
     options: { driver: SharedSqliteDriver, dbName: path },
     lockMigrations: () => lockMigrations(path),
-    explain: (error) => `The database ${path} cannot be used: ${errorCode(error)}.`,
+    explain: (error) => explain(`The database ${path} cannot be used`, error),
   }
 }
 
@@ -29,6 +29,18 @@ async function lockMigrations(path: string): Promise<() => void> {
     await new RetryQueue(lockTimeout).retryWhileBusy(() => lock.exec('begin exclusive'))
     return () => void lock.close()
   } catch (error) {
-    throw new DatabaseError(`The database ${path} cannot be opened: ${errorCode(error)}.`, { cause: error })
+    throw new DatabaseError(explain(`The database ${path} cannot be opened`, error), { cause: error })
   }
+}
+
+function explain(problem: string, error: unknown): string {
+  const code = errorCode(error)
+  return `${problem}: ${code}. ${remedies[code] ?? 'Check its path, and the permissions of the file and its folder.'}`
+}
+
+const remedies: Partial<Record<string, string>> = {
+  SQLITE_BUSY: 'Another process has locked it. Stop that process, or try again later.',
+  SQLITE_CORRUPT: 'The file is damaged. Restore a backup.',
+  SQLITE_FULL: 'The disk is full. Free some space.',
+  SQLITE_NOTADB: 'The file is not an SQLite database. Correct the path, or restore a backup.',
 }

@@ -25,7 +25,7 @@ export function changePassword(router: Router<object, SiteContext>): void {
     const isConfirmed = typed.confirmPassword === typed.password
     refuseProblems({
       currentPassword: await currentPasswordProblem(ctx, typed.currentPassword),
-      password: passwordProblem(typed.password, user),
+      password: passwordProblem(typed.password, user, ctx.siteName),
       confirmPassword: isConfirmed ? undefined : 'The passwords did not match.',
     })
     const ended = await replacePassword(ctx, user, typed.password)

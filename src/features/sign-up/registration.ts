@@ -1,5 +1,5 @@
-import type { ExtendableContext } from 'koa'
 import { refuseProblems, textFields } from '../../site/form.ts'
+import type { SiteContext } from '../../site/site-context.ts'
 import { emailKey, emailProblem } from '../../users/email.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { nameProblem } from '../../users/person-name.ts'
@@ -13,14 +13,14 @@ export interface Registration {
 }
 
 /** Parses the body of `POST /users`. Throws a 400 that lists every field with a problem. */
-export function parseRegistration(ctx: Pick<ExtendableContext, 'request'>): Registration {
+export function parseRegistration(ctx: Pick<SiteContext, 'request' | 'siteName'>): Registration {
   const fields = textFields(ctx, 'name', 'email', 'password', 'confirmPassword')
   const { email, password } = fields
   const name = fields.name.trim()
   refuseProblems({
     name: nameProblem(name),
     email: emailProblem(email),
-    password: passwordProblem(password, { name, email }),
+    password: passwordProblem(password, { name, email }, ctx.siteName),
     confirmPassword: fields.confirmPassword === password ? undefined : 'The passwords did not match.',
   })
   return { name, email, emailKey: emailKey(email), password }

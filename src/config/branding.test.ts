@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { brandColor, contact, contrast, label } from './branding.ts'
+import { root } from './root.ts'
+
+const style = readFileSync(join(root, 'public/style.css'), 'utf8')
+const surfaces = ['paper', 'surface', 'sunken'].map((name) => {
+  const declarations = style.match(new RegExp(`--${name}:.*`, 'g'))?.join() ?? ''
+  const [light = '', dark = ''] = declarations.match(/#[\da-f]{6}/g) ?? []
+  return { light, dark }
+})
+
+describe('label', () => {
+  it('accepts letters of all scripts up to the limit', () => {
+    for (const text of ['Acme', 'Ada’s “Notes”', 'Łucja 🌻', '質問', 'x'.repeat(50), '🌻'.repeat(50)])
+      assert.equal(label(50).parse(text), text)
+  })
+
+  it('rejects a longer text, and control characters', () => {
+    for (const text of ['x'.repeat(51), 'a\nb', 'a\u0000', '\u001b[2J', 'a\u2028b', '\u202eevil', '\u0085'])
+      assert.equal(label(50).parse(text), undefined, JSON.stringify(text))
+  })
+})
+
+describe('contact', () => {
+  it('accepts an https page and a mailbox', () => {
+    for (const text of ['https://example.com/help?a=1', 'mailto:help@example.com?subject=Help'])
+      assert.equal(contact.parse(text), text)
+  })
+
+  it('rejects other schemes, credentials, and a mailbox without a domain', () => {
+    for (const text of [
+      'http://example.com',
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'help@example.com',
+      'mailto:',
+      'mailto:help',
+      'https://me:secret@example.com',
+      '//example.com',
+      '/help',
+    ])
+      assert.equal(contact.parse(text), undefined, text)
+  })
+})
+
+describe('brandColor', () => {
+  it('uses a readable colour unchanged on light pages, and a lighter variant on dark pages', () => {
+    const color = brandColor.parse('#0055FF')
+
+    assert.deepEqual([color?.given, color?.light], ['#0055ff', '#0055ff'])
+    assert.ok(contrast(color?.dark ?? '', '#ffffff') < contrast('#0055ff', '#ffffff'))
+  })
+
+  it('makes every colour readable: as a link on each surface, and below the text of a button', () => {
+    const channel = fc.integer({ min: 0, max: 255 })
+    fc.assert(
+      fc.property(channel, channel, channel, (...channels) => {
+        const color = brandColor.parse(`#${Buffer.from(channels).toString('hex')}`)
+        assert.ok(color)
+        for (const { light, dark } of [...surfaces, { light: '#ffffff', dark: '#000000' }]) {
+          assert.ok(contrast(color.light, light) >= 4.5, `${color.light} on ${light}`)
+          assert.ok(contrast(color.dark, dark) >= 4.5, `${color.dark} on ${dark}`)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('rejects other notations', () => {
+    for (const text of ['green', '#fff', '#00000g', '0055ff', '#0055ff80', 'rgb(0, 0, 0)', '#0055ff;}'])
+      assert.equal(brandColor.parse(text), undefined, text)
+  })
+
+  it('measures contrast as WCAG does', () => {
+    assert.equal(contrast('#000000', '#ffffff'), 21)
+    assert.equal(contrast('#777777', '#ffffff').toFixed(2), '4.48')
+  })
+})

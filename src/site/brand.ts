@@ -1,0 +1,20 @@
+import type { Config } from '../config/config.ts'
+import type { SiteData } from './views.ts'
+
+/** The data of the configuration for every page. */
+export function siteData({ siteName, supportUrl, brandColor }: Config): SiteData {
+  return { site: siteName, support: supportUrl, hasBrandColor: brandColor !== undefined }
+}
+
+/** The style sheet with the colours of the configuration. It overrides custom properties of public/style.css. */
+export function brandFiles({ brandColor }: Config): Record<string, string> {
+  if (!brandColor) return {}
+  const { light, dark } = brandColor
+  return {
+    'brand.css': `:root {
+  --accent: light-dark(${light}, ${dark});
+  --on-accent: light-dark(#ffffff, #000000);
+}
+`,
+  }
+}
