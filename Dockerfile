@@ -1,10 +1,10 @@
-# The site, for `compose.yaml` or any other platform for containers: docs/deploy.md, which also pins the image by its digest.
+# See docs/deploy.md, which also explains how to pin the image by its digest.
 FROM node:24.21.0-trixie-slim
 
 ENV NODE_ENV=production DATA_DIR=/data
 WORKDIR /site
 
-# No package has to run a script: bcrypt and SQLite bring their binaries along.
+# No package needs its install script, because bcrypt and SQLite contain their binaries.
 COPY package.json package-lock.json ./
 COPY src/auth/package.json src/auth/
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
@@ -13,11 +13,11 @@ COPY public public
 COPY views views
 COPY src src
 
-# /data is for SQLite. With PostgreSQL, the site writes no file.
+# With PostgreSQL, the site writes nothing into /data.
 RUN install -d -o node -g node -m 700 /data && install -d -o node -g node node_modules/.cache
 VOLUME /data
 
-# Node finds its code cache by the id of its user. Afterwards, it belongs to root: the site cannot change code that it runs.
+# Node finds the code cache by the id of the user. Then root owns it, so that the site cannot change code that it runs.
 USER node
 RUN ["node", "src/start.js", "serving"]
 USER root

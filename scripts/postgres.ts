@@ -1,8 +1,8 @@
 import { startPostgres } from '../src/testing/postgres-server.ts'
 import { runGroups, type TestGroup } from './test-groups.ts'
 
-// Runs the tests of the database on PostgreSQL, or only the test files in the arguments. Uses the server at
-// TEST_DATABASE_URL, whose user must be able to create databases, or starts a temporary one.
+// Runs the database tests on PostgreSQL, or only the test files in the arguments. Uses the server at TEST_DATABASE_URL,
+// where the user must be allowed to create databases, or starts a temporary server.
 const suites: readonly TestGroup[] = [
   { files: ['src/features/**/!(*.slow|*.faults).test.ts'] },
   { files: ['src/{commands,database,http,site,testing,throttle,users}/**/!(*.slow|*.faults).test.ts'] },

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 /** A group of test files. */
 export interface TestGroup {
   readonly files: readonly string[]
-  /** A process for each file, for tests that change the process or start others. */
+  /** Whether each file has its own process, for tests that change the process or start others. */
   readonly isIsolated?: boolean
 }
 
@@ -16,7 +16,7 @@ const options = [
   '--test-timeout=300000',
 ]
 
-/** Runs groups at the same time. Files of a group share a process, because each process would load MikroORM anew. */
+/** Runs groups in parallel. Files of a group share a process, because loading MikroORM takes long. */
 export async function runGroups(
   groups: readonly TestGroup[],
   environment: NodeJS.ProcessEnv = {},

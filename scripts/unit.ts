@@ -1,6 +1,6 @@
 import { runGroups } from './test-groups.ts'
 
-// The quick tests: all but *.slow.test.ts and *.faults.test.ts.
+// Runs the quick tests: all except *.slow.test.ts and *.faults.test.ts.
 const hasPassed = await runGroups([
   { files: ['src/auth/**/!(*.slow|*.faults).test.ts'] },
   { files: ['src/features/**/!(*.slow|*.faults).test.ts'] },

@@ -10,7 +10,7 @@ const good = { name: 'Ada', email: 'Ada@example.com', password, confirmPassword:
 /** The registration in a body, or the errors of the refusal. */
 function parse(body: unknown) {
   try {
-    return { registration: parseRegistration({ request: { body } as never }) }
+    return { registration: parseRegistration({ request: { body } as never, siteName: 'Example' }) }
   } catch (error) {
     if (error instanceof FieldRefusal && error.status === 400) return { errors: error.errors }
     throw error
