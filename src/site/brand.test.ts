@@ -44,7 +44,7 @@ describe('BRAND_COLOR', () => {
 })
 
 describe('SUPPORT_URL', () => {
-  it('is a link on the sign-in page', async (t) => {
+  it('is a link on every page', async (t) => {
     const site = await startSite(t, { SUPPORT_URL: 'mailto:help@example.com' })
     assert.match((await site.visitor().page('/login')).text, /<a href="mailto:help@example\.com">/)
   })

@@ -25,7 +25,7 @@ describe('the templates', () => {
       for (const [, address = ''] of text.matchAll(/\s(?:href|src|action|formaction)="([^"]*<%[^"]*)"/g))
         assert.match(
           address,
-          /^(\/[\w/-]+<%= id %>[\w/-]*|#<%= field %>|<%= path %>|<%= it\.older %>|\/(?:login|signup)<%= onward %>)$/,
+          /^(\/[\w/-]+<%= id %>[\w/-]*|#<%= field %>|<%= path %>|<%= it\.older %>|<%= it\.support %>|\/(?:login|signup)<%= onward %>)$/,
           name,
         )
     }
