@@ -7,11 +7,21 @@ import { brandColor, contact, contrast, label } from './branding.ts'
 import { root } from './root.ts'
 
 const style = readFileSync(join(root, 'public/style.css'), 'utf8')
-const surfaces = ['paper', 'surface', 'sunken'].map((name) => {
+
+/** The values of a custom property for light and for dark pages. */
+function property(name: string): { light: string; dark: string } {
   const declarations = style.match(new RegExp(`--${name}:.*`, 'g'))?.join() ?? ''
   const [light = '', dark = ''] = declarations.match(/#[\da-f]{6}/g) ?? []
+  assert.match(light + dark, /^(#[\da-f]{6}){2}$/, name)
   return { light, dark }
-})
+}
+
+/** `color-mix(in srgb, color percent, surface)`. */
+function mix(color: string, percent: number, surface: string): string {
+  const [one, other] = [color, surface].map((each) => Buffer.from(each.slice(1), 'hex'))
+  const channels = [0, 1, 2].map((i) => ((one?.[i] ?? 0) * percent + (other?.[i] ?? 0) * (100 - percent)) / 100)
+  return `#${Buffer.from(channels.map(Math.round)).toString('hex')}`
+}
 
 describe('label', () => {
   it('accepts letters of all scripts up to the limit', () => {
@@ -61,9 +71,12 @@ describe('brandColor', () => {
       fc.property(channel, channel, channel, (...channels) => {
         const color = brandColor.parse(`#${Buffer.from(channels).toString('hex')}`)
         assert.ok(color)
-        for (const { light, dark } of [...surfaces, { light: '#ffffff', dark: '#000000' }]) {
-          assert.ok(contrast(color.light, light) >= 4.5, `${color.light} on ${light}`)
-          assert.ok(contrast(color.dark, dark) >= 4.5, `${color.dark} on ${dark}`)
+        for (const [theme, buttonText] of [['light', '#ffffff'], ['dark', '#000000']] as const) {
+          const [accent, surface, ink] = [color[theme], property('surface')[theme], property('ink')[theme]]
+          const callout = mix(accent, 9, surface)
+          const hover = mix(ink, 6, surface)
+          for (const each of [property('paper')[theme], surface, callout, hover, buttonText])
+            assert.ok(contrast(accent, each) >= 4.5, `${accent} on ${each}`)
         }
       }),
       { numRuns: 500 },
