@@ -50,14 +50,20 @@ describe('the server', { concurrency: 2 }, () => {
     const files = await readdir(folder)
     for (const name of ['site.sqlite', 'site.sqlite-wal', 'jwt-secret']) assert.ok(files.includes(name), name)
     for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o077, 0, file)
-    assert.match(String(server.log[0]?.msg), /^Other users of this machine can read DATA_DIR\. Run: chmod 700 /)
+    assert.match(
+      String(server.log[0]?.msg),
+      /^Other users of this machine can read DATA_DIR\. Run: chmod 700 /,
+    )
     server.child.kill('SIGINT')
     await server.ended
 
     await chmod(folder, 0o700)
     await chmod(join(folder, 'site.sqlite'), 0o644)
     const again = await startServer(t, { DATA_DIR: folder })
-    assert.match(String(again.log[0]?.msg), /^Other users of this machine can read the database\. Run: chmod 600 /)
+    assert.match(
+      String(again.log[0]?.msg),
+      /^Other users of this machine can read the database\. Run: chmod 600 /,
+    )
   })
 
   test('keeps what it compiled for the next start, even if it is killed', async (t) => {

@@ -186,7 +186,10 @@ describe('npm run copy-database', () => {
     assertRefused(await copyDatabase('site.sqlite', to), /^FROM must be sqlite:PATH or postgres:\/\/.*\n$/)
     assertRefused(await copyDatabase(from, 'postgres://me:hunter2@host'), /^TO must be sqlite:PATH or .*\n$/)
     assertRefused(await copyDatabase(from, 'sqlite::memory:'), /^TO must not be a database in memory\.\n$/)
-    assertRefused(await copyDatabase(`sqlite:${folder}/none`, to), /^The database .*none does not exist\. Check FROM\.\n$/)
+    assertRefused(
+      await copyDatabase(`sqlite:${folder}/none`, to),
+      /^The database .*none does not exist\. Check FROM\.\n$/,
+    )
     assertRefused(
       await copyDatabase(`sqlite:${folder}/text.sqlite`, to),
       /^The database .*text\.sqlite cannot be used: SQLITE_NOTADB\. .*\n$/,

@@ -36,7 +36,8 @@ async function copyDatabase([from, to, ...others]: readonly string[]): Promise<s
   if (from === undefined || to === undefined || others.length > 0)
     throw new CommandError('Name two databases: npm run copy-database -- FROM TO')
   const [fromUrl, toUrl] = [readUrl('FROM', from), readUrl('TO', to)]
-  if (!exists(fromUrl)) throw new CommandError(`The database ${databaseName(fromUrl)} does not exist. Check FROM.`)
+  if (!exists(fromUrl))
+    throw new CommandError(`The database ${databaseName(fromUrl)} does not exist. Check FROM.`)
   const source = await connect(fromUrl)
   await requireThisVersion(source, databaseName(fromUrl))
   // Before the migrations, because a used database of an older version must not change.

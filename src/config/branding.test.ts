@@ -19,7 +19,9 @@ function property(name: string): { light: string; dark: string } {
 /** `color-mix(in srgb, color percent, surface)`. */
 function mix(color: string, percent: number, surface: string): string {
   const [one, other] = [color, surface].map((each) => Buffer.from(each.slice(1), 'hex'))
-  const channels = [0, 1, 2].map((i) => ((one?.[i] ?? 0) * percent + (other?.[i] ?? 0) * (100 - percent)) / 100)
+  const channels = [0, 1, 2].map(
+    (i) => ((one?.[i] ?? 0) * percent + (other?.[i] ?? 0) * (100 - percent)) / 100,
+  )
   return `#${Buffer.from(channels.map(Math.round)).toString('hex')}`
 }
 
@@ -71,7 +73,10 @@ describe('brandColor', () => {
       fc.property(channel, channel, channel, (...channels) => {
         const color = brandColor.parse(`#${Buffer.from(channels).toString('hex')}`)
         assert.ok(color)
-        for (const [theme, buttonText] of [['light', '#ffffff'], ['dark', '#000000']] as const) {
+        for (const [theme, buttonText] of [
+          ['light', '#ffffff'],
+          ['dark', '#000000'],
+        ] as const) {
           const [accent, surface, ink] = [color[theme], property('surface')[theme], property('ink')[theme]]
           const callout = mix(accent, 9, surface)
           const hover = mix(ink, 6, surface)

@@ -16,9 +16,13 @@ export function readDevelopmentKeys(directory: string): KeySources {
     const secret = readFileSync(file)
     if (secret.length >= 32) return { secrets: [secret] }
   } catch (error) {
-    throw new ConfigError(`DATA_DIR is not a writable directory (${codeOf(error)}). Change it, or its permissions.`)
+    throw new ConfigError(
+      `DATA_DIR is not a writable directory (${codeOf(error)}). Change it, or its permissions.`,
+    )
   }
-  throw new ConfigError(`DATA_DIR contains a damaged secret. Delete ${file}. The next start creates it again.`)
+  throw new ConfigError(
+    `DATA_DIR contains a damaged secret. Delete ${file}. The next start creates it again.`,
+  )
 }
 
 function createSecret(directory: string, file: string): void {

@@ -53,7 +53,9 @@ function readPrivateKeys(environment: Environment, files: string[]): PrivateKey[
       continue
     }
     const key = parsePrivateKey(text)
-    const problem = key ? keyProblem({ keys: [...keys, key] }) : 'It contains no private key in PEM or JWK format'
+    const problem = key
+      ? keyProblem({ keys: [...keys, key] })
+      : 'It contains no private key in PEM or JWK format'
     if (problem) environment.reject('JWT_KEYS', `cannot use ${file}. ${problem}`)
     else if (key) keys.push(key)
   }

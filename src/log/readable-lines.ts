@@ -26,7 +26,8 @@ export async function readableLines(): Promise<(line: string) => string> {
 function readable({ request, userAgent, ...entry }: LogDescriptor): LogDescriptor {
   const { msg, url, method, path, status, ms, address, ...others } = entry
   if (msg === 'request') return { ...others, msg: `${method} ${path} ${status} in ${ms} ms` }
-  if (msg === 'listening') return { ...others, msg: `Listening on ${url}`.replace('//127.0.0.1', '//localhost') }
+  if (msg === 'listening')
+    return { ...others, msg: `Listening on ${url}`.replace('//127.0.0.1', '//localhost') }
   return entry
 }
 
