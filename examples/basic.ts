@@ -2,8 +2,8 @@
 //
 //   npm run example examples/basic.ts
 //   curl -u ada:analytical-engine -X POST localhost:3000/login   # {"name":"Ada"}
-//   curl -u ada:wrong -X POST localhost:3000/login               # You need to sign in
-//   curl -X POST localhost:3000/login                            # You need to sign in
+//   curl -i -u ada:wrong -X POST localhost:3000/login            # 401 Unauthorized
+//   curl -i -X POST localhost:3000/login                         # 401 Unauthorized
 
 import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'

@@ -5,7 +5,7 @@
 //   curl -H 'Authorization: Bearer analytical-engine' localhost:3000/     # Hello, Ada!
 //   curl localhost:3000/                                                  # Hello, stranger!
 //   curl -H 'Authorization: Bearer moth-in-the-relay' localhost:3000/me   # Grace
-//   curl -H 'Authorization: Bearer wrong' localhost:3000/me               # You need to sign in
+//   curl -i -H 'Authorization: Bearer wrong' localhost:3000/me            # 401 Unauthorized
 
 import { hash } from 'node:crypto'
 import type { AddressInfo } from 'node:net'

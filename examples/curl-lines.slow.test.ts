@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { startProgram } from './testing/program.ts'
+import { freePort, startProgram } from './testing/program.ts'
 
 const run = promisify(execFile)
 const folder = import.meta.dirname
@@ -21,7 +21,10 @@ describe('the lines at the top of each example', { skip: !hasCurl && 'there is n
       assert.ok(lines.some(({ answer }) => answer !== undefined))
       const cookies = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
       t.after(() => rm(cookies, { recursive: true }))
-      const program = await startProgram(['--conditions=@koa-authenticators/source', join(folder, name)])
+      const program = await startProgram(
+        ['--conditions=@koa-authenticators/source', ...freePort, join(folder, name)],
+        { DATABASE: ':memory:' },
+      )
       t.after(() => program.stop())
       const host = new URL(program.url).host
 

@@ -4,14 +4,13 @@
 //   ASK='localhost:3000/invitations?email=grace@example.com'
 //   TOKEN=$(curl -sH 'Authorization: Bearer analytical-engine' -X POST $ASK | cut -d '"' -f 4)
 //   curl -H "Authorization: Bearer $TOKEN" -X POST localhost:3000/join   # Welcome, grace@example.com!
-//   curl -X POST localhost:3000/join                                     # You need to sign in
+//   curl -i -X POST localhost:3000/join                                  # 401 Unauthorized
 
 import { hash, randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import Koa from 'koa'
-import type { AuthContext, BearerAuthorization } from 'koa-authenticators'
-import { auth, BearerAuthenticator, guard } from 'koa-authenticators'
+import { type AuthContext, auth, BearerAuthenticator, guard } from 'koa-authenticators'
 import { type Claims, JWTKeys, JWTPayload } from 'koa-authenticators/jwt'
 
 class Invitation extends JWTPayload {
@@ -37,14 +36,7 @@ class User {
 
 const users = new Map([[hash('sha256', 'analytical-engine'), new User()]])
 
-class UserBearer extends BearerAuthenticator<User> {
-  readonly user = User
-
-  authenticate({ token }: BearerAuthorization, ctx: AuthContext) {
-    const user = users.get(hash('sha256', token))
-    if (user) ctx.auth.login(user)
-  }
-}
+const byToken = BearerAuthenticator.from(User, (token) => users.get(hash('sha256', token)))
 
 const keys = new JWTKeys({
   // With a random secret, the tokens end with the process.
@@ -54,7 +46,7 @@ const keys = new JWTKeys({
 })
 
 const router = new Router<object, AuthContext>()
-router.post('/invitations', new UserBearer().middleware(), guard(User), (ctx) => {
+router.post('/invitations', byToken, guard(User), (ctx) => {
   const [email, ...others] = new URLSearchParams(ctx.querystring).getAll('email')
   if (email === undefined || others.length > 0) return ctx.throw(400, 'Say in `email` who is invited.')
   ctx.body = { token: keys.sign(new Invitation(email)) }

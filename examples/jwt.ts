@@ -6,29 +6,21 @@
 //   curl -iH 'Authorization: Bearer wrong' -X POST localhost:3000/validateLoggedInUser    # 401 Unauthorized
 
 import { randomBytes } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import bcrypt from 'bcrypt'
 import Koa from 'koa'
-import type { AuthContext, BasicAuthorization } from 'koa-authenticators'
-import { auth, BasicAuthenticator, guard } from 'koa-authenticators'
+import { type AuthContext, auth, BasicAuthenticator, guard } from 'koa-authenticators'
 import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
 
 class User {
   id = '0190a6e5-7c9b-7e42-8d2f-5a1c3b9e7f60'
 }
 
-class UserPassword extends BasicAuthenticator<User> {
-  readonly user = User
-
-  async authenticate({ username, password }: BasicAuthorization, ctx: AuthContext) {
-    const isRight = await bcrypt.compare(
-      password,
-      '$2b$12$wF/IQZn3WhBxy6ew7Ia3geRWMugpo3hbd7ojvPOdir4VlCOHkSr6W',
-    )
-    if (username === 'ada' && isRight) ctx.auth.login(new User())
-  }
-}
+const passwordHash = '$2b$12$wF/IQZn3WhBxy6ew7Ia3geRWMugpo3hbd7ojvPOdir4VlCOHkSr6W'
+const byPassword = BasicAuthenticator.from(User, async ({ username, password }) => {
+  const isRight = await bcrypt.compare(password, passwordHash)
+  return username === 'ada' && isRight ? new User() : undefined
+})
 
 const keys = new JWTKeys({
   // With a random secret, the tokens end with the process.
@@ -38,7 +30,7 @@ const keys = new JWTKeys({
 })
 
 const router = new Router<object, AuthContext>()
-router.post('/login', new UserPassword().middleware(), guard(User), (ctx) => {
+router.post('/login', byPassword, guard(User), (ctx) => {
   ctx.body = { token: keys.sign(new SessionToken(ctx.auth.require(User).id)) }
 })
 router.post('/validateLoggedInUser', SessionToken.authenticator(keys), guard(SessionToken), (ctx) => {
@@ -48,7 +40,4 @@ router.post('/validateLoggedInUser', SessionToken.authenticator(keys), guard(Ses
 const app = new Koa()
 app.use(auth())
 app.use(router.routes())
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  const { port } = server.address() as AddressInfo
-  console.log(`http://localhost:${port}`)
-})
+app.listen(3000, () => console.log('http://localhost:3000'))

@@ -2,13 +2,13 @@
 //
 //   npm run example examples/mikro-orm.ts
 //   ADA='{"name":"Ada","email":"ada@example.com","password":"analytical","confirmPassword":"analytical"}'
-//   curl -H 'Content-Type: application/json' -d "$ADA" localhost:3000/users         # "email":"ada@example.com"
+//   curl -H 'Content-Type: application/json' -d "$ADA" localhost:3000/users   # "email":"ada@example.com"
 //   TOKEN=$(curl -su ada@example.com:analytical -X POST localhost:3000/login | cut -d '"' -f 8)
-//   curl -H "Authorization: Bearer $TOKEN" localhost:3000/me                        # "name":"Ada"
+//   curl -H "Authorization: Bearer $TOKEN" localhost:3000/me                  # "name":"Ada"
 //   FORM='username=ada@example.com&password=analytical'
-//   curl -c /tmp/cookies -d $FORM localhost:3000/login                              # "name":"Ada"
-//   curl -b /tmp/cookies localhost:3000/me                                          # "name":"Ada"
-//   curl localhost:3000/me                                                          # You need to sign in
+//   curl -c /tmp/cookies -d $FORM localhost:3000/login                        # "name":"Ada"
+//   curl -b /tmp/cookies localhost:3000/me                                    # "name":"Ada"
+//   curl -i localhost:3000/me                                                 # 401 Unauthorized
 
 import { hash, randomBytes, randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
@@ -95,15 +95,6 @@ const orm = await MikroORM.init({
 // A real application has migrations.
 await orm.schema.update()
 
-const app = new Koa()
-// The session is kept in the cookie, signed with a random key of the process; sessions.ts keeps it on the server.
-app.keys = [randomBytes(32).toString('base64url')]
-app.use(refuseCrossSite())
-app.use(session({ key: 'session', maxAge: month, httpOnly: true, sameSite: 'lax' }, app))
-app.use(bodyParser())
-app.use(databases(orm))
-app.use(auth())
-
 const router = new Router<object, AuthContext & { request: { body?: unknown } }>()
 
 router.post('/users', async (ctx) => {
@@ -116,7 +107,7 @@ router.post('/users', async (ctx) => {
     await em.flush()
   } catch (error) {
     if (error instanceof UniqueConstraintViolationException)
-      ctx.throw(409, 'This address has an account already.')
+      ctx.throw(409, 'There is already an account with this address.')
     throw error
   }
   ctx.status = 201
@@ -127,9 +118,9 @@ router.post('/users', async (ctx) => {
 function readForm(body: unknown): string | { name: string; email: string; password: string } {
   const { name, email, password, confirmPassword } = { ...(body as Record<string, unknown>) }
   if (!isText(name) || name.trim() === '') return 'The name is empty.'
-  if (!isText(email) || !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) return 'This is no e-mail address.'
+  if (!isText(email) || !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) return 'This is not an e-mail address.'
   if (!isText(password) || password.length < 8) return 'The password has fewer than 8 characters.'
-  // bcrypt takes no notice of any more.
+  // bcrypt ignores further bytes.
   if (Buffer.byteLength(password) > 72) return 'The password has more than 72 bytes.'
   if (password !== confirmPassword) return 'The passwords did not match.'
   return { name, email, password }
@@ -139,34 +130,41 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value.length <= 254 && !/[\p{Cc}\p{Cs}]/u.test(value)
 }
 
-const userSession = User.sessionAuthenticator({ remember: 'signed-in' })
+router.post('/login', User.authenticator(), User.credentialsAuthenticator(), guard(User), async (ctx) => {
+  const user = ctx.auth.require(User)
+  if (ctx.get('authorization') === '') {
+    ctx.body = user
+    return
+  }
+  const value = generateToken()
+  const expiresAt = new Date(Date.now() + month)
+  const em = entityManager(ctx)
+  const { id } = em.create(UserToken, { value: UserToken.stored(value), user, expiresAt })
+  await em.flush()
+  // The only response that contains the token.
+  ctx.body = { id, value, user: { id: user.id }, expiresAt }
+})
 
-router.post(
-  '/login',
-  userSession,
-  User.authenticator(),
-  User.credentialsAuthenticator(),
-  guard(User),
-  async (ctx) => {
-    const user = ctx.auth.require(User)
-    if (ctx.get('authorization') === '') {
-      ctx.body = user
-      return
-    }
-    const value = generateToken()
-    const expiresAt = new Date(Date.now() + month)
-    const em = entityManager(ctx)
-    const { id } = em.create(UserToken, { value: UserToken.stored(value), user, expiresAt })
-    await em.flush()
-    // The token itself is shown only once.
-    ctx.body = { id, value, user: { id: user.id }, expiresAt }
-  },
-)
-
-router.get('/me', userSession, UserToken.authenticator(), guard(User), (ctx) => {
+router.get('/me', UserToken.authenticator(), guard(User), (ctx) => {
   ctx.body = ctx.auth.require(User)
 })
 
+const app = new Koa()
+// The key that signs the session cookie. In production, read it from the environment.
+app.keys = [randomBytes(32).toString('base64url')]
+// First: rejects state-changing requests from other sites, such as a forged form, before anything reads them.
+app.use(refuseCrossSite())
+// Sets `ctx.session`. Before the session authenticator, and before every route that signs in or out.
+app.use(session({ key: 'session', maxAge: month, sameSite: 'lax' }, app))
+// Sets `ctx.request.body`. Before the authenticators, because a sign-in form is in the body.
+app.use(bodyParser())
+// Gives each request an entity manager. Only for models of MikroORM.
+app.use(databases(orm))
+// Sets `ctx.auth`. Before the first authenticator and guard.
+app.use(auth())
+// Restores the user of the session, for every page.
+app.use(User.sessionAuthenticator({ remember: 'signed-in' }))
+// Last: the other authenticators and the guards are part of the routes.
 app.use(router.routes())
 const server = app.listen(process.env.PORT ?? 3000, () => {
   const { port } = server.address() as AddressInfo

@@ -1,14 +1,15 @@
-// Sessions on the server: a bearer token starts a session, and its cookie authenticates the requests after it.
+// Sessions in a table: a bearer token starts a session, and its cookie authenticates the requests after it.
 //
 //   npm run example examples/sessions.ts
 //   curl -c /tmp/cookies -H 'Authorization: Bearer analytical-engine' localhost:3000/me   # Ada
 //   curl -b /tmp/cookies localhost:3000/me                                                # Ada
 //   curl -b /tmp/cookies -c /tmp/cookies -X POST localhost:3000/logout
-//   curl -b /tmp/cookies localhost:3000/me                                                # You need to sign in
+//   curl -i -b /tmp/cookies localhost:3000/me                                             # 401 Unauthorized
 
 import { hash, randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
+import Database from 'better-sqlite3'
 import Koa from 'koa'
 import type { AuthContext, BearerAuthorization, SessionAuthenticatable } from 'koa-authenticators'
 import { auth, BearerAuthenticator, guard, refuseCrossSite, SessionAuthenticator } from 'koa-authenticators'
@@ -46,10 +47,28 @@ class UserSession extends SessionAuthenticator<User> {
   }
 }
 
-// A real application has a database with expiry: this one loses the sessions at a restart, and never expires one.
-const sessions = new Map<string, unknown>()
-// A request that runs during a logout saves its session when it ends, which must not restore it.
-const ended = new Set<string>()
+// The methods must be async. A request that ends after a logout would save its session again, so the row of an ended session
+// stays, without data, until it expires.
+const db = new Database(process.env.DATABASE ?? ':memory:')
+db.exec('create table if not exists sessions (id text primary key, data text, expiresAt integer)')
+db.prepare('delete from sessions where expiresAt < ?').run(Date.now())
+const store = {
+  async get(id: string) {
+    const row = db
+      .prepare<[string], { data: string | null }>('select data from sessions where id = ?')
+      .get(id)
+    return row?.data ? JSON.parse(row.data) : undefined
+  },
+  async set(id: string, data: unknown, maxAge: number) {
+    db.prepare(
+      `insert into sessions values (?, ?, ?) on conflict (id) do update
+       set data = excluded.data, expiresAt = excluded.expiresAt where sessions.data is not null`,
+    ).run(id, JSON.stringify(data), Date.now() + maxAge)
+  },
+  async destroy(id: string) {
+    db.prepare('update sessions set data = null where id = ?').run(id)
+  },
+}
 
 const app = new Koa()
 // Another site cannot use the cookie of a session.
@@ -65,11 +84,7 @@ app.use(
       // The cookie holds 256 random bits, which need no signature and no `app.keys`.
       signed: false,
       genid: () => randomBytes(32).toString('base64url'),
-      store: {
-        get: async (id) => sessions.get(id),
-        set: async (id, data) => void (ended.has(id) || sessions.set(id, data)),
-        destroy: async (id) => void (ended.add(id) && sessions.delete(id)),
-      },
+      store,
     },
     app,
   ),

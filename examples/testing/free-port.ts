@@ -1,6 +1,6 @@
 import { type AddressInfo, Server } from 'node:net'
 
-// Loaded before the README's program, which listens on 3000 and says nothing: it gets a free port, and the test its URL.
+// Loaded before a program that listens on 3000: it gets a free port, and prints its URL for the test.
 const { listen } = Server.prototype
 
 Object.assign(Server.prototype, {

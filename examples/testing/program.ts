@@ -11,7 +11,7 @@ export interface Program {
   stop(): Promise<{ readonly output: string; readonly errors: string }>
 }
 
-/** Makes the README's program, which listens on 3000, listen on a free port. */
+/** Makes a program that listens on 3000 listen on a free port. */
 export const freePort = ['--import', join(import.meta.dirname, 'free-port.ts')]
 
 /** Starts a program and waits until it has printed its URL. It sees no environment but the one given. */

@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { bearer } from '../../examples/testing/headers.ts'
 import { freePort, startProgram } from '../../examples/testing/program.ts'
+import { Browser } from './testing/browser.ts'
 
 const run = promisify(execFile)
 const repository = join(import.meta.dirname, '../..')
@@ -31,6 +32,9 @@ describe('the package as npm installs it', () => {
       withFileTypes: true,
     })
     files = entries.filter((each) => each.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+    // The packages of website.ts, without another download.
+    for (const name of ['bcrypt', 'better-sqlite3', 'koa-bodyparser', 'koa-session'])
+      await symlink(join(repository, 'node_modules', name), join(folder, 'node_modules', name))
     complaints = await compileExamples(folder)
   })
   after(() => rm(folder, { recursive: true }))
@@ -80,6 +84,17 @@ describe('the package as npm installs it', () => {
     }
   })
 
+  test("runs the website of the package's README", async (t) => {
+    const website = join(folder, 'compiled/website.js')
+    const program = await startProgram([...freePort, website], { DATABASE: ':memory:' })
+    t.after(() => program.stop())
+    const browser = new Browser(program.url)
+
+    assert.equal((await browser.get('/')).headers.get('location'), '/login')
+    await browser.post('/login', { email: 'ada@example.org', password: 'analytical-engine' })
+    assert.match(await (await browser.get('/')).text(), /Hello, ada@example\.org!/)
+  })
+
   test("compiles the README's program and every example, and not a misspelt `ctx.atuh`", () => {
     assert.match(
       complaints,
@@ -114,7 +129,6 @@ async function compileExamples(folder: string): Promise<string> {
   const paths = {
     '@mikro-orm/core': typesOf('@mikro-orm/core/index.d.ts'),
     '@mikro-orm/sqlite': typesOf('@mikro-orm/sqlite/index.d.ts'),
-    'koa-session': typesOf('koa-session/dist/esm/index.d.ts'),
   }
   const options = {
     paths,

@@ -47,6 +47,7 @@ export abstract class JWTPayload {
 
 /** The payload of a signed token that identifies a user by UUID for 15 minutes. */
 export class SessionToken extends JWTPayload {
+  /** 15 minutes, in seconds. */
   static readonly lifetime = 900
 
   /** The identifier of the user, a UUID. */
@@ -57,6 +58,7 @@ export class SessionToken extends JWTPayload {
     this.userId = userId
   }
 
+  /** Returns `undefined` unless `userId` is a UUID (RFC 9562 §4). */
   static parse({ userId }: Claims, expiration: Date): SessionToken | undefined {
     return isUUID(userId) ? new SessionToken(userId.toLowerCase(), expiration) : undefined
   }

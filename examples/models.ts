@@ -1,3 +1,11 @@
+// Models of MikroORM: a user with a password, and tokens of which the table keeps a digest.
+//
+//   npm run example examples/models.ts
+//   TOKEN=$(curl -su ada@example.org:analytical-engine -X POST localhost:3000/login | cut -d '"' -f 4)
+//   curl -H "Authorization: Bearer $TOKEN" localhost:3000/me                          # "email":"ada@example.org"
+//   curl -i -H "Authorization: Bearer $TOKEN" -X DELETE localhost:3000/token          # 204 No Content
+//   curl -i -H "Authorization: Bearer $TOKEN" localhost:3000/me                       # 401 Unauthorized
+
 import { hash, randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import { defineEntity, MikroORM, p } from '@mikro-orm/sqlite'
@@ -45,7 +53,7 @@ class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value
     return this.expiresAt.getTime() > Date.now()
   }
 
-  // The table keeps a digest, so that nobody can sign in with what a stolen database holds.
+  // The table holds digests, so that nobody can sign in with a stolen copy of it.
   static override stored(token: string) {
     return hash('sha256', token)
   }
@@ -53,7 +61,7 @@ class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value
 UserTokenSchema.setClass(UserToken)
 
 const orm = await MikroORM.init({ dbName: ':memory:', entities: [User, UserToken] })
-// Migrations and a sign-up, in earnest.
+// A real application has migrations and a sign-up form.
 await orm.schema.update()
 const passwordHash = await bcrypt.hash('analytical-engine', 12)
 await orm.em.fork().insert(User, { id: randomUUID(), email: 'ada@example.org', passwordHash })
@@ -66,7 +74,7 @@ router.post('/login', User.authenticator(), guard(User), async (ctx) => {
   const expiresAt = new Date(Date.now() + 30 * 24 * 60 * 60 * 1000)
   em.create(UserToken, { value: UserToken.stored(token), user: ctx.auth.require(User), expiresAt })
   await em.flush()
-  // The only time that the token itself is shown.
+  // The only response that contains the token.
   ctx.body = { token, expiresAt }
 })
 
@@ -83,4 +91,4 @@ const app = new Koa()
 app.use(databases(orm))
 app.use(auth())
 app.use(router.routes())
-app.listen(3000)
+app.listen(3000, () => console.log('http://localhost:3000'))

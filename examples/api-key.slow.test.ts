@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { bearer } from './testing/headers.ts'
+import { example } from './testing/program.ts'
+
+describe('examples/api-key.ts', () => {
+  const program = example('api-key.ts')
+  const getMe = (headers = {}) => fetch(`${program.url}/me`, { headers })
+
+  test('accepts its key', async () => {
+    const response = await getMe({ 'x-api-key': 'analytical-engine' })
+
+    assert.equal(response.status, 200)
+    assert.equal(await response.text(), 'Ada')
+  })
+
+  test('rejects another key, an empty one, another header and none with 401', async () => {
+    for (const headers of [
+      { 'x-api-key': 'difference-engine' },
+      { 'x-api-key': '' },
+      bearer('analytical-engine'),
+      {},
+    ]) {
+      const response = await getMe(headers)
+
+      assert.equal(response.status, 401)
+      assert.equal(response.headers.get('www-authenticate'), null)
+    }
+  })
+})

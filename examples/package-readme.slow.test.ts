@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { stripTypeScriptTypes } from 'node:module'
+import { describe, test } from 'node:test'
+import { blocksOf, programOf, readme, sectionOf } from './testing/package-readme.ts'
+
+const folder = import.meta.dirname
+const names = (await readdir(folder)).filter((name) => /^[\w-]+\.ts$/.test(name))
+const examples = await Promise.all(names.map((name) => readFile(`${folder}/${name}`, 'utf8')))
+
+describe('the README of the package', () => {
+  for (const name of ['website.ts', 'api.ts', 'models.ts', 'jwt.ts'])
+    test(`shows ${name}, byte for byte`, async () => {
+      assert.ok(blocksOf().includes(await programOf(name)))
+    })
+
+  test('shows only programs of examples, and excerpts of them', () => {
+    // website.slow.test.ts runs the route for signing up. The databases are not installed here.
+    const others = [sectionOf('### Sign up'), sectionOf('## With any database')].flatMap(blocksOf)
+    const excerpts = blocksOf().filter((block) => !others.includes(block))
+    assert.ok(excerpts.length > 10)
+
+    for (const excerpt of excerpts) {
+      const code = excerpt.replace(/^(import [^\n]+\n)+\n/, '')
+      assert.ok(
+        examples.some((example) => example.includes(code)),
+        `no example contains\n${excerpt}`,
+      )
+    }
+  })
+
+  test('has two functions for each database, in valid TypeScript', () => {
+    const databases = blocksOf(sectionOf('## With any database'))
+    assert.equal(databases.length, 5)
+
+    for (const lines of databases) {
+      stripTypeScriptTypes(lines)
+      assert.match(lines, /^const rowByEmail = .*^const rowByID = /ms)
+    }
+  })
+
+  test('shows only curl lines that an example has at its top', () => {
+    const lines = [...readme.matchAll(/^ {4}((?:curl|FORM=|TOKEN=).+)$/gm)].map(([, line = '']) => line)
+    assert.ok(lines.length > 6)
+
+    for (const line of lines)
+      assert.ok(
+        examples.some((example) => example.includes(`\n//   ${line}`)),
+        line,
+      )
+  })
+
+  test('links to its own headings and to absolute URLs only', () => {
+    const headings = [...readme.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading))
+
+    for (const [, target = ''] of readme.matchAll(/\]\(([^)]+)\)/g))
+      assert.ok(target.startsWith('https://') || headings.includes(target), target)
+  })
+
+  test('links to files of the repository that exist', async () => {
+    const prefix = 'https://github.com/koa-authenticators/koa-authenticators/blob/main/'
+    const links = readme.split(`(${prefix}`).slice(1)
+    assert.ok(links.length > 10)
+
+    for (const link of links) await readFile(`${folder}/../${link.split(')')[0]}`)
+  })
+})
+
+/** The anchor of a heading, as GitHub and npm make it. */
+function anchorOf(heading: string): string {
+  return `#${heading
+    .toLowerCase()
+    .replace(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-')}`
+}

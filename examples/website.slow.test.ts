@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { Browser } from '../src/auth/testing/browser.ts'
+import { blocksOf, programOf, sectionOf } from './testing/package-readme.ts'
+import { example, freePort, startProgram } from './testing/program.ts'
+
+const right = { email: 'ada@example.org', password: 'analytical-engine' }
+
+function assertLeadsTo(response: Response, location: string) {
+  assert.ok(response.status === 302 || response.status === 303)
+  assert.equal(response.headers.get('location'), location)
+}
+
+describe('examples/website.ts', () => {
+  const program = example('website.ts', { args: freePort, environment: { DATABASE: ':memory:' } })
+
+  test('signs in with the form, shows the account, and signs out', async () => {
+    const browser = new Browser(program.url)
+    assertLeadsTo(await browser.get('/'), '/login')
+    assert.match(await (await browser.get('/login')).text(), /<form method="post">/)
+
+    assertLeadsTo(await browser.post('/login', right), '/')
+    const account = await browser.get('/')
+    assert.equal(account.status, 200)
+    assert.match(await account.text(), /Hello, ada@example\.org!/)
+
+    const { cookie } = browser
+    assertLeadsTo(await browser.post('/logout'), '/login')
+    assert.equal(browser.cookie, '')
+    browser.cookie = cookie
+    assertLeadsTo(await browser.get('/'), '/login')
+  })
+
+  test('shows the form again with an error for wrong credentials, and starts no session', async () => {
+    for (const form of [
+      { ...right, password: 'wrong' },
+      { ...right, email: 'eve@example.org' },
+      {},
+    ] as Record<string, string>[]) {
+      const browser = new Browser(program.url)
+      const response = await browser.post('/login', form)
+
+      assert.equal(response.status, 401)
+      assert.match(await response.text(), /<form.*The address or the password is wrong/)
+      assert.equal(browser.cookie, '')
+      assertLeadsTo(await browser.get('/'), '/login')
+    }
+  })
+
+  test('rejects a form from another site with 403', async () => {
+    const browser = new Browser(program.url)
+
+    assert.equal((await browser.post('/login', right, { 'sec-fetch-site': 'cross-site' })).status, 403)
+    assert.equal(browser.cookie, '')
+  })
+
+  test('sends a cookie that scripts and other sites cannot use', async () => {
+    const response = await new Browser(program.url).post('/login', right)
+
+    assert.match(response.headers.getSetCookie().join(), /^koa\.sess=[\w-]{36};.*; samesite=lax; httponly$/)
+  })
+})
+
+describe('examples/website.ts with the lines of the README', () => {
+  test('signs up, starts a session, and rejects wrong fields', async (t) => {
+    const [route = ''] = blocksOf(sectionOf('### Sign up'))
+    const program = await programOf('website.ts')
+    const url = await run(t, program.replace('const app = new Koa()', `${route}\n$&`), ':memory:')
+    const browser = new Browser(url)
+    const user = { email: '<b>@example.org', password: 'difference-engine' }
+
+    assertLeadsTo(await browser.post('/users', user), '/')
+    assert.match(await (await browser.get('/')).text(), /Hello, &#60;b&#62;@example\.org!/)
+    assertLeadsTo(await new Browser(url).post('/login', user), '/')
+    for (const [fields, status] of [
+      [{}, 409],
+      [{ email: 'example.org' }, 400],
+      [{ email: 'eve@example.org', password: 'seven77' }, 400],
+      [{ email: 'eve@example.org', password: 'a'.repeat(73) }, 400],
+    ] as const) {
+      const stranger = new Browser(url)
+      assert.equal((await stranger.post('/users', { ...user, ...fields })).status, status)
+      assert.equal(stranger.cookie, '')
+    }
+  })
+
+  test('keeps sessions in a table over a restart, but not after a logout', async (t) => {
+    const [store = ''] = blocksOf(sectionOf('## Sessions'))
+    const program = await programOf('website.ts')
+    const inTable = program.replace(/^const sessions = [\s\S]*?\n}\n/m, () => store)
+    const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const start = () => run(t, inTable, join(folder, 'website.sqlite'))
+    const browser = new Browser(await start())
+    assertLeadsTo(await browser.post('/login', right), '/')
+
+    const second = new Browser(await start())
+    second.cookie = browser.cookie
+    assert.equal((await second.get('/')).status, 200)
+    await second.post('/logout')
+
+    assertLeadsTo(await browser.get('/'), '/login')
+  })
+})
+
+/** Runs a program until the end of the test, and returns its URL. */
+async function run(t: TestContext, source: string, database: string): Promise<string> {
+  const options = ['--conditions=@koa-authenticators/source', ...freePort]
+  const { url, stop } = await startProgram([...options, '--input-type=module-typescript', '--eval', source], {
+    DATABASE: database,
+  })
+  t.after(stop)
+  return url
+}
