@@ -223,14 +223,14 @@ describe('ctx.auth', () => {
       }
     }
     class Admin {}
-    const everybodyIsHere = Promise.withResolvers<void>()
-    let here = 0
+    const allArrived = Promise.withResolvers<void>()
+    let arrived = 0
     class ByName extends BasicAuthenticator<User> {
       readonly user = User
       override async authenticate({ username }: { username: string }, ctx: AuthContext) {
-        here += 1
-        if (here === 200) everybodyIsHere.resolve()
-        await everybodyIsHere.promise
+        arrived += 1
+        if (arrived === 200) allArrived.resolve()
+        await allArrived.promise
         if (username.startsWith('admin')) ctx.auth.login(new Admin())
         else ctx.auth.login(new User(username))
       }
@@ -479,7 +479,7 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     const app = new Koa<object, AuthContext>()
     app.use(auth())
     app.use((ctx, next) => {
-      ctx.auth.fail(new Error('the session store is gone'))
+      ctx.auth.fail(new Error('the session store is down'))
       ctx.auth.fail(new Error('and more follows from that'))
       return next()
     })
@@ -494,7 +494,7 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     const { url, errors } = await serve(t, app)
 
     assert.equal((await fetch(url)).status, 503)
-    assert.equal(String(errors[0]?.cause), 'Error: the session store is gone')
+    assert.equal(String(errors[0]?.cause), 'Error: the session store is down')
   })
 
   test('passes on an answer of the authenticator, as it is, on a public page too', async (t) => {

@@ -26,10 +26,10 @@ describe('AuthError', () => {
     assert.doesNotMatch(message, /userOf/)
 
     const gone = Object.assign(new Error("select * from users where email = 'ada@example.org'"), {
-      name: 'Gone',
+      name: 'DriverException',
     })
-    assert.match(new Undecided(gone).stack ?? '', /because of Gone$/)
-    assert.doesNotMatch(new Undecided(gone).stack ?? '', /ada@/)
+    assert.match(new Undecided(cause).stack ?? '', /because of DriverException$/)
+    assert.doesNotMatch(new Undecided(cause).stack ?? '', /ada@/)
   })
 
   test('carries the headers that belong to its status', () => {

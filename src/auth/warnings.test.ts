@@ -104,11 +104,11 @@ describe('a route without a guard', () => {
 
   test('is none where only the session of the whole application was restored, and is one where the route restored it', async (t) => {
     const seen = warnings(t)
-    class Remembered {
+    class SessionUser {
       readonly sessionID = '1'
     }
-    class FromSession extends SessionAuthenticator<Remembered> {
-      readonly user = Remembered
+    class FromSession extends SessionAuthenticator<SessionUser> {
+      readonly user = SessionUser
       override authenticate() {}
     }
     const app = new Koa<object, AuthContext>()

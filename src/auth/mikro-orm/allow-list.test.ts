@@ -35,7 +35,7 @@ const rows = [
   { id: 'two', value: 'value', tenant: 'b' },
 ]
 
-/** Looks up a token in an application with these options, after each step. */
+/** An application with these options, and a function that looks up a token. */
 async function lookUps(t: Parameters<typeof openORMWith>[0], options: Partial<Options> = {}) {
   const Token = models()
   const { orm } = await openORMWith(t, { entities: [Token], ...options } as Options)
@@ -49,8 +49,8 @@ async function lookUps(t: Parameters<typeof openORMWith>[0], options: Partial<Op
   return { orm, Token, find }
 }
 
-describe('LookUp, of a configuration that can change queries or entities', () => {
-  it('calls `findOne` of an entity manager of the application for each request', async (t) => {
+describe('LookUp with a configuration that can change queries or entities', () => {
+  it("calls `findOne` of the application's entity manager for each request", async (t) => {
     let tenant = 'a'
     class TenantManager extends SqlEntityManager {
       override findOne = ((model: never, where: object, options: never) =>
@@ -62,7 +62,7 @@ describe('LookUp, of a configuration that can change queries or entities', () =>
     assert.equal((await find()).found?.id, 'two')
   })
 
-  it('uses a hydrator of the application', async (t) => {
+  it("uses the application's hydrator", async (t) => {
     class Reader extends ObjectHydrator {
       override hydrate = ((...[entity, meta, data, ...rest]: Parameters<ObjectHydrator['hydrate']>) => {
         const changed = { ...data, tenant: entity.constructor.name }
@@ -73,7 +73,7 @@ describe('LookUp, of a configuration that can change queries or entities', () =>
     assert.equal((await find()).found?.tenant, 'Token')
   })
 
-  it('calls the driver and the connection of the application', async (t) => {
+  it("calls the application's driver and connection", async (t) => {
     class Driver extends SqliteDriver {
       override find = (async (...query: Parameters<SqliteDriver['find']>) => {
         const found = (await SqliteDriver.prototype.find.apply(this, query)) as { tenant: string }[]
@@ -95,7 +95,7 @@ describe('LookUp, of a configuration that can change queries or entities', () =>
     assert.equal((await connected.find()).found?.tenant, 'of the connection')
   })
 
-  it('notices an option that is set later', async (t) => {
+  it('detects an option that is set later', async (t) => {
     const { orm, find } = await lookUps(t)
     assert.equal((await find()).isPrepared, true)
     orm.config.set('onQuery', (sql) =>

@@ -19,7 +19,7 @@ function users() {
 }
 
 describe('databases', () => {
-  test('gives a request one entity manager, and the next request another', async (t) => {
+  test('creates one entity manager for each request', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const seen: EntityManager[] = []
@@ -40,7 +40,7 @@ describe('databases', () => {
     assert.equal(seen.includes(orm.em), false)
   })
 
-  test('gives handlers the very entity that an authenticator logged in', async (t) => {
+  test('manages the entity object that an authenticator logged in', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     await orm.em.fork().insert(User, { id: 1, name: 'Ada' })
@@ -92,7 +92,7 @@ describe('databases', () => {
     assert.equal(forks, 1)
   })
 
-  test('holds several databases by name, and the default one where none is named', async (t) => {
+  test('provides several databases by name, and the default database without a name', async (t) => {
     const User = users()
     const main = await openORM(t, User)
     const archive = await openORM(t, User)
@@ -110,7 +110,7 @@ describe('databases', () => {
     assert.deepEqual(await (await fetch(url)).json(), ['Ada', 'Ada, long ago'])
   })
 
-  test('names the line to write for a database that is not there', async (t) => {
+  test('reports a missing database with the line to add', async (t) => {
     const { orm } = await openORM(t, users())
     const app = new Koa()
     app.use(databases(orm))
@@ -128,7 +128,7 @@ describe('databases', () => {
 })
 
 describe('entityManager', () => {
-  test('names the line to write where no databases are mounted', async (t) => {
+  test('reports missing databases() with the line to add', async (t) => {
     const app = new Koa()
     app.use((ctx) => {
       entityManager(ctx)

@@ -1,8 +1,8 @@
 import { type EntityProperty, Reference, Utils, wrap } from '@mikro-orm/core'
 
 /**
- * Whether the owner exists and passes the filters of its class and of the relation. Queries only a polymorphic one,
- * because MikroORM joins it without filters. `em.findOne` has applied them to any other relation.
+ * Whether the owner exists and passes the filters of its class and of the relation. Queries only a polymorphic
+ * relation, because MikroORM joins it without filters. `em.findOne` has applied the filters of other relations.
  */
 export async function hasVisibleOwner(token: object, relation: string): Promise<boolean> {
   const { __meta: meta, __em: em } = wrap(token, true)

@@ -11,7 +11,7 @@ const second = 1_000
 const minute = 60_000
 const now = Date.UTC(2030, 0, 1)
 
-/** That many tokens, and the times of their last use. */
+/** A number of tokens, and the times of their last use. */
 async function usesOf(t: TestContext, amount: number) {
   const TokenSchema = defineEntity({
     name: 'Token',
@@ -37,7 +37,7 @@ function run(orm: MikroORM, sql: string): Promise<unknown> {
 }
 
 describe('LastUses', () => {
-  test('writes the uses of one second with one statement for 500 rows', async (t) => {
+  test('writes the uses of one second in batches of 500 rows', async (t) => {
     const { uses, tokens, used, updates } = await usesOf(t, 501)
     for (const token of await tokens()) uses.note(token, now)
     assert.equal(updates(), 0)
@@ -48,7 +48,7 @@ describe('LastUses', () => {
     assert.equal(updates(), 2)
   })
 
-  test('writes by itself, a second later', async (t) => {
+  test('writes automatically after a second', async (t) => {
     const { uses, tokens, used } = await usesOf(t, 1)
     const start = Date.now()
     for (const token of await tokens()) uses.note(token)
@@ -59,7 +59,7 @@ describe('LastUses', () => {
     assert.ok(Date.now() >= start + 0.9 * second)
   })
 
-  test('notes an entity at most once a minute, by its property and by its note', async (t) => {
+  test('notes a use at most once a minute, whether or not the last one is written', async (t) => {
     const { uses, tokens, used, updates } = await usesOf(t, 1)
     const note = async (time: number) => {
       for (const token of await tokens()) uses.note(token, time)
@@ -76,7 +76,7 @@ describe('LastUses', () => {
     assert.deepEqual([await used(), updates()], [[now + minute], 2])
   })
 
-  test("returns the later of the entity's own time and its note", async (t) => {
+  test("returns the later time of the entity's property and its note", async (t) => {
     const { uses, tokens } = await usesOf(t, 1)
     const [token = assert.fail()] = await tokens()
     assert.equal(uses.of(token), undefined)
@@ -86,7 +86,7 @@ describe('LastUses', () => {
     assert.equal(uses.of(token)?.getTime(), now + 1)
   })
 
-  test('overwrites no later time, writes once where another process has just noted the same, and brings nothing back', async (t) => {
+  test('does not overwrite a later time, repeat a write of another process, or insert a deleted row', async (t) => {
     const { orm, Token, uses, tokens, used } = await usesOf(t, 4)
     const all = await tokens()
     for (const token of all) uses.note(token, now)
@@ -100,18 +100,18 @@ describe('LastUses', () => {
     assert.deepEqual(await used(), [now + minute, now - 20, now])
   })
 
-  test('keeps failed notes with their own seconds, reports the failure once, and retries', async (t) => {
+  test('keeps the times of failed writes, reports the failure once, and retries', async (t) => {
     const { orm, uses, errors, tokens, used } = await usesOf(t, 3)
     const [one = assert.fail(), two = assert.fail(), three = assert.fail()] = await tokens()
     await run(orm, "create trigger broken before update on token begin select raise(abort, 'no'); end")
     uses.note(one, now)
     await uses.write()
-    assert.equal(errors.length, 0, 'once may be a collision')
+    assert.equal(errors.length, 0, 'one failure may be a lock conflict')
     uses.note(two, now + 30 * minute)
     for (let time = 0; time < 3; time += 1) await uses.write()
     assert.equal(errors.length, 1)
     assert.equal(uses.of(one)?.getTime(), now)
-    // A use of the same second is written with it, at the earlier time.
+    // A use of the same second joins its batch and gets the earlier time.
     uses.note(three, now + 30 * minute + 10)
     await run(orm, 'drop trigger broken')
     await uses.write()
@@ -126,7 +126,7 @@ describe('LastUses', () => {
     assert.equal(errors.length, 1)
   })
 
-  test('writes the others where one of them cannot be written', async (t) => {
+  test('writes the other rows if one row cannot be written', async (t) => {
     const { orm, uses, tokens, used } = await usesOf(t, 2)
     await run(
       orm,
@@ -173,7 +173,7 @@ describe('LastUses', () => {
     assert.equal(uses.of(token)?.getTime(), now)
   })
 
-  test('refuses a model that has not one primary key', async (t) => {
+  test('rejects a model without exactly one primary key', async (t) => {
     const PairSchema = defineEntity({
       name: 'Pair',
       properties: { one: p.integer().primary(), other: p.integer().primary(), usedAt: p.datetime() },
@@ -184,13 +184,13 @@ describe('LastUses', () => {
     assert.throws(() => new LastUses(orm, Pair, 'usedAt', { onError: () => {} }), Misuse)
   })
 
-  test('refuses a property that is no column', async (t) => {
+  test('rejects a property without a column', async (t) => {
     const { orm, Token } = await usesOf(t, 0)
     // Plain JavaScript could pass this.
     assert.throws(() => new LastUses(orm, Token, 'misspelt' as 'usedAt', { onError: () => {} }), Misuse)
   })
 
-  test('writes where MikroORM was given a dialect of its own', async (t) => {
+  test('writes with a custom dialect of MikroORM', async (t) => {
     const TokenSchema = defineEntity({
       name: 'Token',
       properties: { id: p.integer().primary(), usedAt: p.datetime().nullable() },

@@ -12,13 +12,13 @@ import { FindOneQuery } from './find-one-query.ts'
 import { KeyLookUp } from './key-look-up.ts'
 import { LookUp } from './look-up.ts'
 
-/** Stored with its letters in reverse. */
+/** A string that is stored in reverse. */
 class Backwards extends Type<string, string> {
   override convertToDatabaseValue = (value: string) => [...value].reverse().join('')
   override convertToJSValue = (value: string) => [...value].reverse().join('')
 }
 
-/** A user type with a column of every usual type, and its token type. */
+/** A user model with a column of every common type, and its token model. */
 function models() {
   const UserSchema = defineEntity({
     name: 'User',
@@ -66,15 +66,15 @@ async function open(t: TestContext) {
   const tokens = new LookUp({ model: Token, property: 'value', relation: 'user' })
   const users = new KeyLookUp(User)
   const ctx = requestTo(orm)
-  // The statements of a request after the preparation.
+  // The first look-ups prepare the statements.
   await tokens.find(ctx, 'value')
   await users.find(ctx, ada.id)
   statements.splice(0)
   return { orm, statements, User, Token, tokens, users }
 }
 
-/** Whether the statement is one of MikroORM's query builder. */
-const isUsual = (statement: string) => /^select `[a-z]0`/.test(statement) && !/ = \? /.test(statement)
+/** Whether MikroORM's query builder created the statement. */
+const isOfQueryBuilder = (statement: string) => /^select `[a-z]0`/.test(statement) && !/ = \? /.test(statement)
 
 describe('LookUp', () => {
   test('finds the same values as MikroORM with one statement', async (t) => {
@@ -82,7 +82,7 @@ describe('LookUp', () => {
     const found = await tokens.find(requestTo(orm), 'value')
     const user = await users.find(requestTo(orm), ada.id)
     assert.equal(statements.length, 2)
-    assert.equal(statements.some(isUsual), false)
+    assert.equal(statements.some(isOfQueryBuilder), false)
 
     const em = orm.em.fork()
     const usual = await em.findOneOrFail(Token, { value: 'value' }, { populate: ['user'] })
@@ -129,7 +129,7 @@ describe('LookUp', () => {
     }
   })
 
-  test('gives each request its own bytes, and saves changes of them', async (t) => {
+  test('returns separate byte arrays to each request, and saves changes of them', async (t) => {
     const Schema = defineEntity({
       name: 'Keyed',
       properties: { id: p.string().primary(), buffer: p.blob(), array: p.uint8array() },
@@ -174,7 +174,7 @@ describe('LookUp', () => {
     const ctx = requestTo(orm)
     const found = (await tokens.find(ctx, 'value')) ?? assert.fail()
     assert.equal(await users.find(ctx, ada.id), found.user)
-    assert.equal(await users.find(ctx, token.id), undefined, 'another key, or another model')
+    assert.equal(await users.find(ctx, token.id), undefined, 'a user by the key of a token')
     assert.equal(statements.length, 2)
     await entityManager(ctx).nativeUpdate(found.user.constructor as never, ada.id, {
       name: 'Ada King',
@@ -183,7 +183,7 @@ describe('LookUp', () => {
     assert.equal((await users.find(ctx, ada.id))?.name, 'Ada King')
     const other = requestTo(orm)
     await users.find(other, ada.id)
-    assert.ok(statements.length > 3, 'another request asks for itself')
+    assert.ok(statements.length > 3, 'another request queries again')
   })
 
   test('lets the entity manager save changes from before and after its fork', async (t) => {
@@ -225,13 +225,13 @@ describe('LookUp', () => {
     }
   })
 
-  test('leaves it to the entity manager of the request once that is in use, so that there is one entity and not two', async (t) => {
+  test('uses the entity manager after a handler has requested it, so that a row has one entity', async (t) => {
     const { orm, statements, User, users } = await open(t)
     const ctx = requestTo(orm)
     const user = await entityManager(ctx).findOneOrFail(User, ada.id)
     statements.splice(0)
     assert.equal(await users.find(ctx, ada.id), user)
-    // Its filters exclude the row now, or did when it was found without them.
+    // The entity manager may hold an entity that its filters exclude.
     assert.equal(statements.length, 1)
     assert.match(statements[0] ?? '', /^select count\(\*\) .*`left_at` is null/)
   })
@@ -253,7 +253,7 @@ describe('LookUp', () => {
     for (let i = 0; i < 2; i += 1) {
       statements.splice(0)
       assert.equal((await tokens.find(requestTo(orm), 'value'))?.user.name, 'Ada')
-      assert.equal(statements.some(isUsual), false)
+      assert.equal(statements.some(isOfQueryBuilder), false)
     }
   })
 
@@ -276,10 +276,10 @@ describe('LookUp', () => {
     const prototype = Object.getPrototypeOf(client.prepare('select 1')) as { get(): unknown }
     const get = t.mock.method(prototype, 'get')
     for (let i = 0; i < 5; i += 1) assert.equal((await users.find(requestTo(orm), ada.id))?.name, 'Ada')
-    assert.equal(get.mock.callCount(), 0, 'left to MikroORM')
+    assert.equal(get.mock.callCount(), 0, 'MikroORM runs the query')
   })
 
-  test('takes a text or a number, and nothing that would be a query', async (t) => {
+  test('accepts only a string or a number, because an object would be a query', async (t) => {
     const { orm, User, users } = await open(t)
     const byName = new LookUp({ model: User, property: 'name' })
     for (const wrong of [{}, { $ne: '' }, [ada.id], null, undefined, true] as never[]) {
@@ -297,7 +297,7 @@ describe('LookUp', () => {
       await em.nativeUpdate(User, ada.id, { name: 'Nobody' })
       found = users.find(requestTo(orm), ada.id)
       await new Promise(setImmediate)
-      throw new Error('taken back')
+      throw new Error('rollback')
     })
     await assert.rejects(taken, /taken back/)
     assert.equal((await found)?.name, 'Augusta')
@@ -316,7 +316,7 @@ describe('LookUp', () => {
     assert.equal(await find(), 'Ada')
     const stream = orm.em.fork().stream(User)
     await stream.next()
-    // Another process would do the same.
+    // Simulates another process.
     const other = new Database(options.dbName)
     other.exec('delete from user')
     other.close()
@@ -327,10 +327,10 @@ describe('LookUp', () => {
     await orm.em.fork().insert(User, ada)
     statements.splice(0)
     assert.equal(await find(), 'Ada')
-    assert.ok(!statements.some(isUsual), 'The statement is as good as ever.')
+    assert.ok(!statements.some(isOfQueryBuilder), 'The prepared statement is still used.')
   })
 
-  test('works again when the connection has been opened anew', async (t) => {
+  test('recovers after a reconnect', async (t) => {
     const { orm, users } = await open(t)
     const client = await orm.em.getConnection().getNativeClient()
     const other = await openORM(t, ...Object.values(models()))
@@ -340,7 +340,7 @@ describe('LookUp', () => {
     assert.equal(await users.find(requestTo(orm), ada.id), undefined)
   })
 
-  test('prepares one statement for all who come at once, and one again when that is good for nothing any more', async (t) => {
+  test('prepares one statement for concurrent requests, and prepares it again when it becomes invalid', async (t) => {
     const { orm, User } = await open(t)
     const users = new LookUp({ model: User, property: 'name' })
     const ask = async () => {
@@ -362,12 +362,12 @@ describe('LookUp', () => {
     assert.equal((await ask()).length, 0)
   })
 
-  test('prepares no statement while the connection is not readable', async (t) => {
+  test('prepares no statement while the connection cannot be read', async (t) => {
     const { orm, User } = await open(t)
     const users = new LookUp({ model: User, property: 'name' })
     const connection: { assertReadable?(): void } & object = orm.em.getConnection()
     connection.assertReadable = () => {
-      throw new Error('The file is gone.')
+      throw new Error('The file was deleted.')
     }
     const prepare = t.mock.method(FindOneQuery, 'record')
     for (let i = 0; i < 5; i += 1) assert.equal((await users.find(requestTo(orm), 'Ada'))?.id, ada.id)
@@ -377,7 +377,7 @@ describe('LookUp', () => {
     assert.equal(prepare.mock.callCount(), 1)
   })
 
-  test('finds no entity by a text with a NUL', async (t) => {
+  test('finds no entity by a string with a NUL', async (t) => {
     const { orm, User } = await open(t)
     const users = new LookUp({ model: User, property: 'name' })
     const request = requestTo(orm)
@@ -399,7 +399,7 @@ describe('LookUp', () => {
   })
 })
 
-/** Entities with more than columns, each with the properties that a look-up has to load. */
+/** Entities that are not plain tables, and the properties that a look-up must load. */
 const special = {
   'a filter that asks': () => {
     const Schema = defineEntity({
@@ -475,7 +475,7 @@ const special = {
   },
 }
 
-describe('LookUp, of a model that is more than columns', () => {
+describe('LookUp for a model that is not a plain table', () => {
   for (const [what, make] of Object.entries(special)) {
     test(`uses em.findOne: ${what}`, async (t) => {
       const { Special, rows } = make()
@@ -487,13 +487,13 @@ describe('LookUp, of a model that is more than columns', () => {
       statements.splice(0)
       const found = (await users.find(requestTo(orm), 'one')) ?? assert.fail()
       assert.equal(statements.length, 1)
-      assert.equal(statements.every(isUsual), true, statements.join())
+      assert.equal(statements.every(isOfQueryBuilder), true, statements.join())
       const usual = await orm.em.fork().findOneOrFail(Special as EntityClass<object>, { id: 'one' })
       assert.deepEqual(wrap(found).toPOJO(), wrap(usual).toPOJO())
     })
   }
 
-  test('and so where statements are logged, so that none is missing there', async (t) => {
+  test('uses em.findOne while statements are logged, so that the log is complete', async (t) => {
     const { User } = models()
     const logged: string[] = []
     const logger = (line: string) => logged.push(line)

@@ -40,8 +40,8 @@ async function open(t: TestContext) {
   return { orm, statements, User, Token, Note, tokens, ctx, token }
 }
 
-describe('an entity that a look-up found', () => {
-  it('is known to exist by an entity manager of the application', async (t) => {
+describe('an entity of a look-up', () => {
+  it('is an existing row for another entity manager', async (t) => {
     const { orm, Note, token, ctx } = await open(t)
     const em = orm.em.fork()
     em.create(Note, { id: 1, author: token.user })
@@ -56,7 +56,7 @@ describe('an entity that a look-up found', () => {
     assert.equal((await orm.em.fork().findOne(Note, 1, { populate: ['author'] }))?.author.name, 'Ada King')
   })
 
-  it('is not announced as loaded again by a later query', async (t) => {
+  it('triggers no second onLoad in a later query', async (t) => {
     const { orm, User, token, ctx } = await open(t)
     await orm.em.fork().insert(User, { id: 'bob', name: 'Bob' })
     const loaded: object[] = []
@@ -66,9 +66,9 @@ describe('an entity that a look-up found', () => {
     assert.equal(await entityManager(ctx).findOne(User, 'ada'), token.user)
   })
 
-  it('is written by a flush as an entity that `em.findOne` found', async (t) => {
+  it('is flushed like an entity of `em.findOne`', async (t) => {
     const { orm, statements, Token, tokens } = await open(t)
-    // The key of the relation, in another form than the type's own.
+    // A key in another representation than the driver's.
     await orm.em.getConnection().execute('pragma foreign_keys = off')
     await orm.em.getConnection().execute("update user set id = 'Ada'")
     await orm.em.getConnection().execute("update token set user_id = 'Ada'")

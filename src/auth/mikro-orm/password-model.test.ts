@@ -25,16 +25,16 @@ const properties = {
   passwordHash: p.string().hidden(),
 }
 
-/** A user type whose hash is the reversed password. */
+/** A user model whose hash is the reversed password. */
 function users() {
-  const nobodies: string[] = []
+  const dummyPasswords: string[] = []
   const UserSchema = defineEntity({ name: 'User', properties })
   class User extends ModelAuthenticatable(UserSchema.class, {
     username: 'email',
     passwordHash: 'passwordHash',
   }) {
     static override verifyNobody(password: string): void {
-      nobodies.push(password)
+      dummyPasswords.push(password)
     }
 
     async verify(password: string): Promise<boolean> {
@@ -42,7 +42,7 @@ function users() {
     }
   }
   UserSchema.setClass(User)
-  return { User, nobodies }
+  return { User, dummyPasswords }
 }
 
 const ada = { id: crypto.randomUUID(), email: 'ada@example.org', passwordHash: 'terces' }
@@ -56,7 +56,7 @@ function post(url: string, body: unknown): Promise<Response> {
 }
 
 // None of these is Ada's user name, even if a database considers them equal.
-const strangers = [
+const otherNames = [
   'Ada@example.org',
   'ADA@EXAMPLE.ORG',
   ' ada@example.org',
@@ -93,13 +93,13 @@ describe('ModelAuthenticatable', () => {
       assert.equal(refused.status, 401, password)
       assert.match(refused.headers.get('www-authenticate') ?? '', /^Basic realm="/)
     }
-    for (const name of strangers) {
+    for (const name of otherNames) {
       assert.equal((await fetch(url, { headers: basic(`${name}:secret`) })).status, 401, name)
     }
     assert.equal((await fetch(url)).status, 401)
   })
 
-  test('reads a hash that is lazy', async (t) => {
+  test('loads a lazy hash', async (t) => {
     const LazySchema = defineEntity({
       name: 'Lazy',
       properties: { ...properties, passwordHash: p.string().hidden().lazy() },
@@ -141,13 +141,13 @@ describe('ModelAuthenticatable', () => {
     assert.equal(await (await post(url, 'username=ada@example.org&password=secret')).text(), ada.email)
     assert.equal(await (await post(url, { username: ada.email, password: 'secret' })).text(), ada.email)
     assert.equal((await post(url, { username: ada.email, password: 'wrong' })).status, 401)
-    for (const username of strangers) {
+    for (const username of otherNames) {
       assert.equal((await post(url, { username, password: 'secret' })).status, 401, username)
     }
     assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 401)
   })
 
-  test('S72 compares the name exactly, also where the column does not', async (t) => {
+  test('S72 compares the user name exactly, even if the column is case-insensitive', async (t) => {
     const UserSchema = defineEntity({
       name: 'User',
       properties: { ...properties, email: p.string().unique().collation('NOCASE') },
@@ -156,9 +156,9 @@ describe('ModelAuthenticatable', () => {
       username: 'email',
       passwordHash: 'passwordHash',
     }) {
-      static nobodies = 0
+      static dummyPasswords = 0
       static override verifyNobody(): void {
-        User.nobodies += 1
+        User.dummyPasswords += 1
       }
 
       verify(): boolean {
@@ -179,12 +179,12 @@ describe('ModelAuthenticatable', () => {
     const { url } = await serve(t, app)
 
     assert.equal((await fetch(url, { headers: basic('Ada@example.org:') })).status, 401)
-    assert.equal(User.nobodies, 1)
+    assert.equal(User.dummyPasswords, 1)
     assert.equal((await fetch(url, { headers: basic('ada@example.org:') })).status, 200)
   })
 
-  test('K3 queries the database by text only', async (t) => {
-    const { User, nobodies } = users()
+  test('K3 queries the database by strings only', async (t) => {
+    const { User, dummyPasswords } = users()
     const { orm, statements } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
     statements.splice(0)
@@ -217,11 +217,11 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await post(url, { username: `ada@example.org\0`, password: 'secret' })).status, 401)
     assert.equal((await fetch(url, { headers: basic('ada@example.org\0:secret') })).status, 401)
 
-    assert.deepEqual([statements, nobodies], [[], []])
+    assert.deepEqual([statements, dummyPasswords], [[], []])
   })
 
   test("calls the model's verifyNobody only for an unknown user", async (t) => {
-    const { User, nobodies } = users()
+    const { User, dummyPasswords } = users()
     const { orm } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
     const app = new Koa<object, AuthContext>()
@@ -240,22 +240,22 @@ describe('ModelAuthenticatable', () => {
     await fetch(url, { headers: basic('ada@example.org:wrong') })
     await post(url, { username: ada.email, password: 'wrong' })
     await fetch(url)
-    assert.deepEqual(nobodies, [])
+    assert.deepEqual(dummyPasswords, [])
 
     await fetch(url, { headers: basic('eve@example.org:by header') })
     await post(url, { username: 'eve@example.org', password: 'by form' })
-    assert.deepEqual(nobodies, ['by header', 'by form'])
+    assert.deepEqual(dummyPasswords, ['by header', 'by form'])
   })
 
   test('verifies against the hash of another user for an unknown user, and rejects the request', async (t) => {
     const UserSchema = defineEntity({ name: 'User', properties })
-    const asked: string[] = []
+    const verified: string[] = []
     class User extends ModelAuthenticatable(UserSchema.class, {
       username: 'email',
       passwordHash: 'passwordHash',
     }) {
       async verify(password: string): Promise<boolean> {
-        asked.push(password)
+        verified.push(password)
         return this.passwordHash === [...password].reverse().join('')
       }
     }
@@ -264,11 +264,11 @@ describe('ModelAuthenticatable', () => {
     const { url } = await serveGuarded(t, orm, User.authenticator(), User)
 
     assert.equal((await fetch(url, { headers: basic('eve@example.org:secret') })).status, 401)
-    assert.deepEqual(asked, [], 'nobody has a password')
+    assert.deepEqual(verified, [], 'there is no user yet')
     await orm.em.fork().insert(User, ada)
     for (const password of ['wrong', 'secret'])
       assert.equal((await fetch(url, { headers: basic(`eve@example.org:${password}`) })).status, 401)
-    assert.deepEqual(asked, ['wrong', 'secret'])
+    assert.deepEqual(verified, ['wrong', 'secret'])
     assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 200)
   })
 
@@ -338,14 +338,14 @@ describe('ModelAuthenticatable', () => {
     assert.deepEqual(await (await fetch(url, { headers: basic('eve:x') })).json(), [true, false])
   })
 
-  test('lets a model put a check of its own around the one behind both', async (t) => {
+  test('lets a model override findByCredentials for both authenticators', async (t) => {
     const UserSchema = defineEntity({ name: 'User', properties })
     class User extends ModelAuthenticatable(UserSchema.class, {
       username: 'email',
       passwordHash: 'passwordHash',
     }) {
       static override async findByCredentials(credentials: PasswordCredentials, ctx: AuthContext) {
-        if (credentials.password === 'once too often') ctx.throw(429)
+        if (credentials.password === 'throttled') ctx.throw(429)
         return super.findByCredentials(credentials, ctx)
       }
 
@@ -374,10 +374,10 @@ describe('ModelAuthenticatable', () => {
 
     assert.deepEqual(await both('secret'), [200, 200])
     assert.deepEqual(await both('wrong'), [401, 401])
-    assert.deepEqual(await both('once too often'), [429, 429])
+    assert.deepEqual(await both('throttled'), [429, 429])
   })
 
-  test('answers 503 where the database is gone, and shows nothing of its message', async (t) => {
+  test('responds with 503 if the database is unavailable, and does not show its message', async (t) => {
     const { User } = users()
     const { orm } = await openORM(t, User)
     const app = new Koa<object, AuthContext>()
@@ -400,7 +400,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url)).status, 401)
   })
 
-  test('looks in the database that is named', async (t) => {
+  test('uses the named database', async (t) => {
     const { User } = users()
     const main = await openORM(t, User)
     const archive = await openORM(t, User)
@@ -429,7 +429,7 @@ describe('ModelAuthenticatable', () => {
     assert.deepEqual(main.statements.length, 2)
   })
 
-  test('keeps two models apart, though their tables are alike', async (t) => {
+  test('keeps two models with equal columns apart', async (t) => {
     const { User } = users()
     const AdminSchema = defineEntity({ name: 'Admin', properties })
     class Admin extends ModelAuthenticatable(AdminSchema.class, {
@@ -520,11 +520,11 @@ describe('ModelAuthenticatable', () => {
     assert.throws(() => User.credentialsAuthenticator(), sentence)
   })
 
-  test('S12 has the name of the specification for form log-in too', () => {
+  test('S12 exports an alias for form log-in', () => {
     assert.equal(ModelCredentialsAuthenticatable, ModelAuthenticatable)
   })
 
-  test('names the missing line where no databases are mounted', async (t) => {
+  test('reports missing databases()', async (t) => {
     const { User } = users()
     const app = new Koa<object, AuthContext>()
     app.use(auth())

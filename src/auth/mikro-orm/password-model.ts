@@ -46,7 +46,7 @@ export interface PasswordModelClass<User = PasswordModel> extends SessionModelCl
     options?: ModelOptions,
   ): Promise<User | undefined>
   /**
-   * Computes a dummy hash for an unknown user name, so that the response time does not tell whether an account exists. The
+   * Computes a dummy hash for an unknown user name, so that the response time does not reveal whether an account exists. The
    * default verifies the password against the hash of another user.
    */
   verifyNobody?(password: string): void | Promise<void>

@@ -24,7 +24,7 @@ const otherSchema = `create schema other; create table other.token (like public.
   insert into public.token values ('${id}', 'Root'); insert into other.token values ('${id}', 'Ada')`
 
 describe('LookUp on PostgreSQL', onlyPostgres, () => {
-  it('reads the schema that the URL names, also before the first connection', async (t) => {
+  it('reads the schema in the URL, also before the first connection', async (t) => {
     const Token = models()
     const { orm, owner } = await openPostgres(t, [Token], { parameters: '?schema=other' })
     await owner.em.getConnection().execute(otherSchema)
@@ -32,7 +32,7 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     assert.equal((await tokens.find(requestTo(orm), id))?.owner, 'Ada')
   })
 
-  it('reads the schema that `reconnect` or `config.set` chose', async (t) => {
+  it('reads the schema set by `reconnect` or `config.set`', async (t) => {
     const Token = models()
     const { orm, owner } = await openPostgres(t, [Token])
     await owner.em.getConnection().execute(otherSchema)
@@ -42,7 +42,7 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     assert.equal((await tokens.find(requestTo(orm), id))?.owner, 'Ada')
   })
 
-  it('uses `em.findOne` where a replica has a hook for each reservation of a connection', async (t) => {
+  it('uses `em.findOne` if a replica has a hook for reserved connections', async (t) => {
     const Token = models()
     const onReserveConnection = async (connection: { executeQuery(query: CompiledQuery): unknown }) => {
       await connection.executeQuery(CompiledQuery.raw('set search_path = other'))
@@ -53,7 +53,7 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     assert.equal((await tokens.find(requestTo(orm), id))?.owner, 'Ada')
   })
 
-  it('finds no row by a `real` that is not exactly the number', async (t) => {
+  it('finds no row by a number that `real` cannot represent exactly', async (t) => {
     const Token = models()
     const { orm } = await openPostgres(t, [Token])
     await orm.em.fork().insert(Token, { id, owner: 'Ada', weight: 0.1 })
@@ -62,7 +62,7 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     assert.equal(await tokens.find(requestTo(orm), 0.1), undefined)
   })
 
-  it('keeps its connection and its statement when a key is no value of the type of the column', async (t) => {
+  it('keeps its connection and its statement after a key with the wrong type', async (t) => {
     const Token = models()
     const { orm } = await openPostgres(t, [Token], { pool: { max: 1 } })
     await orm.em.fork().insert(Token, { id, owner: 'Ada' })
@@ -79,10 +79,10 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     assert.deepEqual(await orm.em.getConnection().execute(query), before)
   })
 
-  it('names statements so that two processes behind a pooler cannot run the statement of the other', async (t) => {
+  it('names statements uniquely, so that processes behind a connection pooler do not mix them up', async (t) => {
     const { orm } = await openPostgres(t, [models()], { pool: { max: 1 } })
     const connection = orm.em.getConnection() as unknown as Connection
-    // Each copy of the module starts its counter at zero, like each process.
+    // Simulates processes: each copy of the module has its own counter.
     const [one, other]: { prepareStatement: typeof prepareStatement }[] = await Promise.all(
       ['one', 'other'].map((copy) => import(`./prepared-statement.ts?${copy}`)),
     )

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 
-/** A value to look up. */
 export type Key = string | number
 /** A row of the database by column name. */
 export type Row = Readonly<Record<string, unknown>>

@@ -76,7 +76,7 @@ async function serveSessions(
 }
 
 describe('ModelSessionAuthenticatable', () => {
-  test('S13 S81 requires nothing, and remembers an entity by its primary key', async (t) => {
+  test('S13 S81 needs no members, and stores the primary key in the session', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const id = crypto.randomUUID()
@@ -134,7 +134,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(statements.length, 1)
   })
 
-  test('takes a number for a key as it is written, and no other way', async (t) => {
+  test('accepts a numeric key only in canonical form', async (t) => {
     const UserSchema = defineEntity({
       name: 'User',
       properties: { id: p.integer().primary(), name: p.string() },
@@ -204,7 +204,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(await isSomebody('9007199254740993'), true)
   })
 
-  test('takes any text for a key that is text', async (t) => {
+  test('accepts any string as a string key', async (t) => {
     const UserSchema = defineEntity({ name: 'User', properties: { login: p.string().primary() } })
     class User extends ModelSessionAuthenticatable(UserSchema.class) {}
     UserSchema.setClass(User)
@@ -219,7 +219,7 @@ describe('ModelSessionAuthenticatable', () => {
     }
   })
 
-  test('has the options of every session authenticator', async (t) => {
+  test('accepts the options of every session authenticator', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const id = crypto.randomUUID()
@@ -233,7 +233,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(await (await browser.get('/')).text(), 'true')
   })
 
-  test('S81 looks in the database that is named', async (t) => {
+  test('S81 uses the named database', async (t) => {
     const User = users()
     const main = await openORM(t, User)
     const archive = await openORM(t, User)
@@ -247,7 +247,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(await inMain.isSomebody(id), false)
   })
 
-  test('answers 503 where the database is gone, and the session stays', async (t) => {
+  test('responds with 503 if the database is unavailable, and keeps the session', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const id = crypto.randomUUID()
@@ -264,7 +264,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(await (await browser.get('/')).text(), 'true')
   })
 
-  test('adds no sessionID to the JSON of an entity, and requires none to create one', async (t) => {
+  test('adds no sessionID to the JSON of an entity, or to the properties for `em.create`', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const em = orm.em.fork()
@@ -276,7 +276,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(user.sessionID, user.id)
   })
 
-  test('wants one primary key', async (t) => {
+  test('rejects a model without exactly one primary key', async (t) => {
     const SeatSchema = defineEntity({
       name: 'Seat',
       properties: {
@@ -300,7 +300,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(errors[1]?.message, 'Seat needs one primary key that is a string or a number.')
   })
 
-  test('refuses a primary key that is an object, at sign-in and at the first request', async (t) => {
+  test('rejects a primary key that is an object, at sign-in and at the first request', async (t) => {
     const DaySchema = defineEntity({
       name: 'Day',
       properties: { date: p.datetime().primary(), name: p.string() },
@@ -318,7 +318,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(errors.length, 2)
   })
 
-  test('names the missing line where no databases are mounted', async (t) => {
+  test('reports missing databases()', async (t) => {
     const User = users()
     const app = new Koa<object, SessionContext>()
     app.keys = ['a key for tests']

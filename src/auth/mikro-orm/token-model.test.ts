@@ -35,7 +35,7 @@ function users() {
   return User
 }
 
-/** A user type and a token type. Tokens whose value begins with `old` are invalid. */
+/** A user model and a token model. Tokens whose value begins with `old` are invalid. */
 function usersWithTokens() {
   const User = users()
   const TokenSchema = defineEntity({
@@ -86,7 +86,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal((await fetch(url)).status, 401)
   })
 
-  test('S76 logs in the token and its user, who is ready for use', async (t) => {
+  test('S76 logs in the token and its loaded user', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm } = await openORM(t, User, Token)
     await orm.em.fork().insert(User, ada)
@@ -106,7 +106,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.deepEqual(await (await fetch(url, bearer('right'))).json(), ['right', true, true, true])
   })
 
-  test('P9 leaves the stored value out of JSON, unless the model has a toJSON of its own', async (t) => {
+  test('P9 omits the stored value from the JSON, unless the model has a toJSON', async (t) => {
     const { User, Token } = usersWithTokens()
     const NoteSchema = defineEntity({
       name: 'Note',
@@ -208,7 +208,7 @@ describe('ModelTokenAuthenticatable', () => {
     }
   })
 
-  test('M3 survives ten uses at once of a token that is no longer valid', async (t) => {
+  test('M3 rejects ten concurrent uses of an invalid token without an error', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm, statements } = await openORM(t, User, Token)
     await orm.em.fork().insert(User, ada)
@@ -235,7 +235,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal((await fetch(url, bearer('right'))).status, 200)
   })
 
-  test('takes a column for the validity, also before the ORM is open', async (t) => {
+  test('accepts a column as isValid, also before the ORM is initialised', async (t) => {
     const User = users()
     const TokenSchema = defineEntity({
       name: 'Token',
@@ -345,7 +345,7 @@ describe('ModelTokenAuthenticatable', () => {
     }
   })
 
-  test('unwraps a user that the relation wraps', async (t) => {
+  test('unwraps a user from a reference', async (t) => {
     const User = users()
     const TokenSchema = defineEntity({
       name: 'Token',
@@ -373,7 +373,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.deepEqual(await (await fetch(url, bearer('right'))).json(), [true, 'Ada'])
   })
 
-  test('can be chained with the password of its user, and is spared where that was right', async (t) => {
+  test('can be chained with a password authenticator, and is skipped after a right password', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm, statements } = await openORM(t, User, Token)
     await orm.em.fork().insert(User, ada)
@@ -384,7 +384,7 @@ describe('ModelTokenAuthenticatable', () => {
     app.use(User.authenticator())
     app.use(Token.authenticator())
     app.use((ctx, next) => {
-      // The token is not looked up, whichever authenticator logged in the user.
+      // If the user is already authenticated, the token is not looked up.
       if (ctx.path === '/vouched') ctx.auth.login(new (User as unknown as new () => object)(), User)
       return next()
     })
@@ -407,7 +407,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal(statements.length, 1)
   })
 
-  test('answers 503 where the database is gone, and shows nothing of its message', async (t) => {
+  test('responds with 503 if the database is unavailable, and does not show its message', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm } = await openORM(t, User, Token)
     const { url } = await serveGuarded(t, orm, Token.authenticator(), User)
@@ -421,7 +421,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal((await fetch(url)).status, 401)
   })
 
-  test('looks in the database that is named, and deletes there', async (t) => {
+  test('uses the named database, also to delete', async (t) => {
     const { User, Token } = usersWithTokens()
     const main = await openORM(t, User, Token)
     const archive = await openORM(t, User, Token)
@@ -460,7 +460,7 @@ describe('ModelTokenAuthenticatable', () => {
     )
   })
 
-  test('refuses a relation with mapToPk() before the first request', () => {
+  test('rejects a relation with mapToPk() at startup', () => {
     const UserSchema = defineEntity({ name: 'User', properties: { id: id() } })
     class User extends UserSchema.class {}
     UserSchema.setClass(User)
@@ -480,7 +480,7 @@ describe('ModelTokenAuthenticatable', () => {
     })
   })
 
-  test('S80 names the relation that is none', async (t) => {
+  test('S80 reports a property that is not a relation', async (t) => {
     const TokenSchema = defineEntity({
       name: 'Token',
       properties: { id: id(), value: p.string(), user: p.string() },
@@ -502,7 +502,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal(errors[0]?.message, '`user` of Token must be a relation to its user.')
   })
 
-  test('names the missing line where no databases are mounted', async (t) => {
+  test('reports missing databases()', async (t) => {
     const { Token } = usersWithTokens()
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -521,7 +521,7 @@ describe('generateToken', () => {
     assert.equal(Buffer.from(generateToken(32), 'base64').length, 32)
   })
 
-  test('makes another one each time', () => {
+  test('returns a different token each time', () => {
     assert.equal(new Set(Array.from({ length: 1000 }, () => generateToken())).size, 1000)
   })
 })

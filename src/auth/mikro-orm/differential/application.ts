@@ -2,20 +2,19 @@ import type { CreateSchemaOptions, EntityClass, EntityManager, EntitySchema, Mik
 import type { LookUpOptions } from '../index.ts'
 import type { AnyOptions } from './open-database.ts'
 
-/** How a look-up asks the database: by a prepared statement, or by `em.findOne`. */
-export type Way = 'prepared' | 'findOne'
+/** How a look-up queries the database: with a prepared statement or with `em.findOne`. */
+export type Strategy = 'prepared' | 'findOne'
 
-/** A value that is looked up. */
 export type Key = string | number
 
-/** An application whose entities are looked up in both ways. */
+/** An application whose entities both `LookUp` and `em.findOne` look up. */
 export interface Application {
   readonly entities: readonly (EntityClass<object> | EntitySchema)[]
-  readonly sought: LookUpOptions
+  readonly lookUpOptions: LookUpOptions
   readonly value: Key
-  /** Finds by the primary key, given as text, with `KeyLookUp`. */
+  /** The primary key as text. If it is given, `KeyLookUp` is tested. */
   readonly byKey?: string | undefined
-  /** What both ways come to, if that is no entity. */
+  /** The expected result, an entity by default. */
   readonly finds?: 'an entity' | 'nothing' | 'an error'
   /** Inserts the rows. */
   fill(em: EntityManager, orm: MikroORM, entities: Application['entities']): Promise<unknown>
@@ -24,13 +23,13 @@ export interface Application {
   readonly options?: AnyOptions | undefined
   /** Options of the schema generator. */
   readonly create?: CreateSchemaOptions
-  /** Something that the application does before the first look-up. */
+  /** Called before the first look-up. */
   prepare?(orm: MikroORM): unknown
-  /** Something that it does after the first look-up. */
+  /** Called after the first look-up. */
   later?(orm: MikroORM): unknown
 }
 
-/** One way to find, in one request. */
+/** Look-ups of one request, with one strategy. */
 export interface Request {
   find(value?: Key): Promise<object | undefined>
   /** The entity manager of the request, which handlers use. */

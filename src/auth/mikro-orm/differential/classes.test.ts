@@ -1,22 +1,22 @@
 import { after, describe, it, type TestContext } from 'node:test'
 import { BaseEntity, defineEntity, EntityRepository, type OptionalProps, p } from '@mikro-orm/core'
-import type { Way } from './application.ts'
+import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases } from './open-database.ts'
-import { type Model, people, peopleOf, type Special, tokensOf } from './people.ts'
+import { type Model, people, peopleOf, type Variation, tokensOf } from './people.ts'
 
 after(dropDatabases)
 
 const columns = { id: p.integer().primary(), name: p.string() }
 
-/** Compares users of that class, and the way of the look-up. */
-function compareOf(t: TestContext, way: Way, User: Model, special?: Special): Promise<void> {
-  return compareWithFindOne(t, way, peopleOf(User, tokensOf(User), special))
+/** Compares `LookUp` with `em.findOne` for a user class. */
+function compareOf(t: TestContext, strategy: Strategy, User: Model, variation?: Variation): Promise<void> {
+  return compareWithFindOne(t, strategy, peopleOf(User, tokensOf(User), variation))
 }
 
-const compare = (t: TestContext, way: Way, special: Special) => compareWithFindOne(t, way, people(special))
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
 
-describe('LookUp, of classes, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: classes', () => {
   it('schema without a class', (t) => {
     const Schema = defineEntity({ name: 'User', properties: columns })
     const User = Schema.class as Model
@@ -201,7 +201,7 @@ describe('LookUp, of classes, finds as em.findOne does', () => {
   })
   it('mixin', (t) => {
     const Schema = defineEntity({ name: 'User', properties: columns })
-    const Shouting = <Base extends new (...args: never[]) => { name: string }>(base: Base) =>
+    const UpperCase = <Base extends new (...args: never[]) => { name: string }>(base: Base) =>
       Object.defineProperty(
         class extends (base as new () => { name: string }) {
           shout(): string {
@@ -211,7 +211,7 @@ describe('LookUp, of classes, finds as em.findOne does', () => {
         'name',
         { value: 'User' },
       )
-    class User extends Shouting(Schema.class as never) {}
+    class User extends UpperCase(Schema.class as never) {}
     Schema.setClass(User as never)
     return compareOf(t, 'prepared', User as unknown as Model)
   })
@@ -219,7 +219,7 @@ describe('LookUp, of classes, finds as em.findOne does', () => {
     compare(t, 'prepared', { userOptions: { repository: () => class extends EntityRepository<object> {} } }))
 })
 
-/** An entity of a class that extends none of MikroORM's. */
+/** Defines an entity from a class that does not extend a class of MikroORM. */
 function defineEntityOf(type: abstract new () => object, properties: object): Model {
   defineEntity({ class: type as never, properties: properties as never })
   return type as Model

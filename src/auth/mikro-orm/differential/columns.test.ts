@@ -1,6 +1,6 @@
 import { after, describe, it, type TestContext } from 'node:test'
 import { p } from '@mikro-orm/core'
-import type { Way } from './application.ts'
+import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import {
   InitialType,
@@ -19,18 +19,18 @@ import { people, withColumn } from './people.ts'
 
 after(dropDatabases)
 
-/** Compares users and tokens with a column of text. */
-function compare(t: TestContext, way: Way, property: () => unknown, value = 'one', other = 'two') {
-  return compareWithFindOne(t, way, withColumn(property, value, other))
+/** Compares `LookUp` with `em.findOne` for an additional string column. */
+function compare(t: TestContext, strategy: Strategy, property: () => unknown, value = 'one', other = 'two') {
+  return compareWithFindOne(t, strategy, withColumn(property, value, other))
 }
 
-/** The same with values of that column that are not inserted. */
-function compareWithout(t: TestContext, way: Way, property: () => unknown) {
+/** The same without an inserted value for the column. */
+function compareWithout(t: TestContext, strategy: Strategy, property: () => unknown) {
   const special = { special: property() }
-  return compareWithFindOne(t, way, people({ user: special, token: special }))
+  return compareWithFindOne(t, strategy, people({ user: special, token: special }))
 }
 
-describe('LookUp, of options of columns, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: options of columns', () => {
   it('default', (t) => compareWithout(t, 'prepared', () => p.string().default('none')))
   it('raw default', (t) => compareWithout(t, 'prepared', () => p.integer().defaultRaw('(1 + 1)')))
   it('onCreate', (t) => compare(t, 'prepared', () => p.string().onCreate(() => 'created')))
@@ -91,15 +91,15 @@ describe('LookUp, of options of columns, finds as em.findOne does', () => {
   })
 })
 
-describe('LookUp, of custom types, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: custom types', () => {
   it('conversion', (t) => compare(t, 'prepared', () => p.type(Reversed)))
-  it('type that refuses null, of a null', (t) =>
+  it('type that throws for null, with a null', (t) =>
     compareWithFindOne(
       t,
       'prepared',
       withColumn(() => p.type(ReversedText).nullable(), null, 'two'),
     ))
-  it('type that maps null, of a null', (t) =>
+  it('type that maps null, with a null', (t) =>
     compareWithFindOne(
       t,
       'prepared',
@@ -118,7 +118,7 @@ describe('LookUp, of custom types, finds as em.findOne does', () => {
       withColumn(() => p.type(PointType), { x: 1, y: 2 }, { x: 1, y: 3 }),
     ))
   it('conversion in SQL', (t) => compare(t, 'findOne', () => p.type(UpperType)))
-  it('conversion in SQL when it is written', (t) => compare(t, 'prepared', () => p.type(WrittenUpperType)))
+  it('conversion in SQL on write', (t) => compare(t, 'prepared', () => p.type(WrittenUpperType)))
   it('own JSON', (t) => compare(t, 'prepared', () => p.type(InitialType)))
-  it('type that knows the platform', (t) => compare(t, 'prepared', () => p.type(PlatformType)))
+  it('type that depends on the platform', (t) => compare(t, 'prepared', () => p.type(PlatformType)))
 })

@@ -6,9 +6,9 @@ import { entityManager } from '../databases.ts'
 import type { LookUpOptions } from '../index.ts'
 import { KeyLookUp } from '../key-look-up.ts'
 import { LookUp } from '../look-up.ts'
-import type { Application, Key, Request, Way } from './application.ts'
+import type { Application, Key, Request, Strategy } from './application.ts'
 import {
-  observeAnswers,
+  observeSerialisation,
   observeFlush,
   observeIdentity,
   observeManager,
@@ -16,69 +16,68 @@ import {
   settle,
 } from './observations.ts'
 import { openDatabase } from './open-database.ts'
-import { pictureOf } from './picture.ts'
+import { stateOf } from './state.ts'
 
-/** Asserts that `LookUp` and `em.findOne` agree in everything, and that the look-up takes that way. */
-export async function compareWithFindOne(t: TestContext, way: Way, application: Application): Promise<void> {
+/** Asserts that `LookUp` and `em.findOne` have the same results, and that the look-up uses this strategy. */
+export async function compareWithFindOne(t: TestContext, strategy: Strategy, application: Application): Promise<void> {
   const { entities, fill, later, options, prepare, value } = application
   const orm = await openDatabase(t, { entities: [...entities], ...options }, application.create)
   await fill(orm.em.fork(), orm, entities)
   await prepare?.(orm)
-  const { sought, byKey } = application
-  const lookUp = byKey === undefined ? new LookUp(sought) : new KeyLookUp(sought.model)
-  const ours = () => ourRequest(orm, lookUp as LookUp<object>, byKey ?? value)
-  const usual = () => usualRequest(orm, sought, value)
+  const { lookUpOptions, byKey } = application
+  const lookUp = byKey === undefined ? new LookUp(lookUpOptions) : new KeyLookUp(lookUpOptions.model)
+  const byLookUp = () => lookUpRequest(orm, lookUp as LookUp<object>, byKey ?? value)
+  const byFindOne = () => findOneRequest(orm, lookUpOptions, value)
   // The first look-up records the query.
-  await settle(() => ours().find())
+  await settle(() => byLookUp().find())
   await later?.(orm)
 
   const count = countFindOne(t, orm)
-  const found = await settle(() => ours().find())
+  const found = await settle(() => byLookUp().find())
   const calls = count()
-  assert.deepEqual(pictureOf(found), pictureOf(await settle(() => usual().find())))
+  assert.deepEqual(stateOf(found), stateOf(await settle(() => byFindOne().find())))
   assert.equal(kindOf(found), application.finds ?? 'an entity')
-  assert.equal(calls === 0 ? 'prepared' : 'findOne', way, 'The look-up takes another way.')
+  assert.equal(calls === 0 ? 'prepared' : 'findOne', strategy, 'The look-up uses another strategy.')
 
-  assert.deepEqual(await observeMissing(ours(), byKey ?? value), await observeMissing(usual(), value))
+  assert.deepEqual(await observeMissing(byLookUp(), byKey ?? value), await observeMissing(byFindOne(), value))
   if (kindOf(found) === 'an entity')
-    for (const observe of [observeAnswers, observeFlush, observeIdentity, observeManager])
+    for (const observe of [observeSerialisation, observeFlush, observeIdentity, observeManager])
       assert.deepEqual(
-        await observe(ours(), orm, application),
-        await observe(usual(), orm, application),
+        await observe(byLookUp(), orm, application),
+        await observe(byFindOne(), orm, application),
         observe.name,
       )
-  await observeBatch(ours, found)
+  await observeBatch(byLookUp, found)
 }
 
-function ourRequest(orm: MikroORM, lookUp: LookUp<object>, value: Key): Request {
+function lookUpRequest(orm: MikroORM, lookUp: LookUp<object>, value: Key): Request {
   const ctx = requestTo(orm)
   return {
-    find: (sought = value) => lookUp.find(ctx, sought),
+    find: (key = value) => lookUp.find(ctx, key),
     manager: () => entityManager(ctx),
   }
 }
 
-function usualRequest(orm: MikroORM, { model, property, relation }: LookUpOptions, value: Key): Request {
+function findOneRequest(orm: MikroORM, { model, property, relation }: LookUpOptions, value: Key): Request {
   const em = orm.em.fork()
   const populate = (relation === undefined ? [] : [relation]) as never
   return {
-    async find(sought = value) {
-      return (await em.findOne<object>(model, { [property]: sought } as object, { populate })) ?? undefined
+    async find(key = value) {
+      return (await em.findOne<object>(model, { [property]: key } as object, { populate })) ?? undefined
     },
     manager: () => em,
   }
 }
 
-/** Counts the calls of `em.findOne`. */
 function countFindOne(t: TestContext, { em }: MikroORM): () => number {
   const { mock } = t.mock.method(Object.getPrototypeOf(em) as EntityManager, 'findOne')
   return () => mock.callCount()
 }
 
-/** Look-ups of one turn of the event loop: each request has its own object. */
-async function observeBatch(ours: () => Request, expected: unknown): Promise<void> {
-  const all = await Promise.all([ours(), ours(), ours()].map((request) => settle(() => request.find())))
-  for (const found of all) assert.deepEqual(pictureOf(found), pictureOf(expected))
+/** Asserts that the look-ups of one event-loop turn return a separate object to each request. */
+async function observeBatch(byLookUp: () => Request, expected: unknown): Promise<void> {
+  const all = await Promise.all([byLookUp(), byLookUp(), byLookUp()].map((request) => settle(() => request.find())))
+  for (const found of all) assert.deepEqual(stateOf(found), stateOf(expected))
   const [first, second] = all
   if (first) assert.notEqual(first, second, 'Two requests share an object.')
 }

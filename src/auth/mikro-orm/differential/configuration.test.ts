@@ -9,24 +9,24 @@ import {
   p,
   UnderscoreNamingStrategy,
 } from '@mikro-orm/core'
-import type { Way } from './application.ts'
+import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { type AnyOptions, dropDatabases, isOnPostgres, onlyPostgres } from './open-database.ts'
-import { people, type Special } from './people.ts'
+import { people, type Variation } from './people.ts'
 
 after(dropDatabases)
 
-/** A column of the kinds that options change. */
+/** Columns of the types that options affect. */
 const columns = { at: p.datetime().nullable(), motto: p.string().nullable(), roles: p.json() }
 const row = { at: new Date('1815-12-10T08:00:00Z'), motto: null, roles: ['reader'] }
 
-/** Compares users and tokens of an application with such options. */
-function compareWith(t: TestContext, way: Way, options: AnyOptions, special?: Special): Promise<void> {
+/** Compares `LookUp` with `em.findOne` for options of MikroORM. */
+function compareWith(t: TestContext, strategy: Strategy, options: AnyOptions, variation?: Variation): Promise<void> {
   const both = { user: columns, token: columns, userRow: row, tokenRow: row }
-  return compareWithFindOne(t, way, people({ ...both, options, ...special }))
+  return compareWithFindOne(t, strategy, people({ ...both, options, ...variation }))
 }
 
-class Shouting extends UnderscoreNamingStrategy {
+class UpperCaseNames extends UnderscoreNamingStrategy {
   override propertyToColumnName(name: string): string {
     return `${name.toUpperCase()} "$1"`
   }
@@ -34,22 +34,22 @@ class Shouting extends UnderscoreNamingStrategy {
 
 class OwnHydrator extends ObjectHydrator {}
 
-const nobody: Special = {
+const withoutUser: Variation = {
   relate: (User) => p.manyToOne(User).nullable(),
   tokenRow: { ...row, user: null },
 }
 
-describe('LookUp, of the configuration, finds as em.findOne does', () => {
-  it('nothing special', (t) => compareWith(t, 'prepared', {}))
-  it('names like the entities', (t) =>
+describe('LookUp and em.findOne agree: configuration', () => {
+  it('defaults', (t) => compareWith(t, 'prepared', {}))
+  it('entity-case names', (t) =>
     compareWith(t, 'prepared', { namingStrategy: EntityCaseNamingStrategy }))
   it('names in snake case', (t) => compareWith(t, 'prepared', { namingStrategy: UnderscoreNamingStrategy }))
-  it('own names', (t) => compareWith(t, 'prepared', { namingStrategy: Shouting }))
+  it('own names', (t) => compareWith(t, 'prepared', { namingStrategy: UpperCaseNames }))
   it('undefined for null', (t) => compareWith(t, 'findOne', { forceUndefined: true }))
-  it('undefined for null, without a user', (t) => compareWith(t, 'findOne', { forceUndefined: true }, nobody))
+  it('undefined for null, without a user', (t) => compareWith(t, 'findOne', { forceUndefined: true }, withoutUser))
   it('undefined for null in a query', (t) => compareWith(t, 'prepared', { ignoreUndefinedInQuery: true }))
   it('forced constructors', (t) => compareWith(t, 'findOne', { forceEntityConstructor: true }))
-  it('forced constructors of some', (t) => compareWith(t, 'findOne', { forceEntityConstructor: ['User'] }))
+  it('forced constructors of some entities', (t) => compareWith(t, 'findOne', { forceEntityConstructor: ['User'] }))
   it('select-in', (t) => compareWith(t, 'findOne', { loadStrategy: 'select-in' }))
   it('joined', (t) => compareWith(t, 'prepared', { loadStrategy: 'joined' }))
   it('balanced', (t) => compareWith(t, 'prepared', { loadStrategy: 'balanced' }))
@@ -97,7 +97,7 @@ describe('LookUp, of the configuration, finds as em.findOne does', () => {
     compareWith(t, 'prepared', { ...(await file(t)), replicas: [{}], preferReadReplicas: false }))
 })
 
-/** A database in a file, which SQLite can open twice. */
+/** A database file, because SQLite can open only a file twice. */
 async function file(t: TestContext): Promise<AnyOptions> {
   if (isOnPostgres) return {}
   const folder = await mkdtemp(join(tmpdir(), 'differential-'))

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { type Platform, Type } from '@mikro-orm/core'
 
-/** A text whose letters are stored in reverse. */
+/** A string that is stored in reverse. */
 export class Reversed extends Type<string, string> {
   override convertToDatabaseValue = reverse
   override convertToJSValue = reverse
 }
 
-/** The same. It refuses a `null` of a row, which MikroORM never hands to a type. */
+/** The same, and throws for a `null` of a row, because MikroORM never passes it to a type. */
 export class ReversedText extends Type<string | null, string | null> {
   override convertToDatabaseValue(value: string | null): string | null {
     return value === null ? null : reverse(value)
   }
 
   override convertToJSValue(value: string | null): string {
-    return reverse(value ?? assert.fail('A type got a null.'))
+    return reverse(value ?? assert.fail('The type received null.'))
   }
 }
 
@@ -53,7 +53,7 @@ export class MoneyType extends Type<Money, number> {
   }
 }
 
-/** A point whose values are compared by a function of its own. */
+/** A point with a custom comparison. */
 export class PointType extends Type<{ x: number; y: number }, string> {
   override convertToDatabaseValue({ x, y }: { x: number; y: number }): string {
     return `${x}|${y}`
@@ -73,7 +73,7 @@ export class PointType extends Type<{ x: number; y: number }, string> {
   }
 }
 
-/** A text that the database converts both ways. */
+/** A string that SQL converts on read and on write. */
 export class UpperType extends Type<string, string> {
   override convertToJSValueSQL(key: string): string {
     return `lower(${key})`
@@ -84,21 +84,21 @@ export class UpperType extends Type<string, string> {
   }
 }
 
-/** A text that the database converts when it is written. */
+/** A string that SQL converts on write. */
 export class WrittenUpperType extends Type<string, string> {
   override convertToDatabaseValueSQL(key: string): string {
     return `upper(${key})`
   }
 }
 
-/** A text of which JSON has the first letter. */
+/** A string whose JSON is its first letter. */
 export class InitialType extends Type<string, string> {
   override toJSON(value: string): string {
     return value.slice(0, 1)
   }
 }
 
-/** A type that knows the platform. */
+/** A type whose conversion depends on the platform. */
 export class PlatformType extends Type<string, string> {
   override convertToJSValue(value: string, platform: Platform): string {
     return `${value} ${platform.usesReturningStatement()}`
@@ -109,7 +109,7 @@ export class PlatformType extends Type<string, string> {
   }
 }
 
-/** A type that maps a null of the database to a value. */
+/** A type that maps a null of a row to a value. */
 export class NeverNullType extends Type<string, string | null> {
   override convertToJSValue(value: string | null): string {
     return value ?? 'none'

@@ -1,9 +1,9 @@
 import { after, describe, it, type TestContext } from 'node:test'
 import { p } from '@mikro-orm/core'
-import type { Way } from './application.ts'
+import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases } from './open-database.ts'
-import { model, people, type Special } from './people.ts'
+import { model, people, type Variation } from './people.ts'
 
 after(dropDatabases)
 
@@ -11,10 +11,10 @@ const address = () =>
   model('Address', { city: p.string(), since: p.datetime().nullable() }, { embeddable: true })
 const london = { city: 'London', since: new Date(0) }
 
-/** Compares users and tokens with something special, and the way of the look-up. */
-const compare = (t: TestContext, way: Way, special: Special) => compareWithFindOne(t, way, people(special))
+/** Compares `LookUp` with `em.findOne` for a variation of the models. */
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
 
-describe('LookUp, of embedded objects, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: embedded objects', () => {
   it('columns of the user', (t) => {
     const Address = address()
     return compare(t, 'findOne', {

@@ -1,85 +1,85 @@
 import { after, describe, it, type TestContext } from 'node:test'
 import { type MikroORM, p } from '@mikro-orm/core'
-import type { Way } from './application.ts'
+import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases, onlyPostgres } from './open-database.ts'
-import { people, type Special } from './people.ts'
+import { people, type Variation } from './people.ts'
 
 after(dropDatabases)
 
-/** Users who may be deleted softly, which the filter hides. */
-const softly = (filter: object = {}, row: object = {}): Special => ({
+/** Users with soft deletion: a filter hides deleted rows. */
+const softDelete = (filter: object = {}, row: object = {}): Variation => ({
   user: { deletedAt: p.datetime().nullable() },
   userOptions: {
-    filters: { here: { name: 'here', cond: { deletedAt: null }, default: true, ...filter } },
+    filters: { active: { name: 'active', cond: { deletedAt: null }, default: true, ...filter } },
   },
-  userRow: row as Special['userRow'] & object,
+  userRow: row as Variation['userRow'] & object,
 })
-const gone = { deletedAt: new Date(0) }
-const tokensOf = (cond: unknown, filter: object = {}): Special => ({
+const deleted = { deletedAt: new Date(0) }
+const tokensOf = (cond: unknown, filter: object = {}): Variation => ({
   token: { tenant: p.string().nullable() },
   tokenRow: { tenant: 'a' },
   tokenOptions: { filters: { tenant: { name: 'tenant', cond, default: true, ...filter } } },
 })
 
-/** Compares users and tokens with something special, and the way of the look-up. */
-const compare = (t: TestContext, way: Way, special: Special) => compareWithFindOne(t, way, people(special))
-const compareHidden = (t: TestContext, way: Way, special: Special) =>
-  compare(t, way, { ...special, finds: 'nothing' })
+/** Compares `LookUp` with `em.findOne` for a variation of the models. */
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
+const compareHidden = (t: TestContext, strategy: Strategy, variation: Variation) =>
+  compare(t, strategy, { ...variation, finds: 'nothing' })
 
-describe('LookUp, of filters of the user, finds as em.findOne does', () => {
-  it('user who passes', (t) => compare(t, 'prepared', softly()))
-  it('user who is hidden', (t) => compareHidden(t, 'prepared', softly({}, gone)))
-  it('filter that is off', (t) => compare(t, 'prepared', softly({ default: false }, gone)))
+describe('LookUp and em.findOne agree: filters of the user', () => {
+  it('visible user', (t) => compare(t, 'prepared', softDelete()))
+  it('hidden user', (t) => compareHidden(t, 'prepared', softDelete({}, deleted)))
+  it('filter that is off', (t) => compare(t, 'prepared', softDelete({ default: false }, deleted)))
   it('filter that the relation turns off', (t) =>
-    compare(t, 'prepared', { ...softly({}, gone), relate: (User) => p.manyToOne(User).filters(false) }))
+    compare(t, 'prepared', { ...softDelete({}, deleted), relate: (User) => p.manyToOne(User).filters(false) }))
   it('filter that the relation turns off by name', (t) =>
     compare(t, 'prepared', {
-      ...softly({}, gone),
-      relate: (User) => p.manyToOne(User).filters({ here: false }),
+      ...softDelete({}, deleted),
+      relate: (User) => p.manyToOne(User).filters({ active: false }),
     }))
   it('filter that the relation turns on', (t) =>
     compareHidden(t, 'prepared', {
-      ...softly({ default: false }, gone),
-      relate: (User) => p.manyToOne(User).filters({ here: true }),
+      ...softDelete({ default: false }, deleted),
+      relate: (User) => p.manyToOne(User).filters({ active: true }),
     }))
   it('filter that the relation turns on by list', (t) =>
     compareHidden(t, 'prepared', {
-      ...softly({ default: false }, gone),
-      relate: (User) => p.manyToOne(User).filters(['here']),
+      ...softDelete({ default: false }, deleted),
+      relate: (User) => p.manyToOne(User).filters(['active']),
     }))
-  it('nullable relation to a user who is hidden', (t) =>
+  it('nullable relation to a hidden user', (t) =>
     compare(t, 'prepared', {
-      ...softly({}, gone),
+      ...softDelete({}, deleted),
       relate: (User) => p.manyToOne(User).nullable(),
     }))
-  it('nullable relation to a user who passes', (t) =>
-    compare(t, 'prepared', { ...softly(), relate: (User) => p.manyToOne(User).nullable() }))
-  it('nullable relation to nobody', (t) =>
+  it('nullable relation to a visible user', (t) =>
+    compare(t, 'prepared', { ...softDelete(), relate: (User) => p.manyToOne(User).nullable() }))
+  it('nullable relation without a user', (t) =>
     compare(t, 'prepared', {
-      ...softly(),
+      ...softDelete(),
       relate: (User) => p.manyToOne(User).nullable(),
       tokenRow: { user: null },
     }))
-  it('reference to a user who is hidden', (t) =>
-    compareHidden(t, 'prepared', { ...softly({}, gone), relate: (User) => p.manyToOne(User).ref() }))
-  it('user who is hidden, without filters of relations', (t) =>
-    compare(t, 'prepared', { ...softly({}, gone), options: { filtersOnRelations: false } }))
-  it('user who is hidden, without joins for filters', (t) =>
-    compareHidden(t, 'prepared', { ...softly({}, gone), options: { autoJoinRefsForFilters: false } }))
-  it('function', (t) => compareHidden(t, 'findOne', softly({ cond: () => ({ deletedAt: null }) }, gone)))
+  it('reference to a hidden user', (t) =>
+    compareHidden(t, 'prepared', { ...softDelete({}, deleted), relate: (User) => p.manyToOne(User).ref() }))
+  it('hidden user, without filters of relations', (t) =>
+    compare(t, 'prepared', { ...softDelete({}, deleted), options: { filtersOnRelations: false } }))
+  it('hidden user, without joins for filters', (t) =>
+    compareHidden(t, 'prepared', { ...softDelete({}, deleted), options: { autoJoinRefsForFilters: false } }))
+  it('function', (t) => compareHidden(t, 'findOne', softDelete({ cond: () => ({ deletedAt: null }) }, deleted)))
   it('function that the relation turns on', (t) =>
     compareHidden(t, 'findOne', {
-      ...softly({ cond: () => ({ deletedAt: null }), default: false }, gone),
+      ...softDelete({ cond: () => ({ deletedAt: null }), default: false }, deleted),
       options: { allowGlobalContext: true },
-      relate: (User) => p.manyToOne(User).filters({ here: true }),
+      relate: (User) => p.manyToOne(User).filters({ active: true }),
     }))
   it('relation that is not loaded', (t) =>
-    compareHidden(t, 'findOne', { ...softly({}, gone), sought: { relation: undefined } }))
-  it('strict filter', (t) => compareHidden(t, 'prepared', softly({ strict: true }, gone)))
+    compareHidden(t, 'findOne', { ...softDelete({}, deleted), lookUpOptions: { relation: undefined } }))
+  it('strict filter', (t) => compareHidden(t, 'prepared', softDelete({ strict: true }, deleted)))
 })
 
-describe('LookUp, of filters of the token, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: filters of the token', () => {
   it('equal value', (t) => compare(t, 'prepared', tokensOf({ tenant: 'a' })))
   it('other value', (t) => compareHidden(t, 'prepared', tokensOf({ tenant: 'b' })))
   it('operators', (t) => compare(t, 'prepared', tokensOf({ tenant: { $in: ['a', 'b'], $ne: null } })))
@@ -100,7 +100,7 @@ describe('LookUp, of filters of the token, finds as em.findOne does', () => {
       options: { allowGlobalContext: true },
       prepare: ({ em }) => em.setFilterParams('tenant', { tenant: 'a' }),
     }))
-  it('function with parameters that are missing', (t) =>
+  it('function with missing parameters', (t) =>
     compare(t, 'findOne', {
       ...tokensOf(({ tenant }: { tenant: string }) => ({ tenant })),
       finds: 'an error',
@@ -111,11 +111,11 @@ describe('LookUp, of filters of the token, finds as em.findOne does', () => {
 })
 
 const inConfig = (cond: unknown, more: object = {}) => ({
-  filters: { here: { cond, default: true, ...more } } as never,
+  filters: { active: { cond, default: true, ...more } } as never,
 })
-const deletable: Special = { user: { deletedAt: p.datetime().nullable() }, userRow: gone }
+const deletable: Variation = { user: { deletedAt: p.datetime().nullable() }, userRow: deleted }
 
-describe('LookUp, of filters of the application, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: filters of the application', () => {
   it('configuration, of one entity', (t) =>
     compareHidden(t, 'prepared', {
       ...deletable,
@@ -143,10 +143,10 @@ describe('LookUp, of filters of the application, finds as em.findOne does', () =
   it('em.addFilter after the first look-up, which the relation turns on', (t) =>
     compareHidden(t, 'findOne', {
       ...deletable,
-      relate: (User) => p.manyToOne(User).filters({ here: true }),
+      relate: (User) => p.manyToOne(User).filters({ active: true }),
       later: ({ em }) =>
         em.addFilter({
-          ...{ name: 'here', cond: { deletedAt: null }, entity: 'User', default: false },
+          ...{ name: 'active', cond: { deletedAt: null }, entity: 'User', default: false },
         } as never),
     }))
   it('em.addFilter before the first look-up', (t) =>
@@ -156,7 +156,7 @@ describe('LookUp, of filters of the application, finds as em.findOne does', () =
       ...deletable,
       options: { allowGlobalContext: true },
       prepare: ({ em }) =>
-        em.addFilter({ name: 'here', cond: () => ({ deletedAt: null }), entity: 'User' } as never),
+        em.addFilter({ name: 'active', cond: () => ({ deletedAt: null }), entity: 'User' } as never),
     }))
   it('em.addFilter with a function whose condition changes', (t) => {
     const tenant = { current: 'a' }
@@ -178,7 +178,7 @@ describe('LookUp, of filters of the application, finds as em.findOne does', () =
       ...deletable,
       options: { allowGlobalContext: true },
       later: ({ em }) =>
-        em.addFilter({ name: 'here', cond: () => ({ deletedAt: null }), entity: 'User' } as never),
+        em.addFilter({ name: 'active', cond: () => ({ deletedAt: null }), entity: 'User' } as never),
     }))
   it('em.setFilterParams after the first look-up', (t) =>
     compareHidden(t, 'findOne', {
@@ -189,11 +189,11 @@ describe('LookUp, of filters of the application, finds as em.findOne does', () =
     }))
   it('row that is hidden after the first look-up', (t) =>
     compareHidden(t, 'prepared', {
-      ...softly(),
-      later: ({ em }) => em.fork().nativeUpdate('User' as never, {}, gone as never),
+      ...softDelete(),
+      later: ({ em }) => em.fork().nativeUpdate('User' as never, {}, deleted as never),
     }))
 })
 
 function addFilter({ em }: MikroORM): void {
-  em.addFilter({ name: 'here', cond: { deletedAt: null }, entity: 'User' } as never)
+  em.addFilter({ name: 'active', cond: { deletedAt: null }, entity: 'User' } as never)
 }

@@ -41,7 +41,7 @@ describe('A program whose handler flushes', () => {
     const get = await serveTokens(t, orm, [User, UserToken], {
       async answer(ctx) {
         const em = entityManager(ctx)
-        // Another process revokes the role meanwhile.
+        // Simulates another process that revokes the role.
         await orm.em.getConnection().execute(`update "user" set roles = '${reader}'`)
         await em.flush()
       },
@@ -52,7 +52,7 @@ describe('A program whose handler flushes', () => {
     assert.deepEqual([user?.version, user?.changes], [1, 0])
   })
 
-  it('P1 writes the column that the handler has changed, and no other', async (t) => {
+  it('P1 writes only the column that the handler has changed', async (t) => {
     const User = userClass(columns)
     const UserToken = tokenClass(() => p.manyToOne(User))
     const orm = await openDatabase(t, { entities: [User, UserToken] })
@@ -85,7 +85,7 @@ describe('A program whose handler flushes', () => {
     for (const before of ['ada', 'ada!', 'ada!!']) assert.deepEqual((await get()).body, { before })
   })
 
-  it('P1 has one object for a row that it looks up twice, and saves it', async (t) => {
+  it('P1 returns one object for two look-ups of a row, and saves its changes', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User))
     const orm = await openDatabase(t, { entities: [User, UserToken] })

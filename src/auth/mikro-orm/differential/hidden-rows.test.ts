@@ -17,7 +17,7 @@ after(dropDatabases)
 
 const execute = ({ em }: MikroORM, sql: string) => em.getConnection().execute(sql) as Promise<unknown>
 
-/** A program whose users may be deleted softly. Ada is. */
+/** A program with soft deletion of users, whose user Ada is deleted. */
 async function openDeleted(t: TestContext, relate: (User: Model) => unknown, options: object = {}) {
   const User = userClass({ deletedAt: p.datetime().nullable() }, options)
   const UserToken = tokenClass(() => relate(User))
@@ -117,7 +117,7 @@ describe('A program with filters', () => {
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 200)
   })
 
-  it('P1 applies none if the relation turns them off', async (t) => {
+  it('P1 applies no filter that the relation turns off', async (t) => {
     const { orm, User, UserToken } = await openDeleted(t, (User) => p.manyToOne(User).filters(false), {
       filters: { notDeleted: { ...notDeleted, default: true } },
     })
@@ -126,7 +126,7 @@ describe('A program with filters', () => {
   })
 })
 
-/** A program whose tokens have owners of two kinds. Ada's token is `value`. Deleted users are excluded by a filter. */
+/** A program whose tokens belong to users or bots. Ada's token is `value`. A filter excludes deleted users. */
 async function openOwners(t: TestContext, options: AnyOptions = {}, { filters: isFiltered = true } = {}) {
   const filters = { notDeleted: { ...notDeleted, default: true } }
   const User = userClass({ deletedAt: p.datetime().nullable() }, { filters })

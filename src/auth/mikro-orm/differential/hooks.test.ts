@@ -1,16 +1,16 @@
 import { after, describe, it, type TestContext } from 'node:test'
 import type { EventSubscriber, MikroORM } from '@mikro-orm/core'
-import type { Way } from './application.ts'
+import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases } from './open-database.ts'
-import { people, type Special } from './people.ts'
+import { people, type Variation } from './people.ts'
 
 after(dropDatabases)
 
-/** Compares users and tokens with something special, and the way of the look-up. */
-const compare = (t: TestContext, way: Way, special: Special) => compareWithFindOne(t, way, people(special))
+/** Compares `LookUp` with `em.findOne` for a variation of the models. */
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
 
-describe('LookUp, of hooks, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: hooks', () => {
   const mark = ({ entity }: { entity: object }) => void Reflect.set(entity, 'label', 'seen')
   class Marking implements EventSubscriber {
     onLoad = mark

@@ -8,7 +8,7 @@ after(dropDatabases)
 
 const columns = { id: p.integer().primary(), name: p.string() }
 
-describe('LookUp, of inheritance, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: inheritance', () => {
   const fill = async (em: EntityManager, User: Model, Token: Model, more: object = {}) => {
     em.create(User, { id: 1, name: 'Ada', ...more } as never)
     await em.flush()
@@ -44,7 +44,7 @@ describe('LookUp, of inheritance, finds as em.findOne does', () => {
     const { schemas, Person, Admin } = singleTable()
     return compareWithFindOne(t, 'findOne', {
       entities: schemas,
-      sought: { model: Person, property: 'id' },
+      lookUpOptions: { model: Person, property: 'id' },
       ...{ value: 1, byKey: '1' },
       fill: (em) => insert(em, Admin, { id: 1, name: 'Ada', kind: 'admin', level: 3 }),
       change: (user) => Object.assign(user, { name: 'Grace' }),
@@ -72,10 +72,10 @@ describe('LookUp, of inheritance, finds as em.findOne does', () => {
     Object.defineProperty(AdminClass, 'name', { value: 'Admin' })
     Admin.setClass(AdminClass)
     const Token = tokensOf(PersonClass as Model)
-    const special = {
+    const variation = {
       entities: [AdminClass as Model],
       fill: (em: EntityManager) => fill(em, AdminClass as Model, Token, { level: 3 }),
     }
-    return compareWithFindOne(t, 'findOne', peopleOf(PersonClass as Model, Token, special))
+    return compareWithFindOne(t, 'findOne', peopleOf(PersonClass as Model, Token, variation))
   })
 })

@@ -1,21 +1,21 @@
 import { after, describe, it, type TestContext } from 'node:test'
 import { type EntityManager, p } from '@mikro-orm/core'
-import type { Way } from './application.ts'
+import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { Money, MoneyType, Reversed } from './custom-types.ts'
 import { dropDatabases, isOnPostgres, onlyPostgres } from './open-database.ts'
-import { insert, type Model, model, peopleOf, type Special } from './people.ts'
+import { insert, type Model, model, peopleOf, type Variation } from './people.ts'
 
 after(dropDatabases)
 
 const uuid = '018f0000-0000-7000-8000-00000000000a'
 
-/** A user with such a primary key, found by it as a session does, and by a token. */
-function compareByKey(t: TestContext, way: Way, property: unknown, key: unknown, text = String(key)) {
+/** Compares a look-up by primary key, as a session authenticator does. */
+function compareByKey(t: TestContext, strategy: Strategy, property: unknown, key: unknown, text = String(key)) {
   const User = model('User', { id: property, name: p.string() })
-  return compareWithFindOne(t, way, {
+  return compareWithFindOne(t, strategy, {
     entities: [User],
-    sought: { model: User, property: 'id' },
+    lookUpOptions: { model: User, property: 'id' },
     value: typeof key === 'number' ? key : String(key),
     byKey: text,
     fill: (em) => insert(em, User, { id: key, name: 'Ada' }),
@@ -23,8 +23,8 @@ function compareByKey(t: TestContext, way: Way, property: unknown, key: unknown,
   })
 }
 
-/** A user with such a primary key, found by a token of theirs with the same kind of key. */
-function compareByToken(t: TestContext, way: Way, property: () => unknown, key: unknown, special?: Special) {
+/** Compares a look-up by token, where user and token have this type of primary key. */
+function compareByToken(t: TestContext, strategy: Strategy, property: () => unknown, key: unknown, variation?: Variation) {
   const User = model('User', { id: property(), name: p.string() })
   const Token = model('Token', {
     ...{ id: property(), value: p.string(), label: p.string() },
@@ -32,12 +32,12 @@ function compareByToken(t: TestContext, way: Way, property: () => unknown, key: 
   })
   return compareWithFindOne(
     t,
-    way,
-    peopleOf(User, Token, { userRow: { id: key }, tokenRow: { id: key, user: key }, ...special }),
+    strategy,
+    peopleOf(User, Token, { userRow: { id: key }, tokenRow: { id: key, user: key }, ...variation }),
   )
 }
 
-describe('KeyLookUp, by primary keys, finds as em.findOne does', () => {
+describe('KeyLookUp and em.findOne agree: primary keys', () => {
   it('integer', (t) => compareByKey(t, 'prepared', p.integer().primary(), 1))
   it('integer that is negative', (t) => compareByKey(t, 'prepared', p.integer().primary(), -7))
   it('smallint', (t) => compareByKey(t, 'prepared', p.smallint().primary(), 1))
@@ -57,7 +57,7 @@ describe('KeyLookUp, by primary keys, finds as em.findOne does', () => {
   it('custom type', (t) => compareByKey(t, 'findOne', p.type(Reversed).primary(), 'ada'))
 })
 
-describe('LookUp, of entities with keys, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: entities with keys', () => {
   it('bigint', (t) => compareByToken(t, 'prepared', () => p.bigint().primary(), 2n ** 53n + 1n))
   it('bigint as a number', (t) => compareByToken(t, 'prepared', () => p.bigint('number').primary(), 2 ** 40))
   it('bigint as a string', (t) =>
@@ -142,17 +142,17 @@ describe('LookUp, of entities with keys, finds as em.findOne does', () => {
     compareByToken(t, 'prepared', () => p.type(MoneyType).primary(), new Money(5)))
 })
 
-/** A token whose value has such a type. */
-function compareByValue(t: TestContext, way: Way, property: unknown, value: string | number, more?: Special) {
+/** Compares a look-up by a value of this type. */
+function compareByValue(t: TestContext, strategy: Strategy, property: unknown, value: string | number, more?: Variation) {
   const User = model('User', { id: p.integer().primary(), name: p.string() })
   const Token = model('Token', {
     ...{ id: p.integer().primary(), value: property, label: p.string() },
     user: () => p.manyToOne(User),
   })
-  return compareWithFindOne(t, way, peopleOf(User, Token, { value, tokenRow: { value }, ...more }))
+  return compareWithFindOne(t, strategy, peopleOf(User, Token, { value, tokenRow: { value }, ...more }))
 }
 
-describe('LookUp, by values, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: values', () => {
   it('text', (t) => compareByValue(t, 'prepared', p.text(), 'value'))
   it('string with quotes and question marks', (t) =>
     compareByValue(t, 'prepared', p.string(), `'"\\??$1 \u{1F642}`))
@@ -167,7 +167,7 @@ describe('LookUp, by values, finds as em.findOne does', () => {
   it('custom type', (t) => compareByValue(t, 'findOne', p.type(Reversed), 'value'))
   it('trimmed string', (t) => compareByValue(t, 'findOne', p.string().trim(), 'value'))
   it('relation', (t) =>
-    compareByValue(t, 'findOne', p.string(), 'value', { value: 1, sought: { property: 'user' } }))
+    compareByValue(t, 'findOne', p.string(), 'value', { value: 1, lookUpOptions: { property: 'user' } }))
   it('value that is not persisted', (t) =>
     compareByValue(t, 'findOne', p.string().persist(false), 'value', {
       ...{ finds: 'an error', tokenRow: { value: undefined } },
@@ -189,22 +189,22 @@ describe('LookUp, by values, finds as em.findOne does', () => {
     }),
   )
   it('bits', onlyPostgres, (t) => compareByValue(t, 'findOne', p.string().columnType('bit(3)'), '101'))
-  it('no integer', (t) =>
+  it('fraction for an integer column', (t) =>
     compareByValue(t, 'findOne', p.integer(), 5.5, {
       finds: 'nothing',
       tokenRow: { value: 5 },
     }))
-  it('integer beyond the column', (t) =>
+  it('integer out of range of the column', (t) =>
     compareByValue(t, isOnPostgres ? 'findOne' : 'prepared', p.integer(), 2 ** 40, {
       finds: 'nothing',
       tokenRow: { value: 5 },
     }))
-  it('integer beyond all columns', (t) =>
+  it('integer out of range of all columns', (t) =>
     compareByValue(t, 'findOne', p.integer(), 1e21, { finds: 'nothing', tokenRow: { value: 5 } }))
-  it('zero below zero', (t) => compareByValue(t, 'prepared', p.integer(), -0, { tokenRow: { value: 0 } }))
-  it('half of a character', (t) =>
+  it('negative zero', (t) => compareByValue(t, 'prepared', p.integer(), -0, { tokenRow: { value: 0 } }))
+  it('lone surrogate', (t) =>
     compareByValue(t, 'prepared', p.string(), '\ud800', { tokenRow: { value: '\ufffd' } }))
-  it('collation without case', onlyPostgres, (t) =>
+  it('case-insensitive collation', onlyPostgres, (t) =>
     compareByValue(t, 'prepared', p.string(), 'VALUE', {
       tokenRow: { value: 'value' },
       prepare: async ({ em }) => {

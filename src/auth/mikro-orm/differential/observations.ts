@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { type EntityManager, helper, type MikroORM } from '@mikro-orm/core'
 import type { Application, Key, Request } from './application.ts'
-import { answersOf, pictureOf } from './picture.ts'
+import { serialisationsOf, stateOf } from './state.ts'
 
-/** What is answered before and after a handler asks for the entity manager. */
-export async function observeAnswers(request: Request): Promise<unknown> {
+/** The serialised entity before and after a handler requests the entity manager. */
+export async function observeSerialisation(request: Request): Promise<unknown> {
   const found = await findOrFail(request)
-  const before = answersOf(found)
+  const before = serialisationsOf(found)
   const em = request.manager()
   const { __loadedProperties: loaded, __managed: isManaged } = helper(found)
   return {
     before,
-    after: answersOf(found),
-    picture: pictureOf(found),
+    after: serialisationsOf(found),
+    state: stateOf(found),
     snapshot: snapshotOf(found),
     loaded: [...loaded].sort(),
     isManaged,
@@ -22,7 +22,7 @@ export async function observeAnswers(request: Request): Promise<unknown> {
   }
 }
 
-/** The values that a flush compares with. Of a bigint key SQLite has now a number, now a text, and both compare equal. */
+/** The snapshot for a flush, without relations. SQLite returns a bigint key as a number or as text. */
 function snapshotOf(entity: object): unknown {
   const { __originalEntityData: data = {}, __meta: meta } = helper(entity)
   const isColumn = (name: string) => !meta.relations.some((relation) => relation.name === name)
@@ -39,29 +39,29 @@ export async function observeFlush(
   const em = request.manager()
   const unchanged = await statementsOf(orm, em)
   change(found)
-  return { unchanged, changed: await statementsOf(orm, em), picture: pictureOf(found) }
+  return { unchanged, changed: await statementsOf(orm, em), state: stateOf(found) }
 }
 
-/** Which objects are the same one, and the statements of a change that came before the entity manager. */
+/** Which objects are identical, and the statements of a change before the entity manager was requested. */
 export async function observeIdentity(
   request: Request,
   orm: MikroORM,
   application: Application,
 ): Promise<unknown> {
-  const { change, sought } = application
+  const { change, lookUpOptions } = application
   const found = await findOrFail(request)
   change(found)
   const again = await request.find()
   const em = request.manager()
   const key = helper(found).getPrimaryKey() as never
-  const byKey = await settle(() => em.findOne<object>(sought.model, key))
-  const owner = sought.relation === undefined ? undefined : Reflect.get(found, sought.relation)
+  const byKey = await settle(() => em.findOne<object>(lookUpOptions.model, key))
+  const owner = lookUpOptions.relation === undefined ? undefined : Reflect.get(found, lookUpOptions.relation)
   return {
     again: again === found,
     byKey: byKey === found,
-    reference: em.getReference<object>(sought.model, key) === found,
-    owner: owner === (again && sought.relation && Reflect.get(again, sought.relation)),
-    picture: pictureOf(found),
+    reference: em.getReference<object>(lookUpOptions.model, key) === found,
+    owner: owner === (again && lookUpOptions.relation && Reflect.get(again, lookUpOptions.relation)),
+    state: stateOf(found),
     changed: await statementsOf(orm, em),
   }
 }
@@ -70,30 +70,30 @@ export async function observeIdentity(
 export async function observeManager(
   request: Request,
   orm: MikroORM,
-  { sought }: Application,
+  { lookUpOptions }: Application,
 ): Promise<unknown> {
   const found = await findOrFail(request)
   const em = request.manager()
   const refreshed = await settle(() => em.refresh(found))
-  const populate = (sought.relation === undefined ? [] : [sought.relation]) as never
+  const populate = (lookUpOptions.relation === undefined ? [] : [lookUpOptions.relation]) as never
   await em.populate<object>([found], populate)
-  const picture = pictureOf(found)
+  const state = stateOf(found)
   em.assign(found, { label: 'tablet' } as never)
   const assigned = await statementsOf(orm, em)
   em.remove(found)
   return {
-    ...{ refreshed: refreshed === found, picture, assigned },
+    ...{ refreshed: refreshed === found, state, assigned },
     removed: await statementsOf(orm, em),
   }
 }
 
-/** What is found by a value of no row. */
+/** The result for a missing value. */
 export async function observeMissing(request: Request, value: Key): Promise<unknown> {
   return settle(() => request.find(typeof value === 'number' ? value + 1 : `${value.slice(0, -1)}0`))
 }
 
 async function findOrFail(request: Request): Promise<object> {
-  return (await request.find()) ?? assert.fail('The row is found only at times.')
+  return (await request.find()) ?? assert.fail('The row was not found.')
 }
 
 /** The result of an asynchronous call, or its error. */

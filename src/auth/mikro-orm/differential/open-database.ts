@@ -10,7 +10,7 @@ import {
 import { PostgreSqlDriver } from '@mikro-orm/postgresql'
 import { SqliteDriver } from '@mikro-orm/sqlite'
 
-/** Options of MikroORM, for whichever driver. */
+/** Options of MikroORM for any driver. */
 export type AnyOptions = Partial<Options>
 
 const server = process.env.TEST_DATABASE_URL
@@ -24,7 +24,7 @@ export const onlyPostgres = { skip: !isOnPostgres && 'PostgreSQL only: npm run p
 /** Test options for a feature that only SQLite has. */
 export const onlySqlite = { skip: isOnPostgres && 'SQLite only' }
 
-/** Opens an ORM over an empty database with the tables of the entities. Both end with the test. */
+/** Opens an ORM on an empty database with the tables of the entities until the test ends. */
 export async function openDatabase(
   t: TestContext,
   options: AnyOptions,
@@ -45,7 +45,7 @@ export async function makeDatabase(t: TestContext): Promise<string> {
   if (name) await onDatabase(name, dropSchemas)
   const made = name ?? `koa_differential_${randomBytes(8).toString('hex')}`
   if (!name) await onDatabase('postgres', `create database ${made} template template0 strategy file_copy`)
-  // The next test empties it, which is much faster than making one.
+  // The next test reuses it, because emptying a database is much faster than creating one.
   t.after(() => void unused.push(made))
   return made
 }
@@ -67,7 +67,7 @@ async function onDatabase(name: string, sql: string): Promise<void> {
   await orm.close(true)
 }
 
-/** The options that connect MikroORM to a database of the tests. */
+/** MikroORM's options for a test database. */
 export function connectionTo(dbName: string): AnyOptions {
   if (!server) return { driver: SqliteDriver as Constructor<IDatabaseDriver>, dbName }
   const clientUrl = Object.assign(new URL(server), { pathname: `/${dbName}` }).href

@@ -2,7 +2,7 @@ import { defineEntity, type EntityClass, type EntityManager, p } from '@mikro-or
 import type { Class } from '../../class.ts'
 import type { Application } from './application.ts'
 
-/** A class that MikroORM knows. */
+/** An entity class. */
 export type Model = EntityClass<object> & Class
 
 type Values = Readonly<Record<string, unknown>>
@@ -13,49 +13,49 @@ interface FoundToken {
   user: { name: string; unwrap?(): { name: string } } | null | undefined
 }
 
-/** What an application has beside the plain columns of its users and tokens. */
-export interface Special
+/** A variation of the plain user and token models. */
+export interface Variation
   extends Partial<
     Pick<Application, 'options' | 'create' | 'prepare' | 'later' | 'finds' | 'value' | 'byKey' | 'fill'>
   > {
-  /** Properties of the entities. */
+  /** Additional properties of the entities. */
   readonly user?: Values
   readonly token?: Values
   /** Options of the entities. */
   readonly userOptions?: object
   readonly tokenOptions?: object
-  /** Values of the rows beside those that each row has. */
+  /** Additional values of the rows. */
   readonly userRow?: Values
   readonly tokenRow?: Values
-  /** Entities beside. */
+  /** Additional entities. */
   readonly entities?: readonly Model[]
-  readonly sought?: Partial<Application['sought']>
+  readonly lookUpOptions?: Partial<Application['lookUpOptions']>
   /** The relation of the token to its user. */
   relate?(User: Model): unknown
   change?(token: FoundToken): void
 }
 
-/** A token model and its user. Both have plain columns, and what is special about a kind. */
-export function people(special: Special = {}): Application {
-  const properties = { id: p.integer().primary(), name: p.string(), ...special.user }
-  const User = model('User', properties, special.userOptions)
+/** A token model and its user model, with a variation. */
+export function people(variation: Variation = {}): Application {
+  const properties = { id: p.integer().primary(), name: p.string(), ...variation.user }
+  const User = model('User', properties, variation.userOptions)
   const Token = model(
     'Token',
     {
       id: p.integer().primary(),
       value: p.string().unique(),
       label: p.string(),
-      user: () => special.relate?.(User) ?? p.manyToOne(User),
-      ...special.token,
+      user: () => variation.relate?.(User) ?? p.manyToOne(User),
+      ...variation.token,
     },
-    special.tokenOptions,
+    variation.tokenOptions,
   )
-  return peopleOf(User, Token, special)
+  return peopleOf(User, Token, variation)
 }
 
-/** The same of classes of the kind's own. */
-export function peopleOf(User: Model, Token: Model, special: Special = {}): Application {
-  const { userRow, tokenRow, entities = [], sought, change = changeBoth, ...more } = special
+/** The same for given classes. */
+export function peopleOf(User: Model, Token: Model, variation: Variation = {}): Application {
+  const { userRow, tokenRow, entities = [], lookUpOptions, change = changeBoth, ...more } = variation
   return {
     value: 'value',
     async fill(em: EntityManager) {
@@ -64,18 +64,18 @@ export function peopleOf(User: Model, Token: Model, special: Special = {}): Appl
     },
     ...more,
     entities: [User, Token, ...entities],
-    sought: { model: Token, property: 'value', relation: 'user', ...sought },
+    lookUpOptions: { model: Token, property: 'value', relation: 'user', ...lookUpOptions },
     change: (found) => change(found as FoundToken),
   }
 }
 
-/** Inserts a row with those of the values that are defined. */
+/** Inserts a row, without undefined values. */
 export async function insert(em: EntityManager, type: Model, values: Values): Promise<void> {
   const defined = Object.entries(values).filter(([, value]) => value !== undefined)
   await em.insert(type, Object.fromEntries(defined) as never)
 }
 
-/** A class of an entity. */
+/** Defines an entity class. */
 export function model(name: string, properties: Values, options: object = {}): Model {
   const Schema = defineEntity({ name, properties, ...options })
   class Entity extends Schema.class {}
@@ -84,7 +84,7 @@ export function model(name: string, properties: Values, options: object = {}): M
   return Entity
 }
 
-/** A token model for users of that class. */
+/** A token model for users of this class. */
 export function tokensOf(User: Model): Model {
   return model('Token', {
     ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
@@ -92,7 +92,7 @@ export function tokensOf(User: Model): Model {
   })
 }
 
-/** Users and tokens that have a column of a kind, with a value that a flush changes to another. */
+/** Users and tokens with an additional column, whose value a flush changes. */
 export function withColumn(property: () => unknown, value: unknown, other: unknown): Application {
   const row = { special: value }
   return people({

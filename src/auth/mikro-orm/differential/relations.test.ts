@@ -1,19 +1,19 @@
 import { after, describe, it, type TestContext } from 'node:test'
 import { p } from '@mikro-orm/core'
-import type { Way } from './application.ts'
+import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases } from './open-database.ts'
-import { type Model, model, people, peopleOf, type Special } from './people.ts'
+import { type Model, model, people, peopleOf, type Variation } from './people.ts'
 
 after(dropDatabases)
 
 const staff = { user: { staff: p.integer().unique() }, userRow: { staff: 7 } }
 const team = () => model('Team', { id: p.integer().primary(), title: p.string() })
 
-/** Compares users and tokens with something special, and the way of the look-up. */
-const compare = (t: TestContext, way: Way, special: Special) => compareWithFindOne(t, way, people(special))
+/** Compares `LookUp` with `em.findOne` for a variation of the models. */
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
 
-describe('LookUp, of the relation, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: relation', () => {
   it('nullable, with a user', (t) =>
     compare(t, 'prepared', { relate: (User) => p.manyToOne(User).nullable() }))
   it('nullable, without a user', (t) =>
@@ -96,10 +96,10 @@ describe('LookUp, of the relation, finds as em.findOne does', () => {
   it('one to one', (t) => compare(t, 'prepared', { relate: (User) => p.oneToOne(User).owner() }))
   it('one to one, by reference', (t) =>
     compare(t, 'prepared', { relate: (User) => p.oneToOne(User).owner().ref() }))
-  it('not loaded', (t) => compare(t, 'findOne', { sought: { relation: undefined } }))
+  it('not loaded', (t) => compare(t, 'findOne', { lookUpOptions: { relation: undefined } }))
 })
 
-describe('LookUp, of keys beside the relation, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: keys beside the relation', () => {
   const key = { userId: p.integer().persist(false) }
   it('key that is not persisted', (t) => compare(t, 'prepared', { token: key }))
   it('key that is not persisted, of no user', (t) =>
@@ -116,7 +116,7 @@ describe('LookUp, of keys beside the relation, finds as em.findOne does', () => 
     }))
 })
 
-describe('LookUp, of other relations, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: other relations', () => {
   it('inverse side of one to one', (t) => {
     const User: Model = model('User', {
       id: p.integer().primary(),
@@ -181,7 +181,7 @@ describe('LookUp, of other relations, finds as em.findOne does', () => {
     const Team = team()
     return compare(t, 'findOne', {
       ...{ entities: [Team], token: { teams: () => p.manyToMany(Team).owner() } },
-      sought: { relation: 'teams' },
+      lookUpOptions: { relation: 'teams' },
     })
   })
   it('many to many', (t) => {

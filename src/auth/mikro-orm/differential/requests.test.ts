@@ -5,17 +5,17 @@ import { requestTo } from '../../testing/request-to.ts'
 import { entityManager } from '../databases.ts'
 import { KeyLookUp } from '../key-look-up.ts'
 import { LookUp } from '../look-up.ts'
-import type { Way } from './application.ts'
+import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases, onlyPostgres, onlySqlite, openDatabase } from './open-database.ts'
-import { people, type Special } from './people.ts'
+import { people, type Variation } from './people.ts'
 
 after(dropDatabases)
 
-/** Compares users and tokens with something special, and the way of the look-up. */
-const compare = (t: TestContext, way: Way, special: Special) => compareWithFindOne(t, way, people(special))
+/** Compares `LookUp` with `em.findOne` for a variation of the models. */
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
 
-describe('LookUp, of what changes after the first look-up, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: changes after the first look-up', () => {
   it('nothing', (t) => compare(t, 'prepared', { later: () => {} }))
   it('schema of the entity manager', onlyPostgres, (t) =>
     compare(t, 'findOne', { later: ({ em }) => Object.assign(em, { schema: 'public' }) }),
@@ -37,25 +37,25 @@ describe('LookUp, of what changes after the first look-up, finds as em.findOne d
     }))
 })
 
-/** An application that has found its token once, and a count of the calls of `em.findOne` since. */
-async function open(t: TestContext, special?: Special) {
-  const { entities, fill, sought, options } = people(special)
+/** An application after the first look-up of a token, and a count of later calls of `em.findOne`. */
+async function open(t: TestContext, variation?: Variation) {
+  const { entities, fill, lookUpOptions, options } = people(variation)
   const orm = await openDatabase(t, { entities: [...entities], ...options })
   await fill(orm.em.fork(), orm, entities)
-  const tokens = new LookUp(sought)
+  const tokens = new LookUp(lookUpOptions)
   const find = async (ctx = requestTo(orm)) =>
     (await tokens.find(ctx, 'value')) as { label: string; user: { name: string } } | undefined
   await find()
   const { mock } = t.mock.method(Object.getPrototypeOf(orm.em) as EntityManager, 'findOne')
-  return { orm, find, sought, calls: () => mock.callCount() }
+  return { orm, find, lookUpOptions, calls: () => mock.callCount() }
 }
 
-/** Gives Ada another name, in a transaction of the global entity manager. */
+/** Renames Ada in the transaction of the global entity manager. */
 const rename = ({ em }: MikroORM, name: string) =>
   em.getConnection().execute(`update "user" set name = '${name}'`) as Promise<unknown>
 
-describe('LookUp, in a request', () => {
-  it('uses em.findOne once a handler has asked for the entity manager', async (t) => {
+describe('LookUp in a request', () => {
+  it('uses em.findOne after a handler has requested the entity manager', async (t) => {
     const { orm, find, calls } = await open(t)
     const ctx = requestTo(orm)
     const em = entityManager(ctx)
@@ -64,7 +64,7 @@ describe('LookUp, in a request', () => {
     assert.ok(found && em.getUnitOfWork().getIdentityMap().values().includes(found))
   })
 
-  it('uses em.findOne if a handler asks for the entity manager meanwhile', async (t) => {
+  it('uses em.findOne if a handler requests the entity manager during the look-up', async (t) => {
     const { orm, find, calls } = await open(t)
     const ctx = requestTo(orm)
     const finding = find(ctx)
@@ -74,7 +74,7 @@ describe('LookUp, in a request', () => {
     assert.ok(found && em.getUnitOfWork().getIdentityMap().values().includes(found))
   })
 
-  it('uses em.findOne for a row that it has found before, and keeps its changes', async (t) => {
+  it('uses em.findOne for a loaded row, and keeps its unsaved changes', async (t) => {
     const { orm, find, calls } = await open(t)
     const ctx = requestTo(orm)
     const first = await find(ctx)
@@ -87,9 +87,9 @@ describe('LookUp, in a request', () => {
     assert.equal((await find())?.label, 'phone')
   })
 
-  it('loads the user of the token as the user that it has found before', async (t) => {
-    const { orm, find, sought } = await open(t)
-    const { targetMeta } = orm.getMetadata().get<Record<string, object>>(sought.model).properties.user ?? {}
+  it('returns the loaded user as the user of the token', async (t) => {
+    const { orm, find, lookUpOptions } = await open(t)
+    const { targetMeta } = orm.getMetadata().get<Record<string, object>>(lookUpOptions.model).properties.user ?? {}
     const ctx = requestTo(orm)
     const user = await new KeyLookUp(targetMeta?.class ?? assert.fail()).find(ctx, '1')
     assert.ok(user)
@@ -109,7 +109,7 @@ describe('LookUp, in a request', () => {
   it('applies a filter of a RequestContext', async (t) => {
     const { orm, find } = await open(t, { user: { left: p.boolean() }, userRow: { left: true } })
     const found = await RequestContext.create(orm.em, () => {
-      orm.em.addFilter({ name: 'here', cond: { left: false }, entity: 'User' } as never)
+      orm.em.addFilter({ name: 'active', cond: { left: false }, entity: 'User' } as never)
       return find()
     })
     assert.equal(found, undefined)
@@ -123,7 +123,7 @@ describe('LookUp, in a request', () => {
     assert.equal(calls(), 1)
   })
 
-  it('does not read what another transaction has not committed', onlySqlite, async (t) => {
+  it('does not read uncommitted data of another transaction', onlySqlite, async (t) => {
     const { orm, find, calls } = await open(t)
     const em = orm.em.fork()
     await em.begin()
@@ -137,28 +137,28 @@ describe('LookUp, in a request', () => {
     assert.equal(calls(), 1)
   })
 
-  it('reads what is committed', async (t) => {
+  it('reads committed data', async (t) => {
     const { orm, find, calls } = await open(t)
     await rename(orm, 'Grace')
     assert.equal((await find())?.user.name, 'Grace')
     assert.equal(calls(), 0)
   })
 
-  it('finds nothing once the row is deleted', async (t) => {
+  it('finds no deleted row', async (t) => {
     const { orm, find } = await open(t)
     await orm.em.getConnection().execute('delete from token')
     assert.equal(await find(), undefined)
   })
 
-  it('throws as em.findOne does if the table is gone', async (t) => {
+  it('throws the error of em.findOne if the table is missing', async (t) => {
     const { orm, find } = await open(t)
     await orm.em.getConnection().execute('drop table token')
     await assert.rejects(find(), { name: 'TableNotFoundException' })
   })
 
   it('finds nothing by a string with a NUL', async (t) => {
-    const { entities, sought } = people()
+    const { entities, lookUpOptions } = people()
     const orm = await openDatabase(t, { entities: [...entities] })
-    assert.equal(await new LookUp(sought).find(requestTo(orm), 'val\0ue'), undefined)
+    assert.equal(await new LookUp(lookUpOptions).find(requestTo(orm), 'val\0ue'), undefined)
   })
 })

@@ -6,7 +6,7 @@ import { people, withColumn } from './people.ts'
 
 after(dropDatabases)
 
-/** Compares users and tokens with such a column. The look-up has to be prepared. */
+/** Compares `LookUp` with `em.findOne` for a column type that can be prepared. */
 function comparePrepared(
   t: TestContext,
   property: () => unknown,
@@ -19,11 +19,11 @@ function comparePrepared(
 const day = '1815-12-10'
 const uuids = ['018f0000-0000-7000-8000-00000000000a', '018f0000-0000-7000-8000-00000000000b'] as const
 
-describe('LookUp, of scalar columns, finds as em.findOne does', () => {
-  it('no special column', (t) => compareWithFindOne(t, 'prepared', people()))
+describe('LookUp and em.findOne agree: scalar columns', () => {
+  it('no additional column', (t) => compareWithFindOne(t, 'prepared', people()))
   it('string', (t) => comparePrepared(t, () => p.string(), 'one', 'two'))
   it('string that is empty', (t) => comparePrepared(t, () => p.string(), '', ' '))
-  it('string with quotes, question marks and no Latin letters', (t) =>
+  it('string with quotes, question marks and other scripts', (t) =>
     comparePrepared(t, () => p.string(), `a'"\`\\??$1 \u{1F642}`, 'Ångström ?'))
   it('string that is trimmed', (t) => comparePrepared(t, () => p.string().trim(), ' one ', ' two '))
   it('string in lower case', (t) => comparePrepared(t, () => p.string().lowercase(), 'ONE', 'TWO'))

@@ -1,24 +1,23 @@
 import { after, describe, it, type TestContext } from 'node:test'
 import { type EntityManager, type MikroORM, p } from '@mikro-orm/core'
-import type { Way } from './application.ts'
+import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases, onlyPostgres, onlySqlite } from './open-database.ts'
-import { insert, type Model, model, people, peopleOf, type Special } from './people.ts'
+import { insert, type Model, model, people, peopleOf, type Variation } from './people.ts'
 
 after(dropDatabases)
 
-/** Compares users and tokens with something special, and the way of the look-up. */
-const compare = (t: TestContext, way: Way, special: Special) => compareWithFindOne(t, way, people(special))
+/** Compares `LookUp` with `em.findOne` for a variation of the models. */
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
 
-/** The same of entities with these options. */
-const compareWith = (t: TestContext, way: Way, options: object) =>
-  compare(t, way, { userOptions: options, tokenOptions: options })
+/** The same for options of the entities. */
+const compareWith = (t: TestContext, strategy: Strategy, options: object) =>
+  compare(t, strategy, { userOptions: options, tokenOptions: options })
 
-/** Runs SQL. */
 const execute = ({ em }: MikroORM, sql: string) =>
   (em.getConnection() as unknown as { execute(sql: string): Promise<unknown> }).execute(sql)
 
-describe('LookUp, of options of tables, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: options of tables', () => {
   it('table names that need quotes', (t) =>
     compare(t, 'prepared', {
       userOptions: { tableName: 'Us"er `s' },
@@ -55,7 +54,7 @@ describe('LookUp, of options of tables, finds as em.findOne does', () => {
   })
 })
 
-describe('LookUp, of views, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: views', () => {
   const fill =
     (User: Model, Row: Model) =>
     async (em: EntityManager): Promise<void> => {
@@ -92,7 +91,7 @@ describe('LookUp, of views, finds as em.findOne does', () => {
       t,
       'findOne',
       peopleOf(User, Token, {
-        ...{ entities: [Row], fill: fill(User, Row), sought: { relation: undefined } },
+        ...{ entities: [Row], fill: fill(User, Row), lookUpOptions: { relation: undefined } },
         ...{ change: (token) => Object.assign(token, { label: 'phone' }) },
       }),
     )
@@ -108,18 +107,18 @@ describe('LookUp, of views, finds as em.findOne does', () => {
       ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
       user: () => p.manyToOne(User).createForeignKeyConstraint(false),
     })
-    const special = {
+    const variation = {
       entities: [Person],
       fill: async (em: EntityManager) => {
         await insert(em, Person, { id: 1, name: 'Ada' })
         await insert(em, Token, { id: 2, value: 'value', label: 'laptop', user: 1 })
       },
     }
-    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, special))
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, variation))
   })
 })
 
-/** Tables of the same names, with other rows, in the schema `public`. */
+/** Creates tables with the same names and other rows in the schema `public`. */
 async function addPublic(orm: MikroORM): Promise<void> {
   await execute(orm, 'create table if not exists public."user" (id int primary key, name text)')
   await execute(
@@ -130,7 +129,7 @@ async function addPublic(orm: MikroORM): Promise<void> {
   await execute(orm, `insert into public.token values (1, 'value', 'stolen', 1), (9, 'valu0', 'stolen', 1)`)
 }
 
-describe('LookUp, of schemas, finds as em.findOne does', () => {
+describe('LookUp and em.findOne agree: schemas', () => {
   it('schema of the entities', onlyPostgres, (t) =>
     compare(t, 'prepared', {
       userOptions: { schema: 'app' },

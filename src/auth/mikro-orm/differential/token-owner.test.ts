@@ -19,22 +19,22 @@ describe('A program with bearer tokens', () => {
     const orm = await openDatabase(t, { entities: [User, UserToken] })
     await insert(orm.em.fork(), User, { id: 1, staff: 2, name: 'Ada' })
     await insert(orm.em.fork(), User, { id: 2, staff: 1, name: 'Root' })
-    // Ada's token: the column has her staff number.
+    // Ada's token contains her staff number.
     await insert(orm.em.fork(), UserToken, { id: 1, value: 'value', user: 2 })
     return serveTokens(t, orm, [User, UserToken])
   }
 
-  it('P1 authenticates the user whose target key the token has', async (t) => {
+  it('P1 authenticates the user by the target key in the token', async (t) => {
     const get = await staffOf(t, (User) => p.manyToOne(User).targetKey('staff' as never))
     for (let i = 0; i < 3; i += 1) assert.deepEqual((await get()).body, { id: 1, staff: 2, name: 'Ada' })
   })
 
-  it('P1 authenticates the user whose referenced column the token has', async (t) => {
+  it('P1 authenticates the user by the referenced column in the token', async (t) => {
     const get = await staffOf(t, (User) => p.manyToOne(User).referenceColumnName('staff'))
     for (let i = 0; i < 3; i += 1) assert.deepEqual((await get()).body, { id: 1, staff: 2, name: 'Ada' })
   })
 
-  it('P1 has the key that is not persisted beside the relation', async (t) => {
+  it('P1 loads a non-persisted key beside the relation', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User), { userId: p.integer().persist(false) })
     const orm = await openDatabase(t, { entities: [User, UserToken] })
@@ -46,7 +46,7 @@ describe('A program with bearer tokens', () => {
     for (let i = 0; i < 3; i += 1) assert.deepEqual((await get()).body, { userId: 1 })
   })
 
-  it('P1 finds a token without a user, and authenticates nobody by it', async (t) => {
+  it('P1 finds a token without a user, and authenticates no user', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User).nullable())
     const orm = await openDatabase(t, { entities: [User, UserToken] })
@@ -60,13 +60,13 @@ describe('A program with bearer tokens', () => {
     }
   })
 
-  it('P1 refuses a relation that is mapped to the key at the start, and names the fix', () => {
+  it('P1 rejects a relation with mapToPk() at startup, and names the fix', () => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User).mapToPk())
     assert.throws(() => UserToken.authenticator(), { code: 'ERR_AUTH_MISUSE', message: /mapToPk/ })
   })
 
-  it('P1 authenticates each of the owners that a token may have', async (t) => {
+  it('P1 authenticates each type of owner of a token', async (t) => {
     const User = userClass()
     const Bot = model('Bot', { id: p.integer().primary(), name: p.string() })
     const UserToken = tokenClass(() => p.manyToOne([User, Bot]).discriminator('userType'))
@@ -81,7 +81,7 @@ describe('A program with bearer tokens', () => {
     try {
       authenticator = UserToken.authenticator()
     } catch (error) {
-      // One clear error at the start is as good.
+      // An error at startup is acceptable too.
       assert.equal(Reflect.get(error as object, 'code'), 'ERR_AUTH_MISUSE')
     }
     if (!authenticator) return
@@ -96,7 +96,7 @@ describe('A program with bearer tokens', () => {
     }
   })
 
-  it('P1 refuses a session of a user whose key is an object', async (t) => {
+  it('P1 rejects a session of a user whose key is an object', async (t) => {
     const Schema = defineEntity({ name: 'Place', properties: { id: p.type(PointType).primary() } })
     class Place extends ModelSessionAuthenticatable(Schema.class) {}
     Schema.setClass(Place as never)
@@ -105,7 +105,7 @@ describe('A program with bearer tokens', () => {
     assert.throws(() => Reflect.get(place, 'sessionID'), { code: 'ERR_AUTH_MISUSE', message: /Place/ })
   })
 
-  it('P1 refuses to look up by a key that is a date', async (t) => {
+  it('P1 rejects a look-up by a key that is a date', async (t) => {
     const Day = model('Day', { at: p.datetime().primary() })
     const orm = await openDatabase(t, { entities: [Day] })
     const isClear = { code: 'ERR_AUTH_MISUSE', message: /Day/ }

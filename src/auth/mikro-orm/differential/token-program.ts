@@ -11,7 +11,7 @@ import { type Model, model } from './people.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** A user class with these columns beside its key and name. */
+/** A user class with a key, a name and these columns. */
 export function userClass(properties: Values = {}, options: object = {}): Model {
   return model('User', { id: p.integer().primary(), name: p.string(), ...properties }, options)
 }
@@ -20,7 +20,7 @@ interface TokenClass extends Class {
   authenticator(): AuthMiddleware
 }
 
-/** A token class with that relation to its user, and these columns beside. */
+/** A token class with this relation to its user and these columns. */
 export function tokenClass(
   user: () => unknown,
   properties: Values = {},
@@ -41,11 +41,10 @@ export function tokenClass(
   return UserToken as unknown as Model & TokenClass
 }
 
-/** What a program does beside authenticating. */
 interface Program {
   /** Runs before the authenticator. */
   readonly before?: Koa.Middleware
-  /** Answers a request whose user is authenticated. Without it the user is the answer. */
+  /** Returns the body for an authenticated user, by default the user. */
   answer?(ctx: AuthContext): unknown
 }
 
