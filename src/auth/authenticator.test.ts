@@ -9,7 +9,7 @@ import { serve } from './testing/serve.ts'
 const { BasicAuthenticator, BearerAuthenticator, guard, RequestAuthenticator } = layer
 
 describe('RequestAuthenticator', () => {
-  test('S5 may answer at once or with a promise', async (t) => {
+  test('S5 may be synchronous or asynchronous', async (t) => {
     class Fast {}
     class Slow {}
     class AtOnce extends RequestAuthenticator {
@@ -44,7 +44,7 @@ describe('RequestAuthenticator', () => {
       readonly user = User
       authenticate({ token }: { token: string }, ctx: AuthContext) {
         ctx.auth.login(new User())
-        // Such as from `(bearer) => known.delete(bearer.token)`: TypeScript accepts it where `void` is expected.
+        // TypeScript accepts such a result where `void` is expected.
         return known.delete(token) as unknown as undefined
       }
     }
@@ -61,7 +61,7 @@ describe('RequestAuthenticator', () => {
     assert.equal(await response.text(), 'true')
   })
 
-  test('S5 has the Async kinds of the specification as other names for the same classes', () => {
+  test('S5 exports the `Async` classes as aliases of the same classes', () => {
     assert.equal(layer.AsyncRequestAuthenticator, layer.RequestAuthenticator)
     assert.equal(layer.AsyncBasicAuthenticator, layer.BasicAuthenticator)
     assert.equal(layer.AsyncBearerAuthenticator, layer.BearerAuthenticator)
@@ -89,7 +89,7 @@ describe('RequestAuthenticator', () => {
     assert.equal(await response.text(), 'false')
   })
 
-  test('S2 S5 serves one route, the routes of a router, or the whole application', async (t) => {
+  test('S2 S5 can be mounted on one route, a router or the whole application', async (t) => {
     class User {}
     class Everybody extends RequestAuthenticator {
       readonly user = User
@@ -122,7 +122,7 @@ describe('RequestAuthenticator', () => {
     assert.deepEqual(await answers('/', '/anything'), [true, true])
   })
 
-  test('is spared its work where its type is authenticated already, and only there', async (t) => {
+  test('is skipped only if its type is already authenticated', async (t) => {
     class User {}
     class Admin {}
     const calls: string[] = []
@@ -133,10 +133,10 @@ describe('RequestAuthenticator', () => {
         if (username === 'ada') ctx.auth.login(new User())
       }
     }
-    class ByGuess extends RequestAuthenticator {
+    class ByQuery extends RequestAuthenticator {
       readonly user = User
       override attempt() {
-        calls.push('user by guess')
+        calls.push('user by query')
       }
     }
     class AdminByPassword extends BasicAuthenticator {
@@ -148,7 +148,7 @@ describe('RequestAuthenticator', () => {
     const app = new Koa<object, AuthContext>()
     app.use(auth())
     app.use(new ByPassword().middleware())
-    app.use(new ByGuess().middleware())
+    app.use(new ByQuery().middleware())
     app.use(new AdminByPassword().middleware())
     app.use((ctx) => {
       ctx.body = ctx.auth.has(User)
@@ -159,13 +159,13 @@ describe('RequestAuthenticator', () => {
     assert.deepEqual(calls.splice(0), ['user by password', 'admin by password'])
 
     await fetch(url, { headers: { authorization: `Basic ${btoa('eve:')}` } })
-    assert.deepEqual(calls.splice(0), ['user by password', 'user by guess', 'admin by password'])
+    assert.deepEqual(calls.splice(0), ['user by password', 'user by query', 'admin by password'])
 
     await fetch(url)
-    assert.deepEqual(calls, ['user by guess'])
+    assert.deepEqual(calls, ['user by query'])
   })
 
-  test('S4 S83 can be chained for one type: either way of logging in passes the guard, and none does not', async (t) => {
+  test('S4 S83 can be chained for one type: the guard accepts either credential and rejects a request without one', async (t) => {
     class User {
       readonly by: string
       constructor(by: string) {
@@ -269,7 +269,7 @@ describe('RequestAuthenticator', () => {
     }
   })
 
-  test('names the missing line where there is no auth(), to us and not to the client', async (t) => {
+  test('reports a missing auth() in the log but not to the client', async (t) => {
     class User {}
     class Never extends RequestAuthenticator {
       readonly user = User
@@ -289,7 +289,7 @@ describe('RequestAuthenticator', () => {
     )
   })
 
-  test('names the clash where another library has put its own value on `ctx.auth`', async (t) => {
+  test('reports a `ctx.auth` that another library has set', async (t) => {
     class User {}
     class Never extends RequestAuthenticator {
       readonly user = User
@@ -297,9 +297,9 @@ describe('RequestAuthenticator', () => {
     }
     for (const [mount, middleware] of [
       ['before auth()', auth()],
-      ['in the place of auth()', new Never().middleware()],
-      ['in the place of auth()', guard(User)],
-      ['in the place of auth()', layer.redirectUnless(User, '/login')],
+      ['instead of auth()', new Never().middleware()],
+      ['instead of auth()', guard(User)],
+      ['instead of auth()', layer.redirectUnless(User, '/login')],
     ] as const) {
       const app = new Koa()
       app.use((ctx, next) => {

@@ -37,7 +37,7 @@ describe('BasicAuthenticator', () => {
     assert.equal((await fetch(url)).status, 401)
   })
 
-  test('takes a check of your own in the place of a class', async (t) => {
+  test('accepts a function instead of a class', async (t) => {
     class User {
       readonly name = 'Ada'
     }
@@ -87,7 +87,7 @@ describe('BasicAuthenticator', () => {
     assert.deepEqual(calls, [{ username: 'ada', password: 'x' }])
   })
 
-  test('sends a challenge with its realm and without the reason', async (t) => {
+  test('sends a challenge with its realm but not the reason', async (t) => {
     class User {}
     class Staff extends BasicAuthenticator<User> {
       readonly user = User
@@ -135,7 +135,7 @@ describe('BasicAuthenticator', () => {
     )
   })
 
-  test('sends its challenge and that of another realm in separate headers', async (t) => {
+  test('sends the challenges of two realms in separate headers', async (t) => {
     class User {}
     class Staff extends BasicAuthenticator<User> {
       readonly user = User

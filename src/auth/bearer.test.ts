@@ -48,7 +48,7 @@ describe('BearerAuthenticator', () => {
     assert.equal((await rawRequest(port, doubled)).status, 401)
   })
 
-  test('takes a look-up of your own in the place of a class', async (t) => {
+  test('accepts a function instead of a class', async (t) => {
     class User {
       readonly name: string
       constructor(name: string) {
@@ -70,7 +70,7 @@ describe('BearerAuthenticator', () => {
     assert.equal(refused.status, 401)
     assert.match(refused.headers.get('www-authenticate') ?? '', /^Bearer .*invalid_token/)
     users.get = () => {
-      throw new Error('the users are away')
+      throw new Error('the database is down')
     }
     app.silent = true
     assert.equal((await get('right')).status, 503)
@@ -163,7 +163,7 @@ describe('BearerAuthenticator', () => {
     assert.equal((await fetch(url, { headers: { authorization: 'Bearer any' } })).status, 401)
   })
 
-  test('challenges only where it stood before the refusal', async (t) => {
+  test('adds a challenge only if it is mounted before the guard', async (t) => {
     class User {}
     class ByToken extends BearerAuthenticator<User> {
       readonly user = User

@@ -11,7 +11,7 @@ import { guard } from './guard.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { serve } from './testing/serve.ts'
 
-/** An application that logs in `ada` by the password `secret`, and the credentials that it received. */
+/** An application that logs in `ada` with the password `secret`, and the credentials that it received. */
 function adaOnly(parser: Koa.Middleware = bodyParser()) {
   class User {
     readonly name = 'Ada'
@@ -93,7 +93,7 @@ describe('CredentialsAuthenticator', () => {
     assert.deepEqual(calls, [])
   })
 
-  test('takes no body, and one that nothing decodes, for no credentials', async (t) => {
+  test('treats a missing or undecoded body as no credentials', async (t) => {
     const { app, calls } = adaOnly()
     const { url } = await serve(t, app)
     const text = '<username>ada</username><password>secret</password>'
@@ -105,7 +105,7 @@ describe('CredentialsAuthenticator', () => {
     assert.deepEqual(calls, [])
   })
 
-  test('takes a check of your own in the place of a class, and fields of other names', async (t) => {
+  test('accepts a function instead of a class, and other field names', async (t) => {
     class User {
       readonly name = 'Ada'
     }
@@ -134,7 +134,7 @@ describe('CredentialsAuthenticator', () => {
       assert.equal((await post(url, wrong)).status, 401, JSON.stringify(wrong))
   })
 
-  test('hands the password on as it was typed', async (t) => {
+  test('passes the password unchanged', async (t) => {
     const { app, calls } = adaOnly()
     const { url } = await serve(t, app)
     const passwords = [' secret ', '', 'e\u0301', '\0\t\r\n', '🙂'.repeat(64), 'x'.repeat(5000)]
@@ -147,13 +147,13 @@ describe('CredentialsAuthenticator', () => {
     )
   })
 
-  test('has no challenge: a browser would open its password box', async (t) => {
+  test('sends no challenge, because a browser would open its password dialog', async (t) => {
     const { url } = await serve(t, adaOnly().app)
 
     assert.equal((await post(url, 'username=ada&password=wrong')).headers.get('www-authenticate'), null)
   })
 
-  test('S8 takes credentials of its own making', async (t) => {
+  test('S8 accepts custom credentials', async (t) => {
     class User {}
     class ByPin extends CredentialsAuthenticator<User, { pin: number }> {
       readonly user = User
@@ -181,7 +181,7 @@ describe('CredentialsAuthenticator', () => {
     assert.equal((await post(url, 'username=ada&password=secret')).status, 401)
   })
 
-  test('reads multipart where a parser of it is mounted', async (t) => {
+  test('reads a multipart body if its parser is mounted', async (t) => {
     class User {}
     class ByForm extends CredentialsAuthenticator<User> {
       readonly user = User
@@ -215,7 +215,7 @@ describe('CredentialsAuthenticator', () => {
     assert.equal((await send(new Blob(['secret']))).status, 401)
   })
 
-  test('leaves the decision to an Authorization header that was sent beside them', async (t) => {
+  test('ignores the body if the request has an Authorization header', async (t) => {
     class User {
       readonly by: string
       constructor(by: string) {
@@ -300,7 +300,7 @@ describe('CredentialsAuthenticator', () => {
       )
   })
 
-  test('answers 401 to a body that koa-body leaves undecoded', async (t) => {
+  test('responds with 401 to a body that koa-body does not decode', async (t) => {
     const form = 'username=ada&password=secret'
     for (const [body, type, options] of [
       ['<username>ada</username>', 'application/xml', {}],
@@ -321,7 +321,7 @@ describe('CredentialsAuthenticator', () => {
     }
   })
 
-  test('answers 401 to a form where koa-body decodes JSON only, once a request had a decoded body', async (t) => {
+  test('responds with 401 to a form if koa-body decodes only JSON and has decoded a body before', async (t) => {
     const { url } = await serve(t, adaOnly(koaBody({ urlencoded: false })).app)
 
     assert.equal((await post(url, { username: 'ada', password: 'secret' })).status, 200)
@@ -339,7 +339,7 @@ describe('CredentialsAuthenticator', () => {
     assert.equal((await fetch(url, { method: 'POST', body: form })).status, 200)
   })
 
-  test('names the missing line where there is a body and no parser', async (t) => {
+  test('reports a missing body parser if a request has a body', async (t) => {
     class Never extends CredentialsAuthenticator {
       readonly user = class User {}
       override authenticate() {}

@@ -84,7 +84,7 @@ describe('refuseCrossSite', () => {
     }
   })
 
-  test('lets a request that changes nothing through from anywhere', async (t) => {
+  test('accepts safe methods from any site', async (t) => {
     const { port } = await serve(t, behindTheRule(ours).app)
 
     for (const method of ['GET', 'HEAD', 'OPTIONS']) {
@@ -107,7 +107,7 @@ describe('refuseCrossSite', () => {
     }
   })
 
-  test('needs an origin that a browser could send', () => {
+  test('rejects an `origin` option that no browser could send', () => {
     for (const wrong of [
       'https://example.org/',
       'https://EXAMPLE.org',
@@ -118,7 +118,7 @@ describe('refuseCrossSite', () => {
       assert.throws(() => refuseCrossSite(wrong), { code: 'ERR_AUTH_MISUSE', message: /Give an origin/ })
   })
 
-  test('believes two Origin headers as little as a wrong one', async (t) => {
+  test('rejects a request with two Origin headers', async (t) => {
     const { app } = behindTheRule(ours)
     const { port } = await serve(t, app)
 

@@ -4,7 +4,7 @@ import { AuthError, Forbidden, Misuse, Unauthorized, Undecided } from './errors.
 
 describe('AuthError', () => {
   test('has a status for the client and a code that programs can rely on', () => {
-    const cause = new Error('the database is gone')
+    const cause = new Error('the database is down')
     for (const [error, name, status, code, expose] of [
       [new Unauthorized(), 'Unauthorized', 401, 'ERR_AUTH_UNAUTHORIZED', true],
       [new Forbidden('No.'), 'Forbidden', 403, 'ERR_AUTH_FORBIDDEN', true],
@@ -18,18 +18,18 @@ describe('AuthError', () => {
     assert.equal(new Undecided(cause).cause, cause)
   })
 
-  test('adds the name of the cause to the stack, which is all that Koa logs', () => {
+  test('adds the name of the cause to the stack, because Koa logs only the stack', () => {
     const cause = new ReferenceError('userOf is not defined')
     const { stack, message } = new Undecided(cause)
     assert.match(stack ?? '', /^Undecided|^Error/)
     assert.ok(stack?.includes(`because of ${cause.stack}`))
     assert.doesNotMatch(message, /userOf/)
 
-    const gone = Object.assign(new Error("select * from users where email = 'ada@example.org'"), {
+    const driverError = Object.assign(new Error("select * from users where email = 'ada@example.org'"), {
       name: 'DriverException',
     })
-    assert.match(new Undecided(cause).stack ?? '', /because of DriverException$/)
-    assert.doesNotMatch(new Undecided(cause).stack ?? '', /ada@/)
+    assert.match(new Undecided(driverError).stack ?? '', /because of DriverException$/)
+    assert.doesNotMatch(new Undecided(driverError).stack ?? '', /ada@/)
   })
 
   test('carries the headers that belong to its status', () => {

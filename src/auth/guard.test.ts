@@ -10,7 +10,7 @@ import { serve } from './testing/serve.ts'
 const basic = (name: string) => ({ authorization: `Basic ${btoa(`${name}:`)}` })
 
 describe('guard', () => {
-  test('S46 S82 S97 lets a user of its class pass, and rejects everybody else before the handler', async (t) => {
+  test('S46 S82 S97 accepts a user of its class, and rejects every other request before the handler', async (t) => {
     class User {}
     class Admin {}
     const reached: string[] = []
@@ -70,7 +70,7 @@ describe('guard', () => {
     assert.deepEqual([await status('/users', 'root'), await status('/both', 'root')], [200, 200])
   })
 
-  test('S48 rejects who was logged out before it', async (t) => {
+  test('S48 rejects a user who was logged out before the guard', async (t) => {
     class User {}
     class ByName extends BasicAuthenticator {
       readonly user = User
@@ -91,19 +91,19 @@ describe('guard', () => {
     assert.equal((await fetch(url, { headers: basic('ada') })).status, 401)
   })
 
-  test('needs a class when it is made', () => {
+  test('throws at startup without a class', () => {
     for (const wrong of [undefined, 'User', {}, Object])
       assert.throws(() => guard(wrong as never), { code: 'ERR_AUTH_MISUSE', message: /Name the class/ })
   })
 
-  test('rejects a second class', () => {
+  test('throws at startup if it gets a second class', () => {
     class User {}
     class Admin {}
     const guards = guard as (...types: unknown[]) => unknown
     assert.throws(() => guards(User, Admin), { code: 'ERR_AUTH_MISUSE', message: /for one class/ })
   })
 
-  test('A3 answers 500, and keeps running, if a challenge is an invalid header', async (t) => {
+  test('A3 responds with 500 and keeps running if a challenge is an invalid header', async (t) => {
     class User {}
     class Strange extends BasicAuthenticator {
       readonly user = User
@@ -121,7 +121,7 @@ describe('guard', () => {
     for (let i = 0; i < 2; i += 1) assert.equal((await fetch(url)).status, 500)
   })
 
-  test('names the missing line where there is no auth()', async (t) => {
+  test('reports a missing auth()', async (t) => {
     const app = new Koa<object, AuthContext>()
     app.use(guard(class User {}))
     const { url, errors } = await serve(t, app)

@@ -7,7 +7,7 @@ const parse = (text: string) => parseJsonObject(Buffer.from(text))
 const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`
 
 describe('parseJsonObject', () => {
-  test('parses every object that JSON can write, however it is spaced', () => {
+  test('parses every JSON object, with any white space', () => {
     const property = fc.property(
       fc.dictionary(fc.string(), fc.jsonValue()),
       fc.constantFrom('', ' ', '\t', '\n'),
@@ -19,7 +19,7 @@ describe('parseJsonObject', () => {
     fc.assert(property, { numRuns: 500 })
   })
 
-  test('is not confused by colons, quotes, braces and backslashes in strings', () => {
+  test('parses colons, quotes, braces and backslashes in strings', () => {
     for (const text of [
       '{"a:b":"c:d"}',
       '{"a\\":":"\\\\"}',
@@ -31,7 +31,7 @@ describe('parseJsonObject', () => {
     }
   })
 
-  test('refuses a member that is there twice, at any depth and in any spelling', () => {
+  test('rejects duplicate keys at any depth and in any spelling', () => {
     const twice = [
       '{"a":1,"a":1}',
       '{"a":1,"\\u0061":2}',
@@ -44,7 +44,7 @@ describe('parseJsonObject', () => {
     for (const text of twice) assert.equal(parse(text), undefined, text)
   })
 
-  test('J11 refuses a byte order mark and bytes that are not UTF-8', () => {
+  test('J11 rejects a byte order mark and bytes that are not UTF-8', () => {
     assert.equal(parse('\uFEFF{}'), undefined)
     assert.equal(parseJsonObject(Buffer.from('{}', 'utf16le')), undefined)
     for (const bad of ['80', 'c0af', 'c3', 'eda080', 'f5808080', 'ff', 'f8a1a1a1a1']) {
@@ -53,7 +53,7 @@ describe('parseJsonObject', () => {
     }
   })
 
-  test('refuses other JSON values and malformed JSON', () => {
+  test('rejects other JSON values and malformed JSON', () => {
     for (const text of [
       '',
       ' ',
@@ -74,7 +74,7 @@ describe('parseJsonObject', () => {
     }
   })
 
-  test('J10 takes 32 levels and no more, be they objects or lists', () => {
+  test('J10 accepts at most 32 levels of objects or lists', () => {
     assert.ok(parse(nested(32)))
     assert.equal(parse(nested(33)), undefined)
     assert.equal(parse(`{"a":${'['.repeat(32)}${']'.repeat(32)}}`), undefined)

@@ -14,7 +14,7 @@ import { serve } from './testing/serve.ts'
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe('tokenAuthentication', () => {
-  test('A8 S43 S63 S95 answers GET /me with the name, and 403 alike for an unknown token and for none', async (t) => {
+  test('A8 S43 S63 S95 responds to GET /me with the name, and with the same 403 to an unknown and a missing token', async (t) => {
     class User {
       static readonly TokenType = {
         find: async (token: string) => (token === 'right' ? { user: new User('Ada') } : undefined),
@@ -51,7 +51,7 @@ describe('tokenAuthentication', () => {
     assert.equal((await rawRequest(port, doubled, 'GET /me HTTP/1.1')).status, 403)
   })
 
-  test('A8 answers 403 for a token whose user is gone, and makes no session of a token', async (t) => {
+  test('A8 responds with 403 to the token of a deleted user, and starts no session for a token', async (t) => {
     class User {
       static readonly TokenType = { find: (token: string) => tokens.get(token) }
       readonly sessionID = 'ada'
@@ -78,7 +78,7 @@ describe('tokenAuthentication', () => {
     assert.deepEqual([response.status, response.headers.getSetCookie()], [200, []])
   })
 
-  test('S95 guards a whole application, with a token type that answers at once', async (t) => {
+  test('S95 guards a whole application with a synchronous token type', async (t) => {
     class User {
       static readonly TokenType = {
         find: (token: string) => (token === 'right' ? { user: new User() } : undefined),
@@ -98,7 +98,7 @@ describe('tokenAuthentication', () => {
     assert.equal((await fetch(url)).status, 403)
   })
 
-  test('answers 503 where the tokens cannot be looked up', async (t) => {
+  test('responds with 503 if the token look-up fails', async (t) => {
     class User {
       static readonly TokenType = {
         find(): undefined {
@@ -119,7 +119,7 @@ describe('tokenAuthentication', () => {
     assert.doesNotMatch(await response.text(), /ECONNREFUSED/)
   })
 
-  test('names the missing line where there is no auth()', async (t) => {
+  test('reports a missing auth()', async (t) => {
     class User {
       static readonly TokenType = { find: () => undefined }
       readonly name = 'Ada'
@@ -134,7 +134,7 @@ describe('tokenAuthentication', () => {
 })
 
 describe('assertAuthenticated', () => {
-  test('S21 gives the user that any authenticator found, and refuses with 403 where there is none', async (t) => {
+  test('S21 returns the user of any authenticator, and responds with 403 without a user', async (t) => {
     class User {
       readonly name = 'Ada'
     }

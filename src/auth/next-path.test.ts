@@ -61,7 +61,7 @@ const bad = [
   '\n',
   'http://[2001:cdba:0000:0000:0000:0000:3257:9652/',
   'http://2001:cdba:0000:0000:0000:0000:3257:9652]/',
-  // no path, or one that is relative
+  // no path, or a relative one
   '',
   ' ',
   '.',
@@ -128,7 +128,7 @@ const bad = [
   '/account\u007f',
   '/account\u0085',
   '/\u001f/example.com',
-  // the same, percent-encoded
+  // control characters, percent-encoded
   '/%2Fexample.com',
   '/%2fexample.com',
   '/%2F%2Fexample.com',
@@ -197,17 +197,17 @@ const odd = [
 ]
 
 describe('nextPath', () => {
-  test('keeps a path on this site, byte for byte', () => {
+  test('returns a path on this site unchanged', () => {
     for (const next of [...good, ...odd]) assert.equal(nextPath(next, '/account-page'), next)
   })
 
-  test('P8 falls back for a value that is no path on this site', () => {
+  test('P8 returns the fallback for a value that is not a path on this site', () => {
     assert.ok(bad.length >= 80)
     for (const next of bad)
       assert.equal(nextPath(next, '/account-page'), '/account-page', JSON.stringify(next))
   })
 
-  test('falls back for a value that is not a string', () => {
+  test('returns the fallback for a value that is not a string', () => {
     // Half a surrogate pair cannot be encoded in a URL.
     const half = ['/\ud800', '/account?a=\udc00']
     const values = [
@@ -225,7 +225,7 @@ describe('nextPath', () => {
     for (const next of values) assert.equal(nextPath(next, '/account-page'), '/account-page')
   })
 
-  test('H1 never sends anybody to another site, from a query or a form, as a browser resolves it', async (t) => {
+  test('H1 never redirects to another site from a query or a form, as a browser resolves the URL', async (t) => {
     const app = new Koa()
     app.use(bodyParser())
     app.use((ctx) => {
@@ -250,7 +250,7 @@ describe('nextPath', () => {
     }
   })
 
-  test('H1 never leads to another site: 5,000 random paths', () => {
+  test('H1 never redirects to another site: 5,000 random paths', () => {
     const parts = [
       '/',
       '\\',
@@ -288,7 +288,7 @@ describe('nextPath', () => {
 })
 
 describe('withNext', () => {
-  test('encodes path and query as one parameter, which decodes byte for byte', () => {
+  test('encodes path and query as one parameter, which decodes to the same bytes', () => {
     for (const url of good.filter((each) => !each.includes('#'))) {
       const to = withNext('/login', { method: 'GET', originalUrl: url })
       const { pathname, searchParams } = new URL(to, 'https://example.org')
@@ -299,7 +299,7 @@ describe('withNext', () => {
     assert.equal(withNext('/login', { method: 'GET', originalUrl: '/account' }), '/login?next=%2Faccount')
   })
 
-  test('goes behind a query that the page has already', () => {
+  test('appends to an existing query', () => {
     const to = withNext('/login?required=1', { method: 'GET', originalUrl: '/a?b=c&d' })
     assert.equal(to, '/login?required=1&next=%2Fa%3Fb%3Dc%26d')
   })

@@ -12,7 +12,7 @@ import { Browser } from './testing/browser.ts'
 const run = promisify(execFile)
 const repository = join(import.meta.dirname, '../..')
 
-describe('the package as npm installs it', () => {
+describe('the installed package', () => {
   let folder: string
   let tarball: string
   /** The files of the package. */
@@ -59,7 +59,7 @@ describe('the package as npm installs it', () => {
       await run(join(repository, 'node_modules/.bin', name), arguments_, { cwd: folder })
   })
 
-  test('requires nothing but koa', async () => {
+  test('depends only on koa', async () => {
     const path = join(folder, 'node_modules/koa-authenticators/package.json')
     const { dependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(await readFile(path, 'utf8'))
     const required = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional)
@@ -95,14 +95,14 @@ describe('the package as npm installs it', () => {
     assert.match(await (await browser.get('/')).text(), /Hello, ada@example\.org!/)
   })
 
-  test("compiles the README's program and every example, and not a misspelt `ctx.atuh`", () => {
+  test("compiles the README's program and every example, and rejects a misspelt `ctx.atuh`", () => {
     assert.match(
       complaints,
       /^misspelt\.ts\(\d+,\d+\): error TS2339: Property 'atuh' does not exist on type '[^\n]+'\.\n$/,
     )
   })
 
-  test('needs MikroORM only for the persisted models', async () => {
+  test('requires MikroORM only for the persisted models', async () => {
     const importing = (name: string) =>
       run(process.execPath, ['--input-type=module', '--eval', `import '${name}'`], { cwd: folder })
 

@@ -31,7 +31,7 @@ const ada = { authorization: `Basic ${btoa('ada:')}` }
 const eve = { authorization: `Basic ${btoa('eve:')}` }
 
 describe('redirectUnless', () => {
-  test('S67 shows the page to a user, and sends everybody else to a fixed path', async (t) => {
+  test('S67 shows the page to a user, and redirects other requests to a fixed path', async (t) => {
     const { url } = await serve(t, pageBehind('/login?required=1'))
 
     const shown = await fetch(url, { headers: ada, redirect: 'manual' })
@@ -47,7 +47,7 @@ describe('redirectUnless', () => {
     }
   })
 
-  test('H5 answers 303 to a form post too, so that the next request is a GET', async (t) => {
+  test('H5 responds with 303 to a form post too, so that the next request is a GET', async (t) => {
     const { url } = await serve(t, pageBehind('/login'))
 
     for (const method of ['POST', 'PUT', 'DELETE', 'GET', 'HEAD']) {
@@ -56,7 +56,7 @@ describe('redirectUnless', () => {
     }
   })
 
-  test('S67 takes the path from a function, which can add the requested page', async (t) => {
+  test('S67 accepts a function, which can add the requested page to the path', async (t) => {
     const { url } = await serve(
       t,
       pageBehind((ctx) => withNext('/login', ctx)),
@@ -71,7 +71,7 @@ describe('redirectUnless', () => {
     assert.equal((await fetch(url, { headers: ada })).status, 200)
   })
 
-  test('H1 never follows a function to another site: that is a 401', async (t) => {
+  test('H1 responds with 401 if a function returns a URL of another site', async (t) => {
     const { url } = await serve(
       t,
       pageBehind((ctx) => ctx.get('x-to')),
@@ -102,7 +102,7 @@ describe('redirectUnless', () => {
     assert.equal(response.headers.get('location'), 'https://login.example.com/')
   })
 
-  test('H5 has no input in its body that is not escaped', async (t) => {
+  test('H5 escapes input in its body', async (t) => {
     const { url } = await serve(
       t,
       pageBehind((ctx) => `/login?from=${ctx.get('x-from')}`),
@@ -115,12 +115,12 @@ describe('redirectUnless', () => {
     assert.doesNotMatch(await response.text(), /[<>"]/)
   })
 
-  test('answers 503 instead of a redirect after a failed authenticator', async (t) => {
+  test('responds with 503 instead of a redirect after a failed authenticator', async (t) => {
     class User {}
     class Broken extends RequestAuthenticator {
       readonly user = User
       override attempt() {
-        throw new Error('the database is gone')
+        throw new Error('the database is down')
       }
     }
     const app = new Koa<object, AuthContext>()
@@ -135,7 +135,7 @@ describe('redirectUnless', () => {
     assert.equal(response.headers.get('location'), null)
   })
 
-  test('cannot end the process by a function that answers later', async (t) => {
+  test('reports an asynchronous function, and keeps the process running', async (t) => {
     class User {}
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -146,7 +146,7 @@ describe('redirectUnless', () => {
     assert.match(errors[1]?.message ?? '', /^The function of `redirectUnless` must return its result/)
   })
 
-  test('needs to know where to when it is made', () => {
+  test('throws at startup without a path', () => {
     class User {}
     assert.throws(() => redirectUnless(User, undefined as never), {
       code: 'ERR_AUTH_MISUSE',
@@ -154,7 +154,7 @@ describe('redirectUnless', () => {
     })
   })
 
-  test('names the missing line where there is no auth()', async (t) => {
+  test('reports a missing auth()', async (t) => {
     const app = new Koa<object, AuthContext>()
     app.use(redirectUnless(class User {}, '/login'))
     const { url, errors } = await serve(t, app)

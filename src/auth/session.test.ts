@@ -18,7 +18,7 @@ interface SessionContext extends AuthContext {
   session: Record<string, unknown> | null
 }
 
-/** A user type, its users and their authenticators. */
+/** A user class, its users and their authenticators. */
 function people(...names: string[]) {
   class User {
     readonly sessionID: string
@@ -76,7 +76,7 @@ describe('SessionAuthenticator', () => {
     ['a store', () => new MemoryStore()],
     ['the cookie', () => undefined],
   ] as const) {
-    test(`S1 S47 S87 remembers who signed in, restores them before the handler, and forgets who signed out: in ${where}`, async (t) => {
+    test(`S1 S47 S87 stores a user at sign-in, restores the user before the handler, and ends at sign-out: in ${where}`, async (t) => {
       const { User, FromSession, ByForm } = people('ada', 'bob')
       const app = appWith(makeStore())
       app.use(new FromSession().middleware())
@@ -88,7 +88,7 @@ describe('SessionAuthenticator', () => {
       })
       const { url } = await serve(t, app)
       const browser = new Browser(url)
-      const stranger = new Browser(url)
+      const anonymous = new Browser(url)
       const me = async (client: Browser) => (await client.get('/')).text()
 
       assert.equal(await me(browser), 'nobody')
@@ -97,7 +97,7 @@ describe('SessionAuthenticator', () => {
       await browser.post('/', form('ada'))
       assert.equal(await me(browser), 'ada')
       assert.equal(await me(browser), 'ada')
-      assert.equal(await me(stranger), 'nobody')
+      assert.equal(await me(anonymous), 'nobody')
 
       await browser.post('/', form('bob'))
       assert.equal(await me(browser), 'bob')
@@ -108,7 +108,7 @@ describe('SessionAuthenticator', () => {
     })
   }
 
-  test('S50 stores every authenticated user, by a bearer token too (specification, "GET /me")', async (t) => {
+  test('S50 stores every authenticated user, also of a bearer token', async (t) => {
     const { User, FromSession, ByToken } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -138,7 +138,7 @@ describe('SessionAuthenticator', () => {
     assert.equal(store.ids.length, 1)
   })
 
-  test('stores only users of a form or a handler with "signed-in"', async (t) => {
+  test('stores only users of a form or a handler with `remember: "signed-in"`', async (t) => {
     const { User, FromSession, ByForm, ByToken, byHandler } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -169,7 +169,7 @@ describe('SessionAuthenticator', () => {
     assert.equal(await me(), 'bob')
   })
 
-  test('S88 works wherever it stands in the chain', async (t) => {
+  test('S88 works at any position in the chain', async (t) => {
     for (const order of ['first', 'last'] as const) {
       for (const remember of ['authenticated', 'signed-in'] as const) {
         const { User, FromSession, ByForm, byHandler } = people('ada', 'bob')
@@ -197,7 +197,7 @@ describe('SessionAuthenticator', () => {
     }
   })
 
-  test('writes nothing for a visitor, and nothing for a user who only looks', async (t) => {
+  test('writes nothing for a visitor or for a request that changes nothing', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -241,7 +241,7 @@ describe('SessionAuthenticator', () => {
 })
 
 describe('SessionAuthenticator.from', () => {
-  test('restores and remembers by a look-up of your own', async (t) => {
+  test('accepts a function that looks up the user', async (t) => {
     const { User, ByForm, known } = people('ada')
     const app = appWith(new MemoryStore())
     app.use(SessionAuthenticator.from(User, (id) => known.get(id), { remember: 'signed-in', key: 'user' }))
@@ -260,8 +260,8 @@ describe('SessionAuthenticator.from', () => {
   })
 })
 
-describe('a log-in', () => {
-  test('E3 changes the identifier, ends the planted session, and leaves nothing of it', async (t) => {
+describe('a sign-in', () => {
+  test('E3 changes the identifier and deletes the planted session with its data (session fixation)', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -288,7 +288,7 @@ describe('a log-in', () => {
     assert.deepEqual(await (await attacker.get('/')).json(), { session: {} })
   })
 
-  test('E4 leaves nothing of the session before, though the form is judged before the session is', async (t) => {
+  test('E4 deletes the data of the earlier session, also if the form authenticator runs before the session authenticator', async (t) => {
     const { FromSession, ByForm } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -309,7 +309,7 @@ describe('a log-in', () => {
     }
   })
 
-  test('of the same user again changes the identifier again, and ends the one before', async (t) => {
+  test('of the same user changes the identifier and ends the earlier session', async (t) => {
     const { User, FromSession, ByForm, byHandler } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -335,7 +335,7 @@ describe('a log-in', () => {
     }
   })
 
-  test("E18 of somebody else leaves nothing of the first one's, by a form, by a handler, and by a token", async (t) => {
+  test("E18 of another user deletes the first user's session data, by form, handler and token", async (t) => {
     const { User, FromSession, ByForm, ByToken, byHandler } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -411,7 +411,7 @@ describe('a log-in', () => {
     assert.deepEqual(store.data, { User: 'ada', greeting: 'Hello.', cart: ['a book'] })
   })
 
-  test('with wrong credentials is rejected, even with a session, and leaves the session unchanged', async (t) => {
+  test('with wrong credentials is rejected even with a session, which stays unchanged', async (t) => {
     const { User, FromSession, ByForm, asked } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -459,7 +459,7 @@ describe('a log-in', () => {
 })
 
 describe('an Authorization header', () => {
-  test('decides alone: the session is neither read nor changed', async (t) => {
+  test('takes precedence: the session is neither read nor changed', async (t) => {
     const { User, FromSession, ByForm, ByToken, asked } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -487,8 +487,8 @@ describe('an Authorization header', () => {
   })
 })
 
-describe('a log-out', () => {
-  test('ends the session on the server, so that a copied cookie is worthless', async (t) => {
+describe('a sign-out', () => {
+  test('ends the session on the server, so that a copied cookie is invalid', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -514,7 +514,7 @@ describe('a log-out', () => {
     assert.equal((await kept.post('/logout')).status, 200)
   })
 
-  test('counts though the handler throws afterwards', async (t) => {
+  test('is effective even if the handler throws afterwards', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -523,7 +523,7 @@ describe('a log-out', () => {
     app.use((ctx) => {
       if (ctx.path === '/logout') {
         ctx.auth.logout(User)
-        throw new Error('the audit log is gone')
+        throw new Error('the audit log is unavailable')
       }
       ctx.body = ctx.auth.has(User)
     })
@@ -583,7 +583,7 @@ describe('a log-out', () => {
     assert.deepEqual(store.ids, [])
   })
 
-  test('is not undone by a request that is still running', async (t) => {
+  test('is not undone by a concurrent request', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const slowIsIn = Promise.withResolvers<void>()
@@ -615,7 +615,7 @@ describe('a log-out', () => {
     assert.equal(await (await kept.get('/')).text(), 'false')
   })
 
-  test('by hand, with `ctx.session = null`, ends it too, also when the handler throws afterwards', async (t) => {
+  test('with `ctx.session = null` ends the session too, even if the handler throws afterwards', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -623,7 +623,7 @@ describe('a log-out', () => {
     app.use(new ByForm().middleware())
     app.use((ctx) => {
       if (ctx.path === '/end') ctx.session = null
-      if (ctx.path === '/end' && ctx.query.how === 'throwing') throw new Error('the audit log is gone')
+      if (ctx.path === '/end' && ctx.query.how === 'throwing') throw new Error('the audit log is unavailable')
       ctx.body = ctx.auth.has(User)
     })
     const { url } = await serve(t, app)
@@ -651,7 +651,7 @@ describe('a handler that throws', () => {
           ;(ctx.session.cart as string[])?.push('another')
           ctx.session.paid = true
           byHandler(ctx)
-          throw new Error('the bank is gone')
+          throw new Error('the bank is unavailable')
         }
         ctx.body = { user: ctx.auth.get(User)?.sessionID, session: ctx.session }
       })
@@ -676,7 +676,7 @@ describe('a handler that throws', () => {
 })
 
 describe('a cookie-only session and the error handler of Koa', () => {
-  /** An application without a store and without an error boundary; `/end` throws after the session has ended. */
+  /** An application without a store and an error boundary. `/end` throws after the session has ended. */
   function endingWith(thrown: () => unknown, end?: (ctx: SessionContext) => void) {
     const { User, FromSession, ByForm } = people('ada')
     const app = appWith()
@@ -715,7 +715,7 @@ describe('a cookie-only session and the error handler of Koa', () => {
     }
   })
 
-  test('ends the session though the handler throws after `ctx.session = null`', async (t) => {
+  test('ends the session even if the handler throws after `ctx.session = null`', async (t) => {
     const end = (ctx: SessionContext) => {
       ctx.session = null
     }
@@ -749,7 +749,7 @@ describe('a cookie-only session and the error handler of Koa', () => {
     )
   })
 
-  test('leaves no cookie in the error', async (t) => {
+  test('adds no cookie to the error object', async (t) => {
     const app = endingWith(() => shared)
     const seen: string[] = []
     app.on('error', (error) => seen.push(inspect(error)))
@@ -792,7 +792,7 @@ describe('a cookie-only session and the error handler of Koa', () => {
   })
 })
 
-describe('a response whose headers were sent before the handler ended', () => {
+describe('a response that starts before the handler ends', () => {
   function streaming(store: MemoryStore | undefined, act: (ctx: SessionContext) => unknown = () => {}) {
     const { User, known, FromSession, ByForm, ByToken, byHandler } = people('ada')
     const app = appWith(store)
@@ -814,15 +814,15 @@ describe('a response whose headers were sent before the handler ended', () => {
     return { app, User, known }
   }
 
-  test('completes for a bearer token, and leaves the session as it was', async (t) => {
+  test('completes for a bearer token, and keeps the session', async (t) => {
     for (const store of [new MemoryStore(), undefined]) {
       const { app } = streaming(store)
       const { url, errors } = await serve(t, app)
-      const stranger = new Browser(url)
+      const anonymous = new Browser(url)
       const visitor = new Browser(url)
       await visitor.get('/visit')
 
-      for (const browser of [stranger, visitor]) {
+      for (const browser of [anonymous, visitor]) {
         const { cookie } = browser
         const response = await browser.get('/stream', bearer('ada'))
         assert.equal(response.status, 200)
@@ -835,7 +835,7 @@ describe('a response whose headers were sent before the handler ended', () => {
     }
   })
 
-  test('completes after a sign-in, starts no session and reports that', async (t) => {
+  test('completes after a sign-in, starts no session and reports it', async (t) => {
     const store = new MemoryStore()
     const { url, errors } = await serve(t, streaming(store).app)
 
@@ -865,14 +865,14 @@ describe('two user types in one session', () => {
       }
       logIn(users, user)
       logIn(admins, admin)
-      if (ctx.path === '/throw') throw new Error('the audit log is gone')
+      if (ctx.path === '/throw') throw new Error('the audit log is unavailable')
       ctx.body = `${ctx.auth.get(users.User)?.sessionID} ${ctx.auth.get(admins.User)?.sessionID}`
     })
     return app
   }
 
   for (const order of ['users first', 'admins first'] as const) {
-    test(`are restored and forgotten apart: ${order}`, async (t) => {
+    test(`are restored and signed out independently: ${order}`, async (t) => {
       const store = new MemoryStore()
       const { url } = await serve(t, twoTypes(store, order))
       const browser = new Browser(url)
@@ -901,7 +901,7 @@ describe('two user types in one session', () => {
       assert.deepEqual([browser.cookie, store.ids], ['', []])
     })
 
-    test(`can come and go in one request: ${order}`, async (t) => {
+    test(`can sign in and out in one request: ${order}`, async (t) => {
       const store = new MemoryStore()
       const { url } = await serve(t, twoTypes(store, order))
       const browser = new Browser(url)
@@ -914,7 +914,7 @@ describe('two user types in one session', () => {
       assert.deepEqual([browser.cookie, store.ids], ['', []])
     })
 
-    test(`log out apart, though the handler throws: ${order}`, async (t) => {
+    test(`sign out independently, even if the handler throws: ${order}`, async (t) => {
       const store = new MemoryStore()
       const { url } = await serve(t, twoTypes(store, order))
 
@@ -932,7 +932,7 @@ describe('two user types in one session', () => {
     })
   }
 
-  test('do not keep a session for one who is gone', async (t) => {
+  test('do not keep the session of a deleted user', async (t) => {
     const users = people('ada')
     const admins = people('root')
     const store = new MemoryStore()
@@ -956,7 +956,7 @@ describe('two user types in one session', () => {
     assert.deepEqual([browser.cookie, store.ids], ['', []])
   })
 
-  test('cannot be kept under one name: that is refused at the first request', async (t) => {
+  test('cannot share a key, which is reported at the first request', async (t) => {
     const users = people('ada')
     const others = people('ada')
     const app = appWith(new MemoryStore())
@@ -971,7 +971,7 @@ describe('two user types in one session', () => {
     )
   })
 
-  test('are one and the same if the class is: two session authenticators of it get along', async (t) => {
+  test('can be the same class with two session authenticators', async (t) => {
     const { User, FromSession, ByForm, asked } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -999,7 +999,7 @@ describe('two user types in one session', () => {
 })
 
 describe('a session', () => {
-  test('of a deleted user authenticates no user, without an error', async (t) => {
+  test('of a deleted user authenticates no user without an error', async (t) => {
     const { User, known, FromSession, ByForm } = people('ada')
     const app = appWith(new MemoryStore())
     app.use(new FromSession().middleware())
@@ -1042,7 +1042,7 @@ describe('a session', () => {
     assert.equal(await has('ada'), 'true')
   })
 
-  test('of 50 requests at once is kept, and so are log-ins of others meanwhile', async (t) => {
+  test('is kept during 50 concurrent requests of ten users', async (t) => {
     const names = Array.from({ length: 10 }, (_, i) => `user${i}`)
     const { User, FromSession, ByForm } = people(...names)
     const store = new MemoryStore()
@@ -1067,7 +1067,7 @@ describe('a session', () => {
     assert.equal(store.ids.length, 10)
   })
 
-  test('that cannot be judged is 503 on a guarded route, and there again when it can', async (t) => {
+  test('whose look-up fails causes 503 on a guarded route, and is valid again afterwards', async (t) => {
     const { User, FromSession, ByForm, known } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -1075,7 +1075,7 @@ describe('a session', () => {
     app.use(new ByForm().middleware())
     app.use((ctx, next) => (ctx.path === '/public' ? next() : guard(User)(ctx, next)))
     app.use((ctx) => {
-      ctx.body = ctx.auth.failure ? 'unsure' : 'sure'
+      ctx.body = ctx.auth.failure ? 'unknown' : 'known'
     })
     const { url } = await serve(t, app)
     const browser = new Browser(url)
@@ -1084,13 +1084,13 @@ describe('a session', () => {
     const { data } = store
 
     known.get = () => {
-      throw new Error('the database is gone')
+      throw new Error('the database is down')
     }
     assert.equal((await browser.get('/')).status, 503)
-    assert.equal(await (await browser.get('/public')).text(), 'unsure')
+    assert.equal(await (await browser.get('/public')).text(), 'unknown')
     Reflect.deleteProperty(known, 'get')
 
-    assert.equal(await (await browser.get('/')).text(), 'sure')
+    assert.equal(await (await browser.get('/')).text(), 'known')
     assert.deepEqual([browser.cookie, store.data], [cookie, data])
   })
 
@@ -1109,14 +1109,14 @@ describe('a session', () => {
     app.use(new FromSession().middleware())
     app.use(new Half().middleware())
     app.use((ctx) => {
-      ctx.body = ctx.auth.failure ? 'unsure' : 'sure'
+      ctx.body = ctx.auth.failure ? 'unknown' : 'known'
     })
     const { url } = await serve(t, app)
     const response = await fetch(url, { headers: { authorization: 'Bearer ada' } })
-    assert.deepEqual([await response.text(), response.headers.getSetCookie(), store.ids], ['unsure', [], []])
+    assert.deepEqual([await response.text(), response.headers.getSetCookie(), store.ids], ['unknown', [], []])
   })
 
-  test('S85 that is missing is named at the first request', async (t) => {
+  test('S85 that is missing is reported at the first request', async (t) => {
     const { FromSession } = people('ada')
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -1180,7 +1180,7 @@ describe('a session', () => {
     assert.equal(store.data.at, '/later')
   })
 
-  test('refuses a `key` that koa-session keeps for itself, when the authenticator is made', async (t) => {
+  test('rejects a `key` that koa-session reserves, at startup', async (t) => {
     const { FromSession } = people('ada')
     const names = new Set<string>()
     const app = appWith(new MemoryStore())
@@ -1202,7 +1202,7 @@ describe('a session', () => {
       assert.throws(() => new FromSession({ key }), { code: 'ERR_AUTH_MISUSE' })
   })
 
-  test('refuses a class whose name koa-session keeps for itself, when the middleware is made', () => {
+  test('rejects a class whose name koa-session reserves, at startup', () => {
     const { User } = people('ada')
     for (const name of ['length', 'isNew', '_User', 'toString']) {
       const Named = class extends User {}
@@ -1215,7 +1215,7 @@ describe('a session', () => {
     }
   })
 
-  test('needs a name of its own for a class without one', () => {
+  test('requires a `key` for a class without a name', () => {
     const Nameless = (() => class {})() as new () => { sessionID: string }
     Object.defineProperty(Nameless, 'name', { value: '' })
     assert.throws(() => SessionAuthenticator.from(Nameless, () => undefined), { code: 'ERR_AUTH_MISUSE' })
@@ -1234,7 +1234,7 @@ describe('a session', () => {
     assert.throws(() => new FromSession({ remember: 'signedin' as 'signed-in' }), { code: 'ERR_AUTH_MISUSE' })
   })
 
-  test('keeps texts alone: a user with another identifier is not remembered, and that is said', async (t) => {
+  test('reports a user whose identifier is not a string, and does not store it', async (t) => {
     class User {
       readonly sessionID = 42 as unknown as string
     }
@@ -1250,14 +1250,14 @@ describe('a session', () => {
       }
     }
     app.use(new ByToken().middleware())
-    app.use(() => assert.fail('nothing is done before it is said'))
+    app.use(() => assert.fail('the handler must not run'))
     const { url, errors } = await serve(t, app)
 
     assert.equal((await fetch(url, { headers: { authorization: 'Bearer any' } })).status, 500)
     assert.match(errors[0]?.message ?? '', /`sessionID` of User must be a string/)
   })
 
-  test('needs auth() before it', async (t) => {
+  test('reports a missing auth()', async (t) => {
     const { FromSession } = people('ada')
     const app = new Koa<object, SessionContext>()
     app.keys = ['a key for tests']

@@ -31,9 +31,9 @@ const router = new Router<object, AuthContext>()
 const equal =
   'type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false\n'
 
-// Each entry is a program, under the title of its test.
+// The programs by the title of their test.
 const programs = {
-  'what require and get return': `${routes}${equal}
+  'the results of require and get': `${routes}${equal}
     router.get('/me', guard(User), (ctx) => {
       const required = ctx.auth.require(User)
       const gotten = ctx.auth.get(User)
@@ -60,17 +60,17 @@ const programs = {
     router.get('/me', (ctx) => { ctx.body = ctx.auth.require(User).nmae })`,
   'a user of another type': `${routes}
     router.get('/me', (ctx) => { ctx.body = ctx.auth.require(Admin).name })`,
-  'a user who may be absent': `${routes}
+  'a user that may be undefined': `${routes}
     router.get('/me', (ctx) => { ctx.body = ctx.auth.get(User).name })`,
-  'a guard of no class': `${routes}
+  'a guard without a class': `${routes}
     router.get('/me', guard(new User()))`,
   'a log-in of a string': `${routes}
     router.get('/me', (ctx) => { ctx.auth.login('ada') })`,
   'a log-in as another class': `${routes}
     router.get('/me', (ctx) => { ctx.auth.login(new Admin(), User) })`,
-  'a look-up that finds somebody else': `${routes}
+  'a look-up that returns another class': `${routes}
     BearerAuthenticator.from(Admin, async (token) => (token === 'a' ? new User() : null))`,
-  'a look-up that finds them in the end': `${routes}
+  'an asynchronous look-up': `${routes}
     const find = async (token: string) => (token === 'a' ? new User() : null)
     router.use(BearerAuthenticator.from(User, find), SessionAuthenticator.from(User, find))`,
   'an authenticator without its method': `${routes}
@@ -79,11 +79,11 @@ const programs = {
     class Lacking extends BasicAuthenticator<User> { override authenticate() {} }`,
   'a session user without a sessionID': `${routes}
     abstract class Lacking extends SessionAuthenticator<Admin> {}`,
-  'an unknown way to remember': `${routes}
+  'an unknown value of remember': `${routes}
     abstract class FromSession extends SessionAuthenticator<User> {
       constructor() { super({ remember: 'always' }) }
     }`,
-  'models that have everything': `${entities}${equal}
+  'complete models': `${entities}${equal}
     import type { EntityManager } from '@mikro-orm/core'
     import type { AuthContext } from '#auth'
     class User extends ModelAuthenticatable(UserSchema.class, keys) {
@@ -109,7 +109,7 @@ const programs = {
     }`,
   'a model without verify': `${entities}
     class User extends ModelAuthenticatable(UserSchema.class, keys) {}`,
-  'a model whose verify answers something else': `${entities}
+  'a model whose verify returns another type': `${entities}
     class User extends ModelAuthenticatable(UserSchema.class, keys) { verify(password: string) { return password } }`,
   'a token model without isValid': `${entities}
     class Token extends ModelTokenAuthenticatable(TokenSchema.class, tokenKeys) {}`,
@@ -158,16 +158,16 @@ function compile(): Map<string, string> {
   return said
 }
 
-describe('the types', () => {
+describe('types', () => {
   const said = compile()
 
   for (const good of [
-    'what require and get return',
+    'the results of require and get',
     'a plain application',
-    'a look-up that finds them in the end',
-    'models that have everything',
+    'an asynchronous look-up',
+    'complete models',
   ]) {
-    test(`S15 let pass: ${good}`, () => {
+    test(`S15 accept: ${good}`, () => {
       assert.equal(said.get(good), undefined)
     })
   }
@@ -178,18 +178,18 @@ describe('the types', () => {
     ['a misspelt method', /Property 'requier' does not exist on type 'Auth'\. Did you mean 'require'\?/],
     ['a misspelt property of the user', /Property 'nmae' does not exist on type 'User'/],
     ['a user of another type', /Property 'name' does not exist on type 'Admin'/],
-    ['a user who may be absent', /Object is possibly 'undefined'/],
-    ['a guard of no class', /'User' is not assignable to parameter of type 'Class'/],
+    ['a user that may be undefined', /Object is possibly 'undefined'/],
+    ['a guard without a class', /'User' is not assignable to parameter of type 'Class'/],
     ['a log-in of a string', /'string' is not assignable to parameter of type 'object'/],
     ['a log-in as another class', /Property 'level' is missing in type 'User'/],
-    ['a look-up that finds somebody else', /Property 'level' is missing in type 'User'/],
+    ['a look-up that returns another class', /Property 'level' is missing in type 'User'/],
     ['an authenticator without its method', /does not implement inherited abstract member authenticate/],
     ['an authenticator without its user type', /does not implement inherited abstract member user/],
     ['a session user without a sessionID', /Property 'sessionID' is missing in type 'Admin'/],
-    ['an unknown way to remember', /'"always"' is not assignable to type '"authenticated" \| "signed-in"/],
+    ['an unknown value of remember', /'"always"' is not assignable to type '"authenticated" \| "signed-in"/],
     ['a model without verify', /'User' does not implement inherited abstract member verify/],
     [
-      'a model whose verify answers something else',
+      'a model whose verify returns another type',
       /'verify'.*'User'[\s\S]*'string' is not assignable to type 'boolean/,
     ],
     ['a token model without isValid', /'Token' does not implement inherited abstract member isValid/],
@@ -201,14 +201,14 @@ describe('the types', () => {
     ['a misspelt property of a model', /Property 'emial' does not exist.*Did you mean 'email'\?/],
   ]
   for (const [bad, sentence] of refusals) {
-    test(`S15 S32 S78 refuse, and name: ${bad}`, () => {
+    test(`S15 S32 S78 reject with a clear error: ${bad}`, () => {
       const text = said.get(bad) ?? ''
       assert.match(text, sentence)
       assert.equal(text.match(/ error TS/g)?.length, 1, text)
     })
   }
 
-  test('leave no program out, and nothing else is said', () => {
+  test('report no other error, and every program is compiled', () => {
     assert.equal(Object.keys(programs).length, 4 + refusals.length)
     assert.deepEqual(
       [...said.keys()].filter((name) => !Object.hasOwn(programs, name)),

@@ -51,7 +51,7 @@ async function get(t: TestContext, routes: (router: Router<object, AuthContext>)
 }
 
 describe('a route without a guard', () => {
-  test('is reported once, for all its parameters', async (t) => {
+  test('is reported once, regardless of its parameters', async (t) => {
     const seen = warnings(t)
 
     await get(t, (router) => router.get('/forgotten/:id', new Everybody().middleware(), answer), [
@@ -86,7 +86,7 @@ describe('a route without a guard', () => {
     ])
   })
 
-  test('is each route by itself', async (t) => {
+  test('is reported once for each route', async (t) => {
     const seen = warnings(t)
 
     await get(
@@ -102,7 +102,7 @@ describe('a route without a guard', () => {
     assert.equal(seen.length, 2)
   })
 
-  test('is none where only the session of the whole application was restored, and is one where the route restored it', async (t) => {
+  test('is reported if the route itself restores the session, but not if the whole application does', async (t) => {
     const seen = warnings(t)
     class SessionUser {
       readonly sessionID = '1'
@@ -161,7 +161,7 @@ describe('a route without a guard', () => {
     assert.deepEqual(seen, [])
   })
 
-  test('is none that refuses, and none that is not there', async (t) => {
+  test('is not reported for an error response or a missing route', async (t) => {
     const seen = warnings(t)
 
     await get(
@@ -178,7 +178,7 @@ describe('a route without a guard', () => {
     assert.deepEqual(seen, [])
   })
 
-  test('is not spoken of in production', async (t) => {
+  test('is not reported in production', async (t) => {
     const seen = warnings(t)
     const { NODE_ENV } = process.env
     process.env.NODE_ENV = 'production'
@@ -196,7 +196,7 @@ describe('a route without a guard', () => {
 })
 
 describe('a guard or a redirect with no authenticator before it', () => {
-  test('S67 is named once', async (t) => {
+  test('S67 is reported once', async (t) => {
     const seen = warnings(t)
 
     await get(
@@ -231,7 +231,7 @@ describe('an application with sessions and no cross-site check', () => {
 
   const member = () => SessionAuthenticator.from(Member, () => undefined)
 
-  test('is named once, at its first unsafe request', async (t) => {
+  test('is reported once, at the first unsafe request', async (t) => {
     const seen = warnings(t)
     const send = await serveSessions(t, (app) => app.use(auth()).use(member()))
 
@@ -244,7 +244,7 @@ describe('an application with sessions and no cross-site check', () => {
     ])
   })
 
-  test('is named where the check stands behind the session authenticator', async (t) => {
+  test('is reported if the check is mounted after the session authenticator', async (t) => {
     const seen = warnings(t)
     const send = await serveSessions(t, (app) => app.use(auth()).use(member()).use(refuseCrossSite()))
 
@@ -253,7 +253,7 @@ describe('an application with sessions and no cross-site check', () => {
     assert.equal(seen.length, 1)
   })
 
-  test('is not named where the check stands before it, in either order with auth()', async (t) => {
+  test('is not reported if the check is mounted first, before or after auth()', async (t) => {
     const seen = warnings(t)
     const first = await serveSessions(t, (app) => app.use(refuseCrossSite()).use(auth()).use(member()))
     const second = await serveSessions(t, (app) => app.use(auth()).use(refuseCrossSite()).use(member()))
@@ -264,7 +264,7 @@ describe('an application with sessions and no cross-site check', () => {
     assert.deepEqual(seen, [])
   })
 
-  test('is not named in production, and not without sessions', async (t) => {
+  test('is not reported in production or without sessions', async (t) => {
     const seen = warnings(t)
     const { NODE_ENV } = process.env
     const without = await serveSessions(t, (app) => app.use(auth()))
@@ -283,7 +283,7 @@ describe('an application with sessions and no cross-site check', () => {
 })
 
 describe('the warnings', () => {
-  test('come to an end where there is no router, and paths are as many as a client likes', async (t) => {
+  test('are limited in number without a router, because clients can request any path', async (t) => {
     const seen = warnings(t)
     const app = new Koa<object, AuthContext>()
     app.use(auth())

@@ -57,7 +57,7 @@ describe('startProblem', () => {
     )
   })
 
-  test('leaves an error of this program alone', () => {
+  test('returns undefined for an error of this program', () => {
     assert.equal(startProblem(new TypeError('x is not a function')), undefined)
     assert.equal(startProblem(Object.assign(new Error('x'), { code: 'ENOTFOUND' })), undefined)
     assert.equal(startProblem('a text'), undefined)

@@ -12,17 +12,17 @@ const secret = 'k'.repeat(48)
 interface BadStart {
   readonly line: RegExp
   readonly variables?: Record<string, string>
-  /** Whether the server starts in the folder. */
-  readonly isAtHome?: boolean
+  /** Whether the folder is the working directory. */
+  readonly isWorkingDirectory?: boolean
   /** Prepares the folder, which is `DATA_DIR`. */
   readonly prepare?: (folder: string, t: TestContext) => Promise<void>
 }
 
-// Root may write everywhere, so that the server starts as another user.
+// Root can write everywhere, so the server runs as another user.
 const nobody = `--import=data:text/javascript,process.getuid()||process.setuid(65534)`
 
 const badStarts: Record<string, BadStart> = {
-  'another process that has been migrating for ever': {
+  'another process that never finishes its migration': {
     async prepare(folder, t) {
       const other = new Database(join(folder, 'site.sqlite-migrating'))
       other.exec('begin exclusive')
@@ -30,7 +30,7 @@ const badStarts: Record<string, BadStart> = {
     },
     line: /^The database .* cannot be opened: SQLITE_BUSY\. Another process .+\.$/,
   },
-  'a secret that is short, in production': {
+  'a short secret in production': {
     variables: {
       NODE_ENV: 'production',
       PUBLIC_URL: 'https://example.com',
@@ -39,16 +39,16 @@ const badStarts: Record<string, BadStart> = {
     },
     line: /^JWT_SECRET /,
   },
-  'a key that is not there': { variables: { JWT_KEYS: '/nowhere/key.pem' }, line: /^JWT_KEYS / },
-  'a folder where the database should be': {
+  'a missing key file': { variables: { JWT_KEYS: '/nowhere/key.pem' }, line: /^JWT_KEYS / },
+  'a folder instead of the database': {
     prepare: async (folder) => void (await mkdir(join(folder, 'site.sqlite'))),
     line: /^The database .*site\.sqlite cannot be used: SQLITE_CANTOPEN\. Check .+\.$/,
   },
-  'something else where the database should be': {
+  'another file instead of the database': {
     prepare: (folder) => writeFile(join(folder, 'site.sqlite'), 'no database '.repeat(1000)),
     line: /^The database .* cannot be used: SQLITE_NOTADB\. .+ restore a backup\.$/,
   },
-  'a database of which a part is missing': {
+  'a truncated database': {
     async prepare(folder) {
       const database = new Database(join(folder, 'site.sqlite'))
       database.exec('create table notes (text text); create index notes_index on notes (text)')
@@ -58,7 +58,7 @@ const badStarts: Record<string, BadStart> = {
     },
     line: /^The database .* cannot be used: SQLITE_CORRUPT\. .+ Restore a backup\.$/,
   },
-  'a folder that nobody may write to': {
+  'a read-only folder': {
     async prepare(folder) {
       await writeFile(join(folder, 'jwt-secret'), secret)
       await chmod(join(folder, 'jwt-secret'), 0o644)
@@ -67,7 +67,7 @@ const badStarts: Record<string, BadStart> = {
     variables: { NODE_OPTIONS: nobody, JWT_SECRET: secret },
     line: /^The database .* cannot be opened: [A-Z_]+\. Check .+\.$/,
   },
-  'a database that nobody may write to': {
+  'a read-only database': {
     async prepare(folder) {
       new Database(join(folder, 'site.sqlite')).exec('create table notes (text text)').close()
       await chmod(join(folder, 'site.sqlite'), 0o444)
@@ -80,23 +80,23 @@ const badStarts: Record<string, BadStart> = {
     variables: { DATABASE_URL: 'sqlite:/proc/koa/authenticators/site.sqlite' },
     line: /^The database \/proc\/koa\/authenticators\/site\.sqlite cannot be opened: ENOENT\. Check .+\.$/,
   },
-  'a host that nobody knows': {
+  'an unknown host': {
     variables: { HOST: 'no.such.host.invalid' },
     line: /^getaddrinfo [A-Z_]+ no\.such\.host\.invalid\. Set HOST to an address of this machine\.$/,
   },
-  'a folder in the place of .env': {
+  'a folder instead of .env': {
     prepare: async (folder) => void (await mkdir(join(folder, '.env'))),
-    isAtHome: true,
+    isWorkingDirectory: true,
     line: /^\.env cannot be read\. /,
   },
-  'a DATA_DIR that cannot be made': {
+  'a DATA_DIR that cannot be created': {
     variables: { DATA_DIR: '/proc/koa' },
     line: /^DATA_DIR |^The database /,
   },
 }
 
 describe('a failed start', { concurrency: 3 }, () => {
-  for (const [what, { line, variables, prepare, isAtHome }] of Object.entries(badStarts)) {
+  for (const [what, { line, variables, prepare, isWorkingDirectory }] of Object.entries(badStarts)) {
     test(`N1 prints one line and exits with 1 within ten seconds: ${what}`, async (t) => {
       const folder = await temporaryFolder(t)
       await chmod(folder, 0o755)
@@ -105,7 +105,7 @@ describe('a failed start', { concurrency: 3 }, () => {
       const { code, stdout, stderr } = await runServer(
         t,
         { DATA_DIR: folder, ...variables },
-        isAtHome ? { cwd: folder } : {},
+        isWorkingDirectory ? { cwd: folder } : {},
       ).ended
       assert.deepEqual([code, stdout], [1, ''], stderr)
       assert.match(stderr.trimEnd(), line)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { sql } from '../testing/database.ts'
-import { assertAnswers, doors, isFine } from '../testing/faults/doors.ts'
+import { assertStatuses, userRequests, isSuccess } from '../testing/faults/user-requests.ts'
 import { basic, bearer, password, registration, signIn } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 
@@ -19,9 +19,9 @@ async function breakWrites(site: Site, write: Write, table: string): Promise<() 
 /** Asserts for each kind of write that every answer agrees with the state of the database afterwards. */
 async function assertConsistentAnswers(t: TestContext, table: string): Promise<void> {
   const site = await startSite(t, { THROTTLE: 'on' })
-  const { person, credentials, open, reading, writing } = await doors(site)
+  const { person, credentials, open, reading, writing } = await userRequests(site)
   for (const write of ['insert', 'update', 'delete'] as const) {
-    const leaver = await signIn(site, person)
+    const signingOut = await signIn(site, person)
     const visitor = site.visitor()
     const name = `New${write}`
     const repair = await breakWrites(site, write, table)
@@ -29,16 +29,16 @@ async function assertConsistentAnswers(t: TestContext, table: string): Promise<v
     const login = await visitor.json('/login', credentials)
     const token = await site.visitor().post('/login', basic(person))
     const signUp = await site.visitor().form('/users', registration(name) as Record<string, string>)
-    const logout = await leaver.post('/logout')
+    const logout = await signingOut.post('/logout')
     for (const { request, status, cookies } of [login, token, signUp, logout]) {
       assert.ok(status < 400 || status === 503, `${write}: ${request} ${status}`)
       if (status === 503) assert.deepEqual(cookies, [], `${write}: ${request}`)
     }
-    await assertAnswers(isFine, open, reading)
+    await assertStatuses(isSuccess, open, reading)
 
     await repair()
     assert.equal((await visitor.get('/me')).status, login.status === 503 ? 401 : 200, write)
-    assert.equal((await leaver.get('/me')).status, logout.status === 503 ? 200 : 401, write)
+    assert.equal((await signingOut.get('/me')).status, logout.status === 503 ? 200 : 401, write)
     if (token.status === 200) {
       const answer = await site.visitor().get('/me', bearer(String(token.record.value)))
       assert.equal(answer.status, 200, write)
@@ -47,7 +47,7 @@ async function assertConsistentAnswers(t: TestContext, table: string): Promise<v
       const username = `${name.toLowerCase()}@example.com`
       assert.equal((await site.visitor().json('/login', { username, password })).status, 200, write)
     }
-    await assertAnswers(isFine, open, reading, { login: writing['POST /login by form'] ?? assert.fail })
+    await assertStatuses(isSuccess, open, reading, { login: writing['POST /login by form'] ?? assert.fail })
   }
 }
 

@@ -82,7 +82,7 @@ describe('startPurging', () => {
     const rows = new Rows(1_000)
     const broken: Purgeable = {
       async purge(most) {
-        if (isBroken) throw new Error('The database is away.')
+        if (isBroken) throw new Error('The database is down.')
         return new Rows(1).purge(most)
       },
     }

@@ -26,7 +26,7 @@ async function open(t: TestContext, limits: Partial<typeof defaultLimits> = {}) 
     }
     const body = await text(ctx.req)
     await gate.promise
-    // Some take longer than the next.
+    // Later requests may be faster.
     for (let turn = Number(ctx.path.slice(1)) % 7; turn > 0; turn -= 1) await new Promise(setImmediate)
     seen.atWork -= 1
     ctx.body = ctx.path === '/large' ? 'x'.repeat(20_000_000) : `[${ctx.path}${body}]`
@@ -48,7 +48,7 @@ async function open(t: TestContext, limits: Partial<typeof defaultLimits> = {}) 
 const paths = Array.from({ length: 200 }, (_, i) => `/${i}`)
 const host = 'Host: localhost\r\n'
 
-/** The last request says so, because Node sends no response after the client has closed its side. */
+/** The last request closes the connection, because Node sends no response after the client has closed its side. */
 function ending(path: string): string {
   return path === paths.at(-1) ? `${host}Connection: close\r\n` : host
 }
@@ -166,9 +166,9 @@ describe('Connections', () => {
     test(`P6 reads nothing more of a connection while its requests wait: ${name}`, async (t) => {
       const { socket, seen } = await open(t, { mostWaiting: 10_000, mostRequests: 10_000 })
       socket.write(head.repeat(500_000))
-      // As often as it would be read.
+      // Enough turns to read everything.
       for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
-      const [{ bytesRead } = assert.fail('nothing has arrived')] = seen.sockets
+      const [{ bytesRead } = assert.fail('no connection was accepted')] = seen.sockets
       assert.ok(bytesRead > 0 && bytesRead <= 2 * 65_536, `${bytesRead} bytes`)
       assert.equal(seen.most, 1)
     })

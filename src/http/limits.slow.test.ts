@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { sql } from '../testing/database.ts'
-import { assertAnswers, doors, isFine } from '../testing/faults/doors.ts'
+import { assertStatuses, userRequests, isSuccess } from '../testing/faults/user-requests.ts'
 import { connectTo } from '../testing/postgres-connection.ts'
 import { startSite } from '../testing/site.ts'
 import { onlyPostgres } from '../testing/test-database.ts'
@@ -10,14 +10,14 @@ import { within } from '../testing/within.ts'
 /** A site with two connections to its database, and its requests. */
 async function scene(t: TestContext) {
   const site = await startSite(t, { DATABASE_POOL: '2' })
-  const requests = await doors(site)
+  const requests = await userRequests(site)
   const assertWell = async () => {
-    await assertAnswers(isFine, requests.open, requests.reading, requests.writing)
+    await assertStatuses(isSuccess, requests.open, requests.reading, requests.writing)
     const [row] = await sql(
       site,
       'select count(*) as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     )
-    assert.ok(Number(row?.n) <= 2, `${row?.n} connections beside the one that asks`)
+    assert.ok(Number(row?.n) <= 2, `${row?.n} connections besides this one`)
   }
   return { site, assertWell, ...requests }
 }
@@ -33,7 +33,7 @@ describe('a pool of two connections', onlyPostgres, () => {
     await assertWell()
   })
 
-  test('N10 whose connections wait for a lock refuses requests with 503 and Retry-After, and recovers at once after it', async (t) => {
+  test('N10 rejects requests with 503 and Retry-After while its connections wait for a lock, and recovers afterwards', async (t) => {
     const { site, ada, open, assertWell } = await scene(t)
     const other = await connectTo(site.database.url)
     const held = await other.begin()
@@ -41,14 +41,14 @@ describe('a pool of two connections', onlyPostgres, () => {
     const ask = async () => (await ada.get('/me')).status
     // Two seconds for a connection, and two for the lock.
     const asked = within(5, Promise.all(Array.from({ length: 100 }, ask)))
-    await within(1.5, assertAnswers(isFine, open))
+    await within(1.5, assertStatuses(isSuccess, open))
     assert.deepEqual(new Set(await asked), new Set([503]))
     await other.rollback(held)
-    await within(1.5, assertAnswers(isFine, { me: () => ada.get('/me') }))
+    await within(1.5, assertStatuses(isSuccess, { me: () => ada.get('/me') }))
     await assertWell()
   })
 
-  test('N10 gets the connection of an aborted request back', async (t) => {
+  test('N10 releases the connection of an aborted request', async (t) => {
     const { site, ada, assertWell } = await scene(t)
     const hangUp = new AbortController()
     const headers = { cookie: `session=${ada.session}` }

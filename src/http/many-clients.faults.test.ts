@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { describe, test } from 'node:test'
-import { assertAnswers, doors, isFine } from '../testing/faults/doors.ts'
+import { assertStatuses, userRequests, isSuccess } from '../testing/faults/user-requests.ts'
 import { open, openFiles, openMany } from '../testing/faults/sockets.ts'
 import { until } from '../testing/faults/until.ts'
 import { registration } from '../testing/people.ts'
@@ -46,20 +46,20 @@ describe('a server with many clients', {
     assert.ok(server.log.length < 5000, `${server.log.length} lines`)
   })
 
-  test('N9 serves requests among hundreds of silent connections, and closes those', async (t) => {
+  test('N9 serves requests during hundreds of silent connections, and closes these', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
-    const { open: doorsOpen, reading, writing } = await doors(server)
+    const { open: publicRequests, reading, writing } = await userRequests(server)
     const before = openFiles(server.child.pid)
     const sockets = Array.from({ length: 600 }, () => open(server.url))
     await Promise.all(sockets.map((socket) => once(socket, 'connect')))
     await until('all are accepted', () => openFiles(server.child.pid) >= before + 600)
-    await assertAnswers(isFine, doorsOpen, reading, writing)
+    await assertStatuses(isSuccess, publicRequests, reading, writing)
     for (const socket of sockets) socket.destroy()
     // Keep-alive connections of the test stay open for a while.
     await until('the connections are closed', () => openFiles(server.child.pid) <= before + 50)
   })
 
-  test('N9 serves open connections without free file descriptors, and new ones when there are some again', {
+  test('N9 serves open connections without free file descriptors, and new ones when descriptors are free again', {
     skip: !existsSync('/usr/bin/prlimit') && 'needs prlimit',
   }, async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })

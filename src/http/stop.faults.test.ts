@@ -5,10 +5,10 @@ import { connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { password, registration } from '../testing/people.ts'
-import { quiet } from '../testing/quiet.ts'
+import { scaledLimit } from '../testing/scaled-limit.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
 
-/** A client with one connection, which it uses for one request after the other, for as long as it may. */
+/** A client that sends consecutive requests on one connection. */
 class Client {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
   readonly #url: string
@@ -18,7 +18,7 @@ class Client {
     this.#url = url
   }
 
-  /** Sends requests, and returns when an answer says that the connection ends. */
+  /** Sends requests until a response has `Connection: close`. */
   async keepBusy(): Promise<void> {
     const login = JSON.stringify({ username: 'ada@example.com', password })
     for (let isOver = false; !isOver; ) {
@@ -31,7 +31,7 @@ class Client {
     const outgoing = request(this.#url + path, { method, headers, agent: this.#agent })
     outgoing.end(body)
     const [incoming]: [IncomingMessage] = (await once(outgoing, 'response')) as [IncomingMessage]
-    // Throws if it ends before all of it is there.
+    // Throws if the response is incomplete.
     for await (const _part of incoming);
     assert.ok(incoming.complete)
     this.statuses.push(incoming.statusCode ?? 0)
@@ -39,15 +39,15 @@ class Client {
   }
 }
 
-describe('SIGTERM in the middle of the traffic', { concurrency: true }, () => {
+describe('SIGTERM under load', { concurrency: true }, () => {
   for (const drain of ['0', '1']) {
-    test(`N6 has every request on every connection answered in full, and ends with 0: DRAIN_SECONDS=${drain}`, async (t) => {
+    test(`N6 lets the server complete every response, and exit with 0: DRAIN_SECONDS=${drain}`, async (t) => {
       const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: drain })
       await server.visitor().json('/users', registration('Ada'))
       const clients = Array.from({ length: 12 }, () => new Client(server.url))
       const busy = Promise.all(clients.map((client) => client.keepBusy()))
       const { port } = new URL(server.url)
-      // One that has not sent anything yet, as browsers open in advance.
+      // A silent connection, as browsers open in advance.
       const silent = connect(Number(port), '127.0.0.1')
       await once(silent, 'connect')
       for (let answered = 0; answered < 100; ) {
@@ -60,12 +60,12 @@ describe('SIGTERM in the middle of the traffic', { concurrency: true }, () => {
       await busy
       const { code, stderr } = await server.ended
       assert.deepEqual([code, stderr], [0, ''])
-      assert.ok((performance.now() - start) / 1000 < quiet(5))
+      assert.ok((performance.now() - start) / 1000 < scaledLimit(5))
       assert.equal(server.log.at(-1)?.msg, 'stopped')
       for (const { statuses } of clients) assert.deepEqual([...new Set(statuses)], [200], statuses.join())
     })
   }
-  test('P5 answers every connection that was accepted just before the drain ends', async (t) => {
+  test('P5 lets the server respond on connections that were accepted just before the drain ends', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '1' })
     server.child.kill('SIGTERM')
     await server.says('stopping')
@@ -75,7 +75,7 @@ describe('SIGTERM in the middle of the traffic', { concurrency: true }, () => {
       const { port } = new URL(server.url)
       const socket = connect(Number(port), '127.0.0.1')
       isAccepted = await connected(socket)
-      if (isAccepted) asked.push(askLater(socket, 20 + (asked.length % 131)))
+      if (isAccepted) asked.push(requestAfter(socket, 20 + (asked.length % 131)))
       await sleep(5)
     }
     const answers = await Promise.all(asked)
@@ -88,7 +88,7 @@ describe('SIGTERM in the middle of the traffic', { concurrency: true }, () => {
   })
 })
 
-/** Whether the connection comes to stand. */
+/** Whether the connection is established. */
 function connected(socket: Socket): Promise<boolean> {
   return new Promise((resolve) => {
     socket.once('connect', () => resolve(true))
@@ -96,8 +96,8 @@ function connected(socket: Socket): Promise<boolean> {
   })
 }
 
-/** Sends a request after so many milliseconds, and returns its answer. */
-async function askLater(socket: Socket, milliseconds: number): Promise<string> {
+/** Sends a request after a delay in milliseconds, and returns the response. */
+async function requestAfter(socket: Socket, milliseconds: number): Promise<string> {
   let answer = ''
   socket.setEncoding('latin1').on('data', (data) => {
     answer += data

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, test } from 'node:test'
-import { assertAnswers, doors, isFine } from '../testing/faults/doors.ts'
+import { assertStatuses, userRequests, isSuccess } from '../testing/faults/user-requests.ts'
 import { until } from '../testing/faults/until.ts'
 import { NamedPipe } from '../testing/named-pipe.ts'
 import { runServer, startServer, temporaryFolder } from '../testing/server-process.ts'
@@ -46,8 +46,8 @@ describe('the log', { concurrency: true }, () => {
     child.stdout.destroy()
     const secrets = new Set<string>()
     const visitor = () => new Visitor({ url: JSON.parse(line).url, secrets })
-    const { open, reading, writing } = await doors({ visitor })
-    await assertAnswers(isFine, open, reading, writing)
+    const { open, reading, writing } = await userRequests({ visitor })
+    await assertStatuses(isSuccess, open, reading, writing)
     child.kill('SIGTERM')
     assert.deepEqual(await once(child, 'exit'), [0, null])
   })
@@ -68,8 +68,8 @@ describe('the log', { concurrency: true }, () => {
     // Much more than the buffer of a pipe.
     for (let i = 0; i < 500; i += 1)
       assert.equal((await visitor().get(`/healthz/${'x'.repeat(480)}`)).status, 404)
-    const { open, reading, writing } = await doors({ visitor })
-    await assertAnswers(isFine, open, reading, writing)
+    const { open, reading, writing } = await userRequests({ visitor })
+    await assertStatuses(isSuccess, open, reading, writing)
     child.kill('SIGTERM')
     assert.equal((await ended).code, 0)
   })
@@ -77,8 +77,8 @@ describe('the log', { concurrency: true }, () => {
   test('contains no SQL, even with the debug variables of MikroORM', async (t) => {
     const variables = { DATA_DIR: await temporaryFolder(t), LOG_LEVEL: 'trace', MIKRO_ORM_DEBUG: 'true' }
     const server = await startServer(t, variables)
-    const { open, reading, writing } = await doors(server)
-    await assertAnswers(isFine, open, reading, writing)
+    const { open, reading, writing } = await userRequests(server)
+    await assertStatuses(isSuccess, open, reading, writing)
     server.child.kill('SIGTERM')
     const { code, stdout, stderr } = await server.ended
     assert.deepEqual([code, stderr], [0, ''])

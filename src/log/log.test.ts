@@ -41,8 +41,8 @@ describe('createLog', () => {
         log.info({ value, deep: { value } }, message)
         const line = lines.join('')
         assert.match(line, /^[\x20-\x7e]+\n$/)
-        const { level, time, ...told } = JSON.parse(line)
-        assert.deepEqual(told, { value, deep: { value }, msg: message })
+        const { level, time, ...logged } = JSON.parse(line)
+        assert.deepEqual(logged, { value, deep: { value }, msg: message })
         assert.equal(level, 30)
       }),
       { numRuns: 2000 },
@@ -108,10 +108,10 @@ describe('createLog', () => {
 describe('loggable', () => {
   test('contains the name and code of a driver’s error, without SQL and values', () => {
     const driver = Object.assign(new Error("insert into users values ('secret')"), { code: 'SQLITE_FULL' })
-    const error = new Error('Nobody can tell who this is.', { cause: new DriverException(driver) })
-    const told = JSON.stringify(loggable(error))
-    assert.match(told, /"error":"DriverException","code":"SQLITE_FULL"/)
-    assert.doesNotMatch(told, /insert|secret/)
+    const error = new Error('The user is unknown.', { cause: new DriverException(driver) })
+    const logged = JSON.stringify(loggable(error))
+    assert.match(logged, /"error":"DriverException","code":"SQLITE_FULL"/)
+    assert.doesNotMatch(logged, /insert|secret/)
   })
 
   test('contains only the type of a thrown value that is not an error', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { until } from '../testing/faults/until.ts'
 import { NamedPipe } from '../testing/named-pipe.ts'
-import { quiet } from '../testing/quiet.ts'
+import { scaledLimit } from '../testing/scaled-limit.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
 
 // Logs the requested number of lines and reports when it is idle. Exits when the number is 0.
@@ -38,7 +38,7 @@ class Logging {
 
   /** Returns the number of logged lines. */
   async log(count: number): Promise<number> {
-    const done = once(this.child, 'message', { signal: AbortSignal.timeout(Math.round(quiet(5) * 1000)) })
+    const done = once(this.child, 'message', { signal: AbortSignal.timeout(Math.round(scaledLimit(5) * 1000)) })
     this.child.send(count)
     const [logged] = await done
     return logged
@@ -55,7 +55,7 @@ class Logging {
     await this.log(0)
   }
 
-  /** The numbers of all lines that can be read so far. */
+  /** The numbers of all lines that can be read now. */
   numbers(): number[] {
     this.#text += this.#read()
     return this.#text
@@ -81,7 +81,7 @@ function toSocket(t: TestContext): Logging {
   return new Logging(t, child, () => String(child.stdout?.read() ?? ''))
 }
 
-// The process of the terminal is stopped until the test reads.
+// The terminal process is stopped until the test reads.
 async function toTerminal(t: TestContext): Promise<Logging> {
   const quoted = [process.execPath, ...node].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   const child = spawn('script', ['--quiet', '--flush', '--command', quoted, '/dev/null'], {
@@ -118,13 +118,13 @@ const terminals = spawnSync('script', ['--version']).status === 0
 
 describe('standardOutput', {
   concurrency: 3,
-  skip: process.platform === 'win32' && 'There, who writes waits.',
+  skip: process.platform === 'win32' && 'Windows has no non-blocking output.',
 }, () => {
   for (const [what, open] of Object.entries(readers)) {
-    const options = { skip: what === 'a terminal' && !terminals && 'Nothing here makes one.' }
+    const options = { skip: what === 'a terminal' && !terminals && 'The command `script` is missing.' }
 
     test(
-      `N8 has nobody wait for a reader that stalls, and has every line for it when it reads again: ${what}`,
+      `N8 does not block on a stalled reader, and delivers every line when it reads again: ${what}`,
       options,
       async (t) => {
         const logging = await open(t)
@@ -141,10 +141,10 @@ describe('standardOutput', {
     })
   }
 
-  test('N8 drops whole lines while a reader stalls, and none after it reads again', async (t) => {
+  test('N8 drops whole lines while a reader stalls, and no line after it reads again', async (t) => {
     const logging = toPipe(t, await openPipe(t))
     for (let turn = 0; turn < 5; turn += 1) await logging.logMuch()
-    await until('it is up to date', async () => {
+    await until('the reader has all lines', async () => {
       const count = await logging.log(1)
       return logging.numbers().at(-1) === count - 1
     })
@@ -187,7 +187,7 @@ describe('standardOutput', {
 
   test('continues in the middle of a line after a full disk has space again', async (t) => {
     if (process.platform !== 'linux')
-      return t.skip('Only Linux can take room away from a process, and give it back.')
+      return t.skip('Only Linux can change the limits of a running process.')
     const path = join(await temporaryFolder(t), 'log')
     const child = spawnTo(openSync(path, 'a'))
     let read = 0

@@ -22,12 +22,12 @@ const reset = (site: Site) => {
   return sql(site, 'delete from events')
 }
 
-/** The rows of the trail, oldest first. */
+/** The rows of the audit trail, oldest first. */
 function rowsOf(site: Site) {
   return sql(site, 'select event, user_id, address, user_agent, request, times from events order by id')
 }
 
-/** The events of the trail and whose they were; the lines and the rows say the same. */
+/** The events of the audit trail with their accounts. Asserts that the log has the same events. */
 async function trailOf(site: Site): Promise<[unknown, unknown][]> {
   const rows = (await rowsOf(site)).flatMap(({ event, user_id, times }): [unknown, unknown][] =>
     Array<[unknown, unknown]>(Number(times)).fill([event, user_id]),
@@ -42,7 +42,7 @@ function linesOf({ log }: Pick<Site, 'log'>, kind = 'authentication'): Record<st
 }
 
 describe('the audit trail', () => {
-  test('has whoever signs up, in and out, and who takes a token or uses a password', async (t) => {
+  test('records sign-ups, sign-ins, sign-outs, issued tokens and used passwords', async (t) => {
     const site = await startSite(t)
     const { id, ...ada } = await signUp(site)
     const browser = await signIn(site, ada)
@@ -65,7 +65,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  test('has who is signed up by somebody else’s browser under the new account', async (t) => {
+  test('records a sign-up in the session of another user under the new account', async (t) => {
     const site = await startSite(t)
     const browser = await signIn(site, await signUp(site))
     await reset(site)
@@ -73,7 +73,7 @@ describe('the audit trail', () => {
     assert.deepEqual(await trailOf(site), [['signed up', bob.record.id]])
   })
 
-  test('has a wrong password under the account that it was tried at, on every way to it', async (t) => {
+  test('records a wrong password under its account, on every route', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const grace = await addAdmin(site)
@@ -99,7 +99,7 @@ describe('the audit trail', () => {
     for (const { outcome } of linesOf(site)) assert.equal(outcome, 'refusal')
   })
 
-  test('has who changes, makes and ends something of the account, when it is a success', async (t) => {
+  test('records successful changes of an account', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)
@@ -137,7 +137,7 @@ describe('the audit trail', () => {
     )
   })
 
-  test('has what a program does with the password beside the use of the password', async (t) => {
+  test('records the actions of an API client in addition to the use of the password', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     await reset(site)
@@ -155,7 +155,7 @@ describe('the audit trail', () => {
     )
   })
 
-  test('has a right password in the header of a request that is refused', async (t) => {
+  test('records a right password of a request that is rejected later', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const { id } = await signUp(site, 'Bob')
@@ -170,7 +170,7 @@ describe('the audit trail', () => {
     }
   })
 
-  test('has a sign-up whose session cannot start, and no sign-in without a session', async (t) => {
+  test('records a sign-up whose session cannot start, but no sign-in without a session', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     await reset(site)
@@ -184,7 +184,7 @@ describe('the audit trail', () => {
     )
   })
 
-  test('has what was throttled: tokens under the account, sign-ups as a line only', async (t) => {
+  test('records throttled tokens under the account, and throttled sign-ups only in the log', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const ada = await signUp(site)
     const browser = await signIn(site, ada)
@@ -206,7 +206,7 @@ describe('the audit trail', () => {
     )
   })
 
-  test('has credentials that nothing accepts as a line without an account, once for each request', async (t) => {
+  test('logs invalid credentials once for each request, without an account', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     await reset(site)
@@ -223,7 +223,7 @@ describe('the audit trail', () => {
     assert.deepEqual(await rowsOf(site), [])
   })
 
-  test('has every use of an admin’s account', async (t) => {
+  test('records every use of an admin account', async (t) => {
     const site = await startSite(t)
     const grace = await addAdmin(site)
     await site.visitor().get('/secure', basic(grace))
@@ -238,7 +238,7 @@ describe('the audit trail', () => {
     )
   })
 
-  test('says from where, with which device and on which request; the request has its own one line', async (t) => {
+  test('records the address, the device and the request id, in addition to the request log line', async (t) => {
     const site = await startSite(t, { TRUST_PROXY: '1' })
     const ada = await signUp(site)
     await reset(site)
@@ -257,7 +257,7 @@ describe('the audit trail', () => {
     assert.deepEqual([requests.map(({ request }) => request), more], [[row?.request], []])
   })
 
-  test('has no row of what strangers can do without end: look, sign out, send tokens and nonsense', async (t) => {
+  test('writes no row for anonymous requests, sign-outs, invalid tokens and malformed input', async (t) => {
     const site = await startSite(t)
     const visitor = site.visitor()
     for (const path of ['/', '/login', '/signup', '/account', '/account/activity', '/nowhere']) {
@@ -279,7 +279,7 @@ describe('the audit trail', () => {
     for (const { event } of linesOf(site)) assert.equal(event, 'credentials refused')
   })
 
-  test('P2 has one row a day of the guesses at an account, and one of those that were throttled', async (t) => {
+  test('P2 writes one row a day for failed attempts at an account, and one for throttled attempts', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const ada = await signUp(site)
     await reset(site)
@@ -294,10 +294,10 @@ describe('the audit trail', () => {
         ['credentials refused', null, 40],
       ],
     )
-    assert.equal(linesOf(site).length, 120, 'the log has every one')
+    assert.equal(linesOf(site).length, 120, 'the log has every attempt')
   })
 
-  test('answers alike, with a row each, whether the account exists or not', async (t) => {
+  test('sends the same response and writes a row, whether the account exists or not', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const ada = await signUp(site)
     await reset(site)
@@ -317,7 +317,7 @@ describe('the audit trail', () => {
     )
   })
 
-  test('lets sign-in and sign-out stand where it takes no row, and says so in the log', async (t) => {
+  test('does not fail sign-in and sign-out if it cannot write a row, and logs an error', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     site.log.length = 0
@@ -340,7 +340,7 @@ describe('the audit trail', () => {
     )
   })
 
-  test('has no event of what the database could not decide', async (t) => {
+  test('records no event for a request that failed with the database', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     await reset(site)
@@ -350,7 +350,7 @@ describe('the audit trail', () => {
     assert.deepEqual([await rowsOf(site), linesOf(site)], [[], []])
   })
 
-  test('cannot be forged by what is typed as a name, or said by a device', async (t) => {
+  test('cannot be forged by a user name or a user agent', async (t) => {
     const site = await startSite(t)
     const unit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
     const typed = fc.oneof(
@@ -362,7 +362,7 @@ describe('the audit trail', () => {
         '"},{"event":"admin used"',
       ),
     )
-    // What Node's own client lets into a header.
+    // Characters that Node's client accepts in a header.
     const header = fc.string({
       unit: fc.integer({ min: 0x80, max: 0xff }).map((code) => String.fromCharCode(code)),
     })

@@ -11,9 +11,9 @@ import { body } from './body.ts'
 
 const html = 'Accept: text/html\r\n'
 
-describe('a client that hangs up before its body has arrived', () => {
-  test('N9 is no error of ours, whatever it asked for, and leaves no warning in the log', async (t) => {
-    // So that some of them hang up while their password is checked.
+describe('a client that disconnects before the end of its body', () => {
+  test('N9 causes no 5xx and no warning in the log, on any route', async (t) => {
+    // Then some clients disconnect during the check of their password.
     const site = await startSite(t, { BCRYPT_COST: '9' })
     const { authorization } = basic(await signUp(site))
     const { hostname, port } = new URL(site.url)
@@ -38,7 +38,7 @@ describe('a client that hangs up before its body has arrived', () => {
     for (const line of lines()) assert.ok(line.level <= 30, JSON.stringify(line))
   })
 
-  test('is a 400 where it has gone by the time that somebody wants to read it', async (t) => {
+  test('gets 400 if it has disconnected before the body is read', async (t) => {
     const statuses: unknown[] = []
     const app = new Koa()
     app.silent = true
@@ -59,7 +59,7 @@ describe('a client that hangs up before its body has arrived', () => {
 })
 
 describe('a request without a body', () => {
-  test('needs no type, and waits for nothing', async (t) => {
+  test('needs no media type, and is handled immediately', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -68,12 +68,12 @@ describe('a request without a body', () => {
       assert.equal((await site.visitor().post('/validateLoggedInUser', { ...jwt, ...headers })).status, 200)
       assert.equal((await ada.post('/account/sessions/end-others', headers)).status, 204)
     }
-    // What comes with a GET means nothing (RFC 9110 §9.3.1).
+    // The body of a GET has no meaning (RFC 9110 §9.3.1).
     const type = { 'content-type': 'text/plain' }
     assert.equal((await ada.send('GET', '/me', { ...type, 'content-length': '3' }, 'x=y')).status, 200)
   })
 
-  test('is passed on in the same turn', async (t) => {
+  test('is passed on in the same event-loop turn', async (t) => {
     const app = new Koa()
     const pass = body()
     app.use((ctx) => {

@@ -11,7 +11,7 @@ import { startServer, temporaryFolder } from '../testing/server-process.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { isOnPostgres } from '../testing/test-database.ts'
 
-// Everything that opens a door, and has to turn up nowhere but where it was asked for.
+// Secrets that must not appear in logs or responses.
 const first = 'first canary of nine 1815'
 const second = 'second canary, much braver 1843'
 const wrong = 'canary in the wrong mine 1852'
@@ -19,43 +19,43 @@ const tooLong = `canary too long ${'x'.repeat(1100)}`
 const secret = 'canary-of-the-secret-that-signs-every-token'
 const account = { name: 'Ada', email: 'ada@example.com' }
 
-/** Does all that there is to do, right and wrong, and keeps every answer. */
-async function journey(site: Site): Promise<Answer[]> {
+/** Sends valid and invalid requests to every route. Returns the responses. */
+async function requestAll(site: Site): Promise<Answer[]> {
   const answers: Answer[] = []
   const keep = async (...asked: Promise<Answer>[]) => {
     for (const each of asked) answers.push(await each)
     return answers.at(-1) as Answer
   }
   const ada = site.visitor()
-  const stranger = site.visitor()
+  const anonymous = site.visitor()
   const credentials = { username: account.email, password: first }
   const registration = { ...account, password: first, confirmPassword: first }
 
   await keep(ada.form('/users', registration))
-  await keep(stranger.json('/users', { ...registration, name: '', password: wrong }))
-  await keep(stranger.form('/users', { ...registration, password: tooLong, confirmPassword: wrong }))
-  await keep(stranger.json('/users', { ...registration, email: wrong, name: first }))
+  await keep(anonymous.json('/users', { ...registration, name: '', password: wrong }))
+  await keep(anonymous.form('/users', { ...registration, password: tooLong, confirmPassword: wrong }))
+  await keep(anonymous.json('/users', { ...registration, email: wrong, name: first }))
   await keep(ada.form('/login', { ...credentials, remember: 'on', next: `/account?token=${wrong}` }))
-  await keep(stranger.json('/login', credentials))
-  await keep(stranger.form('/login', { username: wrong, password: first }))
-  await keep(stranger.json('/login', { username: account.email, password: wrong }))
-  await keep(stranger.post('/login', basic(account, wrong)))
-  const opaque = String((await keep(stranger.post('/login', basic(account, first)))).record.value)
-  const signed = String((await keep(stranger.post('/login?as=jwt', basic(account, first)))).record.token)
-  await keep(stranger.post('/login?as=user', basic(account, first)))
-  await keep(stranger.post(`/login?as=${wrong.replaceAll(' ', '+')}`, basic(account, first)))
+  await keep(anonymous.json('/login', credentials))
+  await keep(anonymous.form('/login', { username: wrong, password: first }))
+  await keep(anonymous.json('/login', { username: account.email, password: wrong }))
+  await keep(anonymous.post('/login', basic(account, wrong)))
+  const opaque = String((await keep(anonymous.post('/login', basic(account, first)))).record.value)
+  const signed = String((await keep(anonymous.post('/login?as=jwt', basic(account, first)))).record.token)
+  await keep(anonymous.post('/login?as=user', basic(account, first)))
+  await keep(anonymous.post(`/login?as=${wrong.replaceAll(' ', '+')}`, basic(account, first)))
 
   for (const token of [opaque, signed, `${opaque}x`, `${signed}x`, signed.slice(0, -3)]) {
     for (const path of ['/me', '/secure', '/account', '/nowhere']) {
-      await keep(stranger.get(path, bearer(token)), stranger.page(path, bearer(token)))
+      await keep(anonymous.get(path, bearer(token)), anonymous.page(path, bearer(token)))
     }
-    await keep(stranger.post('/validateLoggedInUser', bearer(token)))
-    await keep(stranger.get(`/me?access_token=${token}`), stranger.get(`/me/${token}`))
-    await keep(stranger.json('/login', { username: token, password: token }))
-    await keep(stranger.get('/', { 'user-agent': 'x', referer: `http://x/${token}` }))
+    await keep(anonymous.post('/validateLoggedInUser', bearer(token)))
+    await keep(anonymous.get(`/me?access_token=${token}`), anonymous.get(`/me/${token}`))
+    await keep(anonymous.json('/login', { username: token, password: token }))
+    await keep(anonymous.get('/', { 'user-agent': 'x', referer: `http://x/${token}` }))
   }
   const grace = await addAdmin(site)
-  await keep(stranger.get('/secure', basic(grace)), stranger.get('/secure', basic(grace, wrong)))
+  await keep(anonymous.get('/secure', basic(grace)), anonymous.get('/secure', basic(grace, wrong)))
 
   for (const path of ['/', '/account', '/account/sessions', '/account/tokens', '/account/activity'])
     await keep(ada.page(path), ada.get(path), ada.page(`${path}?x=${ada.session}`))
@@ -80,14 +80,14 @@ async function journey(site: Site): Promise<Answer[]> {
     `"${first}\ud800\u0000"`,
   ]
   for (const body of broken) {
-    await keep(stranger.send('POST', '/login', json, body), stranger.send('POST', '/users', json, body))
+    await keep(anonymous.send('POST', '/login', json, body), anonymous.send('POST', '/users', json, body))
     await keep(ada.send('POST', '/account/password', json, body))
-    await keep(stranger.send('POST', '/login', { 'content-type': 'text/plain' }, body))
-    await keep(stranger.send('POST', '/login', { ...json, 'content-encoding': 'gzip' }, body))
-    await keep(stranger.send('POST', '/login', { ...json, 'content-encoding': 'br' }, gzipSync(body)))
-    await keep(stranger.send('DELETE', '/login', json, body))
+    await keep(anonymous.send('POST', '/login', { 'content-type': 'text/plain' }, body))
+    await keep(anonymous.send('POST', '/login', { ...json, 'content-encoding': 'gzip' }, body))
+    await keep(anonymous.send('POST', '/login', { ...json, 'content-encoding': 'br' }, gzipSync(body)))
+    await keep(anonymous.send('DELETE', '/login', json, body))
     await keep(
-      stranger.send('POST', '/login', { ...json, origin: `https://${first.slice(0, 5)}.example` }, body),
+      anonymous.send('POST', '/login', { ...json, origin: `https://${first.slice(0, 5)}.example` }, body),
     )
   }
   const port = Number(new URL(site.url).port)
@@ -102,8 +102,8 @@ async function journey(site: Site): Promise<Answer[]> {
   return answers
 }
 
-/** The same for a database that is away: every error that a driver can raise has the statement and its values in it. */
-async function accidents(site: Site): Promise<Answer[]> {
+/** Sends requests while the database fails, because errors of a driver contain statements with values. */
+async function requestDuringFailures(site: Site): Promise<Answer[]> {
   const ada = site.visitor()
   await ada.json('/login', { username: account.email, password: second })
   const opaque = String((await ada.post('/login', basic(account, second))).record.value)
@@ -143,14 +143,14 @@ async function accidents(site: Site): Promise<Answer[]> {
   return answers
 }
 
-/** A site, everything done to it, and each canary in every form that it may have been written down in. */
-async function afterTheJourney(t: TestContext) {
+/** A site after all requests, and their responses. */
+async function siteAfterRequests(t: TestContext) {
   const site = await startSite(t, { THROTTLE: 'on', JWT_SECRET: secret, LOG_LEVEL: 'trace' })
-  const answers = await journey(site)
+  const answers = await requestAll(site)
   return { site, answers }
 }
 
-/** All that the database has on the disk. */
+/** The bytes of the database on disk, or its rows on PostgreSQL. */
 async function stored(site: Site): Promise<Buffer> {
   const tables = ['users', 'admins', 'user_tokens', 'sessions', 'events', 'attempts', 'devices']
   if (isOnPostgres) {
@@ -162,7 +162,7 @@ async function stored(site: Site): Promise<Buffer> {
   return Buffer.concat([await readFile(file), await readFile(`${file}-wal`).catch(() => Buffer.alloc(0))])
 }
 
-/** What nobody may find: passwords, tokens, cookies, the secret. */
+/** The secrets in every encoding: passwords, tokens, cookies, the JWT secret. */
 function canaries({ secrets }: Site): string[] {
   const plain = [first, second, wrong, tooLong, secret, ...secrets]
   return plain.flatMap((each) => [
@@ -177,34 +177,34 @@ function canaries({ secrets }: Site): string[] {
 }
 
 describe('canaries', () => {
-  test('E16 O2 are in no line of the log, whatever is done, right or wrong', async (t) => {
-    const { site } = await afterTheJourney(t)
-    await accidents(site)
+  test('E16 O2 are in no log line after valid and invalid requests', async (t) => {
+    const { site } = await siteAfterRequests(t)
+    await requestDuringFailures(site)
     const log = site.log.join('')
     assert.ok(site.log.length > 200)
     assert.ok(site.secrets.size >= 8, 'cookies, opaque and signed tokens')
     for (const canary of canaries(site)) assert.ok(!log.includes(canary), canary)
-    // Nor what a driver's message is made of, or a hash.
+    // Neither a statement of a driver's error nor a hash.
     assert.doesNotMatch(log, /\binsert into|\bselect |\bdelete from|\bupdate \W|\$2[aby]\$|password_?hash/i)
     for (const line of site.log) JSON.parse(line)
   })
 
   test('E12 M2 O2 are in the database as hashes only', async (t) => {
-    const { site } = await afterTheJourney(t)
+    const { site } = await siteAfterRequests(t)
     const bytes = await stored(site)
     for (const canary of canaries(site)) assert.ok(!bytes.includes(canary), canary)
     const found = [...site.secrets].filter((each) => bytes.includes(hash('sha256', each, 'base64url')))
-    // A file still holds what was deleted.
-    assert.ok(found.length >= (isOnPostgres ? 1 : 4), 'digests of cookies and tokens are in it')
+    // An SQLite file still contains deleted rows.
+    assert.ok(found.length >= (isOnPostgres ? 1 : 4), 'the database contains digests of cookies and tokens')
     assert.match(bytes.toString('latin1'), /\$2b\$04\$/)
   })
 
-  test('B10 E16 L9 O1 are in no body but that of the answer that hands them out; nor are stacks, statements, paths', async (t) => {
-    const { site, answers } = await afterTheJourney(t)
-    answers.push(...(await accidents(site)))
+  test('B10 E16 L9 O1 are only in the response that issues them, and no response has stacks, statements or paths', async (t) => {
+    const { site, answers } = await siteAfterRequests(t)
+    answers.push(...(await requestDuringFailures(site)))
     const statuses = new Set(answers.map(({ status }) => status))
     for (const status of [200, 201, 303, 400, 401, 403, 404, 405, 409, 413, 415, 503])
-      assert.ok(statuses.has(status), `the journey comes by a ${status}`)
+      assert.ok(statuses.has(status), `a response with ${status}`)
     for (const { text, request, headers, status } of answers) {
       const shown = text + JSON.stringify(headers)
       for (const canary of [first, second, tooLong, secret]) assert.ok(!shown.includes(canary), request)
@@ -222,7 +222,7 @@ describe('canaries', () => {
 })
 
 describe('the log of a server', () => {
-  test('O4 holds no statement of the database, at the finest level, whatever MikroORM’s own variables say', async (t) => {
+  test('O4 contains no database statement at the trace level, even with the debug variables of MikroORM', async (t) => {
     const DATA_DIR = await temporaryFolder(t)
     const server = await startServer(t, {
       DATA_DIR,

@@ -5,27 +5,27 @@ import { type Site, startSite } from '../testing/site.ts'
 import { trustedProxies } from './client-address.ts'
 
 describe('the address of a client', () => {
-  test('D8 is whoever is connected, whatever X-Forwarded-For says, where no proxy is declared', async (t) => {
+  test('D8 is the address of the connection without a trusted proxy, regardless of X-Forwarded-For', async (t) => {
     const site = await startSite(t)
     for (const claimed of ['192.0.2.1', '192.0.2.1, 192.0.2.2', 'x', ''])
       assert.equal(await addressOf(site, claimed), '127.0.0.1')
   })
 
-  test('D8 is the first from the right that none of the declared proxies wrote its own into', async (t) => {
+  test('D8 is the rightmost address that is not a trusted proxy', async (t) => {
     const one = await startSite(t, { TRUST_PROXY: '1' })
     assert.equal(await addressOf(one, '192.0.2.1'), '192.0.2.1')
     assert.equal(await addressOf(one, '203.0.113.9, 192.0.2.1'), '192.0.2.1')
     const two = await startSite(t, { TRUST_PROXY: '2' })
     assert.equal(await addressOf(two, '203.0.113.9, 192.0.2.1, 10.0.0.1'), '192.0.2.1')
     assert.equal(await addressOf(two, '203.0.113.9,192.0.2.1,, , 10.0.0.1 ,'), '192.0.2.1', 'empty elements')
-    assert.equal(await addressOf(two, '192.0.2.1'), '192.0.2.1', 'fewer than there are proxies')
+    assert.equal(await addressOf(two, '192.0.2.1'), '192.0.2.1', 'fewer addresses than proxies')
     const named = await startSite(t, { TRUST_PROXY: '127.0.0.0/8, 10.0.0.0/8' })
     assert.equal(await addressOf(named, '203.0.113.9, 192.0.2.1, 10.0.0.1'), '192.0.2.1')
     assert.equal(await addressOf(named, '2001:db8::1'), '2001:db8::1')
     assert.equal(await addressOf(named, '::ffff:192.0.2.7'), '192.0.2.7')
   })
 
-  test('is never a text that is no address', async (t) => {
+  test('is always a valid address', async (t) => {
     const site = await startSite(t, { TRUST_PROXY: '1' })
     for (const claimed of ['x', '"><script>', '', ',', 'unknown'])
       assert.equal(await addressOf(site, claimed), '127.0.0.1', claimed)
@@ -33,7 +33,7 @@ describe('the address of a client', () => {
 })
 
 describe('trustedProxies', () => {
-  test('D8 trusts as many hops as there are proxies', () => {
+  test('D8 trusts a number of hops', () => {
     const isTrusted = trustedProxies(2)
     assert.deepEqual(
       [0, 1, 2].map((hop) => isTrusted('192.0.2.1', hop)),
@@ -67,7 +67,7 @@ describe('trustedProxies', () => {
 })
 
 describe('Basic', () => {
-  test('A7 S71 is refused in production where the password can be read on its way, 403', async (t) => {
+  test('A7 S71 is rejected with 403 in production over plain HTTP', async (t) => {
     const site = await startSite(t, { ...production, PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' })
     await addPerson(site)
     const status = async (headers: Record<string, string>) =>
@@ -81,7 +81,7 @@ describe('Basic', () => {
     assert.match(String(refused.record.detail), /over TLS only/)
   })
 
-  test('A7 is refused there too where nobody vouches for what X-Forwarded-Proto says', async (t) => {
+  test('A7 is rejected with X-Forwarded-Proto from an untrusted proxy', async (t) => {
     const site = await startSite(t, { ...production, PUBLIC_URL: 'https://example.com' })
     const headers = { ...basic({ email: 'ada@example.com' }), 'x-forwarded-proto': 'https' }
     assert.equal((await site.visitor().post('/login', headers)).status, 403)

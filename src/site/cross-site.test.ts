@@ -13,7 +13,7 @@ import {
 } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 
-/** What a request may say of where it comes from, and whether it is then ours; `origin` is our own. */
+/** Headers of a request, and whether they mean our own origin, which is `origin`. */
 function claims(origin: string): [Record<string, string>, boolean][] {
   const sites = {
     'same-origin': true,
@@ -49,8 +49,8 @@ function claims(origin: string): [Record<string, string>, boolean][] {
   })
 }
 
-describe('form posts from other sites', () => {
-  test('G1 are refused with 403 on every POST route and both faces, before any authenticator, and change nothing', async (t) => {
+describe('cross-site requests', () => {
+  test('G1 get 403 on every POST route before any authenticator, as a page and as JSON, and change nothing', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -85,10 +85,10 @@ describe('form posts from other sites', () => {
       }
     assert.deepEqual(await dump(site), before)
     assert.equal((await ada.get('/me')).status, 200)
-    assert.doesNotMatch(site.log.join(''), /"authentication"/, 'no authenticator saw them')
+    assert.doesNotMatch(site.log.join(''), /"authentication"/, 'no authenticator ran')
   })
 
-  test('G3 from our own pages, and from what is no browser, pass', async (t) => {
+  test('G3 do not include requests of our own pages and of API clients', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     for (const [headers, isOurs] of claims(site.url)) {
@@ -102,21 +102,21 @@ describe('form posts from other sites', () => {
     )
   })
 
-  test('G3 are told by PUBLIC_URL, whatever host was asked for', async (t) => {
+  test('G3 are detected by PUBLIC_URL, regardless of the requested host', async (t) => {
     const site = await startSite(t, { PUBLIC_URL: 'https://auth.example', TRUST_PROXY: '1' })
     assert.equal(await statusFrom(site, 'https://auth.example', 'inner.example'), 401)
     assert.equal(await statusFrom(site, 'https://inner.example', 'inner.example'), 403)
     assert.equal(await statusFrom(site, 'http://auth.example', 'auth.example'), 403)
   })
 
-  test('are told by the host asked for where there is no PUBLIC_URL', async (t) => {
+  test('are detected by the requested host without PUBLIC_URL', async (t) => {
     const site = await startSite(t)
     assert.equal(await statusFrom(site, 'http://here.example', 'here.example'), 401)
     assert.equal(await statusFrom(site, 'http://there.example', 'here.example'), 403)
     assert.equal(await statusFrom(site, 'http://here.example', 'here.example:8080'), 403)
   })
 
-  test('G6 hold for every method that changes something, and for no other', async (t) => {
+  test('G6 are rejected for every unsafe method, and for no safe one', async (t) => {
     const site = await startSite(t)
     const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
@@ -127,11 +127,11 @@ describe('form posts from other sites', () => {
       .visitor()
       .send('OPTIONS', '/login', { ...foreign, 'access-control-request-method': 'POST' })
     const cors = Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))
-    assert.deepEqual(cors, [], 'no other site may read us')
+    assert.deepEqual(cors, [], 'no CORS headers')
     assert.equal(await count(site, 'users'), 0)
   })
 
-  test('G4 hold for every method that brings a password in its header, which is not looked at', async (t) => {
+  test('G4 are rejected for every method with Basic credentials, which are not evaluated', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const person = await signUp(site)
     const before = await sql(site, 'select * from attempts')
@@ -157,7 +157,7 @@ describe('form posts from other sites', () => {
     assert.equal((await site.visitor().get('/me', { ...token, 'sec-fetch-site': 'cross-site' })).status, 200)
   })
 
-  test('G4 no method can be smuggled in by another name', async (t) => {
+  test('G4 cannot override the method', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dump(site)

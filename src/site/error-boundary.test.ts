@@ -9,7 +9,7 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const html = { accept: 'text/html' }
 
 describe('errors', () => {
-  test('O1 are a problem (RFC 9457) for a program', async (t) => {
+  test('O1 are a problem (RFC 9457) for an API client', async (t) => {
     const site = await startSite(t)
     const { status, headers, record } = await site.visitor().get('/nowhere')
     assert.equal(status, 404)
@@ -22,7 +22,7 @@ describe('errors', () => {
     })
   })
 
-  test('O1 are a page that says the same for a browser', async (t) => {
+  test('O1 are a page with the same message for a browser', async (t) => {
     const site = await startSite(t)
     const { status, headers, text } = await site.visitor().page('/nowhere')
     assert.equal(status, 404)
@@ -31,13 +31,13 @@ describe('errors', () => {
     assert.match(text, /There is no such page\./)
   })
 
-  test('keep who is signed in on the page', async (t) => {
+  test('show the signed-in user on the page', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     assert.match((await ada.page('/nowhere')).text, /<bdi>Ada<\/bdi>/)
   })
 
-  test('404: what is not there is not, whatever the method and the path', async (t) => {
+  test('404: for an unknown path with any method', async (t) => {
     const site = await startSite(t)
     for (const path of [
       '/nowhere',
@@ -57,7 +57,7 @@ describe('errors', () => {
         assert.equal((await site.visitor().send(method, path)).status, 404, `${method} ${path.slice(0, 20)}`)
   })
 
-  test('405: names in Allow the methods that the path takes', async (t) => {
+  test('405: lists the methods of the path in Allow', async (t) => {
     const site = await startSite(t)
     const allowed = {
       '/': 'GET, HEAD',
@@ -85,7 +85,7 @@ describe('errors', () => {
     )
   })
 
-  test('B6 I5 413: takes a body of 16 KB and not a byte more, however it comes', async (t) => {
+  test('B6 I5 413: accepts a body of at most 16 KB, in any encoding', async (t) => {
     const site = await startSite(t)
     await signUp(site)
     const body = (size: number) => {
@@ -109,7 +109,7 @@ describe('errors', () => {
     assert.match((await send({ ...form, ...html }, 'x'.repeat(17_000))).text, /too large/)
   })
 
-  test('415: takes JSON and forms, in the encodings that it knows', async (t) => {
+  test('415: accepts only JSON and forms in supported encodings', async (t) => {
     const site = await startSite(t)
     for (const path of ['/login', '/users'])
       for (const headers of [
@@ -128,7 +128,7 @@ describe('errors', () => {
     assert.match(page.text, /Send JSON or a form\./)
   })
 
-  test('400: a body that does not decode', async (t) => {
+  test('400: for a malformed body', async (t) => {
     const site = await startSite(t)
     const bad: [Record<string, string>, string | Buffer][] = [
       [json, '{'],
@@ -197,8 +197,8 @@ describe('errors', () => {
   })
 })
 
-describe('the face of an answer', () => {
-  test('is JSON for an Authorization header, else the page for a form or for who prefers HTML, else JSON', async (t) => {
+describe('the format of a response', () => {
+  test('is JSON with an Authorization header, else a page for a form or if HTML is preferred, else JSON', async (t) => {
     const site = await startSite(t)
     const isPage = async (headers: Record<string, string>, body = '', method = 'POST') => {
       const { headers: answered } = await site.visitor().send(method, '/nowhere', headers, body)
@@ -220,7 +220,7 @@ describe('the face of an answer', () => {
   })
 })
 
-/** A list of methods without its order, which means nothing (RFC 9110 §10.2.1). */
+/** The methods in a header, whose order has no meaning (RFC 9110 §10.2.1). */
 function sorted(methods = ''): string {
   return methods.split(', ').sort().join(', ')
 }

@@ -8,7 +8,7 @@ import { others, routes } from '../testing/routes.ts'
 import { startSite } from '../testing/site.ts'
 import { newIdentifier } from './host-cookie.ts'
 
-// What cannot be sent in a header line at all is none.
+// Excludes characters that a client cannot send in a header.
 const units = fc
   .integer({ min: 0x20, max: 0xff })
   .filter((code) => code !== 0x7f)
@@ -31,8 +31,8 @@ const garbage = fc.sample(
   500,
 )
 
-describe('the cookie of a session', () => {
-  test('E1 is 256 bits of a generator for keys: 20,000 are unique, and each bit of them as often 0 as 1', () => {
+describe('the session cookie', () => {
+  test('E1 has 256 random bits: 20,000 are unique, and each bit is 0 as often as 1', () => {
     const values = Array.from({ length: 20_000 }, newIdentifier)
     assert.equal(new Set(values).size, values.length)
     const ones = new Array<number>(256).fill(0)
@@ -42,12 +42,12 @@ describe('the cookie of a session', () => {
       for (let bit = 0; bit < 256; bit += 1)
         ones[bit] = (ones[bit] ?? 0) + (((bytes[bit >> 3] ?? 0) >> (bit & 7)) & 1)
     }
-    // Half of them, and seven standard deviations (of 70.7) to either side.
+    // The mean, plus or minus seven standard deviations of 70.7.
     for (const [bit, n] of ones.entries())
       assert.ok(Math.abs(n - 10_000) < 500, `bit ${bit} was set ${n} times`)
   })
 
-  test('E2 E15 with whatever else in it is nobody’s, costs no row and at most one look-up by the key: 1,000 values', async (t) => {
+  test('E2 E15 with any other value authenticates no user, writes no row and runs at most one look-up by key: 1,000 values', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dumpAll(site)
@@ -66,7 +66,7 @@ describe('the cookie of a session', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('E15 F4 that comes twice counts as the first of the two', async (t) => {
+  test('E15 F4 counts by its first value if it is sent twice', async (t) => {
     const site = await startSite(t)
     const ada = (await signIn(site, await signUp(site, 'Ada'))).session
     const bob = (await signIn(site, await signUp(site, 'Bob'))).session
@@ -77,7 +77,7 @@ describe('the cookie of a session', () => {
     assert.equal(await nameOf(`x=session=${bob}; session=${ada}`), 'Ada')
   })
 
-  test('E13 is given to nobody who does not sign in: a visitor costs no statement of the database, whatever they look at', async (t) => {
+  test('E13 is not set without a sign-in: a visitor causes no database statement on any page', async (t) => {
     const site = await startSite(t)
     const before = await dumpAll(site)
     const statements = await countStatements(t, site)

@@ -25,7 +25,7 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const html = { accept: 'text/html' }
 const newPassword = 'eight wise canaries 1816'
 
-/** Each route that reads fields, with a body that is one value away from being carried out. */
+/** Each route that reads fields, with a valid body. */
 const fields: Record<string, Record<string, string>> = {
   '/users': { name: 'Eve', email: 'eve@example.com', password, confirmPassword: password },
   '/login': { username: 'ada@example.com', password },
@@ -35,11 +35,10 @@ const fields: Record<string, Record<string, string>> = {
   '/account/close': { password, confirm: 'on' },
 }
 
-/** Those that take a post for what it is, and look only at whether it is one that they can read. */
+/** The routes that require a readable body but ignore its fields. */
 const fieldless = ['/logout', '/validateLoggedInUser', '/end', '/end-others', '/revoke']
 
-// A program that closes an account by its password has been explicit enough, and a token is good for thirty days unless
-// somebody says otherwise.
+// These fields have a default in the API.
 const optional = new Set([
   'JSON /account/close confirm',
   'JSON /account/tokens days',
@@ -63,7 +62,7 @@ const notText: unknown[] = [
   [{ x: 1 }],
 ]
 
-// Made before the server is started: it would close connections that are idle while this takes long.
+// Generated before the server starts, because it would close idle connections during the generation.
 const anyUnit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
 const anyText = fc.oneof(
   fc.string({ unit: anyUnit, maxLength: 40 }),
@@ -105,7 +104,7 @@ const anyBody = fc.oneof(
 )
 const paths = routes.filter(({ method }) => method === 'POST').map(({ path }) => path)
 const anyPath = fc.constantFrom(...paths.filter((each) => each !== '/logout'))
-const anyFace = fc.constantFrom<Record<string, string>>({}, html)
+const anyFormat = fc.constantFrom<Record<string, string>>({}, html)
 
 async function siteWithAda(t: TestContext): Promise<{ site: Site; person: Person; ada: Visitor }> {
   const site = await startSite(t)
@@ -114,14 +113,14 @@ async function siteWithAda(t: TestContext): Promise<{ site: Site; person: Person
   return { site, person, ada: await signIn(site, person) }
 }
 
-describe('every route that takes a post', () => {
-  test('K2 is known to these tests', () => {
+describe('every POST route', () => {
+  test('K2 is covered by these tests', () => {
     const unknown = paths.filter((path) => !fields[path] && !fieldless.some((end) => path.endsWith(end)))
     assert.deepEqual(unknown, [])
     assert.ok(paths.length >= 11)
   })
 
-  test('K2 refuses a field that is not one text, whatever it is, in JSON and in a form, and changes nothing', async (t) => {
+  test('K2 rejects a field that is not a string, in JSON and in a form, and changes nothing', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dumpAll(site)
     let asked = 0
@@ -160,12 +159,12 @@ describe('every route that takes a post', () => {
           await refused(`form ${path} ${shape}`, ada.send('POST', path, form, `${others}&${shape}`))
       }
     }
-    assert.ok(asked > 250, `${asked} were asked`)
+    assert.ok(asked > 250, `${asked} requests`)
     assert.deepEqual(await dumpAll(site), before)
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('G5 K1 says of what cannot be decoded what it is: 400, 413 or 415, on both faces', async (t) => {
+  test('G5 K1 responds to an undecodable body with 400, 413 or 415, as a page and as JSON', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const jwt = bearer(await takeJWT(site, person))
     const before = await dumpAll(site)
@@ -208,16 +207,16 @@ describe('every route that takes a post', () => {
       [400, { 'content-type': 'application/x-www-form-urlencoded; charset="x-unknown"' }, 'a=b'],
     ]
     for (const path of paths) {
-      for (const face of path === '/validateLoggedInUser' ? [jwt] : [{}, html])
+      for (const format of path === '/validateLoggedInUser' ? [jwt] : [{}, html])
         for (const [expected, headers, content] of corpus) {
-          const { status } = await ada.send('POST', path, { ...headers, ...face }, content)
+          const { status } = await ada.send('POST', path, { ...headers, ...format }, content)
           assert.equal(status, expected, `${path} ${JSON.stringify(headers)} ${String(content).slice(0, 30)}`)
         }
     }
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('K2 takes a field of a form for the text that it is: any of UTF-8, escaped or not, and 50 fields', async (t) => {
+  test('K2 decodes form fields as UTF-8, escaped or not, up to 50 fields', async (t) => {
     const { ada } = await siteWithAda(t)
     const more = Array.from({ length: 49 }, (_, i) => `&a${i}=`).join('')
     const spellings: [string, string][] = [
@@ -237,11 +236,11 @@ describe('every route that takes a post', () => {
     }
   })
 
-  // Status below 500, every header, no leak: the browser of these tests asserts them of each answer.
-  test('K1 L3 N7 answers 1,000 generated bodies with less than a 500, and every header', async (t) => {
+  // Each visitor asserts the status, the headers and that no secret leaks.
+  test('K1 L3 N7 responds to 1,000 generated bodies without a 5xx, and with all headers', async (t) => {
     const { site, ada } = await siteWithAda(t)
     await fc.assert(
-      fc.asyncProperty(anyPath, anyFace, anyBody, async (to, extra, { headers, content }) => {
+      fc.asyncProperty(anyPath, anyFormat, anyBody, async (to, extra, { headers, content }) => {
         const { status } = await ada.send('POST', to, { ...headers, ...extra }, content)
         assert.ok(status < 500, `${status}`)
       }),
@@ -251,7 +250,7 @@ describe('every route that takes a post', () => {
     assert.ok((await count(site, 'users')) >= 1)
   })
 
-  test('K5 reads no field that it did not ask for: nobody sets a column of their own', async (t) => {
+  test('K5 ignores unknown fields, so that no request sets other columns (mass assignment)', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const extra = {
       ...{
@@ -289,7 +288,7 @@ describe('every route that takes a post', () => {
     assert.ok(Number(row?.expires_at) < Date.now() + 2 * 86_400_000)
   })
 
-  test('K4 pollutes no prototype, by JSON, by a form or by a query', async (t) => {
+  test('K4 allows no prototype pollution by JSON, form or query', async (t) => {
     const { ada } = await siteWithAda(t)
     const objects = [
       '{"__proto__":{"polluted":1}}',
@@ -312,7 +311,7 @@ describe('every route that takes a post', () => {
     }
   })
 
-  test('K3 takes statements and operators for the text that they are, in fields, headers, cookies and queries', async (t) => {
+  test('K3 treats SQL and operators as plain strings, in fields, headers, cookies and queries', async (t) => {
     const { site } = await siteWithAda(t)
     const before = await dumpAll(site)
     const hostile = [
@@ -339,29 +338,29 @@ describe('every route that takes a post', () => {
         "x' and sleep(5)#",
       ],
     ]
-    const stranger = site.visitor()
+    const anonymous = site.visitor()
     for (const each of hostile) {
       const text = encodeURIComponent(each)
       const answers = [
-        await stranger.json('/login', { username: each, password: each }),
-        await stranger.form('/login', { username: each, password }),
-        await stranger.json('/login', { username: 'ada@example.com', password: each }),
-        await stranger.post('/login', basic({ email: each }, each)),
-        await stranger.get('/secure', basic({ email: each })),
-        await stranger.get('/me', { authorization: `Bearer ${text}` }),
-        await stranger.get('/me', { cookie: `session=${text}; device=${text}; new-token=${text}` }),
-        await stranger.get(`/me?id=${text}&user=${text}`),
-        await stranger.json('/users', registration('Eve', { email: each })),
+        await anonymous.json('/login', { username: each, password: each }),
+        await anonymous.form('/login', { username: each, password }),
+        await anonymous.json('/login', { username: 'ada@example.com', password: each }),
+        await anonymous.post('/login', basic({ email: each }, each)),
+        await anonymous.get('/secure', basic({ email: each })),
+        await anonymous.get('/me', { authorization: `Bearer ${text}` }),
+        await anonymous.get('/me', { cookie: `session=${text}; device=${text}; new-token=${text}` }),
+        await anonymous.get(`/me?id=${text}&user=${text}`),
+        await anonymous.json('/users', registration('Eve', { email: each })),
       ]
       for (const { status, request } of answers)
         assert.ok(status === 400 || status === 401, `${status} ${request} ${each}`)
       for (const path of ['sessions', 'tokens'])
-        assert.equal((await stranger.post(`/account/${path}/${text}/end`)).status < 500, true, each)
+        assert.equal((await anonymous.post(`/account/${path}/${text}/end`)).status < 500, true, each)
     }
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('K10 holds nothing of 3,000 parameters, of bodies byte by byte, and of uploads that are broken off', async (t) => {
+  test('K10 keeps no memory of 3,000 parameters, slow bodies and aborted uploads', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const many = Array.from({ length: 3000 }, (_, i) => `a${i}`).join('&')
     const manyMembers = JSON.stringify(

@@ -7,12 +7,12 @@ describe('parseJsonObject', () => {
     assert.deepEqual(parseJsonObject('{"a":[{"b":"c:d"}],"e":{}}'), { a: [{ b: 'c:d' }], e: {} })
   })
 
-  test('refuses duplicate keys, at every level and in every spelling', () => {
+  test('rejects duplicate keys at every level and in every spelling', () => {
     for (const text of ['{"a":1,"a":1}', '{"a":{"b":1,"b":2}}', '[{"a":1,"a":1}]', '{"a":1,"\\u0061":2}'])
       assert.equal(parseJsonObject(text), undefined, text)
   })
 
-  test('refuses other values, a byte order mark and deep nesting', () => {
+  test('rejects other values, a byte order mark and deep nesting', () => {
     for (const text of [
       '',
       '[]',

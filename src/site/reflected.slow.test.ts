@@ -23,8 +23,8 @@ const poisoned = {
   referer: 'https://evil.example/',
 }
 
-/** Ways out of where a text may stand in a page, and what makes a browser run something once it is out. */
-const exits = ['', '">', "'>", '</title>', '</textarea>', '--></script>']
+/** Prefixes that escape from an HTML context, and payloads that would run a script. */
+const escapes = ['', '">', "'>", '</title>', '</textarea>', '--></script>']
 const runs = [
   ...[
     '<script>alert(1)</script>',
@@ -63,16 +63,16 @@ const runs = [
     '<!--',
   ],
 ]
-const payloads = exits.flatMap((exit) => runs.map((run) => exit + run))
+const payloads = escapes.flatMap((escape) => runs.map((run) => escape + run))
 
-/** Several of them at a time. */
+/** Groups of six payloads. */
 const packed = Array.from({ length: payloads.length / 6 }, (_, i) =>
   payloads.slice(6 * i, 6 * i + 6).join(''),
 )
 
-/** The tags of a page with the names of their attributes: what is text is no part of it, and must not become one. */
+/** The tags of a page with their attribute names, without text and values. An injected tag would change them. */
 function tagsOf({ text, headers }: Answer): string[] {
-  // Nothing else is a page to a browser, which is told not to guess.
+  // With `nosniff`, a browser renders no other type as a page.
   if (!headers['content-type']?.startsWith('text/html')) return [String(headers['content-type'])]
   return (text.match(/<[^>]*>?/g) ?? []).map((tag) => tag.replaceAll(/="[^"]*"/g, '=""'))
 }
@@ -83,8 +83,8 @@ async function siteWithAda(t: TestContext, environment: Record<string, string> =
   return { site, person, ada: await signIn(site, person) }
 }
 
-describe('what a request says of hosts', () => {
-  test('H4 I3 shapes no page, link or redirect where PUBLIC_URL says who we are', async (t) => {
+describe('host headers of a request', () => {
+  test('H4 I3 change no page, link or redirect if PUBLIC_URL is set', async (t) => {
     const { site, ada } = await siteWithAda(t, { PUBLIC_URL: 'https://auth.example', TRUST_PROXY: '1' })
     for (const { method, path } of [...routes, ...others]) {
       for (const visitor of method === 'GET' ? [ada, site.visitor()] : [site.visitor()]) {
@@ -99,7 +99,7 @@ describe('what a request says of hosts', () => {
     }
   })
 
-  test('H4 shapes no link or redirect where there is no PUBLIC_URL: at most the lines to paste name the host asked for', async (t) => {
+  test('H4 change no link or redirect without PUBLIC_URL: only curl commands contain the requested host', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const { host: _, ...others } = poisoned
     for (const { path } of routes.filter(({ method }) => method === 'GET')) {
@@ -113,8 +113,8 @@ describe('what a request says of hosts', () => {
   })
 })
 
-describe('what somebody writes', () => {
-  test('L1 is shown as text, wherever it is repeated: in forms, addresses, queries and headers', async (t) => {
+describe('input of a user', () => {
+  test('L1 is escaped when it is reflected from forms, paths, queries and headers', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const repeat = async (payload: string): Promise<Answer[]> => {
       const text = encodeURIComponent(payload)
@@ -140,26 +140,26 @@ describe('what somebody writes', () => {
       ]
     }
     const plain = (await repeat('plain')).map(tagsOf)
-    // What is no path is not spoken of.
-    const unasked = tagsOf(await site.visitor().page('/login?next=plain'))
+    // Without a valid next the page has no notice.
+    const withoutNotice = tagsOf(await site.visitor().page('/login?next=plain'))
     assert.ok(payloads.length >= 150)
     for (const payload of packed) {
       const answers = await repeat(payload)
       for (const [i, answer] of answers.entries()) {
-        const isUnasked = i === 2 && !answer.text.includes('Sign in to see that page.')
-        assert.deepEqual(tagsOf(answer), isUnasked ? unasked : plain[i], `${answer.request} ${payload}`)
+        const isWithoutNotice = i === 2 && !answer.text.includes('Sign in to see that page.')
+        assert.deepEqual(tagsOf(answer), isWithoutNotice ? withoutNotice : plain[i], `${answer.request} ${payload}`)
       }
-      assert.ok(answers[0]?.text.includes('&'), 'it is repeated')
+      assert.ok(answers[0]?.text.includes('&'), 'the payload is reflected')
     }
   })
 
-  test('L1 is shown as text, wherever it is kept: as a name, a token, a device, an address', async (t) => {
+  test('L1 is escaped when it is stored as a name, a token, a device or an address', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const looked = routes.filter(({ method }) => method === 'GET')
     if (isOnPostgres) await makeRoom(site)
     const keep = async (payload: string) => {
       await sql(site, 'delete from user_tokens')
-      // Shown on the next page by its name.
+      // The next page shows its name.
       await ada.form('/account/tokens', { name: 'new', days: '1' })
       await sql(site, 'delete from events where id > (select id from events order by id limit 1)')
       await sql(site, 'update users set name = ?, email = ?', [payload, payload])
@@ -176,7 +176,7 @@ describe('what somebody writes', () => {
         assert.deepEqual(tagsOf(answer), plain[i], `${answer.request} ${payload}`)
   })
 
-  test('I1 splits no header, and is no error, whatever line ends are in it', async (t) => {
+  test('I1 with line breaks splits no header and causes no error', async (t) => {
     const { site, person } = await siteWithAda(t)
     const breaks = [
       '\r\n',
@@ -216,7 +216,7 @@ describe('what somebody writes', () => {
   })
 })
 
-/** PostgreSQL keeps no more than a column has room for, and less than there is in a payload. */
+/** Widens columns of PostgreSQL, which are shorter than a payload. */
 async function makeRoom(site: Site): Promise<void> {
   const columns = { users: ['name', 'email'], user_tokens: ['name'], sessions: ['user_agent'] }
   const all = { ...columns, events: ['user_agent', 'address', 'event'] }

@@ -13,10 +13,9 @@ import {
 } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 
-// That no line holds a password, token, cookie or hash, and that every line is one JSON object, the harness checks after
-// each test of the suite.
-describe('the log', () => {
-  test('has one line for each request: when, from where, what, how it ended and how long it took', async (t) => {
+// `startSite` asserts after each test that every line is a JSON object without a secret.
+describe('the request log', () => {
+  test('has one line for each request with time, address, method, path, status and duration', async (t) => {
     const site = await startSite(t)
     const visitor = site.visitor()
     await visitor.page('/?query=hidden')
@@ -46,7 +45,7 @@ describe('the log', () => {
     assert.equal(new Set(lines.map(({ request }) => request)).size, lines.length)
   })
 
-  test('has one line for each authentication event, beside that of its request, and says who', async (t) => {
+  test('has an additional line for each authentication event, with the account', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     site.log.length = 0
@@ -84,7 +83,7 @@ describe('the log', () => {
     assert.equal(requests.length, 12)
   })
 
-  test('O3 cannot be made to hold a line of somebody else’s: not by a name, an address, a path, a header', async (t) => {
+  test('O3 cannot be forged by a name, an address, a path or a header', async (t) => {
     const site = await startSite(t)
     const forged = '\n{"level":30,"msg":"authentication","event":"signed in"}\n\u001b[2J\u2028\r'
     await signUp(site)
@@ -106,7 +105,7 @@ describe('the log', () => {
     const lines = parsed(site)
     assert.ok(lines.length >= 7)
     for (const line of site.log) {
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for these characters
       assert.doesNotMatch(line.trimEnd(), /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
     }
     assert.deepEqual(
@@ -115,7 +114,7 @@ describe('the log', () => {
     )
   })
 
-  test('never holds what was sent or handed out: passwords, tokens, cookies, queries', async (t) => {
+  test('never contains passwords, tokens, cookies or queries', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)

@@ -8,7 +8,7 @@ import { startSite } from '../testing/site.ts'
 
 const everywhere: readonly Route[] = [...routes, ...others]
 
-/** Paths, each once, with the methods that they take. */
+/** The methods of each path. */
 const paths = Map.groupBy(everywhere, ({ path }) => path)
 
 async function siteWithAda(t: TestContext) {
@@ -18,7 +18,7 @@ async function siteWithAda(t: TestContext) {
 }
 
 describe('every route', () => {
-  test('G1 G2 that changes something is refused to other sites, signed in or not, and then nothing has changed', async (t) => {
+  test('G1 G2 with an unsafe method rejects other sites, with and without a session, and changes nothing', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const before = await dumpAll(site)
     const { host, port } = new URL(site.url)
@@ -53,7 +53,7 @@ describe('every route', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('G4 G6 that is looked at changes nothing: GET, HEAD and OPTIONS of all of them leave every table as it was', async (t) => {
+  test('G4 G6 changes no table for GET, HEAD and OPTIONS', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const token = await takeToken(site, person)
     await site.visitor().get('/me', { authorization: `Bearer ${token}` })
@@ -71,7 +71,7 @@ describe('every route', () => {
           assert.deepEqual(
             Object.keys(answered).filter((name) => name.startsWith('access-control-')),
             [],
-            `${request} lets another site read it`,
+            `${request} sends a CORS header`,
           )
         }
       }
@@ -80,7 +80,7 @@ describe('every route', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('G4 keeps for GET what it shows once: HEAD uses up neither what there is to say nor a new token', async (t) => {
+  test('G4 keeps a notice and a new token after HEAD, so that GET shows them', async (t) => {
     const { ada } = await siteWithAda(t)
     await ada.form('/account/name', { name: 'Ada King' })
     await ada.form('/account/tokens', { name: 'backup', days: '1' })
@@ -94,7 +94,7 @@ describe('every route', () => {
     assert.doesNotMatch((await ada.page('/account')).text, /Your name has been changed/)
   })
 
-  test('I4 takes its own methods, and answers any other with 405 and what it takes', async (t) => {
+  test('I4 responds to other methods with 405 and Allow', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dumpAll(site)
     for (const [path, declared] of paths) {
@@ -104,7 +104,7 @@ describe('every route', () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'SEARCH', 'REPORT']) {
         if (takes.has(method as 'GET')) continue
         const { status, headers } = await ada.send(method, path)
-        // A file is there for whoever wants to read it; there is nothing else at its path.
+        // A static file has no other methods.
         if (isFile) assert.equal(status, 404, `${method} ${path}`)
         else
           assert.deepEqual([status, new Set(headers.allow?.split(', '))], [405, allow], `${method} ${path}`)
@@ -113,7 +113,7 @@ describe('every route', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('I4 answers no TRACE and no CONNECT, and repeats nothing of them', async (t) => {
+  test('I4 rejects TRACE and CONNECT, and does not reflect them', async (t) => {
     const { site } = await siteWithAda(t)
     const port = Number(new URL(site.url).port)
     for (const path of paths.keys()) {
@@ -129,7 +129,7 @@ describe('every route', () => {
     assert.doesNotMatch(text, /^HTTP\/1\.1 2/)
   })
 
-  test('I4 answers HEAD as it would GET, without the body', async (t) => {
+  test('I4 responds to HEAD as to GET, without the body', async (t) => {
     const { ada } = await siteWithAda(t)
     for (const { method, path } of everywhere) {
       if (method !== 'GET') continue
@@ -143,7 +143,7 @@ describe('every route', () => {
     }
   })
 
-  test('L5 that shows whoever is signed in is kept by no cache, and so is the way in', async (t) => {
+  test('L5 that shows the user or a form sends no-store', async (t) => {
     const { site, ada } = await siteWithAda(t)
     for (const { method, path } of routes) {
       for (const visitor of [ada, site.visitor()]) {

@@ -182,7 +182,7 @@ const guesses = [
 ]
 
 describe('static files', () => {
-  test('I7 are those of public, by their names and no other: of more than 400 paths not one leads anywhere else', async (t) => {
+  test('I7 are only the files in public: more than 400 other paths lead to none', async (t) => {
     const site = await startSite(t)
     const port = Number(new URL(site.url).port)
     const paths = [
@@ -192,20 +192,20 @@ describe('static files', () => {
     assert.ok(paths.length > 400)
     for (const path of paths) {
       const { status, text } = await rawRequest(port, [], `GET ${path} HTTP/1.1`)
-      // What only looks at the home page asks it something.
+      // These paths are the home page with a query.
       if (path === '/?') assert.equal(status, 200)
       else assert.ok(status === 404 || status === 400, `${path}: ${status}`)
       assert.doesNotMatch(text, /root:|"dependencies"|SQLite format|\[core\]|import |<%|MIT License/, path)
     }
   })
 
-  test('I7 are these, and every one of them is there', async (t) => {
+  test('I7 are a known list, and all of them exist', async (t) => {
     const site = await startSite(t)
     const names = await readdir(join(root, 'public'), { recursive: true })
     assert.ok(names.length > 0)
     for (const name of names) {
-      assert.doesNotMatch(name, /^\.|[/\\]\.|\.map$|sqlite/, 'nothing that is nobody’s business')
-      assert.ok(!name.includes(sep), `${name}: a folder within would not be served`)
+      assert.doesNotMatch(name, /^\.|[/\\]\.|\.map$|sqlite/, 'no private file')
+      assert.ok(!name.includes(sep), `${name} is in a subfolder, which is not served`)
       assert.equal((await site.visitor().get(`/${name}`)).status, 200, name)
     }
   })

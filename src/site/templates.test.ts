@@ -10,7 +10,7 @@ const templates = globSync('views/**/*.eta', { cwd: root }).map((name) => ({
 }))
 
 describe('the templates', () => {
-  test('L8 puts text into a template unescaped nowhere, and into no script, style, handler or address but as a part of a path', () => {
+  test('L8 escape every value, and put values into no script, style, handler or URL except as a path segment', () => {
     assert.ok(templates.length > 10)
     for (const { name, text } of templates) {
       for (const [, raw = ''] of text.matchAll(/<%[-_]?\s*~\s*([^%]*)/g))

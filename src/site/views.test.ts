@@ -17,7 +17,7 @@ const token = {
   expiresAt: new Date(0),
 }
 
-/** Every page in every state, with a hostile value wherever a visitor's own value can come. */
+/** Every page in every state, with a hostile value in place of each input. */
 const states: { [Name in keyof Views]: Views[Name][] } = {
   home: [{}],
   'sign-up': [
@@ -89,7 +89,7 @@ const visitors: Common[] = [
 ]
 
 describe('views and page', () => {
-  test('L2 every page in every state is a whole document without inline code, foreign origins or unescaped values', async () => {
+  test('L2 every page in every state is a complete document without inline code, other origins or unescaped values', async () => {
     for (const name of Object.keys(states) as (keyof Views)[]) {
       for (const data of states[name]) {
         for (const common of visitors) {
@@ -98,7 +98,7 @@ describe('views and page', () => {
           assert.match(html, /^<!doctype html>\n<html lang="en">/)
           assert.equal(html.match(/<main /g)?.length, 1)
           assert.equal(html.match(/<h1>/g)?.length, 1)
-          assert.equal(html.match(/<script/g)?.length, 1, 'only the one with a src')
+          assert.equal(html.match(/<script/g)?.length, 1, 'only one script, with a src')
           assert.doesNotMatch(html, /<script>|<style|<img|\sstyle=|undefined<|="undefined|\[object/)
           const addresses = [...html.matchAll(/\s(?:href|src|action)="([^"]*)"/g)].map(
             ([, address]) => address,
@@ -114,7 +114,7 @@ describe('views and page', () => {
     }
   })
 
-  test('a page is ASCII as long as what it is given is, and a name is sent as it is', async () => {
+  test('a page is ASCII if its data is, and other characters are not escaped', async () => {
     for (const name of Object.keys(states) as (keyof Views)[])
       for (const data of states[name]) assert.match((await render(name, data)).html, /^\p{ASCII}+$/u)
     assert.match((await render('sign-in', {})).html, /What &ldquo;Sign in&rdquo; does/)
@@ -122,7 +122,7 @@ describe('views and page', () => {
     assert.match(html, /Łucja 🌻/)
   })
 
-  test('a moment is told in words, as the formatter of the platform tells it', async () => {
+  test('a time is formatted as by Intl.DateTimeFormat', async () => {
     const words = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
     for (let month = 0; month < 12; month += 1) {
       const passwordChangedAt = new Date(Date.UTC(2026, month, month + 1, 2 * month, 5 * month))
@@ -131,7 +131,7 @@ describe('views and page', () => {
     }
   })
 
-  test('L7 sign-up names each problem in the title, in the summary and at its field, and keeps all but the passwords', async () => {
+  test('L7 sign-up shows each problem in the title, in the summary and at its field, and keeps the values except passwords', async () => {
     const errors = [
       { field: 'email', detail: 'Enter an e-mail address.' },
       { field: 'confirmPassword', detail: 'The passwords do not match.' },
@@ -155,7 +155,7 @@ describe('views and page', () => {
     }
   })
 
-  test('the login page says one thing of both fields, and keeps the name, the target and the choice', async () => {
+  test('the login page shows one message for both fields, and keeps the user name, the target and the checkbox', async () => {
     const errors = [{ detail: 'The e-mail address or password is wrong.' }]
     const values = { username: 'ada@example.com', remember: true }
     const { html } = await render('sign-in', { values, errors, next: '/account?a=1&b=2' })
@@ -170,7 +170,7 @@ describe('views and page', () => {
     assert.match(tag(html, 'id="remember"'), /value="on"[^>]*checked/)
   })
 
-  test('the login page takes the keyboard only where there is nothing to read first', async () => {
+  test('the login page focuses a field only if it shows no message', async () => {
     assert.match((await render('sign-in', {})).html, /\sautofocus/)
     assert.doesNotMatch(
       (await render('sign-in', { notice: 'Sign in to see that page.' })).html,
@@ -180,7 +180,7 @@ describe('views and page', () => {
     assert.doesNotMatch((await render('sign-in', {})).html, /name="next"/)
   })
 
-  test('E11 a signed-in visitor can sign out on every page; one of whom we are unsure is told so', async () => {
+  test('E11 every page has a sign-out button for a signed-in user, or a notice if the user is unknown', async () => {
     const signOut = /<form method="post" action="\/logout">/
     const notice = /We cannot tell who is signed in at the moment/
     for (const name of Object.keys(states) as (keyof Views)[]) {
@@ -195,7 +195,7 @@ describe('views and page', () => {
     }
   })
 
-  test('an error page leads to sign-in for 401, and home otherwise', async () => {
+  test('an error page links to sign-in for 401, and else to the home page', async () => {
     const detail = 'You need to sign in.'
     const refused = await render('error', { status: 401, title: 'Sign in first', detail })
     assert.match(refused.html, /<a class="button" href="\/login">/)
@@ -204,7 +204,7 @@ describe('views and page', () => {
     assert.match(missing.html, /<a class="button" href="\/">/)
   })
 
-  test('the lines for the terminal survive an apostrophe, and a question mark that a shell would expand', async () => {
+  test('the curl commands escape apostrophes and question marks for the shell', async () => {
     const user = { name: "O'Brien", email: "o'brien@example.com" }
     const account = await render(
       'profile',
@@ -217,13 +217,13 @@ describe('views and page', () => {
     assert.match(home.html, /curl -i http:\/\/localhost:3000\/me\n?/)
   })
 
-  test('L8 a template sees the common data and its own, and nothing else of ctx.state', async () => {
+  test('L8 a template gets only the common data and its own data, and not ctx.state', async () => {
     const { html } = await render('home', {}, {}, { user: ada })
     assert.doesNotMatch(html, /ada@example\.com, recognised|>Ada</)
     assert.match(html, /Nobody yet/)
   })
 
-  test('a template leaves text unescaped only where it puts another template in', () => {
+  test('a template inserts unescaped text only from another template', () => {
     const root = `${import.meta.dirname}/../../views`
     for (const file of readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.eta'),

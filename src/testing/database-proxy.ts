@@ -12,15 +12,15 @@ export interface DatabaseProxy {
   /** The number of open connections. */
   readonly connections: number
   /** Drops all data without closing a connection, as after a power failure. */
-  fallSilent(): void
+  dropData(): void
   /** Closes all connections and refuses new ones, as if the server were stopped. */
   refuse(): void
   /** Adds a delay in each direction. */
-  slowDown(milliseconds: number): void
+  delay(milliseconds: number): void
   /** Closes all connections, and accepts new ones. */
   reset(): void
   /** Drops the data of open connections only, as a firewall that lost its state. */
-  forget(): void
+  dropOpenConnections(): void
   /** Ends all failures, and closes the open connections. */
   recover(): void
 }
@@ -37,11 +37,11 @@ export async function startProxy(test: Test, databaseUrl: string): Promise<Datab
   const url = new URL(databaseUrl)
   const { hostname, port } = url
   const links = new Set<Link>()
-  let isSilent = false
+  let isDropping = false
   let isClosed = false
   let delay = 0
   const pass = (link: Link, from: Socket, to: Socket) => {
-    const isPassed = () => !isSilent && !link.isDropped
+    const isPassed = () => !isDropping && !link.isDropped
     const write = (bytes: Buffer) => isPassed() && to.write(bytes)
     from
       .on('error', () => {})
@@ -75,23 +75,23 @@ export async function startProxy(test: Test, databaseUrl: string): Promise<Datab
     get connections() {
       return [...links].filter(({ client }) => !client.closed).length
     },
-    fallSilent() {
-      isSilent = true
+    dropData() {
+      isDropping = true
     },
     refuse() {
       isClosed = true
       breakAll()
     },
-    slowDown(milliseconds) {
+    delay(milliseconds) {
       delay = milliseconds
     },
     reset: breakAll,
-    forget() {
-      isSilent = false
+    dropOpenConnections() {
+      isDropping = false
       for (const link of links) link.isDropped = true
     },
     recover() {
-      isSilent = false
+      isDropping = false
       isClosed = false
       delay = 0
       breakAll()

@@ -11,7 +11,6 @@ export { password } from './password.ts'
 /** A site in this process or another one. */
 export type Visited = Pick<Site, 'visitor'>
 
-/** A user. */
 export interface Person {
   readonly id: string
   readonly name: string

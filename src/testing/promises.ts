@@ -61,7 +61,7 @@ function assertNoLeak(answer: Answer, secrets: ReadonlySet<string>) {
   for (const leak of leaks) assert.doesNotMatch(text, leak, request)
   assert.ok(!text.includes(folder), `${request} shows a path`)
   const head = JSON.stringify({ ...headers, 'set-cookie': undefined })
-  for (const each of [text, head]) assert.ok(!each.includes(password), `${request} shows the password`)
+  for (const each of [text, head]) assert.ok(!each.includes(password), `${request} contains the password`)
   for (const secret of secrets) {
     assert.ok(!head.includes(secret), `${request} sends a secret in a header`)
     if (!showsNewToken(answer)) assert.ok(!text.includes(secret), `${request} shows a secret`)

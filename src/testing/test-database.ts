@@ -85,7 +85,7 @@ async function makeTemplateFile(): Promise<string> {
 function fileIn(folder: string): TestDatabase {
   return {
     url: `sqlite:${join(folder, 'site.sqlite')}`,
-    close: () => Promise.reject(new Error('A file has no server to close its connections.')),
+    close: () => Promise.reject(new Error('SQLite has no server that could close connections.')),
     open: async () => {},
     // The file is deleted with its folder.
     drop: async () => {},

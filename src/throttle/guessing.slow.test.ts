@@ -24,11 +24,11 @@ function statuses(answers: readonly Answer[]): Record<number, number> {
 }
 
 describe('guessing', () => {
-  test('D1 D5 shares one allowance between all kinds of requests: ten of 30 guesses over nine kinds are evaluated', async (t) => {
+  test('D1 D5 shares one allowance between nine kinds of requests: ten of 30 wrong passwords are evaluated', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const ada = await signIn(site, person)
     ada.cookies.delete('device')
-    const guess = 'a wrong guess'
+    const guess = 'a wrong password'
     const change = {
       currentPassword: guess,
       password: 'eight wise canaries 1816',
@@ -56,10 +56,10 @@ describe('guessing', () => {
       answers.map((_, i) => i >= 10),
     )
     const right = await site.visitor().post('/login', { ...basic(person), ...here })
-    assert.deepEqual([right.status, hashes().evaluations], [429, 0], 'nor is the right one evaluated then')
+    assert.deepEqual([right.status, hashes().evaluations], [429, 0], 'the right password is not evaluated either')
   })
 
-  test('D6 D7 evaluates ten of 200 concurrent wrong guesses, and all of 20 right ones', async (t) => {
+  test('D6 D7 evaluates ten of 200 concurrent wrong passwords, and all of 20 right ones', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const hashes = countHashes(t)
     const send = (secret: string, address: string) =>
@@ -67,12 +67,12 @@ describe('guessing', () => {
     const right = await Promise.all(Array.from({ length: 20 }, () => send(password, '192.0.2.1')))
     assert.deepEqual(statuses(right), { 200: 20 })
     assert.equal(hashes().evaluations, 20)
-    const wrong = await Promise.all(Array.from({ length: 200 }, () => send('a wrong guess', '192.0.2.2')))
+    const wrong = await Promise.all(Array.from({ length: 200 }, () => send('a wrong password', '192.0.2.2')))
     assert.deepEqual(statuses(wrong), { 401: 10, 429: 190 })
     assert.equal(hashes().evaluations, 10)
   })
 
-  test('K10 evaluates no log-in whose client has closed the connection while it waited', async (t) => {
+  test('K10 does not evaluate a waiting log-in after its client has closed the connection', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const gate = Promise.withResolvers<void>()
     const { compare } = bcrypt
@@ -103,10 +103,10 @@ describe('guessing', () => {
     const dropped = () => site.log.filter((line) => /"path":"\/login","status":400/.test(line)).length
     for (let i = 0; i < 50 && dropped() < 20; i += 1) await askAround()
     assert.deepEqual([dropped(), compared.mock.callCount()], [20, 10])
-    assert.ok(!site.log.some((line) => JSON.parse(line).level >= 40), 'nor is that anybody’s fault')
+    assert.ok(!site.log.some((line) => JSON.parse(line).level >= 40), 'no warning is logged')
   })
 
-  test('C1 is refused with the same text, headers and work whether the account exists or not: form, JSON and Basic', async (t) => {
+  test('C1 gets the same text, headers and work whether the account exists or not: form, JSON and Basic', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const hashes = countHashes(t)
     const ask = async (email: string, address: string) => {
@@ -160,7 +160,7 @@ describe('guessing', () => {
     assert.deepEqual(statuses(tokens), { 200: 50, 201: 50, 429: 2 })
   })
 
-  test('P3 refuses the 101st right password of an account in a quarter of an hour, in every kind of request', async (t) => {
+  test('P3 rejects the 101st right password of an account in 15 minutes, in every kind of request', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const jwt = () => site.visitor().post('/login?as=jwt', { ...basic(person), ...from('192.0.2.1') })
     const hashes = countHashes(t)
@@ -183,7 +183,7 @@ describe('guessing', () => {
     }
   })
 
-  test('P2 writes no row for sign-ups with a taken address, from however many networks', async (t) => {
+  test('P2 writes no row for sign-ups with a taken address, from any number of networks', async (t) => {
     const { site, from } = await siteWithAda(t)
     const rows = async () => Number((await sql(site, 'select count(*) as n from attempts'))[0]?.n)
     const before = await rows()
@@ -217,7 +217,7 @@ describe('guessing', () => {
     assert.deepEqual(await sql(site, 'select count(*) as n from attempts'), [{ n: 0 }])
   })
 
-  test('D1 by someone with the old password loses the allowance of known devices when the password changes', async (t) => {
+  test('D1 with the old password loses the allowance of known devices when the password changes', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const thief = await signIn(site, person)
     const owner = await signIn(site, person)
@@ -227,13 +227,13 @@ describe('guessing', () => {
       confirmPassword: 'eight wise canaries 1816',
     }
     for (let i = 0; i < 100; i += 1)
-      await site.visitor().post('/login', { ...basic(person, 'a wrong guess'), ...from(`198.51.100.${i}`) })
+      await site.visitor().post('/login', { ...basic(person, 'a wrong password'), ...from(`198.51.100.${i}`) })
     const known = await owner.json('/login', { username: person.email, password })
-    assert.equal(known.status, 200, 'the owner gets in meanwhile')
+    assert.equal(known.status, 200, 'the owner can still sign in')
     assert.equal((await owner.json('/account/password', change)).status, 200)
     const status = async (visitor: typeof owner) =>
       (await visitor.json('/login', { username: person.email, password: change.password })).status
     assert.equal(await status(thief), 429)
-    assert.equal(await status(owner), 200, 'and afterwards, from where the password was changed')
+    assert.equal(await status(owner), 200, 'and afterwards from the device that changed the password')
   })
 })

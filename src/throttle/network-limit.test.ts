@@ -5,7 +5,7 @@ import { NetworkLimit } from './network-limit.ts'
 const minute = 60_000
 
 describe('NetworkLimit', () => {
-  test('refuses a network above the limit with 429 for a quarter of an hour', () => {
+  test('rejects a network above the limit with 429 for 15 minutes', () => {
     let now = 0
     const limit = new NetworkLimit(50, () => now)
     const ask = () => limit.count('2001:db8::1')
@@ -28,7 +28,7 @@ describe('NetworkLimit', () => {
         refused += 1
       }
     }
-    assert.ok(refused < 1_000, `${refused} share a counter with a network that is used up`)
+    assert.ok(refused < 1_000, `${refused} share a counter with a network above its limit`)
     assert.throws(() => limit.count('192.0.2.1'), { status: 429 })
   })
 })

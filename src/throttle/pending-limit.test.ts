@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { PendingLimit } from './pending-limit.ts'
 
-const stranger = { isKnownDevice: false }
+const unknown = { isKnownDevice: false }
 
 describe('PendingLimit', () => {
   it('admits a hundred attempts with one key, two hundred in all, and more when some have ended', () => {
     const pending = new PendingLimit()
     const admitted = (key: string) =>
-      Array.from({ length: 150 }, () => pending.enter(key, stranger)).filter((leave) => leave !== undefined)
+      Array.from({ length: 150 }, () => pending.enter(key, unknown)).filter((leave) => leave !== undefined)
     const ada = admitted('ada')
     assert.deepEqual([ada.length, admitted('bob').length, admitted('eve').length], [100, 100, 0])
     for (const leave of ada) leave()
@@ -17,8 +17,8 @@ describe('PendingLimit', () => {
 
   it('admits a known device regardless of the total', () => {
     const pending = new PendingLimit()
-    for (let i = 0; i < 300; i += 1) pending.enter(`${i}`, stranger)
-    assert.equal(pending.enter('another', stranger), undefined)
+    for (let i = 0; i < 300; i += 1) pending.enter(`${i}`, unknown)
+    assert.equal(pending.enter('another', unknown), undefined)
     assert.ok(pending.enter('ada', { isKnownDevice: true }))
   })
 })

@@ -28,7 +28,7 @@ describe('TaskQueue', () => {
 
   it('fails all waiting tasks with the error of a failed one, and runs later ones', async () => {
     const queue = new TaskQueue()
-    const fail = () => Promise.reject(new Error('The database is away.'))
+    const fail = () => Promise.reject(new Error('The database is down.'))
     const waiting = [queue.run(fail), queue.run(async () => assert.fail('must not run'))]
     for (const task of waiting) await assert.rejects(task, /away/)
     assert.equal(await queue.run(async () => 'back'), 'back')

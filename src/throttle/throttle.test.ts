@@ -28,7 +28,7 @@ async function openOne(t: TestContext) {
   return { orm, url }
 }
 
-/** Sends attempts at the same time, and counts how many were evaluated and how many refused. */
+/** Sends concurrent attempts, and counts the evaluated and the rejected ones. */
 async function flood(throttles: Throttle[], attempts: Attempt[], outcome: () => Promise<string | undefined>) {
   let evaluated = 0
   const evaluate = () => {
@@ -58,7 +58,7 @@ async function runTen(throttle: Throttle) {
 }
 
 describe('Throttle', () => {
-  test('D1 D6 evaluates ten of 200 concurrent wrong guesses over two connection pools', async (t) => {
+  test('D1 D6 evaluates ten of 200 concurrent failed attempts over two connection pools', async (t) => {
     const { orm, url } = await openOne(t)
     const second = await openDatabase(url, schema)
     t.after(() => second.close())
@@ -110,7 +110,7 @@ describe('Throttle', () => {
     assert.ok(most <= 500, `${most} statements in one turn`)
   })
 
-  test('D2 refuses with 429 and a whole number of seconds, and the wait really ends', async (t) => {
+  test('D2 rejects with 429 and a whole number of seconds, after which an attempt is evaluated', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.parse('2026-11-21T12:00:00Z')
     const throttle = new Throttle(orm, () => now)
@@ -130,7 +130,7 @@ describe('Throttle', () => {
     await assert.rejects(new Throttle(orm).attempt(guess, right), TryLater)
   })
 
-  test('D4 stops one network that tries many accounts after 50 guesses', async (t) => {
+  test('D4 blocks a network that tries many accounts after 50 failed attempts', async (t) => {
     const { orm } = await openOne(t)
     const spray = Array.from({ length: 200 }, (_, i) => ({ ...guess, account: `${i}@example.com` }))
     assert.equal((await flood([new Throttle(orm)], spray, wrong)).evaluated, 50)
@@ -147,13 +147,13 @@ describe('Throttle', () => {
     assert.equal((await flood([new Throttle(orm)], four, wrong)).evaluated, 10)
   })
 
-  test('D1 evaluates at most 100 guesses at one account from however many networks', async (t) => {
+  test('D1 evaluates at most 100 failed attempts at one account from any number of networks', async (t) => {
     const { orm } = await openOne(t)
     const many = Array.from({ length: 150 }, (_, i) => ({ ...guess, address: `198.51.${i}.1` }))
     assert.equal((await flood([new Throttle(orm)], many, wrong)).evaluated, 100)
   })
 
-  test('D3 accepts the owner from a known device while others use up every allowance', async (t) => {
+  test('D3 accepts the owner from a known device while attackers use up the other allowances', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const many = Array.from({ length: 120 }, (_, i) => ({ ...guess, address: `198.51.${i}.1` }))
@@ -165,7 +165,7 @@ describe('Throttle', () => {
     )
   })
 
-  test('limits the guesses from a known device too', async (t) => {
+  test('limits the failed attempts from a known device too', async (t) => {
     const { orm } = await openOne(t)
     const known = Array(30).fill({ ...guess, device: 'known' })
     assert.equal((await flood([new Throttle(orm)], known, wrong)).evaluated, 10)
@@ -175,13 +175,13 @@ describe('Throttle', () => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const broken = async () => {
-      throw new Error('The database is away.')
+      throw new Error('The database is down.')
     }
     for (let i = 0; i < 20; i += 1) await assert.rejects(throttle.attempt(guess, broken), /away/)
     assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
-  test('D10 counts a guess as failed half a minute after its process crashed', async (t) => {
+  test('D10 counts an attempt as failed half a minute after its process crashed', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.now()
     const throttle = new Throttle(orm, () => now)
@@ -244,7 +244,7 @@ describe('Throttle', () => {
     await assert.rejects(new Throttle(orm, () => start).attempt(guess, right), { status: 429, seconds: 900 })
   })
 
-  test('P3 refuses successes of an account beyond a hundred in a quarter of an hour, before they are evaluated', async (t) => {
+  test('P3 rejects the attempts of an account after a hundred successes in 15 minutes, before they are evaluated', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.parse('2026-11-21T12:00:00Z')
     const throttle = new Throttle(orm, () => now)
@@ -290,7 +290,7 @@ describe('Throttle', () => {
     assert.ok(new Set(names).size < 65_536)
   })
 
-  test('refuses an attempt after running ones have held all reservations for five seconds', async (t) => {
+  test('rejects an attempt after running ones have held all reservations for five seconds', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const { gate, running } = await runTen(throttle)

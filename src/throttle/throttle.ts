@@ -19,7 +19,7 @@ const busy = 5_000
 /** An attempt at an action, by account, network and device. */
 export interface Attempt {
   readonly action: Action
-  /** Any text that identifies the account. It need not exist. */
+  /** A string that identifies the account, which may not exist. */
   readonly account: string
   readonly address: string
   /** A device from which the account has signed in before. It has separate allowances. */

@@ -12,7 +12,7 @@ import { setBcryptCost } from './password.ts'
 import { User } from './user.ts'
 
 describe('a change of the bcrypt cost', () => {
-  test('B9 renews the hash at the next log-in of any kind, and changes nothing else', async (t) => {
+  test('B9 renews the hash at the next log-in by form, JSON or Basic, and changes nothing else', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -30,7 +30,7 @@ describe('a change of the bcrypt cost', () => {
       setBcryptCost(cost)
       assert.ok((await way()).status < 500)
       assert.equal((await hashOf(site)).slice(0, 7), `$2b$0${cost}$`, String(way))
-      assert.equal((await way()).status < 500, true, 'the new hash is of the same password')
+      assert.equal((await way()).status < 500, true, 'the new hash matches the same password')
     }
     const [after] = await sql(site, 'select * from users')
     assert.deepEqual({ ...after, password_hash: before?.password_hash }, before)
@@ -48,7 +48,7 @@ describe('a change of the bcrypt cost', () => {
     assert.equal((await site.visitor().get('/secure', basic(grace))).status, 200)
   })
 
-  test('leaves the hash as it is for a wrong password', async (t) => {
+  test('keeps the hash for a wrong password', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const before = await hashOf(site)
@@ -77,10 +77,10 @@ describe('a change of the bcrypt cost', () => {
     }
     await take()
     await signIn(site, person)
-    assert.match(await hashOf(site), /^\$2b\$05\$/, 'the next time will do')
+    assert.match(await hashOf(site), /^\$2b\$05\$/, 'the old hash remains')
   })
 
-  test('lets 20 right log-ins at the same time all in', async (t) => {
+  test('accepts 20 concurrent log-ins with the right password', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     setBcryptCost(5)
@@ -91,7 +91,7 @@ describe('a change of the bcrypt cost', () => {
     assert.match(await hashOf(site), /^\$2b\$05\$/)
   })
 
-  test('C2 does the same work for a wrong password whether the account exists, and at any cost of its hash', async (t) => {
+  test('C2 does the same work for a wrong password, for any cost of the hash and without an account', async (t) => {
     const site = await startSite(t)
     const [old, recent] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
     const damaged = await signUp(site, 'Eve')
@@ -149,9 +149,9 @@ describe('a stored hash that is damaged or hostile', () => {
         assert.ok(message.startsWith(`The password hash of User ${person.id} is damaged`), message)
         assert.ok(each.length < 3 || !message.includes(each))
       }
-      assert.equal(await hashOf(site), each, 'it stays as it is')
+      assert.equal(await hashOf(site), each, 'the stored hash remains')
     }
-    assert.ok(performance.now() - start < 20_000, 'nothing was evaluated at a hostile cost')
+    assert.ok(performance.now() - start < 20_000, 'no hash was evaluated at a hostile cost')
   })
 })
 

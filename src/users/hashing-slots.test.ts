@@ -5,7 +5,7 @@ import { TryLater } from '../refusal.ts'
 import { HashingSlots } from './hashing-slots.ts'
 
 describe('HashingSlots', () => {
-  test('evaluates no more at a time than there are slots, and the others in order', async () => {
+  test('evaluates one hash for each slot at a time, and the others in order', async () => {
     const slots = new HashingSlots({ slots: 2 })
     const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
     const started: number[] = []
@@ -24,7 +24,7 @@ describe('HashingSlots', () => {
     assert.deepEqual(await Promise.all(all), [0, 1, 2, 3, 4])
   })
 
-  test('D11 refuses at once what does not fit into the queue, and says when to come back', async () => {
+  test('D11 rejects a hash immediately with 503 and Retry-After if the queue is full', async () => {
     const slots = new HashingSlots({ slots: 1, duration: 1000 })
     const gate = Promise.withResolvers<void>()
     const all = Array.from({ length: 1 + slots.capacity }, () => slots.run(() => gate.promise))
@@ -36,7 +36,7 @@ describe('HashingSlots', () => {
     assert.equal(await slots.run(async () => 'free again'), 'free again')
   })
 
-  test('gives its slot back when an evaluation fails', async () => {
+  test('frees the slot when an evaluation fails', async () => {
     const slots = new HashingSlots({ slots: 1 })
     await assert.rejects(
       slots.run(() => Promise.reject(new Error('broken'))),
@@ -50,7 +50,7 @@ describe('HashingSlots', () => {
     assert.equal(new HashingSlots({ slots: 4, duration: 50 }).capacity, 400)
   })
 
-  test('D11 has a slot for each core, shared among the processes, and one in each at least', () => {
+  test('D11 divides the cores among the processes, with at least one slot for each process', () => {
     const cores = availableParallelism()
     const capacityOf = (processes: number) => new HashingSlots({ processes, duration: 50 }).capacity
     assert.deepEqual([capacityOf(1), capacityOf(cores), capacityOf(64 * cores)], [100 * cores, 100, 100])
@@ -59,11 +59,11 @@ describe('HashingSlots', () => {
   test('runs known devices first, and otherwise in order', async () => {
     const slots = new HashingSlots({ slots: 1 })
     const order: string[] = []
-    const names = ['first', 'stranger 1', 'known 1', 'stranger 2', 'known 2']
+    const names = ['first', 'unknown 1', 'known 1', 'unknown 2', 'known 2']
     const run = (name: string) =>
       slots.run(async () => order.push(name), { isKnownDevice: name.startsWith('known') })
     await Promise.all(names.map(run))
-    assert.deepEqual(order, ['first', 'known 1', 'known 2', 'stranger 1', 'stranger 2'])
+    assert.deepEqual(order, ['first', 'known 1', 'known 2', 'unknown 1', 'unknown 2'])
   })
 
   test('replaces the last unknown device in a full queue with a known device', async () => {
@@ -88,7 +88,7 @@ describe('HashingSlots', () => {
     await Promise.all(all)
   })
 
-  test('hashes nothing after the client has left, and refuses a request after ten seconds in the queue', async (t) => {
+  test('drops a hash after the client has closed the connection, and rejects a request after ten seconds in the queue', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const slots = new HashingSlots({ slots: 1 })
     const gate = Promise.withResolvers<void>()
@@ -96,10 +96,10 @@ describe('HashingSlots', () => {
     const late = slots.run(() => assert.fail())
     t.mock.timers.tick(10_000)
     await assert.rejects(late, { status: 503 })
-    const gone = slots.run(() => assert.fail(), { hasLeft: () => true })
+    const dropped = slots.run(() => assert.fail(), { hasLeft: () => true })
     gate.resolve()
     await first
-    await assert.rejects(gone, { status: 400 })
+    await assert.rejects(dropped, { status: 400 })
     assert.equal(await slots.run(async () => 'free'), 'free')
   })
 })

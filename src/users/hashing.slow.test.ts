@@ -67,7 +67,7 @@ describe('sign-up', () => {
 })
 
 describe('a flood of log-ins', () => {
-  test('D11 delays no page, and is refused at once with 503 and Retry-After when the queue is full', async (t) => {
+  test('D11 delays no page, and gets an immediate 503 with Retry-After when the queue is full', async (t) => {
     const site = await startSite(t)
     const { email } = await signUp(site)
     const ada = await signIn(site, { email })
@@ -79,7 +79,7 @@ describe('a flood of log-ins', () => {
       await gate.promise
       return compare(typed, stored)
     })
-    // A hash that takes minutes gives the queue its least capacity.
+    // A hash that takes minutes reduces the queue to its minimum capacity.
     const elapsed = t.mock.method(performance, 'now', () => 1e9 * elapsed.mock.callCount())
     const first = site.visitor().json('/login', { username: email, password })
     gate.resolve()
@@ -98,10 +98,10 @@ describe('a flood of log-ins', () => {
     )
     while (refused.length === 0) assert.equal((await ada.page('/account')).status, 200)
     assert.equal((await site.visitor().page('/login')).status, 200)
-    assert.ok(started.length <= 16, 'hashes at the same time are bounded by the cores')
+    assert.ok(started.length <= 16, 'the cores limit concurrent hashes')
     for (const { headers } of refused) assert.match(headers['retry-after'] ?? '', /^[1-9]\d*$/)
     held.resolve()
     await Promise.all(all)
-    assert.ok(refused.length <= 100 - 64, 'a burst of people is no flood')
+    assert.ok(refused.length <= 100 - 64, 'the queue accepts a burst of 64')
   })
 })

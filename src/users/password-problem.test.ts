@@ -14,7 +14,7 @@ function refuses(why: RegExp, ...passwords: string[]): void {
 }
 
 describe('passwordProblem', () => {
-  test('S35 asks for a password, and for 8 code points of it', () => {
+  test('S35 requires a password of 8 code points', () => {
     refuses(/^Enter a password\.$/, '')
     refuses(/at least 8 characters/, 'x', 'seven77', '🙂'.repeat(7), 'é'.normalize('NFD').repeat(7))
     accepts('eight ok')
@@ -28,7 +28,7 @@ describe('passwordProblem', () => {
     refuses(/at most 1024 bytes/, 'x'.repeat(1025), '🙂'.repeat(257), 'x'.repeat(1_000_000))
   })
 
-  test('refuses broken characters', () => {
+  test('rejects lone surrogates', () => {
     refuses(/broken character/, 'lone \ud800 surrogate', 'the other \udc00 half')
   })
 

@@ -15,13 +15,13 @@ describe('hashPassword', () => {
     assert.notEqual(one, other)
   })
 
-  test('gives up to 72 bytes to bcrypt as they are', async () => {
+  test('passes up to 72 bytes to bcrypt unchanged', async () => {
     for (const password of ['correct horse', 'a'.repeat(72), 'é'.repeat(36)]) {
       assert.ok(await bcrypt.compare(password, await hashPassword(password)))
     }
   })
 
-  test('gives longer ones to bcrypt as the base64 of their HMAC-SHA-384', async () => {
+  test('passes longer passwords to bcrypt as the base64 of their HMAC-SHA-384', async () => {
     const long = 'a'.repeat(73)
     const digest = createHmac('sha384', 'koa-authenticators/bcrypt/v1').update(long).digest('base64')
 

@@ -8,7 +8,7 @@ import { runServer, temporaryFolder } from '../testing/server-process.ts'
 import { type Site, startSite } from '../testing/site.ts'
 
 describe('passwords', () => {
-  test('B1 are kept as bcrypt hashes of the configured cost, each with a salt of its own', async (t) => {
+  test('B1 are stored as bcrypt hashes of the configured cost, each with its own salt', async (t) => {
     const site = await startSite(t, { BCRYPT_COST: '5' })
     for (const name of ['Ada', 'Bob', 'Eve']) await signUp(site, name)
     const hashes = (await sql(site, 'select password_hash from users')).map((row) =>
@@ -21,7 +21,7 @@ describe('passwords', () => {
     assert.equal(new Set(hashes.map((hash) => hash.slice(7, 29))).size, 3, 'salts')
   })
 
-  test('B1 cannot be hashed at a cost below 10 in production: the server does not start', async (t) => {
+  test('B1 need a cost of at least 10 in production, else the server does not start', async (t) => {
     const { ended } = runServer(t, {
       NODE_ENV: 'production',
       DATA_DIR: await temporaryFolder(t),
@@ -232,7 +232,7 @@ describe('passwords', () => {
     assert.deepEqual((await dump(site)).users, [])
   })
 
-  test('B10 and their hashes appear on no page, in no record and in no line of the log', async (t) => {
+  test('B10 and their hashes appear in no response and in no log line', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -257,7 +257,7 @@ describe('passwords', () => {
     await ada.form('/account/password', wrong)
     await ada.json('/account/password', wrong)
     await ada.form('/login', { username: person.email, password: hash })
-    assert.equal(await logIn(site, person, hash), 401, 'and it opens nothing')
+    assert.equal(await logIn(site, person, hash), 401, 'the hash is not a password')
     await site.visitor().json('/users', registration('Ada'))
     assert.ok(site.log.length > 30)
   })

@@ -21,7 +21,7 @@ describe('nameProblem', () => {
       assert.equal(nameProblem(name), undefined, name)
   })
 
-  test('asks for a name, and for a shorter one', () => {
+  test('rejects a missing and a too long name', () => {
     assert.equal(nameProblem(''), 'Enter a name.')
     for (const name of ['n'.repeat(101), '🙂'.repeat(101), 'n'.repeat(1_000_000)]) {
       assert.match(nameProblem(name) ?? '', /100 characters or fewer/)

@@ -23,7 +23,7 @@ describe('newTokenValue', () => {
 })
 
 describe('randomPart', () => {
-  test('is enough to restore a token', () => {
+  test('restores the token', () => {
     const value = newTokenValue()
     assert.match(randomPart(value), /^[\w-]{43}$/)
     assert.equal(withChecksum(randomPart(value)), value)
@@ -51,7 +51,7 @@ describe('storedToken', () => {
       assert.equal(storedToken(wrong), undefined, JSON.stringify(wrong))
   })
 
-  test('is undefined for any other text, and never throws', () => {
+  test('is undefined for any other string, and never throws', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => storedToken(text) === undefined))
     const long = fc.string({ unit: fc.constantFrom(...alphabet), minLength: 55, maxLength: 55 })
     fc.assert(fc.property(long, (text) => storedToken(text) === undefined))

@@ -32,7 +32,7 @@ describe('User', () => {
     })
   }
 
-  test('C6 S25 is given an id on creation, and keeps the lower-cased address beside the entered one', async (t) => {
+  test('C6 S25 gets an id on creation, and stores the entered and the lower-case address', async (t) => {
     const site = await startSite(t)
     const { id } = await signUp(site, 'Ada', { email: 'Ada@Example.com' })
     const user = await site.orm.em.fork().findOneOrFail(User, id)
@@ -50,7 +50,7 @@ describe('User', () => {
       assert.equal(await user.verify(wrong), false)
   })
 
-  test('with a damaged hash is a failed login and a warning without the hash, not an error', async (t) => {
+  test('rejects a login if the hash is damaged, and warns without the hash', async (t) => {
     const warnings: string[] = []
     const listen = (warning: Error) => warnings.push(warning.message)
     process.on('warning', listen)
@@ -63,7 +63,7 @@ describe('User', () => {
     }
     const own = warnings.filter((each) => each.includes(id))
     assert.ok(own.length > 0)
-    // An identifier may have three of them in a row by itself.
+    // A random identifier may contain three such characters by chance.
     assert.doesNotMatch(own.join().replaceAll(id, ''), /aaa|\$/)
   })
 

@@ -5,7 +5,7 @@ import { validUntil } from './claims.ts'
 const made = 1_800_000_000
 const good = { iat: made, exp: made + 900, iss: 'https://site', aud: 'https://api' }
 
-/** Whether claims are valid, that many seconds after they were issued. */
+/** Whether claims are valid this many seconds after they were issued. */
 function isGood(claims: Record<string, unknown>, seconds = 0, leeway = 0): boolean {
   const rules = {
     issuer: 'https://site',
@@ -22,7 +22,7 @@ describe('validUntil', () => {
     assert.equal(validUntil(good, rules, 900), made + 900)
   })
 
-  test('J6 is good from its making until 899 seconds later, and not at 900', () => {
+  test('J6 accepts a token for 899 seconds after it was issued, but not at 900', () => {
     for (const seconds of [0, 0.001, 1, 899, 899.999])
       assert.equal(isGood({}, seconds), true, String(seconds))
     for (const seconds of [-1, -0.001, 900, 900.001, 901, 1e9])
@@ -34,10 +34,10 @@ describe('validUntil', () => {
     for (const seconds of [-61, 960]) assert.equal(isGood({}, seconds, 60), false, String(seconds))
     assert.equal(isGood({ nbf: made + 60 }, 0, 60), true)
     assert.equal(isGood({ nbf: made + 61 }, 0, 60), false)
-    assert.equal(isGood({ exp: made + 901 }, 0, 60), false, 'the lifetime gets none')
+    assert.equal(isGood({ exp: made + 901 }, 0, 60), false, 'the lifetime has no leeway')
   })
 
-  test('J6 needs `exp` and `iat`, and takes finite numbers only for a date', () => {
+  test('J6 requires `exp` and `iat`, and accepts only finite numbers as dates', () => {
     const wrong = [
       undefined,
       null,
@@ -63,7 +63,7 @@ describe('validUntil', () => {
     assert.equal(isGood({ exp: made + 0.5 }, 0.5), false)
   })
 
-  test('J6 refuses a life longer than the payload class allows, and a future one', () => {
+  test('J6 rejects a longer lifetime than the payload class allows, and a future `iat`', () => {
     assert.equal(isGood({ exp: made + 901 }), false)
     assert.equal(isGood({ iat: made - 1 }), false)
     assert.equal(isGood({ iat: made + 1 }), false)
@@ -71,13 +71,13 @@ describe('validUntil', () => {
     assert.equal(isGood({ iat: made - 1, exp: made + 899 }), true)
   })
 
-  test('J6 honours `nbf` where there is one', () => {
+  test('J6 checks `nbf` if it is present', () => {
     for (const nbf of [made, made - 1, 0, -1, -1e300]) assert.equal(isGood({ nbf }), true, String(nbf))
     for (const nbf of [made + 1, made + 0.5]) assert.equal(isGood({ nbf }), false, String(nbf))
     assert.equal(isGood({ nbf: made + 10 }, 10), true)
   })
 
-  test('J7 needs our issuer', () => {
+  test('J7 requires the configured issuer', () => {
     const wrong = [
       undefined,
       null,
@@ -91,7 +91,7 @@ describe('validUntil', () => {
     for (const iss of wrong) assert.equal(isGood({ iss }), false, JSON.stringify(iss))
   })
 
-  test('J7 needs our audience, alone or among others', () => {
+  test('J7 requires the configured audience, alone or in a list', () => {
     for (const aud of ['https://api', ['https://api'], ['a', 'https://api', 'b']])
       assert.equal(isGood({ aud }), true)
     const wrong = [
@@ -111,7 +111,7 @@ describe('validUntil', () => {
     for (const aud of wrong) assert.equal(isGood({ aud }), false, JSON.stringify(aud))
   })
 
-  test('N11 refuses every token while the clock returns NaN', () => {
+  test('N11 rejects every token while the clock returns NaN', () => {
     const rules = { issuer: 'https://site', audience: 'https://api', leeway: 0, now: () => Number.NaN }
     assert.equal(validUntil(good, rules, 900), undefined)
   })

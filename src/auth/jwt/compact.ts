@@ -36,7 +36,7 @@ export function openCompact(
   if (typeof token !== 'string' || token.length > maxLength) return undefined
   const first = token.indexOf('.')
   const last = token.lastIndexOf('.')
-  // Exactly three parts. An encrypted token has five and is refused without decoding.
+  // Exactly three parts. An encrypted token has five and is rejected without decoding.
   if (first === last || token.indexOf('.', first + 1) !== last) return undefined
   const keys = keysFor(token.slice(0, first))
   const payload = decodeBase64url(token.slice(first + 1, last))
@@ -65,7 +65,7 @@ function readPublicKey(jwk: JWK): JWTKey | undefined {
   }
 }
 
-/** Parses the encoded header of a token. Returns `undefined` if it is malformed or has a refused member. */
+/** Parses the encoded header of a token. Returns `undefined` if it is malformed or has a forbidden member. */
 export function parseHeader(encoded: string): Header | undefined {
   const bytes = decodeBase64url(encoded)
   const header = bytes && parseJsonObject(bytes)

@@ -32,7 +32,7 @@ const pair = () => generateKeyPairSync('ed25519')
 const jwkOf = ({ privateKey } = pair()) => privateKey.export({ format: 'jwk' })
 
 describe('JWTKeys', () => {
-  test('J7 signs exactly the header and the payload of the contract', async () => {
+  test('J7 signs the documented header and payload', async () => {
     const kid = await calculateJwkThumbprint({ kty: 'oct', k: Buffer.from(newer).toString('base64url') })
     const [header, payload] = decode(keysOf([newer]).sign(sessionToken()))
     assert.deepEqual(JSON.parse(header ?? ''), { alg: 'HS256', typ: 'JWT', kid })
@@ -54,7 +54,7 @@ describe('JWTKeys', () => {
     }
   })
 
-  test('allows for a leeway of up to 60 seconds', () => {
+  test('accepts a leeway of up to 60 seconds', () => {
     const token = keysOf([newer]).sign(sessionToken())
     const at = (seconds: number) =>
       keysOf([newer], { leeway: 60, now: () => (made + seconds) * 1000 }).verify(token, SessionToken)
@@ -95,7 +95,7 @@ describe('JWTKeys', () => {
     assert.equal(old.verify(both.sign(new SessionToken(id)), SessionToken), undefined)
   })
 
-  test('verifies with public keys, and cannot sign with them', () => {
+  test('verifies with public keys but cannot sign with them', () => {
     const jwk = jwkOf()
     const { d: _, ...publicHalf } = jwk
     const signing = new JWTKeys({ keys: [jwk], ...names })
@@ -107,13 +107,13 @@ describe('JWTKeys', () => {
     })
   })
 
-  test('signs no token with a lifetime that is too long or not a number', () => {
+  test('throws for a lifetime that is too long or not a number', () => {
     for (const expiration of [new Date((made + 901) * 1000), new Date(Number.NaN)]) {
       assert.throws(() => keysOf([newer]).sign(new SessionToken(id, expiration)), { code: 'ERR_AUTH_MISUSE' })
     }
   })
 
-  test('signs nothing that it would not take', () => {
+  test('throws instead of signing a token that `verify` would reject', () => {
     class Long extends SessionToken {
       readonly text = 'x'.repeat(8192)
       static override parse(_claims: object, expiration: Date) {
@@ -142,7 +142,7 @@ describe('JWTKeys', () => {
     })
   })
 
-  test('takes the algorithm from its keys, never from the token', () => {
+  test('uses the algorithm of its keys, never of the token', () => {
     const keys = keysOf([newer])
     const [kid] = [newer].map(
       (secret) => JSON.parse(decode(keysOf([secret]).sign(sessionToken()))[0] ?? '').kid,
@@ -217,7 +217,7 @@ describe('JWTKeys', () => {
     for (const kid of tricks) assert.equal(accepts({ kid }), false, JSON.stringify(kid))
   })
 
-  test('J7 needs the type, in any case and with or without `application/`', () => {
+  test('J7 requires the type, in any case and with or without `application/`', () => {
     const keys = keysOf([newer])
     SessionToken.authenticator(keys)
     const accepts = (typ: unknown) => keys.verify(forge({ alg: 'HS256', typ }), SessionToken) !== undefined
@@ -239,7 +239,7 @@ describe('JWTKeys', () => {
       assert.equal(accepts(typ), false, JSON.stringify(typ))
   })
 
-  test('J11 refuses tokens by or for others, and of a wrong form', () => {
+  test('J11 rejects tokens of another issuer or audience, and malformed tokens', () => {
     const keys = keysOf([newer])
     const header = { alg: 'HS256', typ: 'JWT' }
     const text = JSON.stringify(claims)
@@ -273,7 +273,7 @@ describe('JWTKeys', () => {
       assert.equal(keys.verify(forge(header, payload), SessionToken), undefined, JSON.stringify(payload))
   })
 
-  test('J7 needs an issuer and an audience', () => {
+  test('J7 requires an issuer and an audience', () => {
     for (const wrong of [{ issuer: '' }, { audience: '' }]) {
       assert.throws(() => keysOf([newer], wrong), {
         code: 'ERR_AUTH_MISUSE',
@@ -282,7 +282,7 @@ describe('JWTKeys', () => {
     }
   })
 
-  test('J5 refuses no key, a weak one, one twice, and secrets mixed with key pairs', () => {
+  test('J5 rejects an empty list, a weak key, a duplicate key, and secrets mixed with key pairs', () => {
     const jwk = jwkOf()
     const cases: [Partial<JWTKeysOptions>, RegExp][] = [
       [{ secrets: [] }, /need a key/],

@@ -61,7 +61,7 @@ async function start(t: TestContext, keys: JWTKeys, ...more: AuthMiddleware[]) {
 }
 
 describe('JWTPayload', () => {
-  test('S14 is subclassed in a handful of lines', () => {
+  test('S14 can be subclassed', () => {
     const keys = newKeys()
     Invitation.authenticator(keys)
     const invitation = keys.verify(keys.sign(new Invitation('ada@example.com')), Invitation)
@@ -70,7 +70,7 @@ describe('JWTPayload', () => {
     assert.ok(invitation.expiration.getTime() > Date.now() + 6 * 86_400_000)
   })
 
-  test('does not compile, and does not start, without a lifetime or a way to prove its claims', () => {
+  test('neither compiles nor starts without `lifetime` and `parse`', () => {
     class NoLifetime extends JWTPayload {
       static parse = (_: Claims, expiration: Date) => new NoLifetime(expiration)
     }
@@ -97,7 +97,7 @@ describe('JWTPayload', () => {
     }
   })
 
-  test('J7 is never taken for another class with the same keys', () => {
+  test('J7 is rejected as another class with the same keys', () => {
     class Lookalike extends SessionToken {}
     class Typed extends SessionToken {
       static override readonly typ = 'jwt'
@@ -120,12 +120,12 @@ describe('JWTPayload', () => {
 describe('SessionToken', () => {
   const expiration = new Date(1_800_000_000_000)
 
-  test('S38 expires 900 seconds after it was made', (t) => {
+  test('S38 expires 900 seconds after it was created', (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: 1_700_000_000_123 })
     assert.equal(new SessionToken(id).expiration.getTime(), 1_700_000_900_123)
   })
 
-  test('S39 takes any UUID as its user, in lower case', () => {
+  test('S39 accepts any UUID as its user, and stores it in lower case', () => {
     for (const userId of [id, id.toUpperCase(), '00000000-0000-0000-0000-000000000000']) {
       const token = SessionToken.parse({ userId, exp: 1, extra: true }, expiration)
       assert.deepEqual(token, new SessionToken(userId.toLowerCase(), expiration))
@@ -191,7 +191,7 @@ describe('SessionToken', () => {
 })
 
 describe('SessionToken.authenticator', () => {
-  test('S93 logs in the payload of a good token', async (t) => {
+  test('S93 logs in the payload of a valid token', async (t) => {
     const keys = new JWTKeys({ secrets: [secret], ...names })
     const get = await start(t, keys)
     const token = keys.sign(new SessionToken(id))
@@ -200,7 +200,7 @@ describe('SessionToken.authenticator', () => {
     }
   })
 
-  test('takes anything else for no match, and lets the next authenticator have its turn', async (t) => {
+  test('ignores an invalid token, so that the next authenticator runs', async (t) => {
     let now = Date.now()
     const keys = new JWTKeys({ secrets: [secret], ...names, now: () => now })
     const foreign = new JWTKeys({ secrets: ['f'.repeat(32)], ...names })
@@ -226,7 +226,7 @@ describe('SessionToken.authenticator', () => {
     assert.deepEqual(await (await get(`Bearer ${token}`)).json(), {})
   })
 
-  test('S93 makes authorization mandatory with a guard behind it', async (t) => {
+  test('S93 makes a token mandatory together with a guard', async (t) => {
     const keys = new JWTKeys({ secrets: [secret], ...names })
     const get = await start(t, keys, guard(SessionToken))
     assert.equal((await get(`Bearer ${keys.sign(new SessionToken(id))}`)).status, 200)
@@ -241,7 +241,7 @@ describe('SessionToken.authenticator', () => {
 })
 
 describe('JWTAuthenticator', () => {
-  test('S14 authenticates the class that it was made for', () => {
+  test('S14 authenticates the class that it was created for', () => {
     const keys = new JWTKeys({ secrets: [secret], ...names })
     assert.equal(new JWTAuthenticator(SessionToken, keys).user, SessionToken)
   })

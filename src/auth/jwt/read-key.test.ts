@@ -24,7 +24,7 @@ function refused(source: string | JsonWebKey, message: RegExp): void {
 }
 
 describe('readSecret', () => {
-  test('takes 32 bytes or more, as bytes or as text', () => {
+  test('accepts 32 bytes or more, as bytes or as a string', () => {
     const fromText = readSecret('ä'.repeat(16))
     const fromBytes = readSecret(new TextEncoder().encode('ä'.repeat(16)))
     assert.equal(fromText.kid, fromBytes.kid)
@@ -34,7 +34,7 @@ describe('readSecret', () => {
     }
   })
 
-  test('refuses a key in PEM, because a public key is not secret', () => {
+  test('rejects a PEM key, because a public key is not secret', () => {
     for (const { publicKey } of pairs) {
       const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
       for (const secret of [pem, Buffer.from(pem)]) {
@@ -64,7 +64,7 @@ describe('readKey', () => {
     assert.equal(readKey(rsa).alg, 'RS256')
   })
 
-  test('J5 honours `use`, `key_ops` and `alg`', () => {
+  test('J5 checks `use`, `key_ops` and `alg`', () => {
     for (const jwk of [ec, ed, rsa, secret]) {
       assert.ok(readKey({ ...jwk, use: 'sig', key_ops: ['sign', 'verify'], alg: readKey(jwk).alg }))
       for (const use of ['enc', '', null, ['sig']]) refused({ ...jwk, use }, /`use`/)
@@ -84,7 +84,7 @@ describe('readKey', () => {
     refused({ ...publicHalf, key_ops: ['sign'] }, /"verify"/)
   })
 
-  test('refuses malformed keys and two halves of different keys', () => {
+  test('rejects malformed keys and mismatched key pairs', () => {
     const other = jwkOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }) as (typeof pairs)[number])
     refused({ ...ec, d: other.d as string }, /do not belong together/)
     refused({ ...ec, x: other.x as string }, /cannot be read/)
@@ -110,7 +110,7 @@ describe('readKey', () => {
     refused(pem.toString(), /unencrypted/)
   })
 
-  test('never shows any of the key', () => {
+  test('never shows a part of the key in an error', () => {
     const k = 'Zm9vYmFy'
     assert.throws(
       () => readKey({ kty: 'oct', k }),

@@ -22,7 +22,7 @@ describe('VerifiedTokens', () => {
     assert.equal(verified(), 3)
   })
 
-  test('takes another token, a longer or a shorter one, and another typ for another', () => {
+  test('distinguishes tokens by every character, by length and by `typ`', () => {
     const { ask, verified } = asked()
     ask('a.b.c')
     for (const other of ['a.b.C', 'a.b.c ', 'a.b.', 'a.b.c=']) {

@@ -401,7 +401,7 @@ describe('LookUp', () => {
 
 /** Entities that are not plain tables, and the properties that a look-up must load. */
 const special = {
-  'a filter that asks': () => {
+  'a filter with a function': () => {
     const Schema = defineEntity({
       name: 'Special',
       properties: { id: p.string().primary(), tenant: p.string() },
@@ -429,7 +429,7 @@ const special = {
     Schema.setClass(Special)
     return { Special, rows: [{ id: 'one', address: { city: 'London' } }] }
   },
-  'a key that is kept in another form': () => {
+  'a key with a custom type': () => {
     const Schema = defineEntity({ name: 'Special', properties: { id: p.type(Backwards).primary() } })
     class Special extends Schema.class {}
     Schema.setClass(Special)
@@ -444,7 +444,7 @@ const special = {
     Schema.setClass(Special)
     return { Special, rows: [{ id: 'one' }] }
   },
-  'a relation to itself': () => {
+  'a self reference': () => {
     const Schema = defineEntity({
       name: 'Special',
       properties: {

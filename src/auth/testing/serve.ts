@@ -3,7 +3,6 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** A Koa application with any context. */
 interface Application {
   callback(): RequestListener
   on(event: 'error', listener: (error: Error) => void): unknown

@@ -25,7 +25,7 @@ describe('set-password', () => {
     const { site, user } = await startWithUserCommand(t, { THROTTLE: 'on' })
     const [ada, bob] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
     for (const person of [ada, bob])
-      for (let i = 0; i < 10; i++) assert.equal(await loginStatus(site, person, 'a wrong guess'), 401)
+      for (let i = 0; i < 10; i++) assert.equal(await loginStatus(site, person, 'a wrong password'), 401)
     assert.equal(await loginStatus(site, ada), 429)
     await user('set-password ada@example.com', another)
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { Newcomer } from '../../testing/newcomer.ts'
+import { ReconnectingVisitor } from '../../testing/reconnecting-visitor.ts'
 import {
   basic,
   bearer,
@@ -23,7 +23,7 @@ async function threeWorkers(test: Parameters<typeof startServer>[0]) {
   }
   const { url, log } = await startServer(test, variables)
   const secrets = new Set<string>()
-  const visitor = (session?: string) => new Newcomer({ url, secrets }, session)
+  const visitor = (session?: string) => new ReconnectingVisitor({ url, secrets }, session)
   /** The process ids that answered since the last call. */
   let counted = 0
   const answered = () => {
@@ -88,7 +88,7 @@ describe('a site of three workers', { timeout: 60_000 }, () => {
     assert.deepEqual(await everywhere(() => site.visitor().get('/me', bearer(jwt))), [401])
   })
 
-  test('D6 M6 shares one allowance for guesses, and knows a device at every worker', async () => {
+  test('D6 M6 shares one allowance for failed sign-ins, and recognises a device at every worker', async () => {
     const site = await three()
     const { email } = await signUp(site, 'Augusta')
     const home = { 'x-forwarded-for': '192.0.2.7' }

@@ -22,7 +22,7 @@ export function followPrimary(starting: Promise<Serving>, log: Logger): void {
   cluster.worker?.once('disconnect', function (this: Worker) {
     // Otherwise Node ends the worker immediately.
     this.exitedAfterDisconnect = true
-    log.error('the primary has gone')
+    log.error('the primary process has ended')
     stop('stopWithoutDrain')
   })
 }

@@ -6,7 +6,7 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { describe, type TestContext, test } from 'node:test'
 import { Ledger } from '../../testing/faults/ledger.ts'
 import { until } from '../../testing/faults/until.ts'
-import { Newcomer } from '../../testing/newcomer.ts'
+import { ReconnectingVisitor } from '../../testing/reconnecting-visitor.ts'
 import { password, registration } from '../../testing/people.ts'
 import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 
@@ -51,7 +51,7 @@ class Client {
 }
 
 describe('workers under load', { concurrency: 2 }, () => {
-  test('are replaced on SIGHUP one by one, without a failed request on new or kept connections', async (t) => {
+  test('are replaced on SIGHUP one by one, without a failed request on new or open connections', async (t) => {
     const server = await startWorkers(t, { WORKERS: '2', DRAIN_SECONDS: '600' })
     await server.visitor().json('/users', registration('Ada'))
     const clients = [true, true, false, false].map((keep) => new Client(server.url, keep))
@@ -81,7 +81,7 @@ describe('workers under load', { concurrency: 2 }, () => {
     await busy
 
     const stopped = server.lines('stopped').map(({ pid }) => Number(pid))
-    for (const pid of old) assert.ok(stopped.includes(pid), 'every old one has gone')
+    for (const pid of old) assert.ok(stopped.includes(pid), 'every old worker has stopped')
     assert.equal(server.workers().length - stopped.length, 2)
     const complaints = server.log.filter(({ level }) => Number(level) >= 40)
     assert.deepEqual(complaints, [])
@@ -105,25 +105,25 @@ describe('workers under load', { concurrency: 2 }, () => {
     assert.deepEqual([server.workers().length, server.lines('stopped').length], [4, 2])
   })
 
-  test('N5 are replaced when they are killed, lose no acknowledged change, and leave no request open', {
+  test('N5 are replaced when they are killed, and lose no acknowledged change or open request', {
     timeout: 120_000,
   }, async (t) => {
     const folder = await temporaryFolder(t)
     const server = await startWorkers(t, { DATA_DIR: folder, WORKERS: '3' })
     const secrets = new Set<string>()
-    const newcomers = { visitor: (session?: string) => new Newcomer({ url: server.url, secrets }, session) }
+    const reconnecting = { visitor: (session?: string) => new ReconnectingVisitor({ url: server.url, secrets }, session) }
     const ledger = new Ledger()
     let isOver = false
     // It returns when a connection breaks.
-    const keepBusy = async (site: typeof newcomers) => {
+    const keepBusy = async (site: typeof reconnecting) => {
       while (!isOver) await ledger.keepBusy(site)
     }
-    const busy = Promise.all([server, server, newcomers, newcomers, newcomers].map(keepBusy))
+    const busy = Promise.all([server, server, reconnecting, reconnecting, reconnecting].map(keepBusy))
     const killed = new Set<number>()
     while (killed.size < 5) {
       await Promise.race([ledger.more(20 + Math.floor(randomInt(40))), busy])
       const alive = server.workers().filter((pid) => !killed.has(pid))
-      const pid = alive[killed.size % alive.length] ?? assert.fail('nobody serves')
+      const pid = alive[killed.size % alive.length] ?? assert.fail('no worker is alive')
       process.kill(pid, 'SIGKILL')
       killed.add(pid)
       await until('there is another', () => server.workers().length === 3 + killed.size)

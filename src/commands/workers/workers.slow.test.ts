@@ -58,7 +58,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     )
   })
 
-  test('N7 are replaced at once when they end, with a line in the log', async (t) => {
+  test('N7 are replaced immediately when they end, with a log line', async (t) => {
     const server = await startWorkers(t)
     const [first = 0] = workersOf(server)
     process.kill(first, 'SIGKILL')
@@ -92,7 +92,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.deepEqual([server.log.at(-1)?.msg, server.log.at(-1)?.pid], ['stopped', server.child.pid])
   })
 
-  test('stop gracefully on a signal of a terminal, and at once on the second signal to the primary', async (t) => {
+  test('stop gracefully on a signal of a terminal, and immediately on the second signal to the primary', async (t) => {
     const server = await startWorkers(t, { DRAIN_SECONDS: '600' })
     for (const pid of [...workersOf(server), Number(server.child.pid)]) process.kill(pid, 'SIGINT')
     await until('all know', () => lines(server, 'stopping').length === 4)
@@ -114,7 +114,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     const signUp = server.visitor().open('POST', '/users', headers)
     await signUp.begun
     server.child.kill('SIGKILL')
-    await until('all know', () => lines(server, 'the primary has gone').length === 3)
+    await until('all know', () => lines(server, 'the primary process has ended').length === 3)
     assert.equal((await signUp.end(body)).status, 201)
     // The output closes when the last worker has ended.
     await server.ended

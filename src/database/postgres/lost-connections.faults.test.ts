@@ -1,75 +1,75 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { type DatabaseProxy, startProxy } from '../../testing/database-proxy.ts'
-import { assertAnswers, doors, isAway, isFine } from '../../testing/faults/doors.ts'
+import { assertStatuses, userRequests, isUnavailable, isSuccess } from '../../testing/faults/user-requests.ts'
 import { startSite } from '../../testing/site.ts'
 import { makeDatabase, onlyPostgres, onServer } from '../../testing/test-database.ts'
-import { soon, within } from '../../testing/within.ts'
+import { eventually, within } from '../../testing/within.ts'
 
 const pool = 4
 
-/** A site that a network lies in front of, and somebody who may do everything. */
-async function scene(t: TestContext) {
+/** A site behind a proxy to its database, and the requests of a user. */
+async function startProxiedSite(t: TestContext) {
   const database = await makeDatabase('')
   const proxy = await startProxy(t, database.url)
   const site = await startSite(t, { DATABASE_URL: proxy.url, DATABASE_POOL: String(pool) })
   t.after(() => database.drop())
-  const { open, reading, writing, ...others } = await doors(site)
+  const { open, reading, writing, ...others } = await userRequests(site)
   const { 'GET / by session': home = assert.fail, ...guarded } = reading
-  const assertAway = () =>
+  const assertUnavailable = () =>
     Promise.all([
-      within(3, assertAnswers(isAway, guarded, writing)),
-      within(3, assertAnswers(isFine, open, { home })),
+      within(3, assertStatuses(isUnavailable, guarded, writing)),
+      within(3, assertStatuses(isSuccess, open, { home })),
     ])
-  const assertWell = () => assertAnswers(isFine, open, reading, writing)
-  return { site, proxy, database, assertAway, assertWell, ...others }
+  const assertAvailable = () => assertStatuses(isSuccess, open, reading, writing)
+  return { site, proxy, database, assertUnavailable, assertAvailable, ...others }
 }
 
-const losses: Record<string, (proxy: DatabaseProxy) => void> = {
-  'whoever is connected is cut off, and whoever connects is refused': (proxy) => proxy.refuse(),
-  'nothing comes through, and nobody is told': (proxy) => proxy.fallSilent(),
-  'everything takes longer than anybody waits': (proxy) => proxy.slowDown(4_000),
+const failures: Record<string, (proxy: DatabaseProxy) => void> = {
+  'open connections are closed and new ones are refused': (proxy) => proxy.refuse(),
+  'the network drops all data': (proxy) => proxy.dropData(),
+  'the network is slower than all timeouts': (proxy) => proxy.delay(4_000),
 }
 
-describe('a PostgreSQL behind a network', onlyPostgres, () => {
-  for (const [what, lose] of Object.entries(losses)) {
-    test(`N2 is away while ${what}, and there is no session, token or connection the less when it is back`, async (t) => {
-      const { site, proxy, assertAway, assertWell, ada } = await scene(t)
+describe('PostgreSQL behind an unreliable network', onlyPostgres, () => {
+  for (const [what, fail] of Object.entries(failures)) {
+    test(`N2 is unavailable while ${what}, and recovers without a lost session, token or connection`, async (t) => {
+      const { site, proxy, assertUnavailable, assertAvailable, ada } = await startProxiedSite(t)
       for (let round = 0; round < 2; round += 1) {
-        lose(proxy)
-        await assertAway()
-        await assertAway()
+        fail(proxy)
+        await assertUnavailable()
+        await assertUnavailable()
         proxy.recover()
-        await soon(async () => (await ada.get('/me')).status === 200)
-        await assertWell()
+        await eventually(async () => (await ada.get('/me')).status === 200)
+        await assertAvailable()
         assert.ok(proxy.connections <= pool, `${proxy.connections} connections`)
       }
       assert.equal((await site.visitor().get('/readyz')).status, 200)
     })
   }
 
-  test('N2 is there again at once for whom a firewall has forgotten', async (t) => {
-    const { proxy, assertWell, ada } = await scene(t)
+  test('N2 recovers immediately after a firewall has dropped idle connections', async (t) => {
+    const { proxy, assertAvailable, ada } = await startProxiedSite(t)
     const many = () => Promise.all(Array.from({ length: 50 }, () => ada.get('/me')))
     await many()
     assert.equal(proxy.connections, pool)
-    proxy.forget()
-    // Finds out about one of them.
+    proxy.dropOpenConnections()
+    // Detects one broken connection, and closes the circuit for the others.
     assert.equal((await within(3, ada.get('/me'))).status, 503)
-    await soon(async () => (await ada.get('/me')).status === 200)
+    await eventually(async () => (await ada.get('/me')).status === 200)
     for (const { status } of await within(1, many())) assert.equal(status, 200)
-    await assertWell()
-    assert.ok(proxy.connections <= pool, 'none of them is waited for')
+    await assertAvailable()
+    assert.ok(proxy.connections <= pool, 'no further timeout')
   })
 
-  test('may be far away: what takes a tenth of a second each way is no fault', async (t) => {
-    const { proxy, assertWell } = await scene(t)
-    proxy.slowDown(100)
-    await assertWell()
+  test('works with a delay of 100 ms in each direction', async (t) => {
+    const { proxy, assertAvailable } = await startProxiedSite(t)
+    proxy.delay(100)
+    await assertAvailable()
   })
 
-  test('N7 may end its connections again and again', async (t) => {
-    const { site, proxy, database, assertWell, ada } = await scene(t)
+  test('N7 survives a server that repeatedly closes all connections', async (t) => {
+    const { site, proxy, database, assertAvailable, ada } = await startProxiedSite(t)
     const name = new URL(database.url).pathname.slice(1)
     let isOver = false
     const busy = Array.from({ length: 8 }, async () => {
@@ -82,13 +82,13 @@ describe('a PostgreSQL behind a network', onlyPostgres, () => {
       await onServer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
       await within(
         3,
-        soon(async () => (await ada.get('/me')).status === 200),
+        eventually(async () => (await ada.get('/me')).status === 200),
       )
       assert.ok(proxy.connections <= pool, `${proxy.connections} connections`)
     }
     isOver = true
     await Promise.all(busy)
-    await assertWell()
+    await assertAvailable()
     const bugs = site.log.filter((line) => JSON.parse(line).level >= 60)
     assert.deepEqual(bugs, [])
   })

@@ -39,7 +39,7 @@ async function assertSurvives(t: TestContext, signal: 'SIGINT' | 'SIGQUIT' | 'SI
   for (let round = 0; round < 2; round += 1) {
     await site.more(30)
     await postgres.end(signal)
-    await site.assertAway()
+    await site.assertUnavailable()
     await postgres.start()
     await site.assertRecovered()
   }
@@ -80,7 +80,7 @@ describe('a PostgreSQL server that fails under load', () => {
       await site.more(30)
       await postgres.freeze()
       try {
-        await site.assertAway()
+        await site.assertUnavailable()
       } finally {
         await postgres.thaw()
       }

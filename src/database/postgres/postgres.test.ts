@@ -140,7 +140,7 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
   test('N1 gives up on a silent server within a few seconds', async (t) => {
     const { url } = await emptyDatabase(t)
     const proxy = await startProxy(t, url)
-    proxy.fallSilent()
+    proxy.dropData()
     const start = performance.now()
     assert.match(
       await refusal(proxy.url),

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import Database from 'better-sqlite3'
-import { assertAnswers, doors, isAway, isFine } from '../../testing/faults/doors.ts'
-import { quiet } from '../../testing/quiet.ts'
+import { assertStatuses, userRequests, isUnavailable, isSuccess } from '../../testing/faults/user-requests.ts'
+import { scaledLimit } from '../../testing/scaled-limit.ts'
 import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 
 /** A server, requests of a signed-in user, and another connection that can lock the database. */
 async function startLockable(t: TestContext) {
   const folder = await temporaryFolder(t)
   const server = await startServer(t, { DATA_DIR: folder })
-  const everybody = await doors(server)
+  const everybody = await userRequests(server)
   const other = new Database(join(folder, 'site.sqlite'), { timeout: 0 })
   t.after(async () => void other.close())
   const lock = async () => {
@@ -35,22 +35,22 @@ async function seconds(work: Promise<unknown>): Promise<number> {
 
 describe('an SQLite database that another process has locked', { concurrency: true }, () => {
   test('N2 N3 answers reads with 200 and writes with 503 within three seconds, and recovers when it is unlocked', async (t) => {
-    const { server, other, lock, open, reading, writing, ada, leaver } = await startLockable(t)
-    // So long ago that the next request writes the time of the last use.
+    const { server, other, lock, open, reading, writing, ada, signingOut } = await startLockable(t)
+    // Old enough that the next request writes the time of the last use.
     other.exec('update sessions set seen_at = seen_at - 600000; update user_tokens set last_used_at = null')
     await lock()
     const [reads, writes] = await Promise.all([
-      seconds(assertAnswers(isFine, open, reading)),
-      seconds(assertAnswers(isAway, writing)),
+      seconds(assertStatuses(isSuccess, open, reading)),
+      seconds(assertStatuses(isUnavailable, writing)),
     ])
-    assert.ok(reads < quiet(1.5), `reads took ${reads} s`)
-    assert.ok(writes < quiet(3), `writes took ${writes} s`)
-    assert.equal((await leaver.get('/me')).status, 200, 'the session of a refused sign-out goes on')
+    assert.ok(reads < scaledLimit(1.5), `reads took ${reads} s`)
+    assert.ok(writes < scaledLimit(3), `writes took ${writes} s`)
+    assert.equal((await signingOut.get('/me')).status, 200, 'the session of a failed sign-out remains')
 
     other.exec('rollback')
-    const recovery = await seconds(assertAnswers(isFine, open, reading, writing))
-    assert.ok(recovery < quiet(5), `${recovery} s`)
-    assert.equal((await leaver.get('/me')).status, 401)
+    const recovery = await seconds(assertStatuses(isSuccess, open, reading, writing))
+    assert.ok(recovery < scaledLimit(5), `${recovery} s`)
+    assert.equal((await signingOut.get('/me')).status, 401)
     assert.equal((await ada.get('/me')).status, 200)
     assert.equal(server.child.exitCode, null)
   })
@@ -60,12 +60,12 @@ describe('an SQLite database that another process has locked', { concurrency: tr
     await lock()
     const guess = () => server.visitor().json('/login', { username: person.email, password: 'wrong' })
     const guesses = Array.from({ length: 60 }, guess)
-    const reads = await seconds(assertAnswers(isFine, open, reading))
-    assert.ok(reads < quiet(1.5), `reads took ${reads} s`)
+    const reads = await seconds(assertStatuses(isSuccess, open, reading))
+    assert.ok(reads < scaledLimit(1.5), `reads took ${reads} s`)
     for (const { status } of await Promise.all(guesses)) assert.equal(status, 503)
 
-    const waiting = assertAnswers(isFine, writing)
-    for (let round = 0; round < 3; round += 1) await assertAnswers(isFine, open)
+    const waiting = assertStatuses(isSuccess, writing)
+    for (let round = 0; round < 3; round += 1) await assertStatuses(isSuccess, open)
     other.exec('rollback')
     await waiting
   })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import Database from 'better-sqlite3'
 import { sql } from '../../testing/database.ts'
-import { assertAnswers, doors, isAway, isFine } from '../../testing/faults/doors.ts'
+import { assertStatuses, userRequests, isUnavailable, isSuccess } from '../../testing/faults/user-requests.ts'
 import { registration } from '../../testing/people.ts'
 import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 import { startSite } from '../../testing/site.ts'
@@ -13,9 +13,9 @@ import { startSite } from '../../testing/site.ts'
 const ignoreSignal = `--import=data:text/javascript,process.on('SIGXFSZ',()=>{})`
 
 describe('a full disk', () => {
-  test('N4 makes writes a 503 and reads a 200, damages nothing, and recovers by itself', async (t) => {
+  test('N4 makes writes a 503 and reads a 200, damages nothing, and recovers without a restart', async (t) => {
     const site = await startSite(t)
-    const { leaver, open, reading, writing } = await doors(site)
+    const { signingOut, open, reading, writing } = await userRequests(site)
     const [size] = await sql(site, 'pragma page_count')
     await sql(site, `pragma max_page_count = ${size?.page_count}`)
     const signedUp: string[] = []
@@ -28,15 +28,15 @@ describe('a full disk', () => {
     }
 
     for (let round = 0; round < 3; round += 1) {
-      await assertAnswers((status) => isFine(status) || isAway(status), writing)
-      await assertAnswers(isFine, open, reading)
+      await assertStatuses((status) => isSuccess(status) || isUnavailable(status), writing)
+      await assertStatuses(isSuccess, open, reading)
     }
     assert.equal((await writing['POST /users']?.())?.status, 503)
     assert.ok(site.log.some((line) => line.includes('SQLITE_FULL')))
 
     await sql(site, 'pragma max_page_count = 1000000')
-    await assertAnswers(isFine, open, reading, writing)
-    assert.equal((await leaver.get('/me')).status, 401)
+    await assertStatuses(isSuccess, open, reading, writing)
+    assert.equal((await signingOut.get('/me')).status, 401)
     assert.deepEqual(await sql(site, 'pragma integrity_check'), [{ integrity_check: 'ok' }])
     const [users] = await sql(
       site,
@@ -48,19 +48,19 @@ describe('a full disk', () => {
   test('N4 does not end the process when the operating system refuses writes', async (t) => {
     const folder = await temporaryFolder(t)
     const server = await startServer(t, { DATA_DIR: folder, NODE_OPTIONS: ignoreSignal })
-    const { ada, leaver, open, reading, writing } = await doors(server)
+    const { ada, signingOut, open, reading, writing } = await userRequests(server)
     const limit = (bytes: string) =>
       execFileSync('prlimit', ['--pid', String(server.child.pid), `--fsize=${bytes}`])
     limit('4096:unlimited')
     for (let round = 0; round < 2; round += 1) {
-      await assertAnswers(isAway, writing)
-      await assertAnswers(isFine, open, reading)
+      await assertStatuses(isUnavailable, writing)
+      await assertStatuses(isSuccess, open, reading)
     }
-    assert.equal((await leaver.get('/me')).status, 200)
+    assert.equal((await signingOut.get('/me')).status, 200)
 
     limit('unlimited:unlimited')
-    await assertAnswers(isFine, open, reading, writing)
-    assert.equal((await leaver.get('/me')).status, 401)
+    await assertStatuses(isSuccess, open, reading, writing)
+    assert.equal((await signingOut.get('/me')).status, 401)
     assert.equal((await ada.get('/me')).status, 200)
     const database = new Database(join(folder, 'site.sqlite'))
     assert.equal(database.pragma('integrity_check', { simple: true }), 'ok')

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { copyFile, mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { assertAnswers, doors, isAway, isFine } from '../../testing/faults/doors.ts'
+import { assertStatuses, userRequests, isUnavailable, isSuccess } from '../../testing/faults/user-requests.ts'
 import { basic } from '../../testing/people.ts'
 import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 
@@ -12,12 +12,12 @@ describe('a moved or deleted SQLite file', () => {
     const folder = await temporaryFolder(t)
     const [path, elsewhere] = [join(folder, 'site.sqlite'), join(folder, 'elsewhere')]
     const server = await startServer(t, { DATA_DIR: folder })
-    const { ada, open, reading, writing } = await doors(server)
+    const { ada, open, reading, writing } = await userRequests(server)
     const { 'GET /readyz': ready = assert.fail, 'GET / by session': home = assert.fail, ...guarded } = reading
     const assertLost = async () => {
       assert.equal((await ready()).status, 503)
-      await assertAnswers(isAway, writing, guarded)
-      await assertAnswers(isFine, open)
+      await assertStatuses(isUnavailable, writing, guarded)
+      await assertStatuses(isSuccess, open)
       assert.match((await home()).text, /We cannot tell who is signed in/)
     }
 
@@ -25,14 +25,14 @@ describe('a moved or deleted SQLite file', () => {
     await assertLost()
     await rename(elsewhere, path)
     assert.equal((await ready()).status, 200)
-    await assertAnswers(isFine, open, reading)
+    await assertStatuses(isSuccess, open, reading)
 
     // A backup is restored while the server runs.
     await rename(path, elsewhere)
     await copyFile(elsewhere, path)
     await assertLost()
     await rename(elsewhere, path)
-    await assertAnswers(isFine, { ready }, { me: () => ada.get('/me') })
+    await assertStatuses(isSuccess, { ready }, { me: () => ada.get('/me') })
 
     // The log is deleted like a temporary file.
     await rm(`${path}-wal`)
@@ -48,19 +48,19 @@ describe('a moved or deleted SQLite file', () => {
     await mkdir(join(folder, 'disk'), { mode: 0o700 })
     await symlink(target, join(folder, 'site.sqlite'))
     const server = await startServer(t, { DATA_DIR: folder })
-    const { open, reading, writing } = await doors(server)
+    const { open, reading, writing } = await userRequests(server)
     const { 'GET /readyz': ready = assert.fail } = reading
-    await assertAnswers(isFine, open, reading, writing)
+    await assertStatuses(isSuccess, open, reading, writing)
     await rm(`${target}-wal`)
     assert.equal((await ready()).status, 503)
-    await assertAnswers(isAway, writing)
+    await assertStatuses(isUnavailable, writing)
   })
 
   test('N13 is detected by the deleted index of its log, and later commits of other processes survive', async (t) => {
     const folder = await temporaryFolder(t)
     const variables = { DATA_DIR: folder, BCRYPT_COST: '4' }
     const server = await startServer(t, variables)
-    const { person, ada, open, reading, writing } = await doors(server)
+    const { person, ada, open, reading, writing } = await userRequests(server)
     const { 'GET /readyz': ready = assert.fail, 'GET / by session': home, ...guarded } = reading
     await rm(join(folder, 'site.sqlite-shm'))
     const disabled = spawnSync(process.execPath, ['src/start.js', 'commands/user', 'disable', person.email], {
@@ -69,8 +69,8 @@ describe('a moved or deleted SQLite file', () => {
     })
     assert.equal(disabled.status, 0, String(disabled.stderr))
     assert.equal((await ready()).status, 503)
-    await assertAnswers(isAway, writing, guarded)
-    await assertAnswers(isFine, open)
+    await assertStatuses(isUnavailable, writing, guarded)
+    await assertStatuses(isSuccess, open)
     server.child.kill('SIGTERM')
     assert.equal((await server.ended).code, 0)
 

@@ -7,7 +7,7 @@ import { type Site, startSite } from '../../testing/site.ts'
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'
 
 describe('GET /account/activity', () => {
-  test('tells whoever owns the account what happened, newest first', async (t) => {
+  test('returns the events of the account, newest first', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = site.visitor()
@@ -30,7 +30,7 @@ describe('GET /account/activity', () => {
     }
   })
 
-  test('tells a program that sends the password, and writes down that it did', async (t) => {
+  test('accepts Basic credentials, and records their use', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const ask = () => site.visitor().get('/account/activity', basic(ada))
@@ -38,7 +38,7 @@ describe('GET /account/activity', () => {
     assert.deepEqual(await eventsOf(ask()), ['password used', 'signed up'])
   })
 
-  test('tells nobody of anybody else’s', async (t) => {
+  test('returns no events of other accounts', async (t) => {
     const site = await startSite(t)
     const [ada, eve] = [await signUp(site), await signUp(site, 'Eve')]
     await signIn(site, ada)
@@ -46,7 +46,7 @@ describe('GET /account/activity', () => {
     assert.deepEqual(await eventsOf(browser.get('/account/activity')), ['signed in', 'signed up'])
   })
 
-  test('sends a stranger’s browser to sign in and back, and refuses a program without the password', async (t) => {
+  test('redirects an anonymous browser to sign-in, and rejects an API request without the password', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const { status, headers } = await site.visitor().page('/account/activity')
@@ -61,7 +61,7 @@ describe('GET /account/activity', () => {
     }
   })
 
-  test('shows a table with a caption, plain words, full times and a way to change the password', async (t) => {
+  test('shows a table with a caption, readable events, full times and a link to change the password', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)
@@ -80,7 +80,7 @@ describe('GET /account/activity', () => {
     assert.match(text, /<a [^>]*href="\/account\/password">This was not me<\/a>/)
   })
 
-  test('shows an event of a newer version, and whatever a device says of itself, as text', async (t) => {
+  test('shows an unknown event and any user agent as escaped text', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)
@@ -90,7 +90,7 @@ describe('GET /account/activity', () => {
     assert.doesNotMatch(text, /<script>|<b>new|<i>/)
   })
 
-  test('P3 keeps a sign-in in sight after a hundred wrong guesses, on both faces', async (t) => {
+  test('P3 keeps a sign-in on the first page after a hundred wrong passwords, as a page and as JSON', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)
@@ -110,7 +110,7 @@ describe('GET /account/activity', () => {
     assert.match(text, />Signed in</)
   })
 
-  test('pages older events, on both faces', async (t) => {
+  test('pages older events, as a page and as JSON', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)
@@ -134,7 +134,7 @@ describe('GET /account/activity', () => {
       assert.equal((await browser.get(`/account/activity?before=${nonsense}`)).status, 200, nonsense)
   })
 
-  test('says so where there is nothing to tell', async (t) => {
+  test('shows a message if there are no events', async (t) => {
     const site = await startSite(t)
     const browser = await signIn(site, await signUp(site))
     await sql(site, 'delete from events')
@@ -143,7 +143,7 @@ describe('GET /account/activity', () => {
     assert.doesNotMatch(text, /<table/)
   })
 
-  test('is 503 while the database is away, on both faces', async (t) => {
+  test('responds with 503 while the database is unavailable, as a page and as JSON', async (t) => {
     const site = await startSite(t)
     const browser = await signIn(site, await signUp(site))
     await sql(site, 'alter table events rename to lost')

@@ -25,7 +25,7 @@ const from = {
 const ada = { kind: 'user', id: '01939d5c-0000-7000-8000-000000000001' } as const
 const signedIn: AuditEvent = { event: 'signed in', account: ada, ...from }
 
-/** A trail in a database of its own, every statement that is run, and a clock that the test turns. */
+/** An audit trail in a new database, its statements, and a clock that the test sets. */
 async function openTrail(t: TestContext, { level = 'info' } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'audit-'))
   const { url, drop } = await makeDatabase(folder)
@@ -64,12 +64,12 @@ async function openTrail(t: TestContext, { level = 'info' } = {}) {
 }
 
 describe('AuditTrail', () => {
-  test('O3 writes a line and a row that say the same: who, what, from where, on which request', async (t) => {
+  test('O3 writes a line and a row with the same event, account, address and request', async (t) => {
     const { audit, lines, rows } = await openTrail(t)
     await audit.record(signedIn)
     const [line, ...more] = lines.map((each) => JSON.parse(each))
-    const { level, time, ...told } = line
-    assert.deepEqual(told, {
+    const { level, time, ...logged } = line
+    assert.deepEqual(logged, {
       event: 'signed in',
       outcome: 'success',
       user: ada.id,
@@ -87,7 +87,7 @@ describe('AuditTrail', () => {
     assert.deepEqual([more, (await rows()).length], [[], 1])
   })
 
-  test('C2 finds out whose password was tried, with the same statements for an account that does not exist', async (t) => {
+  test('C2 finds the account of a failed sign-in, with the same statements if it does not exist', async (t) => {
     const { audit, lines, rows, statements, addUser } = await openTrail(t)
     const known = await addUser('Grace@example.com')
     const disabled = await addUser('eve@example.com', new Date())
@@ -123,27 +123,27 @@ describe('AuditTrail', () => {
     )
     assert.equal(work[0]?.length, 2)
     for (const each of work) assert.equal(each.length, work[0]?.length)
-    // One plain row for whoever it is: to make an entity of one that is there would take time that tells.
+    // The query returns one plain row in both cases, because creating an entity would reveal the account by its time.
     assert.match(work[0]?.[0] ?? '', /^select \(select id from users where email_key = \?\) as id$/)
-    assert.ok(!lines.join('').includes('example.com'), 'what somebody typed as a name may be a password')
+    assert.ok(!lines.join('').includes('example.com'), 'a user may type the password into the user name field')
   })
 
-  test('writes every line, whatever the level of the log', async (t) => {
+  test('writes every line at every log level', async (t) => {
     const { audit, lines } = await openTrail(t, { level: 'silent' })
     await audit.record(signedIn)
     assert.equal(lines.length, 1)
   })
 
-  test('lets the answer stand where the database takes no row; the line is there, and one that says so', async (t) => {
+  test('does not fail the request if the row cannot be written, and logs an error', async (t) => {
     const { audit, lines, execute } = await openTrail(t)
     await execute('alter table events rename to lost')
     await audit.record(signedIn)
     await execute('alter table users rename to lost_users')
     await audit.record({ ...signedIn, account: { kind: 'user', username: 'ada@example.com' } })
-    const told = lines.map((line) => JSON.parse(line))
+    const logged = lines.map((line) => JSON.parse(line))
     const lacks = ['error', 'the audit trail in the database lacks an event', from.request]
     assert.deepEqual(
-      told.map(({ level, msg, request }) => [level === 50 ? 'error' : 'info', msg, request]),
+      logged.map(({ level, msg, request }) => [level === 50 ? 'error' : 'info', msg, request]),
       [
         ['info', 'authentication', from.request],
         lacks,
@@ -155,13 +155,13 @@ describe('AuditTrail', () => {
     assert.doesNotMatch(lines.join(''), /insert|select|ada@/i)
   })
 
-  test('writes no row of credentials that were nobody’s, which anybody can send without end', async (t) => {
+  test('writes no row for failed credentials without an account', async (t) => {
     const { audit, lines, rows } = await openTrail(t)
     for (let i = 0; i < 100; i += 1) await audit.record({ event: 'credentials refused', ...from })
     assert.deepEqual([(await rows()).length, lines.length], [0, 100])
   })
 
-  test('writes a row of what is throttled once in a quarter of an hour for a network, and for an account', async (t) => {
+  test('writes one row in 15 minutes for throttled requests of a network, and of an account', async (t) => {
     const { audit, clock, lines, rows } = await openTrail(t)
     const throttled = (username: string, address: string) =>
       audit.record({ event: 'throttled', account: { kind: 'user', username }, ...from, address })
@@ -173,10 +173,10 @@ describe('AuditTrail', () => {
     clock.now += 15 * 60_000
     await throttled('ada@example.com', '192.0.2.1')
     const times = (await rows()).map((row) => row.times)
-    assert.deepEqual(times, [2, 1], 'of one day and account one row')
+    assert.deepEqual(times, [2, 1], 'one row for each account and day')
   })
 
-  test('writes a row of a password that a program sends again and again once in a quarter of an hour', async (t) => {
+  test('writes one row in 15 minutes for repeated Basic credentials', async (t) => {
     const { audit, lines, rows } = await openTrail(t)
     const used = { ...signedIn, event: 'password used' } as const
     for (let i = 0; i < 100; i += 1) await audit.record(used)
@@ -184,7 +184,7 @@ describe('AuditTrail', () => {
     assert.deepEqual([(await rows()).length, lines.length], [2, 101])
   })
 
-  test('P3 writes a row of the use of a password, whatever other accounts do', async (t) => {
+  test('P3 writes a row for the use of a password, even after many uses of other accounts', async (t) => {
     const { audit, execute, rows } = await openTrail(t)
     const used = { ...signedIn, event: 'password used' } as const
     await execute('alter table events rename to moved')
@@ -197,7 +197,7 @@ describe('AuditTrail', () => {
     )
   })
 
-  test('O3 writes a row of what its owner can do again and again at no cost once a minute, so that the rest stays in sight', async (t) => {
+  test('O3 writes at most one row a minute for cheap repeatable actions, so that other events stay visible', async (t) => {
     const { audit, clock, lines, rows } = await openTrail(t)
     const cheap = ['name changed', 'other sessions ended'] as const
     await audit.record(signedIn)
@@ -215,7 +215,7 @@ describe('AuditTrail', () => {
     assert.equal((await rows()).length, 7)
   })
 
-  test('O3 cannot be made to hold a forged line, or anything that a terminal obeys', async (t) => {
+  test('O3 escapes input, so that it cannot forge a line or control a terminal', async (t) => {
     const { audit, lines, rows } = await openTrail(t)
     const unit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
     const hostile = fc.oneof(
@@ -242,7 +242,7 @@ describe('AuditTrail', () => {
     }
   })
 
-  test('pages the events of an account, newest first, a hundred at a time, by the index', async (t) => {
+  test('pages the events of an account by the index, newest first, a hundred at a time', async (t) => {
     const { audit, statements, execute } = await openTrail(t)
     const grace = { kind: 'user', id: 'somebody else' } as const
     for (let i = 0; i < 120; i += 1) {
@@ -257,7 +257,7 @@ describe('AuditTrail', () => {
       Array.from({ length: 120 }, (_, i) => 119 - i),
     )
     assert.deepEqual([first.events.length, second.last], [100, undefined])
-    // PostgreSQL reads a table as a whole as long as it is small.
+    // PostgreSQL prefers a full scan for a small table.
     if (isOnPostgres) return
     for (const statement of [...statements]) {
       const plan = await execute(`explain query plan ${statement}`)
@@ -265,7 +265,7 @@ describe('AuditTrail', () => {
     }
   })
 
-  test('P3 keeps a sign-in on the first page, whatever strangers do afterwards', async (t) => {
+  test('P3 keeps a sign-in on the first page after failed attempts of others', async (t) => {
     const { audit, clock, rows, addUser } = await openTrail(t)
     const id = await addUser('ada@example.com')
     const account = { kind: 'user', username: 'ada@example.com' } as const
@@ -285,7 +285,7 @@ describe('AuditTrail', () => {
     assert.deepEqual([refused?.times, refused?.address], [10, '2001:db8:169:9::1'])
   })
 
-  test('P2 writes a bounded number of rows of refusals at names that nobody has', async (t) => {
+  test('P2 writes a bounded number of rows for failed attempts with unknown user names', async (t) => {
     const { audit, lines, rows } = await openTrail(t)
     for (let i = 0; i < 1000; i += 1) {
       const account = { kind: 'user', username: `${i}@example.com` } as const
@@ -301,7 +301,7 @@ describe('AuditTrail', () => {
     )
   })
 
-  test('P4 neither shows nor keeps events of a clock that was ahead', async (t) => {
+  test('P4 hides and deletes events of a clock that was ahead', async (t) => {
     const { audit, clock, rows } = await openTrail(t)
     await audit.record({ ...signedIn, request: 'before' })
     clock.now += 400 * day
@@ -318,7 +318,7 @@ describe('AuditTrail', () => {
     )
   })
 
-  test('forgets what is older than 180 days, in batches, by the index', async (t) => {
+  test('deletes events older than 180 days in batches, by the index', async (t) => {
     const { audit, clock, rows, statements, execute } = await openTrail(t)
     for (let i = 0; i < 5; i += 1) await audit.record(signedIn)
     clock.now += 180 * day
@@ -328,7 +328,7 @@ describe('AuditTrail', () => {
     statements.length = 0
     assert.deepEqual([await audit.purge(3), await audit.purge(3), await audit.purge(3)], [3, 2, 0])
     assert.equal((await rows()).length, 1)
-    // PostgreSQL reads a table as a whole as long as it is small.
+    // PostgreSQL prefers a full scan for a small table.
     if (isOnPostgres) return
     const plan = await execute(`explain query plan ${statements[0]}`)
     const steps = plan.map(({ detail }: { detail: string }) => detail).join()

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { printable } from './audit-trail.ts'
 
 describe('printable', () => {
-  test('makes one bounded, well-formed line of anything, without controls and invisible characters', () => {
+  test('returns one bounded, well-formed line without control and invisible characters', () => {
     const unit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 600 }), fc.integer({ min: 1, max: 300 }), (text, most) => {
@@ -17,7 +17,7 @@ describe('printable', () => {
     )
   })
 
-  test('leaves alone what a browser says of itself', () => {
+  test('keeps the user agent of a browser', () => {
     const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'
     assert.equal(printable(firefox, 255), firefox)
   })

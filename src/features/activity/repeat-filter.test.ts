@@ -5,7 +5,7 @@ import { RepeatFilter } from './repeat-filter.ts'
 const quarter = 15 * 60_000
 
 describe('RepeatFilter', () => {
-  test('is due once in a quarter of an hour', () => {
+  test('is due once in 15 minutes', () => {
     let now = 0
     const filter = new RepeatFilter(quarter, () => now)
     const due = () => filter.isDue('a')
@@ -24,17 +24,17 @@ describe('RepeatFilter', () => {
     )
   })
 
-  test('D9 remembers at most so much, and what finds no room is not due', () => {
+  test('D9 stores a bounded number of keys, and returns false for new keys when it is full', () => {
     let now = 0
     const filter = new RepeatFilter(quarter, () => now)
     const due = Array.from({ length: 20_000 }, (_, i) => filter.isDue(`${i}`)).filter(Boolean)
     assert.equal(due.length, 10_000)
-    assert.equal(filter.isDue('0'), false, 'nobody can push out what is remembered')
+    assert.equal(filter.isDue('0'), false, 'new keys do not evict stored ones')
     now = quarter
     assert.equal(filter.isDue('somebody'), true)
   })
 
-  test('P4 forgets times of a clock that was ahead', () => {
+  test('P4 deletes times of a clock that was ahead', () => {
     let now = 400 * 24 * 60 * 60_000
     const filter = new RepeatFilter(quarter, () => now)
     filter.isDue('ada')

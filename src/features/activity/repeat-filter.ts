@@ -10,7 +10,7 @@ export class RepeatFilter {
 
   /**
    * @param interval the time between two events of a key, in milliseconds
-   * @param capacity the most keys that it remembers
+   * @param capacity the maximum number of stored keys
    */
   constructor(interval: number, now: () => number, capacity = 10_000) {
     this.#interval = interval

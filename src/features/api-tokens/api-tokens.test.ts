@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { changes, count, dump, refuse, sql } from '../../testing/database.ts'
-import { holdDatabase } from '../../testing/hold-database.ts'
+import { lockDatabase } from '../../testing/lock-database.ts'
 import { basic, bearer, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
 import type { Answer } from '../../testing/promises.ts'
 import { startSite } from '../../testing/site.ts'
@@ -16,7 +16,7 @@ const path = '/account/tokens'
 const form = /^kauth_[\w-]{49}$/
 
 describe('POST /account/tokens as JSON', () => {
-  test('M1 makes a token that opens the API until it expires, and shows its value this once', async (t) => {
+  test('M1 creates a token for the API that is valid until it expires, and shows its value once', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const before = Date.now()
     const { status, headers, record } = await here.json(path, { name: ' Backup ', days: 7 })
@@ -29,13 +29,13 @@ describe('POST /account/tokens as JSON', () => {
     const program = site.visitor()
     const token = bearer(String(record.value))
     assert.equal((await program.get('/me', token)).record.id, person.id)
-    // Nowhere else is the value in an answer: every visitor checks that of all of them.
+    // Each visitor asserts that no other response contains the value.
     assert.ok(!(await here.get(path)).text.includes(String(record.value)))
     await sql(site, 'update user_tokens set expires_at = ?', [Date.now()])
     assert.equal((await program.get('/me', token)).status, 401)
   })
 
-  test('for a password too', async (t) => {
+  test('accepts Basic credentials', async (t) => {
     const { site, person } = await siteWithSession(t)
     const { status, record, cookies } = await site
       .visitor()
@@ -44,7 +44,7 @@ describe('POST /account/tokens as JSON', () => {
     assert.equal((await site.visitor().get('/me', bearer(String(record.value)))).record.id, person.id)
   })
 
-  test('M4 is good for 30 days unless it says for how many, 1 to 365', async (t) => {
+  test('M4 creates a token for 30 days by default, or for 1 to 365 days', async (t) => {
     const { here } = await siteWithSession(t)
     for (const days of [undefined, 1, 30, 365]) {
       const before = Date.now()
@@ -54,7 +54,7 @@ describe('POST /account/tokens as JSON', () => {
     }
   })
 
-  test('refuses a name or a number of days that is none, each by its field, all at once, and makes nothing', async (t) => {
+  test('rejects an invalid name and number of days together, each with its field, and creates nothing', async (t) => {
     const { site, here } = await siteWithSession(t)
     const names = ['', '  ', 'n'.repeat(101), 'a\nb', '\u0000', '\u202e', '\ud800', null, 1, ['x'], { a: 1 }]
     for (const name of [...names, undefined]) {
@@ -70,7 +70,7 @@ describe('POST /account/tokens as JSON', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('takes a name of 100 code points, and whatever can be printed', async (t) => {
+  test('accepts a name of up to 100 printable code points', async (t) => {
     const { here } = await siteWithSession(t)
     for (const name of ['🙂'.repeat(100), '<b>&"\'</b>', 'מפתח', '{{7*7}} <%= it %>']) {
       const { status, record } = await here.json(path, { name, days: 1 })
@@ -81,7 +81,7 @@ describe('POST /account/tokens as JSON', () => {
     assert.ok(!text.includes('<b>&'))
   })
 
-  test('refuses a body that is no object of JSON and no form', async (t) => {
+  test('rejects a body that is neither a JSON object nor a form', async (t) => {
     const { site, here } = await siteWithSession(t)
     const bodies: [string, string, number][] = [
       ['application/json', '{', 400],
@@ -98,7 +98,7 @@ describe('POST /account/tokens as JSON', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('M2 gives 256 random bits each time, of which the database has the SHA-256 and no more', async (t) => {
+  test('M2 returns 256 random bits, and stores only their SHA-256', async (t) => {
     const { site, here } = await siteWithSession(t)
     const values = new Set<string>()
     for (let i = 0; i < 100; i += 1) values.add(String((await here.json(path, { name: 'x' })).record.value))
@@ -109,21 +109,21 @@ describe('POST /account/tokens as JSON', () => {
       const random = value.slice(6, 49)
       assert.equal(Buffer.from(random, 'base64url').length, 32)
       assert.ok(stored.includes(hash('sha256', value, 'base64url')))
-      assert.ok(!stored.includes(random), 'nothing in the database opens anything')
+      assert.ok(!stored.includes(random), 'the database does not contain the token')
     }
   })
 
-  test('is for whoever has a session or sends the password: no token makes, lists or revokes tokens', async (t) => {
+  test('requires a session or a password, so that a token cannot create, list or revoke tokens', async (t) => {
     const { site, person } = await siteWithSession(t)
     const token = bearer(await takeToken(site, person))
     const [row] = await sql(site, 'select id from user_tokens')
     for (const authorization of [token, bearer(await takeJWT(site, person)), basic(person, 'wrong'), {}]) {
-      const stranger = site.visitor()
+      const anonymous = site.visitor()
       const before = await dump(site)
       for (const answer of [
-        await stranger.get(path, authorization),
-        await stranger.json(path, { name: 'x' }, authorization),
-        await stranger.post(`${path}/${row?.id}/revoke`, authorization),
+        await anonymous.get(path, authorization),
+        await anonymous.json(path, { name: 'x' }, authorization),
+        await anonymous.post(`${path}/${row?.id}/revoke`, authorization),
       ])
         assert.deepEqual([answer.status, answer.cookies], [401, []], answer.request)
       assert.deepEqual(await dump(site), before)
@@ -136,7 +136,7 @@ describe('POST /account/tokens as JSON', () => {
 })
 
 describe('POST /account/tokens as a form', () => {
-  test('E16 leads to the page that shows the token; to load that again neither shows it again nor makes another', async (t) => {
+  test('E16 redirects to the page that shows the token once, and a reload neither shows it again nor creates another', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const before = Date.now()
     const { status, headers, text } = await here.form(path, { name: 'Backup', days: '90' })
@@ -153,7 +153,7 @@ describe('POST /account/tokens as a form', () => {
     assertDaysAfter(before, Number(row?.expires_at), 90)
   })
 
-  test('F1 carries the value in a cookie that no script can read, for a minute; over TLS for this host alone', async (t) => {
+  test('F1 passes the value in an HttpOnly cookie for one minute, with the __Host- prefix over TLS', async (t) => {
     const { here } = await siteWithSession(t)
     const { cookies } = await here.form(path, { name: 'x', days: '7' })
     assert.match(
@@ -170,7 +170,7 @@ describe('POST /account/tokens as a form', () => {
     assert.match((await ada.page(path)).text, /kauth_/)
   })
 
-  test('shows a token to nobody but its owner, and only while it is good', async (t) => {
+  test('shows a token only to its owner, and only while it is valid', async (t) => {
     const { site, here } = await siteWithSession(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const shows = async (visitor: Visitor, cookie: string) => {
@@ -182,7 +182,7 @@ describe('POST /account/tokens as a form', () => {
     await here.form(path, { name: 'x', days: '7' })
     const cookie = here.cookies.get('new-token') ?? assert.fail()
     assert.equal(await shows(bob, cookie), false)
-    assert.equal(bob.cookies.has('new-token'), false, 'and it is forgotten')
+    assert.equal(bob.cookies.has('new-token'), false, 'the cookie is cleared')
     for (const odd of ['', 'x', 'x'.repeat(43), '_'.repeat(43), '%00', `${cookie}x`])
       assert.equal(await shows(here, odd), false, odd)
     assert.equal((await site.visitor().get('/me', { cookie: `new-token=${cookie}` })).status, 401)
@@ -190,7 +190,7 @@ describe('POST /account/tokens as a form', () => {
     assert.equal(await shows(here, cookie), false)
   })
 
-  test('shows the form again with what is wrong, and keeps what was typed', async (t) => {
+  test('shows the form again with the errors and the typed values', async (t) => {
     const { site, here } = await siteWithSession(t)
     for (const [fields, typed, sentence] of [
       [{ name: '', days: '90' }, '', 'Enter a name.'],
@@ -220,7 +220,7 @@ describe('POST /account/tokens as a form', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('M5 of a session that is ended before the token is written makes nothing', async (t) => {
+  test('M5 creates no token if the session ends before the token is written', async (t) => {
     const { site, person } = await siteWithSession(t)
     const endings = [
       'delete from sessions',
@@ -230,9 +230,9 @@ describe('POST /account/tokens as a form', () => {
     for (const ending of endings) {
       await sql(site, 'update users set disabled_at = null')
       const visitor = await signIn(site, person)
-      const other = await holdDatabase(t, site)
+      const other = await lockDatabase(t, site)
       const asked = visitor.form(path, { name: 'Backup', days: '365' })
-      await other.isAsked(isOnPostgres ? / from `users` .* for update/ : / join `users` /)
+      await other.waitForStatement(isOnPostgres ? / from `users` .* for update/ : / join `users` /)
       await other.release(ending)
       assert.equal((await asked).status, 409, ending)
       assert.equal(await count(site, 'user_tokens'), 0, ending)
@@ -241,7 +241,7 @@ describe('POST /account/tokens as a form', () => {
 })
 
 describe('GET /account/tokens', () => {
-  test('tells of each token its name, when it was made and used last, and when it expires; the newest first', async (t) => {
+  test('returns the name, the creation, the last use and the expiry of each token, newest first', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const before = Date.now()
     const first = await here.json(path, { name: 'First', days: 1 })
@@ -270,7 +270,7 @@ describe('GET /account/tokens', () => {
     assert.equal(byPassword.text, (await here.get(path)).text)
   })
 
-  test('leaves out what has expired', async (t) => {
+  test('omits expired tokens', async (t) => {
     const { site, here } = await siteWithSession(t)
     await here.json(path, { name: 'Old' })
     await sql(site, 'update user_tokens set expires_at = ?', [Date.now()])
@@ -279,7 +279,7 @@ describe('GET /account/tokens', () => {
     assert.ok(!(await here.page(path)).text.includes('Old'))
   })
 
-  test('as a page names each, has a button to revoke each, and a form with four choices', async (t) => {
+  test('as a page shows each token with a button to revoke it, and a form with four lifetimes', async (t) => {
     const { here } = await siteWithSession(t)
     assert.match((await here.page(path)).text, /You have no tokens\./)
     const { record } = await here.json(path, { name: 'Backup' })
@@ -294,7 +294,7 @@ describe('GET /account/tokens', () => {
     assert.match(text, /<form method="post" action="\/logout">/)
   })
 
-  test('gives a hundred at a time, and the way to the older ones', async (t) => {
+  test('returns a hundred at a time, with a link to older tokens', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const em = site.orm.em.fork()
     for (let i = 0; i < 250; i += 1) {
@@ -322,7 +322,7 @@ describe('GET /account/tokens', () => {
 })
 
 describe('POST /account/tokens/:id/revoke', () => {
-  test('M4 ends the token at its next use, and no other', async (t) => {
+  test('M4 ends this token immediately, and no other', async (t) => {
     const { site, here } = await siteWithSession(t)
     const [one, other] = [await here.json(path, { name: 'One' }), await here.json(path, { name: 'Other' })]
     const { status, text } = await here.post(`${path}/${one.record.id}/revoke`)
@@ -332,7 +332,7 @@ describe('POST /account/tokens/:id/revoke', () => {
     assert.deepEqual([await use(one), await use(other)], [401, 200])
   })
 
-  test('from the page leads back to it, which says once what was revoked', async (t) => {
+  test('from the page redirects back to it, with one notice of the revoked token', async (t) => {
     const { here } = await siteWithSession(t)
     const { record } = await here.json(path, { name: '<i>CI' })
     const answer = await here.form(`${path}/${record.id}/revoke`, {}, html)
@@ -341,7 +341,7 @@ describe('POST /account/tokens/:id/revoke', () => {
     assert.ok(!(await here.page(path)).text.includes('has been revoked'))
   })
 
-  test("C6 answers the same for somebody else's token, one that is revoked, one that never was, and no identifier at all", async (t) => {
+  test("C6 sends the same response for another user's token, a revoked token, an unknown id and an invalid id", async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const bobs = await takeToken(site, await signUp(site, 'Bob'))
     const [row] = await sql(site, 'select id from user_tokens')
@@ -349,10 +349,10 @@ describe('POST /account/tokens/:id/revoke', () => {
     assert.equal((await here.post(`${path}/${record.id}/revoke`)).status, 204)
     const before = await dump(site)
     const ids = [row?.id, record.id, '01932c07-209f-7000-8000-000000000000', 'x', '%00', '%ff', '__proto__']
-    for (const face of [{}, html, basic(person)]) {
+    for (const format of [{}, html, basic(person)]) {
       const answers = []
       for (const id of ids) {
-        const { status, headers, challenges, cookies, text } = await here.post(`${path}/${id}/revoke`, face)
+        const { status, headers, challenges, cookies, text } = await here.post(`${path}/${id}/revoke`, format)
         const { date, ...others } = headers
         answers.push({ status, headers: others, challenges, cookies, text })
       }
@@ -363,7 +363,7 @@ describe('POST /account/tokens/:id/revoke', () => {
     assert.equal((await site.visitor().get('/me', bearer(bobs))).status, 200)
   })
 
-  test('is written down, and so is making one; what was refused is not', async (t) => {
+  test('is recorded, as is creating one, but not a rejected request', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     await sql(site, 'delete from events')
     const { record } = await here.json(path, { name: 'x' })
@@ -377,7 +377,7 @@ describe('POST /account/tokens/:id/revoke', () => {
     )
   })
 
-  test('from another site is refused, and so is making one', async (t) => {
+  test('from another site is rejected, as is creating one', async (t) => {
     const { site, here } = await siteWithSession(t)
     const { record } = await here.json(path, { name: 'x' })
     const before = await dump(site)
@@ -390,7 +390,7 @@ describe('POST /account/tokens/:id/revoke', () => {
 })
 
 describe('a token in use', () => {
-  test('is noted as used at most once a minute, by one of many requests', async (t) => {
+  test('is recorded as used at most once a minute, by one of many requests', async (t) => {
     const { site, person } = await siteWithSession(t)
     const token = bearer(await takeToken(site, person))
     const lastUsed = async () =>
@@ -411,7 +411,7 @@ describe('a token in use', () => {
     assert.ok((await lastUsed()) >= first)
   })
 
-  test('whose use cannot be noted is answered all the same, the log says so once, and it is noted when it can be', async (t) => {
+  test('works if its use cannot be recorded, which is logged once and retried', async (t) => {
     const { site, person } = await siteWithSession(t)
     const token = bearer(await takeToken(site, person))
     const repair = await refuse(site, 'update', 'user_tokens')
@@ -427,7 +427,7 @@ describe('a token in use', () => {
     assert.notEqual((await sql(site, 'select last_used_at from user_tokens'))[0]?.last_used_at, null)
   })
 
-  test('M3 that has expired is deleted by one of ten requests, and none of them is let in or fails', async (t) => {
+  test('M3 that has expired is deleted by one of ten concurrent requests, and all of them get 401', async (t) => {
     const { site, person } = await siteWithSession(t)
     const token = bearer(await takeToken(site, person))
     await sql(site, 'update user_tokens set expires_at = ?', [Date.now()])
@@ -439,7 +439,7 @@ describe('a token in use', () => {
     assert.equal(await changes(site), before + 1 + Number(own?.n))
   })
 
-  test('is nobody at the next request once its user is disabled or deleted', async (t) => {
+  test('is invalid immediately after its user is disabled or deleted', async (t) => {
     const { site, person } = await siteWithSession(t)
     const token = bearer(await takeToken(site, person))
     const status = async () => (await site.visitor().get('/me', token)).status
@@ -454,8 +454,8 @@ describe('a token in use', () => {
   })
 })
 
-describe('making tokens, many of them', () => {
-  test('D12 is refused after 100 in a quarter of an hour, by whichever way they were made, on both faces', async (t) => {
+describe('creating many tokens', () => {
+  test('D12 is rejected after 100 in 15 minutes, counted over all routes, as a page and as JSON', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const person = await signUp(site)
     const here = await signIn(site, person)
@@ -476,11 +476,11 @@ describe('making tokens, many of them', () => {
     assert.match(text, /<title>Error: API tokens[\s\S]*Too many attempts\./)
     assert.match(text, /value="kept"/)
     assert.equal(await count(site, 'user_tokens'), 100)
-    assert.equal((await bob.json(path, { name: 'x' })).status, 201, 'it is his first')
+    assert.equal((await bob.json(path, { name: 'x' })).status, 201, 'another user is not affected')
     assert.equal(
       (await here.form(path, { name: '', days: '7' })).status,
       400,
-      'a mistake is told all the same',
+      'an invalid form is still reported',
     )
   })
 })

@@ -7,7 +7,7 @@ import { issueToken, UserToken } from '../../users/user-token.ts'
 import { ExpiredTokens } from './expired-tokens.ts'
 
 describe('ExpiredTokens', () => {
-  test('deletes what has expired, in batches, and nothing that is good for a moment more', async (t) => {
+  test('deletes expired tokens in batches, and no valid token', async (t) => {
     const site = await startSite(t)
     const { id: user } = await signUp(site)
     const now = Date.UTC(2030, 0, 1)

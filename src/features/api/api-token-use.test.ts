@@ -14,7 +14,7 @@ import { tokenUse } from './api.ts'
 const many = 20
 
 describe('tokenUse', () => {
-  test('writes once for many requests that have all found the token unused, and for none of those after them', async (t) => {
+  test('writes once for many concurrent requests, and not for later ones within a minute', async (t) => {
     const site = await startSite(t)
     const headers = bearer(await takeToken(site, await signUp(site)))
     const allAreIn = Promise.withResolvers<void>()
@@ -40,7 +40,7 @@ describe('tokenUse', () => {
     assert.equal(await changes(site), before + 1)
 
     const updates: string[] = []
-    // All that goes to the database goes past the logger of MikroORM.
+    // The logger of MikroORM gets every statement.
     Object.assign(site.orm.config.getLogger(), {
       logQuery: ({ query }: { query: string }) => query.startsWith('update') && updates.push(query),
     })
@@ -48,7 +48,7 @@ describe('tokenUse', () => {
     assert.deepEqual(updates, [])
   })
 
-  test('notes the use of a token by a request that fails in the end', async (t) => {
+  test('records the use of a token by a request that fails later', async (t) => {
     const site = await startSite(t)
     const headers = bearer(await takeToken(site, await signUp(site)))
     const app = new Koa()

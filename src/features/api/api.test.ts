@@ -14,7 +14,7 @@ const refusedToken = 'Bearer realm="restricted", error="invalid_token"'
 const basicChallenge = 'Basic realm="restricted", charset="UTF-8"'
 
 describe('GET /me', () => {
-  test('S61 S88 answers with the user record to a session, an opaque token and a signed one', async (t) => {
+  test('S61 S88 returns the user record to a session, an opaque token and a JWT', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const answers = [
@@ -29,7 +29,7 @@ describe('GET /me', () => {
     }
   })
 
-  test('A3 S63 S98 refuses a stranger, 401, with a challenge and no error code', async (t) => {
+  test('A3 S63 S98 rejects an anonymous request with 401 and a challenge without an error code', async (t) => {
     const site = await startSite(t)
     const { status, challenges } = await site.visitor().get('/me')
     assert.deepEqual([status, challenges], [401, [bearerChallenge]])
@@ -38,7 +38,7 @@ describe('GET /me', () => {
     assert.match(page.text, /<a class="button" href="\/login">/)
   })
 
-  test('A8 S63 S96 refuses any token that is not good, 401 invalid_token', async (t) => {
+  test('A8 S63 S96 rejects an invalid token with 401 and invalid_token', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const token = await takeToken(site, person)
@@ -51,15 +51,15 @@ describe('GET /me', () => {
     })
     const none = `${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${payload}`
     const refused = {
-      'one that was never issued': newTokenValue(),
-      'one with a wrong checksum': `${token.slice(0, -1)}${token.endsWith('A') ? 'Q' : 'A'}`,
-      'one in another case': token.toUpperCase(),
+      'a token that was never issued': newTokenValue(),
+      'a token with a wrong checksum': `${token.slice(0, -1)}${token.endsWith('A') ? 'Q' : 'A'}`,
+      'a token in another case': token.toUpperCase(),
       'a digest from the database': String((await sql(site, 'select value from user_tokens'))[0]?.value),
       'a JWT of other keys': foreign.sign(new SessionToken(person.id)),
       'a JWT without a signature': `${header}.${payload}.`,
-      'a JWT that says none': `${none}.x`,
-      'a JWT that was cut': jwt.slice(0, -1),
-      'a JWT that is over': keysOf(site, () => Date.now() - 900_000).sign(
+      'a JWT with the algorithm none': `${none}.x`,
+      'a truncated JWT': jwt.slice(0, -1),
+      'an expired JWT': keysOf(site, () => Date.now() - 900_000).sign(
         new SessionToken(person.id, new Date(Date.now() - 1)),
       ),
     }
@@ -69,7 +69,7 @@ describe('GET /me', () => {
     }
   })
 
-  test('A4 takes no password, and no token from anywhere but the header', async (t) => {
+  test('A4 accepts no password, and a token only in the header', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const token = await takeToken(site, person)
@@ -92,7 +92,7 @@ describe('GET /me', () => {
       assert.equal((await site.visitor().get('/me', { authorization: `${scheme} ${token}` })).status, 200)
   })
 
-  test('A4 takes two Authorization headers for none', async (t) => {
+  test('A4 ignores a duplicate Authorization header', async (t) => {
     const site = await startSite(t)
     const token = await takeToken(site, await signUp(site))
     const lines = [`Authorization: Bearer ${token}`, `Authorization: Bearer ${token}`]
@@ -100,7 +100,7 @@ describe('GET /me', () => {
     assert.match(await raw(site.url, ['GET /me HTTP/1.1', 'Host: x', ...lines.slice(1)]), /^HTTP\/1\.1 200 /)
   })
 
-  test('S49 deletes the record of a token that is over', async (t) => {
+  test('S49 deletes an expired token', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const [over, good] = [await takeToken(site, person), await takeToken(site, person)]
@@ -114,7 +114,7 @@ describe('GET /me', () => {
     assert.equal((await site.visitor().get('/me', bearer(good))).status, 200)
   })
 
-  test('lets the Authorization header decide alone: the session is neither read nor changed', async (t) => {
+  test('prefers the Authorization header: the session is neither read nor changed', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site, 'Ada'))
     const token = await takeToken(site, await signUp(site, 'Bob'))
@@ -133,7 +133,7 @@ describe('GET /me', () => {
     assert.equal((await ada.get('/me')).record.name, 'Ada')
   })
 
-  test('E9 J9 knows neither a disabled nor a deleted user: 401 for the session, the token and the JWT', async (t) => {
+  test('E9 J9 responds with 401 to the session, the token and the JWT of a disabled or deleted user', async (t) => {
     const site = await startSite(t)
     const endings = {
       Disabled: 'update users set disabled_at = 1 where id = ?',
@@ -154,13 +154,13 @@ describe('GET /me', () => {
       assert.equal((await session.page('/')).status, 200)
     }
     const [, disabled] = await sql(site, 'select 1 from sessions union all select 1 from user_tokens')
-    assert.ok(disabled, 'what belongs to a disabled account waits for its return')
+    assert.ok(disabled, 'the rows of a disabled account remain')
     await sql(site, 'update users set disabled_at = null')
     assert.equal(await count(site, 'sessions'), 1)
     assert.equal(await count(site, 'user_tokens'), 1)
   })
 
-  test('tells each of several people their own name, 200 requests at the same time', async (t) => {
+  test('returns the own name of each of several users in 200 concurrent requests', async (t) => {
     const site = await startSite(t)
     const people: { name: string; ask: () => Promise<Answer> }[] = []
     for (const name of ['Ada', 'Bob', 'Cyd', 'Dan', 'Eve']) {
@@ -184,7 +184,7 @@ describe('GET /me', () => {
 })
 
 describe('POST /validateLoggedInUser', () => {
-  test('S65 S90 answers 200 with an empty body to a signed token, and asks no database', async (t) => {
+  test('S65 S90 responds with an empty 200 to a JWT, without a database query', async (t) => {
     const site = await startSite(t)
     const jwt = await takeJWT(site, await signUp(site))
     const restore = await hide(site, 'users', 'user_tokens', 'admins', 'sessions')
@@ -193,7 +193,7 @@ describe('POST /validateLoggedInUser', () => {
     await restore()
   })
 
-  test('S64 S94 refuses everything else, 401: a session, an opaque token, a password, a token that is over, nothing', async (t) => {
+  test('S64 S94 rejects a session, an opaque token, a password, an expired JWT and an anonymous request with 401', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const session = await signIn(site, person)
@@ -215,7 +215,7 @@ describe('POST /validateLoggedInUser', () => {
 })
 
 describe('GET /secure', () => {
-  test('S66 lets an admin in by password, as Admin', async (t) => {
+  test('S66 accepts an admin by password, as Admin', async (t) => {
     const site = await startSite(t)
     const grace = await addAdmin(site)
     const { status, record, cookies } = await site.visitor().get('/secure', basic(grace))
@@ -223,7 +223,7 @@ describe('GET /secure', () => {
     assert.deepEqual(cookies, [])
   })
 
-  test('S66 lets a user in by session, opaque token and JWT, as User', async (t) => {
+  test('S66 accepts a user by session, opaque token and JWT, as User', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const answers = [
@@ -235,7 +235,7 @@ describe('GET /secure', () => {
       assert.deepEqual([status, record], [200, { as: 'User', id: person.id, name: 'Ada' }])
   })
 
-  test('tells an admin and a user with the same address apart by what they send', async (t) => {
+  test('distinguishes an admin and a user with the same address by their credentials', async (t) => {
     const site = await startSite(t)
     const user = await signUp(site, 'Grace')
     const admin = await addAdmin(site, 'Grace')
@@ -245,7 +245,7 @@ describe('GET /secure', () => {
     assert.deepEqual([record.as, record.id], ['Admin', admin.id])
   })
 
-  test('A3 S66 refuses everybody else, 401, with a challenge for each way in', async (t) => {
+  test('A3 S66 rejects other requests with 401 and a challenge for each scheme', async (t) => {
     const site = await startSite(t)
     const user = await signUp(site)
     const admin = await addAdmin(site)
@@ -266,7 +266,7 @@ describe('GET /secure', () => {
 })
 
 describe('records', () => {
-  test('of a user hold id, name and email, wherever one is shown', async (t) => {
+  test('of a user have only id, name and email in every response', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -282,7 +282,7 @@ describe('records', () => {
 async function raw(url: string, lines: readonly string[]): Promise<string> {
   const { port, hostname } = new URL(url)
   const socket = connect(Number(port), hostname)
-  // Left open: whoever has nothing more to say may be gone, and need no answer.
+  // The connection stays open, because Node does not respond to a half-closed one.
   socket.write(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`, 'latin1')
   return text(socket)
 }

@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SessionToken } from '#auth/jwt'
 import { count, dump, hide, sql } from '../../testing/database.ts'
-import { holdDatabase } from '../../testing/hold-database.ts'
+import { lockDatabase } from '../../testing/lock-database.ts'
 import {
   basic,
   bearer,
@@ -24,7 +24,7 @@ const change = { currentPassword: password, password: newPassword, confirmPasswo
 const path = '/account/password'
 
 describe('GET /account/password', () => {
-  test('L7 is a form for the owner that password managers understand', async (t) => {
+  test('L7 is a form that password managers support', async (t) => {
     const { ada, person } = await siteWithAda(t)
     const { status, text, headers } = await ada.page(path)
     assert.equal(status, 200)
@@ -44,19 +44,19 @@ describe('GET /account/password', () => {
     for (const input of inputs.slice(1)) assert.doesNotMatch(input, /value=|maxlength|onpaste|readonly/)
   })
 
-  test('sends a stranger to sign in, and back', async (t) => {
+  test('redirects an anonymous visitor to sign-in and back', async (t) => {
     const { site, person } = await siteWithAda(t)
-    const stranger = site.visitor()
-    const { status, headers } = await stranger.page(path)
+    const anonymous = site.visitor()
+    const { status, headers } = await anonymous.page(path)
     assert.deepEqual([status, headers.location], [303, '/login?next=%2Faccount%2Fpassword'])
-    const back = await stranger.form('/login', { username: person.email, password, next: path })
+    const back = await anonymous.form('/login', { username: person.email, password, next: path })
     assert.equal(back.headers.location, path)
-    assert.equal((await stranger.page(path)).status, 200)
+    assert.equal((await anonymous.page(path)).status, 200)
   })
 })
 
 describe('GET /.well-known/change-password', () => {
-  test('leads whoever asks to the page, 303, and its neighbours are not there', async (t) => {
+  test('redirects to the page with 303, and no similar path exists', async (t) => {
     const { site, ada } = await siteWithAda(t)
     for (const visitor of [ada, site.visitor()]) {
       for (const answer of [
@@ -79,7 +79,7 @@ describe('GET /.well-known/change-password', () => {
 })
 
 describe('POST /account/password', () => {
-  test('E10 changes the password of the form, 303, and says once what has ended', async (t) => {
+  test('E10 changes the password by form with 303, and shows one notice of the ended sessions and tokens', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     await takeToken(site, person)
     await takeToken(site, person)
@@ -94,7 +94,7 @@ describe('POST /account/password', () => {
     assert.equal((await login(newPassword)).status, 200)
   })
 
-  test('E3 E10 ends every other session and every token, and goes on under a new identifier', async (t) => {
+  test('E3 E10 ends all other sessions and tokens, and renews the session identifier', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const bobsToken = await takeToken(site, { email: 'bob@example.com' })
@@ -111,7 +111,7 @@ describe('POST /account/password', () => {
     assert.deepEqual([await count(site, 'sessions'), await count(site, 'user_tokens')], [2, 1])
   })
 
-  test('keeps a session on its device that was to be kept there', async (t) => {
+  test('keeps the session persistent if it was persistent', async (t) => {
     const { site, person } = await siteWithAda(t)
     const ada = await signIn(site, person, { remember: true })
     const { cookies } = await ada.form(path, change)
@@ -119,7 +119,7 @@ describe('POST /account/password', () => {
     assert.deepEqual(await sql(site, 'select kept from sessions'), [{ kept: 1 }])
   })
 
-  test('answers a program with what has ended, 200', async (t) => {
+  test('returns the numbers of ended sessions and tokens as JSON with 200', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     await signIn(site, person)
     await takeToken(site, person)
@@ -130,7 +130,7 @@ describe('POST /account/password', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('E10 by Basic asks for the current password all the same, and starts no session', async (t) => {
+  test('E10 by Basic requires the current password in the body too, and starts no session', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const missing = await site.visitor().json(path, { ...change, currentPassword: '' }, basic(person))
     assert.equal(missing.status, 400)
@@ -141,7 +141,7 @@ describe('POST /account/password', () => {
     assert.equal((await site.visitor().get('/account/password', basic(person))).status, 303)
   })
 
-  test('is for nobody who comes with a token, or as a stranger', async (t) => {
+  test('rejects tokens and anonymous requests', async (t) => {
     const { site, person } = await siteWithAda(t)
     const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
     const before = await dump(site)
@@ -155,7 +155,7 @@ describe('POST /account/password', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('J9 refuses signed tokens from before it, from the next request on, and takes new ones', async (t) => {
+  test('J9 ends older JWTs immediately, and accepts newer ones', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const old = await takeJWT(site, person)
     const ask = (route: string, token: string) => site.visitor().get(route, bearer(token))
@@ -165,11 +165,11 @@ describe('POST /account/password', () => {
     const { record } = await site.visitor().post('/login?as=jwt', basic(person, newPassword))
     for (const route of ['/me', '/secure'])
       assert.equal((await ask(route, String(record.token))).status, 200, route)
-    // Whose user nobody asks for is not asked about.
+    // This route does not load the user, so it accepts the token.
     assert.equal((await site.visitor().post('/validateLoggedInUser', bearer(old))).status, 200)
   })
 
-  test('J9 takes a signed token that does not say what it was had for, from the very second of the change, for an old one', async (t) => {
+  test('J9 rejects a JWT without the password claim that was issued in the second of the change', async (t) => {
     const { site, person } = await siteWithAda(t)
     const second = Math.floor(Date.now() / 1000) * 1000 - 10_000
     const token = keysOf(site, () => second).sign(
@@ -185,7 +185,7 @@ describe('POST /account/password', () => {
     )
   })
 
-  test('E10 refuses a wrong current password and a bad new one, each at its field and all at once', async (t) => {
+  test('E10 rejects a wrong current and an invalid new password together, each at its field', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     const wrong = { currentPassword: 'wrong canary', password: 'short', confirmPassword: 'other' }
@@ -217,7 +217,7 @@ describe('POST /account/password', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('B7 refuses for a new password what sign-up refuses', async (t) => {
+  test('B7 applies the password rules of sign-up', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     const bad = [
@@ -241,7 +241,7 @@ describe('POST /account/password', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('takes a field that is not one text for empty, whatever it is', async (t) => {
+  test('treats a field that is not a string as empty', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     for (const value of [undefined, null, 0, true, [], [password], {}, { $ne: '' }, { toString: 'x' }]) {
@@ -264,7 +264,7 @@ describe('POST /account/password', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('D5 counts a wrong current password as a guess, on both faces, and then says when to come back', async (t) => {
+  test('D5 counts a wrong current password as a failed attempt, and then sends Retry-After, as a page and as JSON', async (t) => {
     const { ada, person } = await siteWithAda(t, { THROTTLE: 'on' })
     const wrong = { ...change, currentPassword: 'wrong canary' }
     for (let i = 0; i < 5; i += 1) {
@@ -277,12 +277,12 @@ describe('POST /account/password', () => {
     assert.equal(form.status, 429)
     assert.match(form.headers['retry-after'] ?? '', /^\d+$/)
     assert.match(form.text, /<a href="#currentPassword">Too many attempts\. Try again in 15 minutes\.<\/a>/)
-    // The same allowance as at sign-in, and the session stays what it was.
+    // The allowance is shared with sign-in. The session stays valid.
     assert.equal((await ada.form('/login', { username: person.email, password })).status, 429)
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('left empty, the current password is no guess', async (t) => {
+  test('does not count an empty current password as a failed attempt', async (t) => {
     const { ada } = await siteWithAda(t, { THROTTLE: 'on' })
     for (let i = 0; i < 12; i += 1) {
       const { status, record } = await ada.json(path, { ...change, currentPassword: '' })
@@ -294,7 +294,7 @@ describe('POST /account/password', () => {
     assert.equal((await ada.json(path, change)).status, 200)
   })
 
-  test('is refused when another site sends it', async (t) => {
+  test('rejects a request from another site', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }] as const)
@@ -302,7 +302,7 @@ describe('POST /account/password', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('M5 ten times at once succeeds once, and no other is an error of ours', async (t) => {
+  test('M5 succeeds once in ten concurrent requests, and the others get no 5xx', async (t) => {
     const { site, person } = await siteWithAda(t)
     const visitors = await Promise.all(Array.from({ length: 10 }, () => signIn(site, person)))
     const passwords = visitors.map((_, i) => `${newPassword} ${i}`)
@@ -321,11 +321,11 @@ describe('POST /account/password', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('brings back no session that ended while it was under way', async (t) => {
+  test('does not restore a session that ended during the request', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
-    const other = await holdDatabase(t, site)
+    const other = await lockDatabase(t, site)
     const running = ada.json(path, change)
-    await other.isAsked(/^select count.* from `users`/)
+    await other.waitForStatement(/^select count.* from `users`/)
     await other.release('delete from sessions')
     assert.equal((await running).status, 200)
     assert.equal(ada.session, undefined, 'its cookie is cleared')
@@ -333,7 +333,7 @@ describe('POST /account/password', () => {
     assert.equal((await site.visitor().post('/login?as=user', basic(person, newPassword))).status, 200)
   })
 
-  test('that cannot end every token changes nothing at all', async (t) => {
+  test('changes nothing if it cannot delete every token', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     await signIn(site, person)
     const token = await takeToken(site, person)
@@ -347,7 +347,7 @@ describe('POST /account/password', () => {
     assert.equal((await site.visitor().get('/me', bearer(token))).status, 200)
   })
 
-  test('N5 killed at any moment is done as a whole or not at all, and stays done once it was answered', async (t) => {
+  test('N5 is atomic if the process is killed, and durable after the response', async (t) => {
     const variables = { NODE_ENV: 'test', DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' }
     let server = await startServer(t, variables)
     const person = { email: 'ada@example.com' }
@@ -373,13 +373,13 @@ describe('POST /account/password', () => {
       const token = async () => (await server.visitor().get('/me', bearer(String(record.value)))).status
       const isChanged = (await logIn(next)) === 200
       assert.deepEqual([await logIn(current), await token()], isChanged ? [401, 401] : [200, 200])
-      assert.ok(isChanged || delay !== undefined, 'what was answered is lost')
+      assert.ok(isChanged || delay !== undefined, 'an acknowledged change is lost')
       if (isChanged) current = next
     }
   })
 })
 
-/** Ada, signed in, and a second password that must turn up nowhere either. */
+/** A site with Ada signed in, and a second password that must not appear in a response or log. */
 async function siteWithAda(t: TestContext, environment: Record<string, string> = {}) {
   const site: Site = await startSite(t, environment)
   site.secrets.add(newPassword)

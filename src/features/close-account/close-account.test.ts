@@ -8,7 +8,7 @@ const path = '/account/close'
 const close = { password, confirm: 'on' }
 
 describe('GET /account/close', () => {
-  test('is a form for the owner that asks for the password and a tick', async (t) => {
+  test('is a form with the password and a confirmation checkbox', async (t) => {
     const { ada, person } = await siteWithAda(t)
     const { status, text, headers } = await ada.page(path)
     assert.deepEqual([status, headers['cache-control']], [200, 'no-store'])
@@ -18,7 +18,7 @@ describe('GET /account/close', () => {
     assert.doesNotMatch(text, /<input id="confirm"[^>]* checked/)
   })
 
-  test('sends a stranger to sign in, and back', async (t) => {
+  test('redirects an anonymous visitor to sign-in and back', async (t) => {
     const { site } = await siteWithAda(t)
     const { status, headers } = await site.visitor().page(path)
     assert.deepEqual([status, headers.location], [303, '/login?next=%2Faccount%2Fclose'])
@@ -26,7 +26,7 @@ describe('GET /account/close', () => {
 })
 
 describe('POST /account/close', () => {
-  test('deletes the account with all that is its own, signs out, and says so', async (t) => {
+  test('deletes the account with its sessions, tokens and devices, signs out, and confirms it', async (t) => {
     const { site, ada, person } = await siteWithAda(t, { THROTTLE: 'on' })
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const bobsToken = await takeToken(site, { email: 'bob@example.com' })
@@ -60,11 +60,11 @@ describe('POST /account/close', () => {
     assert.equal(
       (await site.visitor().get('/me', bearer(jwt))).status,
       401,
-      'the name is free, its past is not',
+      'a new account with the address has no old events',
     )
   })
 
-  test('answers a program with 204, by session and by Basic', async (t) => {
+  test('responds with 204 to JSON, by session and by Basic', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const bySession = await ada.json(path, { password })
     assert.deepEqual([bySession.status, bySession.text, ada.session], [204, '', undefined])
@@ -75,10 +75,10 @@ describe('POST /account/close', () => {
     const byBasic = await bob.json(path, { password }, basic(person))
     assert.deepEqual([byBasic.status, byBasic.cookies], [204, []])
     assert.deepEqual(await sql(site, 'select name from users'), [{ name: 'Bob' }])
-    assert.equal((await bob.get('/me')).status, 200, 'whose session stood beside it')
+    assert.equal((await bob.get('/me')).status, 200, 'the session of another user remains')
   })
 
-  test('without the password or the tick keeps everything, and names both at once', async (t) => {
+  test('without the password or the confirmation changes nothing, and reports both errors', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     const neither = await ada.form(path, { password: 'wrong canary' })
@@ -104,7 +104,7 @@ describe('POST /account/close', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('D5 counts a wrong password as a guess, and then says when to come back', async (t) => {
+  test('D5 counts a wrong password as a failed attempt, and then sends Retry-After', async (t) => {
     const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
     for (let i = 0; i < 10; i += 1)
       assert.equal((await ada.json(path, { password: 'wrong canary' })).status, 400)
@@ -116,7 +116,7 @@ describe('POST /account/close', () => {
     assert.equal(await count(site, 'users'), 1)
   })
 
-  test('is for nobody who comes with a token, as a stranger, or from another site', async (t) => {
+  test('rejects tokens, anonymous requests and other sites', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
     for (const each of [token, jwt])
@@ -128,7 +128,7 @@ describe('POST /account/close', () => {
     assert.equal(await count(site, 'users'), 1)
   })
 
-  test('ten times at once closes it, and is no error of ours', async (t) => {
+  test('closes the account once in ten concurrent requests, without a 5xx', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, i) => {
@@ -144,7 +144,7 @@ describe('POST /account/close', () => {
 })
 
 describe('GET /account/closed', () => {
-  test('tells nobody who is signed in that their account is closed', async (t) => {
+  test('redirects a signed-in user', async (t) => {
     const { ada } = await siteWithAda(t)
     const { status, headers } = await ada.page('/account/closed')
     assert.deepEqual([status, headers.location], [303, '/account'])
@@ -152,7 +152,7 @@ describe('GET /account/closed', () => {
 })
 
 describe('an account that the operator disables', () => {
-  test('E9 is nobody at the next request, by session, token, JWT and password; and again somebody when it is enabled', async (t) => {
+  test('E9 is rejected immediately by session, token, JWT and password, and accepted again when it is enabled', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
     const statuses = async () => [

@@ -7,7 +7,7 @@ import { startSite } from '../../testing/site.ts'
 const signOut = /<form method="post" action="\/logout">/
 
 describe('GET /', () => {
-  test('is the home page for anyone, and says that nobody is signed in', async (t) => {
+  test('is the home page for a visitor, with a sign-in link', async (t) => {
     const site = await startSite(t)
     for (const answer of [await site.visitor().page('/'), await site.visitor().get('/')]) {
       assert.equal(answer.status, 200)
@@ -17,7 +17,7 @@ describe('GET /', () => {
     }
   })
 
-  test('S91 shows who is signed in', async (t) => {
+  test('S91 shows the signed-in user', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site, 'Ada'))
     const { status, text } = await ada.page('/')
@@ -26,7 +26,7 @@ describe('GET /', () => {
     assert.match(text, signOut)
   })
 
-  test('escapes a name that is markup', async (t) => {
+  test('escapes markup in a name', async (t) => {
     const site = await startSite(t)
     const name = `<script>alert("1")</script>`
     const ada = await signIn(site, await signUp(site, 'Ada', { name }))
@@ -37,7 +37,7 @@ describe('GET /', () => {
     }
   })
 
-  test('looks at a query of thousands of parameters once, as every page that has one does', async (t) => {
+  test('parses a query of thousands of parameters once, as does every page with a query', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site, 'Ada')
     const visitor = await signIn(site, ada)
@@ -54,7 +54,7 @@ describe('GET /', () => {
     assert.equal(looks.mock.callCount(), answers.length)
   })
 
-  test('names the origin that visitors use, in lines to paste: PUBLIC_URL, else the host asked for', async (t) => {
+  test('shows PUBLIC_URL or the requested host in the curl commands', async (t) => {
     const plain = await startSite(t)
     const { text } = await plain.visitor().page('/', { host: 'auth.example' })
     assert.match(text, /curl -i http:\/\/auth\.example\/me/)
@@ -75,7 +75,7 @@ describe('GET /signup', () => {
       assert.match(text, new RegExp(`<input id="${field}" name="${field}"`))
   })
 
-  test('sends a signed-in user to the account', async (t) => {
+  test('redirects a signed-in user to the account', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const { status, headers } = await ada.page('/signup')
@@ -94,12 +94,12 @@ describe('GET /login', () => {
     assert.doesNotMatch(text, /name="next"/)
   })
 
-  test('carries a safe next in the form, and replaces any other by /account', async (t) => {
+  test('keeps a safe next in the form, and replaces any other with /account', async (t) => {
     const site = await startSite(t)
     const asked = '/account?a=1&b=%2F'
     const nextOf = async (next: string) => {
       const { text } = await site.visitor().page(`/login?next=${encodeURIComponent(next)}`)
-      // There is no "that page" where nobody came from one.
+      // Without a valid next the page has no notice.
       assert.equal(text.includes('Sign in to see that page.'), next === asked, next)
       return /name="next" value="([^"]*)"/.exec(text)?.[1]
     }
@@ -114,7 +114,7 @@ describe('GET /login', () => {
       assert.equal(await nextOf(next), '/account', next)
   })
 
-  test('has a way to sign up that leads to the page that was asked for', async (t) => {
+  test('links to sign-up, which redirects to the requested page', async (t) => {
     const site = await startSite(t)
     const { text } = await site.visitor().page('/login?next=%2Faccount%2Ftokens%3Fa%3D1%26b')
     const href = /href="(\/signup\?[^"]*)"/.exec(text)?.[1] ?? assert.fail(text)
@@ -129,7 +129,7 @@ describe('GET /login', () => {
     assert.equal((await ada.page(href)).headers.location, '/account/tokens?a=1&b')
   })
 
-  test('S91 sends a signed-in user to a safe next, else to the account', async (t) => {
+  test('S91 redirects a signed-in user to a safe next, else to the account', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const sentTo = async (query: string) => {
@@ -155,7 +155,7 @@ describe('GET /account', () => {
     assert.match(text, /<dd>ada@example\.com<\/dd>/)
   })
 
-  test('S67 sends a stranger to the login page with 303, the path and query asked for in one encoded parameter', async (t) => {
+  test('S67 redirects a visitor to sign-in with 303 and the requested path and query in one parameter', async (t) => {
     const site = await startSite(t)
     const sentTo = async (path: string, headers = {}) => {
       const answer = await site.visitor().page(path, headers)
@@ -169,7 +169,7 @@ describe('GET /account', () => {
     assert.deepEqual([head.status, head.headers.location], [303, '/login?next=%2Faccount'])
   })
 
-  test('is for sessions: a token or a password in the header opens it to nobody', async (t) => {
+  test('accepts only sessions, and no token or password', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const token = await takeToken(site, person)
@@ -181,7 +181,7 @@ describe('GET /account', () => {
 })
 
 describe('visitors', () => {
-  test('E13 a visitor who is not signed in gets no cookie and costs no row', async (t) => {
+  test('E13 get no cookie and write no row', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const visitor = site.visitor()
@@ -214,7 +214,7 @@ describe('visitors', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('looking at pages changes nothing, whoever looks and by whatever safe method', async (t) => {
+  test('change nothing with safe methods, anonymous or signed in', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dump(site)
@@ -239,7 +239,7 @@ describe('visitors', () => {
 })
 
 describe('static files', () => {
-  test('are served with their type, and not again while the browser has them', async (t) => {
+  test('are served with their type, and with 304 if the browser has them cached', async (t) => {
     const site = await startSite(t)
     const types = {
       '/style.css': 'text/css; charset=utf-8',
@@ -257,7 +257,7 @@ describe('static files', () => {
     }
   })
 
-  test('nothing outside the folder can be named', async (t) => {
+  test('do not include files outside of the folder', async (t) => {
     const site = await startSite(t)
     for (const path of [
       '/../package.json',
@@ -274,7 +274,7 @@ describe('static files', () => {
 describe('behind TLS', () => {
   const tls = { PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' }
 
-  test('F1 L4 browsers are told to stay there, and the cookie is __Host-session, Secure', async (t) => {
+  test('F1 L4 sends HSTS, and the cookie is __Host-session with Secure', async (t) => {
     const site = await startSite(t, tls)
     const ada = site.visitor()
     await signIn(site, await signUp(site), { visitor: ada })
@@ -285,14 +285,14 @@ describe('behind TLS', () => {
     assert.deepEqual(out.cookies, ['__Host-session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure'])
   })
 
-  test('F2 a session under the name of plain HTTP is nobody’s', async (t) => {
+  test('F2 ignores a session under the cookie name of plain HTTP', async (t) => {
     const site = await startSite(t, tls)
     const ada = await signIn(site, await signUp(site))
     assert.equal((await ada.get('/me')).status, 200)
     assert.equal((await site.visitor(ada.session).get('/me')).status, 401)
   })
 
-  test('F1 L4 without it there is no such header, and the cookie is session', async (t) => {
+  test('F1 L4 sends no HSTS over plain HTTP, and the cookie is session', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     assert.equal((await ada.page('/account')).headers['strict-transport-security'], undefined)

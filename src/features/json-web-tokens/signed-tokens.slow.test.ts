@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { countStatements } from '../../testing/count-statements.ts'
 import { sql } from '../../testing/database.ts'
-import { holdDatabase } from '../../testing/hold-database.ts'
+import { lockDatabase } from '../../testing/lock-database.ts'
 import { basic, bearer, signUp, takeJWT } from '../../testing/people.ts'
 import { temporaryFolder } from '../../testing/server-process.ts'
 import { startSite } from '../../testing/site.ts'
@@ -17,7 +17,7 @@ const secret = 'a secret for a test of thirty-two bytes or more'
 const encode = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** A token with any header and payload, and a right MAC. */
+/** A token with any header and payload, and a valid MAC. */
 function forge(header: unknown, payload: unknown, key: string | Buffer = secret): string {
   const input = `${encode(header)}.${encode(payload)}`
   return `${input}.${createHmac('sha256', key).update(input).digest('base64url')}`
@@ -30,7 +30,7 @@ async function siteWithToken(t: TestContext) {
   const jwt = await takeJWT(site, await signUp(site))
   const [header, payload] = jwt.split('.').map((part, i) => (i < 2 ? decode(part) : part))
   const statements = await countStatements(t, site)
-  /** Where a token is taken: how it is answered by a route that asks the database, and by one that does not. */
+  /** The statuses of a route with a database query and of a route without. */
   const ask = async (token: string) => {
     const answers = [
       await site.visitor().get('/me', bearer(token)),
@@ -38,13 +38,13 @@ async function siteWithToken(t: TestContext) {
     ]
     return answers.map(({ status }) => status)
   }
-  assert.deepEqual(await ask(forge(header, payload)), [200, 200], 'it is the token that is asked about')
+  assert.deepEqual(await ask(forge(header, payload)), [200, 200], 'the forged token is valid')
   statements()
   return { header, payload, ask, statements }
 }
 
 describe('a signed token', () => {
-  test('J1 is refused for any algorithm but ours, however it is spelt, with a right signature, a wrong one and none', async (t) => {
+  test('J1 is rejected with any other algorithm in any spelling, with a right, wrong or missing signature', async (t) => {
     const { header, payload, ask, statements } = await siteWithToken(t)
     const names = [
       ...[
@@ -74,7 +74,7 @@ describe('a signed token', () => {
     assert.deepEqual(statements(), [])
   })
 
-  test('J3 brings no key along: whatever its header names is refused, and no file or host is asked', async (t) => {
+  test('J3 is rejected with a key or key URL in its header, and no file or host is accessed', async (t) => {
     const { header, payload, ask, statements } = await siteWithToken(t)
     const listener = createServer()
     let connections = 0
@@ -122,7 +122,7 @@ describe('a signed token', () => {
     assert.deepEqual(statements(), [])
   })
 
-  test('J6 J8 is refused for a subject that is no UUID, and for dates, issuers and audiences that are not ours, before any query', async (t) => {
+  test('J6 J8 is rejected without a query for an invalid subject, date, issuer or audience', async (t) => {
     const { header, payload, ask, statements } = await siteWithToken(t)
     const { userId, iat } = payload
     const subjects = [
@@ -206,14 +206,14 @@ describe('a signed token', () => {
     assert.deepEqual(statements(), [])
   })
 
-  test('E10 J9 M6 of a log-in with the old password that was under way at the change opens nothing, however late it was made', async (t) => {
+  test('E10 J9 M6 of a concurrent log-in with the old password is invalid after the change of the password', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
-    // The password has been found right, and is to be hashed anew: that waits for the database, and the token for that.
+    // The password is verified. The token waits for the renewed hash, which waits for the database.
     setBcryptCost(5)
-    const other = await holdDatabase(t, site)
+    const other = await lockDatabase(t, site)
     const asked = site.visitor().post('/login?as=jwt', basic(ada))
-    await other.isAsked(/^select count.* from `users`.*password_changed_at/)
+    await other.waitForStatement(/^select count.* from `users`.*password_changed_at/)
     await other.release('update users set password_changed_at = ?', Math.floor(Date.now() / 1000) * 1000 - 1)
     const { status, record } = await asked
     assert.equal(status, 200)
@@ -221,10 +221,10 @@ describe('a signed token', () => {
       assert.equal((await site.visitor().get(path, bearer(String(record.token)))).status, 401, path)
   })
 
-  test('J9 that is had in the very second of a change of the password is good at once', async (t) => {
+  test('J9 that is issued in the second of a password change is valid immediately', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
-    // The end of this second, or of the next: later than what any token can say of its issue.
+    // Later than the time of issue, which has whole seconds.
     await sql(site, 'update users set password_changed_at = ?', [Math.ceil(Date.now() / 1000) * 1000 + 999])
     const jwt = await takeJWT(site, ada)
     for (const path of ['/me', '/secure'])
@@ -234,7 +234,7 @@ describe('a signed token', () => {
       assert.equal((await site.visitor().get(path, bearer(jwt))).status, 401, path)
   })
 
-  test('says what it was had for in whole milliseconds, or counts by the time of its issue where it says nothing', async (t) => {
+  test('identifies its password in milliseconds, or by its time of issue without the claim', async (t) => {
     const { header, payload, ask, statements } = await siteWithToken(t)
     const { passwordChangedAt, ...others } = payload
     assert.deepEqual(await ask(forge(header, others)), [200, 200])
@@ -254,7 +254,7 @@ describe('a signed token', () => {
   })
 
   for (const kind of ['ec', 'ed25519', 'rsa'] as const) {
-    test(`J2 of a site whose keys are pairs is no MAC by the public one, in whatever form: ${kind}`, async (t) => {
+    test(`J2 of a site with key pairs is rejected with a MAC by the public key in any form: ${kind}`, async (t) => {
       const { publicKey, privateKey } = pairOf(kind)
       const file = join(await temporaryFolder(t), 'key.pem')
       await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }))

@@ -9,13 +9,13 @@ import { Devices } from './devices.ts'
 
 const day = 24 * 60 * 60_000
 
-/** The devices of two people, who have none yet, and a clock that the test turns. */
+/** The devices of two users without a device, and a clock that the test sets. */
 async function openDevices(t: TestContext) {
   const site = await startSite(t)
   const [ada, bob] = [await signUp(site), await signUp(site, 'Bob')]
   const clock = { now: Date.parse('2026-11-21T12:00:00Z') }
   const devices = new Devices(site.orm, () => clock.now)
-  const remember = async (value: string | undefined, { id }: Person) => {
+  const store = async (value: string | undefined, { id }: Person) => {
     const user = await site.orm.em.fork().findOneOrFail(User, id)
     return (await devices.remember(value, user)) ?? assert.fail()
   }
@@ -23,21 +23,21 @@ async function openDevices(t: TestContext) {
 }
 
 describe('Devices', () => {
-  test('are known to the account that signed in from them, and keep their value there', async (t) => {
+  test('are known to the account that signed in from them, and keep their value', async (t) => {
     const { ada, bob, devices, remember } = await openDevices(t)
-    const value = await remember(undefined, ada)
+    const value = await store(undefined, ada)
     assert.match(value, /^[\w-]{43}$/)
-    assert.equal(await remember(value, ada), value)
+    assert.equal(await store(value, ada), value)
     assert.deepEqual(
       [await devices.isKnown(value, ada.email), await devices.isKnown(value, bob.email)],
       [true, false],
     )
   })
 
-  test('D3 are given a new value when somebody else signs in, so that no two accounts share an allowance', async (t) => {
+  test('D3 get a new value when another user signs in, so that two accounts do not share an allowance', async (t) => {
     const { ada, bob, devices, remember } = await openDevices(t)
-    const planted = await remember(undefined, ada)
-    const value = await remember(planted, bob)
+    const planted = await store(undefined, ada)
+    const value = await store(planted, bob)
     assert.notEqual(value, planted)
     assert.deepEqual(
       [await devices.isKnown(planted, bob.email), await devices.isKnown(value, bob.email)],
@@ -46,7 +46,7 @@ describe('Devices', () => {
     assert.equal(await devices.isKnown(planted, ada.email), true)
   })
 
-  test('are not remembered for a password that has been changed since', async (t) => {
+  test('are not stored if the password has changed since the sign-in', async (t) => {
     const { site, ada, devices } = await openDevices(t)
     const user = await site.orm.em.fork().findOneOrFail(User, ada.id)
     const value = await devices.remember(undefined, user)
@@ -56,19 +56,19 @@ describe('Devices', () => {
     assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 1 }])
   })
 
-  test('D3 are a hundred of a user at most: the one that was seen least recently goes', async (t) => {
+  test('D3 are limited to a hundred of a user: a new one replaces the least recently seen', async (t) => {
     const { site, ada, bob, clock, devices, remember } = await openDevices(t)
-    const others = await remember(undefined, bob)
+    const others = await store(undefined, bob)
     const values: string[] = []
     for (let i = 0; i < 100; i += 1) {
       clock.now += 1000
-      values.push(await remember(undefined, ada))
+      values.push(await store(undefined, ada))
     }
     const [first = '', second = '', third = ''] = values
     clock.now += 1000
-    await remember(first, ada)
-    assert.equal(await devices.isKnown(second, ada.email), true, 'one that is seen again is no more')
-    const newest = await remember(undefined, ada)
+    await store(first, ada)
+    assert.equal(await devices.isKnown(second, ada.email), true, 'a repeated sign-in adds no device')
+    const newest = await store(undefined, ada)
     const known = (value: string) => devices.isKnown(value, ada.email)
     assert.deepEqual(
       [await known(first), await known(second), await known(third), await known(newest)],
@@ -78,17 +78,17 @@ describe('Devices', () => {
     assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 101 }])
   })
 
-  test('are forgotten a year after the last sign-in from them, in batches, by the index', async (t) => {
+  test('are deleted a year after their last sign-in, in batches, by the index', async (t) => {
     const { site, ada, clock, devices, remember } = await openDevices(t)
     const values: string[] = []
-    for (let i = 0; i < 5; i += 1) values.push(await remember(undefined, ada))
+    for (let i = 0; i < 5; i += 1) values.push(await store(undefined, ada))
     clock.now += 365 * day
-    await remember(values[0], ada)
+    await store(values[0], ada)
     assert.equal(await devices.purge(), 0)
     clock.now += 1
     assert.deepEqual([await devices.purge(3), await devices.purge(3), await devices.purge(3)], [3, 1, 0])
     assert.equal(await devices.isKnown(values[0] ?? '', ada.email), true)
-    // PostgreSQL reads a table as a whole as long as it is small.
+    // PostgreSQL prefers a full scan for a small table.
     if (isOnPostgres) return
     const [plan] = await sql(site, 'explain query plan select digest from devices where seen_at < 1')
     assert.match(String(plan?.detail), /USING (COVERING )?INDEX devices_seen_at_index \(seen_at<\?\)/)
@@ -96,9 +96,9 @@ describe('Devices', () => {
 
   test('P4 are not known, and deleted, if a clock that was ahead saw them last', async (t) => {
     const { site, ada, clock, devices, remember } = await openDevices(t)
-    const kept = await remember(undefined, ada)
+    const kept = await store(undefined, ada)
     clock.now += 400 * day
-    const ahead = await remember(undefined, ada)
+    const ahead = await store(undefined, ada)
     clock.now -= 400 * day
     const isKnown = (value: string) => devices.isKnown(value, ada.email)
     assert.deepEqual([await isKnown(kept), await isKnown(ahead)], [true, false])

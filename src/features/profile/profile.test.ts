@@ -8,7 +8,7 @@ import { startSite } from '../../testing/site.ts'
 const path = '/account/name'
 
 describe('GET /account', () => {
-  test('leads to every part of the account, and each of them is there, kept by no cache', async (t) => {
+  test('links to every page of the account, and each responds with 200 and no-store', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const { text, headers } = await ada.page('/account')
@@ -21,13 +21,13 @@ describe('GET /account', () => {
     for (const link of links) {
       const answer = await ada.page(link)
       assert.deepEqual([answer.status, answer.headers['cache-control']], [200, 'no-store'], link)
-      assert.match(answer.text, /<form method="post" action="\/logout">/, 'signing out is always at hand')
-      const stranger = await site.visitor().page(link)
-      assert.equal(stranger.headers.location, `/login?next=${encodeURIComponent(link)}`)
+      assert.match(answer.text, /<form method="post" action="\/logout">/, 'every page can sign out')
+      const anonymous = await site.visitor().page(link)
+      assert.equal(anonymous.headers.location, `/login?next=${encodeURIComponent(link)}`)
     }
   })
 
-  test('has the form for the name, and says when the password was changed last', async (t) => {
+  test('has a form for the name, and shows the time of the last password change', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     await sql(site, 'update users set password_changed_at = ?', [Date.UTC(2026, 1, 3, 4, 5)])
@@ -37,7 +37,7 @@ describe('GET /account', () => {
     assert.match(text, /<time datetime="2026-02-03T04:05:00\.000Z">3 February 2026 at 04:05 UTC<\/time>/)
   })
 
-  test('says nothing that somebody else put into a link', async (t) => {
+  test('shows no text from a crafted link', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const { text } = await ada.page('/account?notice=Your+password+has+been+changed&changed=1')
@@ -46,7 +46,7 @@ describe('GET /account', () => {
 })
 
 describe('POST /account/name', () => {
-  test('changes the name, 303 to the account, and says so once', async (t) => {
+  test('changes the name, redirects to the account with 303, and shows one notice', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const { status, headers } = await ada.form(path, { name: '  Ada, Countess of Lovelace ' })
     assert.deepEqual([status, headers.location], [303, '/account'])
@@ -61,7 +61,7 @@ describe('POST /account/name', () => {
     assert.deepEqual(await sql(site, 'select name from users'), [{ name: 'Ada, Countess of Lovelace' }])
   })
 
-  test('answers a program with the record, by session and by Basic, which starts no session', async (t) => {
+  test('returns the record as JSON, by session and by Basic, which starts no session', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const bySession = await ada.json(path, { name: 'Ada 2' })
     assert.deepEqual([bySession.status, bySession.record], [200, { ...person, name: 'Ada 2' }])
@@ -73,7 +73,7 @@ describe('POST /account/name', () => {
     assert.equal((await ada.get('/me')).record.name, 'Ada 3')
   })
 
-  test('refuses what sign-up refuses, and shows the form again with what was typed', async (t) => {
+  test('applies the rules of sign-up, and shows the form again with the typed value', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     const bad = ['', '  ', 'x'.repeat(101), 'a\nb', 'a\0b', '\u202eabc', '\u200b\u200d', '\u0007']
@@ -88,13 +88,13 @@ describe('POST /account/name', () => {
     }
     const { text } = await ada.form(path, { name: `"><script>${'x'.repeat(100)}` })
     assert.match(text, /value="&quot;&gt;&lt;script&gt;x/)
-    assert.match(text, /<bdi>Ada<\/bdi>/, 'the header has the name that she has')
+    assert.match(text, /<bdi>Ada<\/bdi>/, 'the header shows the stored name')
     for (const name of [undefined, null, 1, true, ['Ada'], { $ne: '' }])
       assert.equal((await ada.json(path, { name })).status, 400)
     assert.deepEqual(await dump(site), before)
   })
 
-  test('K5 changes the name and nothing else, whatever else is sent', async (t) => {
+  test('K5 changes only the name, and ignores other fields', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const [before] = await sql(site, 'select * from users')
     const more = {
@@ -109,7 +109,7 @@ describe('POST /account/name', () => {
     assert.deepEqual(await sql(site, 'select * from users'), [{ ...before, name: 'Eve' }])
   })
 
-  test('is for nobody who comes with a token, as a stranger, or from another site', async (t) => {
+  test('rejects tokens, anonymous requests and other sites', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
     const before = await dump(site)
@@ -122,7 +122,7 @@ describe('POST /account/name', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('beside the end of the account is no error of ours', async (t) => {
+  test('gets no 5xx if the account is closed concurrently', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const held = flushHolder(site)()
     const running = ada.form(path, { name: 'Eve' })

@@ -6,7 +6,7 @@ import { deviceName } from './device-name.ts'
 const webKit = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 
 describe('deviceName', () => {
-  test('says which browser it is, and on what', () => {
+  test('names the browser and the operating system', () => {
     const devices = {
       [`Mozilla/5.0 (X11; Linux x86_64) ${webKit} Chrome/140.0.0.0 Safari/537.36`]: 'Chrome on Linux',
       'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0':
@@ -23,14 +23,14 @@ describe('deviceName', () => {
     for (const [userAgent, name] of Object.entries(devices)) assert.equal(deviceName(userAgent), name)
   })
 
-  test('names a program by its own word, and says so where there is none', () => {
+  test('names a program by its product, or an unknown device', () => {
     assert.equal(deviceName('curl/8.5.0'), 'A program (curl)')
     assert.equal(deviceName('python-requests/2.32.3'), 'A program (python-requests)')
     for (const userAgent of ['', '-', 'Mozilla/5.0', '<b>me</b>', `${'a'.repeat(40)}/1`, '(((((((('])
       assert.equal(deviceName(userAgent), 'An unknown device', userAgent)
   })
 
-  test('takes anything, and stays short', () => {
+  test('accepts any input, and returns a short string', () => {
     const unit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
     fc.assert(
       fc.property(

@@ -6,7 +6,7 @@ import { basic, bearer, type Person, password, registration } from '../../testin
 import { type Site, startSite } from '../../testing/site.ts'
 import type { Visitor } from '../../testing/visitor.ts'
 
-/** What should be true of an account: which password is right, whether it is disabled, what is open. */
+/** The expected state of an account. */
 class Model {
   password = password
   isDisabled = false
@@ -109,7 +109,7 @@ const steps: Record<string, Step> = {
   },
   async 'close the account'({ model }, pick) {
     const found = pickOne(model.sessions, pick)
-    // Seldom, or the rest would come to little.
+    // Rare, because the sequence continues only with an open account.
     if (!found || pick % 5 > 0) return
     const { status } = await found.visitor.json('/account/close', { password: model.password })
     const may = model.isOpen && found.isLive
@@ -120,26 +120,26 @@ const steps: Record<string, Step> = {
   },
 }
 
-// With nothing open, there is little to go wrong.
+// Each sequence starts with open sessions and tokens.
 const beginning = ['sign in', 'sign in', 'take a token', 'sign in'].map((name) => [name, 0] as const)
 
 describe('an account', () => {
-  test('M5 agrees with a model of it, whatever its owner does in whatever order: 40 stories', async (t) => {
+  test('M5 agrees with a model after 40 random sequences of actions', async (t) => {
     const script = fc.array(fc.tuple(fc.constantFrom(...Object.keys(steps)), fc.nat(99)), {
       minLength: 3,
       maxLength: 12,
     })
-    const stories = fc.sample(script, 40)
+    const sequences = fc.sample(script, 40)
     const site = await startSite(t)
-    for (const [i, story] of stories.entries()) {
+    for (const [i, sequence] of sequences.entries()) {
       const { record } = await site.visitor().json('/users', registration(`Ada${i}`))
       const person = { id: String(record.id), name: `Ada${i}`, email: `ada${i}@example.com` }
       const world: World = { site, person, model: new Model() }
       try {
-        for (const [name, pick] of [...beginning, ...story]) await steps[name]?.(world, pick)
+        for (const [name, pick] of [...beginning, ...sequence]) await steps[name]?.(world, pick)
         await assertAgrees(world)
       } catch (error) {
-        throw new Error(`In the story ${JSON.stringify(story)}`, { cause: error })
+        throw new Error(`In the sequence ${JSON.stringify(sequence)}`, { cause: error })
       }
     }
   })

@@ -18,7 +18,7 @@ const hour = 60 * minute
 const day = 24 * hour
 
 describe('sessionCookie', () => {
-  test('E1 F4 the cookie holds 256 random bits and nothing else, and the database their SHA-256', async (t) => {
+  test('E1 F4 contains 256 random bits, of which the database stores the SHA-256', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ids = new Set<string>()
@@ -32,14 +32,14 @@ describe('sessionCookie', () => {
     }
   })
 
-  test('E12 a digest from a stolen database opens nothing', async (t) => {
+  test('E12 is rejected if it is a digest from a stolen database', async (t) => {
     const site = await startSite(t)
     await signIn(site, await signUp(site))
     const [row] = await sql(site, 'select digest from sessions')
     assert.equal((await site.visitor(String(row?.digest)).get('/me')).status, 401)
   })
 
-  test('whatever else the cookie holds is nobody, and costs no row', async (t) => {
+  test('is ignored with any other value, which writes no row', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dump(site)
@@ -82,7 +82,7 @@ describe('sessionCookie', () => {
     assert.equal((await ada.page('/account')).headers.location, '/login?next=%2Faccount')
   })
 
-  test('ends after 24 hours, however much it is used', async (t) => {
+  test('ends after 24 hours even if it is used', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     await started(site, day - minute)
@@ -91,7 +91,7 @@ describe('sessionCookie', () => {
     assert.equal((await ada.get('/me')).status, 401)
   })
 
-  test('kept on this device, ends after 14 days unused or 30 days at all', async (t) => {
+  test('if persistent, ends after 14 days unused or 30 days in total', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const alive = async (change: (site: Site, age: number) => Promise<unknown>, age: number) => {
@@ -107,7 +107,7 @@ describe('sessionCookie', () => {
     assert.equal(await alive(started, 30 * day), false)
   })
 
-  test('is noted as used at most once a minute, and the cookie is not sent again', async (t) => {
+  test('is recorded as used at most once a minute, and the cookie is not sent again', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     await unused(site, minute - 10_000)
@@ -130,7 +130,7 @@ describe('sessionCookie', () => {
     assert.equal((await ada.get('/me')).status, 401)
   })
 
-  test('an identifier of a user that cannot be a key is nobody, not an error', async (t) => {
+  test('authenticates no user if the stored user id is malformed', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     for (const user of [
@@ -149,7 +149,7 @@ describe('sessionCookie', () => {
     }
   })
 
-  test('50 requests at the same time keep the session', async (t) => {
+  test('remains after 50 concurrent requests', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     await unused(site, 2 * minute)
@@ -159,8 +159,8 @@ describe('sessionCookie', () => {
   })
 })
 
-describe('sessions, under a handler of its own', () => {
-  test('a request that is still running when another logs out brings the session not back', async (t) => {
+describe('sessions with a custom handler', () => {
+  test('are not restored by a request that is running during a sign-out', async (t) => {
     const { visitor, held, site, url } = await siteWithHandlers(t)
     const running = fetch(`${url}/slow`, { headers: { cookie: visitor.cookie } })
     await held.begun
@@ -172,7 +172,7 @@ describe('sessions, under a handler of its own', () => {
     assert.equal((await site.visitor(visitor.session).get('/me')).status, 401)
   })
 
-  test('what a handler writes is saved, in the row that there is', async (t) => {
+  test('save data of a handler in the existing row', async (t) => {
     const { visitor, held, site, url } = await siteWithHandlers(t)
     held.release()
     await fetch(`${url}/slow`, { headers: { cookie: visitor.cookie } })
@@ -180,14 +180,14 @@ describe('sessions, under a handler of its own', () => {
     assert.deepEqual([JSON.parse(String(row?.data)).note, others], ['written', []])
   })
 
-  test('what a handler writes that then throws is not saved', async (t) => {
+  test('do not save data of a handler that throws', async (t) => {
     const { visitor, site, url } = await siteWithHandlers(t)
     const { sessions: before } = await dump(site)
     assert.equal((await fetch(`${url}/throws`, { headers: { cookie: visitor.cookie } })).status, 500)
     assert.deepEqual((await dump(site)).sessions, before)
   })
 
-  test('logging out counts even when the handler throws afterwards', async (t) => {
+  test('end at sign-out even if the handler throws afterwards', async (t) => {
     const { visitor, site, url } = await siteWithHandlers(t)
     assert.equal(
       (await fetch(`${url}/logs-out-and-throws`, { headers: { cookie: visitor.cookie } })).status,
@@ -196,7 +196,7 @@ describe('sessions, under a handler of its own', () => {
     assert.equal(await count(site, 'sessions'), 0)
   })
 
-  test('what a handler writes for a visitor is refused: only who is signed in has a session', async (t) => {
+  test('reject data for a visitor, because only a signed-in user has a session', async (t) => {
     const { site, url } = await siteWithHandlers(t)
     assert.equal((await fetch(`${url}/throws`)).status, 500)
     const { status, headers } = await fetch(`${url}/writes`)
@@ -208,10 +208,10 @@ describe('sessions, under a handler of its own', () => {
 describe('a session whose row is damaged', () => {
   const onlyJSON = onlySqlite('a column of PostgreSQL takes nothing but JSON')
   for (const [what, data, on] of [
-    ['is no JSON', '{', onlyJSON],
-    ['says nothing', 'null', {}],
+    ['contains malformed JSON', '{', onlyJSON],
+    ['contains null', 'null', {}],
   ] as const)
-    test(`that ${what} is a 503, not a visitor's, until it is ended`, on, async (t) => {
+    test(`that ${what} causes 503 instead of anonymous access, until it is ended`, on, async (t) => {
       const site = await startSite(t)
       const ada = await signIn(site, await signUp(site))
       await sql(site, 'update sessions set data = ?', [data])
@@ -221,18 +221,18 @@ describe('a session whose row is damaged', () => {
     })
 })
 
-/** Sets back when every session was last used. */
+/** Moves the last use of every session into the past. */
 async function unused(site: Site, age: number) {
   await site.writeUses()
   return sql(site, 'update sessions set seen_at = ?', [Date.now() - age])
 }
 
-/** Sets back when every session was started. */
+/** Moves the start of every session into the past. */
 function started(site: Site, age: number) {
   return sql(site, 'update sessions set created_at = ?', [Date.now() - age])
 }
 
-/** A second application on the database of the site, whose handlers do what none of the site's does. */
+/** A second application on the database of the site, with handlers for these tests. */
 async function siteWithHandlers(t: TestContext) {
   const site = await startSite(t)
   const ada = await signIn(site, await signUp(site))

@@ -18,7 +18,7 @@ const id = 'i'.repeat(43)
 const usual = { isKept: false, userAgent: 'a browser' }
 
 describe('SessionStore', () => {
-  test('gives back what was saved, and nothing for what it never saw', async (t) => {
+  test('returns stored data, and undefined for an unknown identifier', async (t) => {
     const { store, get, user } = await storeWithClock(t)
     await store.start(id, { user, note: { a: [1] }, _expire: 1, _maxAge: 2 }, usual)
     assert.deepEqual(await get(id), { user, note: { a: [1] }, _maxAge: limits.usual.absolute })
@@ -34,16 +34,16 @@ describe('SessionStore', () => {
     ] as const) {
       await store.start(id, { user }, { ...usual, isKept })
       clock.now += idle - 1
-      assert.ok(await get(id), 'alive, and used')
+      assert.ok(await get(id), 'valid after its first use')
       clock.now += idle - 1
-      assert.ok(await get(id), 'the use counted')
+      assert.ok(await get(id), 'the last use was recorded')
       clock.now += idle
       assert.equal(await get(id), undefined)
       await store.destroy(id)
     }
   })
 
-  test('E7 ends a session at its absolute limit, however much it is used', async (t) => {
+  test('E7 ends a session at its absolute limit even if it is used', async (t) => {
     const { store, get, clock, user } = await storeWithClock(t)
     for (const [isKept, { idle, absolute }] of [
       [false, limits.usual],
@@ -61,7 +61,7 @@ describe('SessionStore', () => {
     }
   })
 
-  test('E7 has limits of 2 and 24 hours, and of 14 and 30 days where it is kept', () => {
+  test('E7 has limits of 2 and 24 hours, or of 14 and 30 days for a persistent session', () => {
     const hour = 60 * minute
     const day = 24 * hour
     assert.deepEqual(limits, {
@@ -70,7 +70,7 @@ describe('SessionStore', () => {
     })
   })
 
-  test('E8 writes that a session was used at most once a minute', async (t) => {
+  test('E8 writes the last use of a session at most once a minute', async (t) => {
     const { store, get, clock, user, site } = await storeWithClock(t)
     await store.start(id, { user }, usual)
     const before = await changes(site)
@@ -84,7 +84,7 @@ describe('SessionStore', () => {
     assert.equal(await changes(site), before + 1)
   })
 
-  test('starts no session for nobody', async (t) => {
+  test('starts no session without a user', async (t) => {
     const { store, site } = await storeWithClock(t)
     for (const data of [{}, { user: undefined }, { user: 1 }, { note: 'x' }])
       await assert.rejects(store.start(id, data, usual), /Only a signed-in user has a session/)
@@ -92,7 +92,7 @@ describe('SessionStore', () => {
     assert.equal(await count(site, 'sessions'), 0)
   })
 
-  test('E6 brings back no session that has ended: an update is never an insert', async (t) => {
+  test('E6 does not restore an ended session: an update never inserts', async (t) => {
     const { store, get, user, site } = await storeWithClock(t)
     await store.start(id, { user }, usual)
     await store.destroy(id)
@@ -103,7 +103,7 @@ describe('SessionStore', () => {
     await store.destroy('not one of ours')
   })
 
-  test('of many that use a session at the same time, one writes it', async (t) => {
+  test('writes the last use once for many concurrent requests', async (t) => {
     const { store, get, clock, user, site } = await storeWithClock(t)
     await store.start(id, { user }, usual)
     clock.now += minute
@@ -113,7 +113,7 @@ describe('SessionStore', () => {
     assert.equal(await changes(site), before + 1)
   })
 
-  test('E19 keeps 100 sessions of a user: when another starts, the one that was used least recently ends', async (t) => {
+  test('E19 keeps 100 sessions of a user: a new one replaces the least recently used', async (t) => {
     const { store, get, clock, user, site } = await storeWithClock(t)
     const { id: other } = await signUp(site, 'Bob')
     await store.start('b'.repeat(43), { user: other }, usual)
@@ -130,10 +130,10 @@ describe('SessionStore', () => {
     const alive = []
     for (const each of ids) if (await get(each)) alive.push(each)
     assert.deepEqual(alive, [...used, ...ids.slice(40)])
-    assert.ok(await get('b'.repeat(43)), 'those of others stay')
+    assert.ok(await get('b'.repeat(43)), 'sessions of other users remain')
   })
 
-  test('loses none of many that start at the same time, and the newest not even where a clock is behind', async (t) => {
+  test('keeps all of many sessions that start at the same time, even if a clock is behind', async (t) => {
     const { store, get, clock, user, site } = await storeWithClock(t)
     const ids = Array.from({ length: 150 }, (_, i) => String(i).padStart(43, 'y'))
     await Promise.all(ids.slice(0, 100).map((each) => store.start(each, { user }, usual)))
@@ -146,7 +146,7 @@ describe('SessionStore', () => {
     }
   })
 
-  test('E14 purges what is unused for too long or too old, of either kind, in batches, and nothing else', async (t) => {
+  test('E14 purges only sessions beyond their idle or absolute limit, in batches', async (t) => {
     const { store, clock, user, site } = await storeWithClock(t)
     const now = clock.now
     const rows: [name: string, isKept: boolean, used: number, started: number, isOver: boolean][] = [
@@ -179,7 +179,7 @@ describe('SessionStore', () => {
   })
 
   test(
-    'E14 finds by an index what it purges, changes and ends: a million rows that are over cost nobody anything',
+    'E14 purges, updates and ends sessions by an index',
     onlySqlite(plans),
     async (t) => {
       const { store, get, clock, user, site } = await storeWithClock(t)
@@ -208,7 +208,7 @@ describe('SessionStore', () => {
     },
   )
 
-  test('P4 ends and purges sessions that a clock started or saw more than two minutes ahead', async (t) => {
+  test('P4 ends and purges sessions with times more than two minutes ahead', async (t) => {
     const { store, get, clock, user, site } = await storeWithClock(t)
     const start = clock.now
     const ids = ['started', 'kept', 'seen', 'skewed'].map((name) => name.padEnd(43, 'x'))
@@ -234,7 +234,7 @@ describe('SessionStore', () => {
     )
   })
 
-  test('keeps when a session started through every update', async (t) => {
+  test('keeps the start of a session through updates', async (t) => {
     const { store, get, clock, user } = await storeWithClock(t)
     await store.start(id, { user }, usual)
     const start = clock.now

@@ -14,15 +14,15 @@ import { digestOf, SessionStore } from './session-store.ts'
 const minute = 60_000
 const newPassword = 'eight wise canaries 1816'
 
-describe('a session that is ended', () => {
-  test('E6 is brought back by no request that is under way, in 500 rounds', async (t) => {
+describe('an ended session', () => {
+  test('E6 is not restored by a concurrent request, in 500 rounds', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site, 'Ada')
     const store = new SessionStore(site.orm, site.uses.sessions)
     const hold = flushHolder(site)
     let nth = 0
 
-    // Each of these ends the session under it, and whatever else its user has.
+    // Each of these requests ends the session of the running request.
     const endings: ((round: Round) => Promise<number>)[] = [
       async ({ session }) => (await site.visitor(session).post('/logout')).status,
       async ({ session }) =>
@@ -42,12 +42,12 @@ describe('a session that is ended', () => {
       const person = isForGood ? await signUp(site, `Bob${nth}`) : ada
       const session = newIdentifier()
       await store.start(session, { user: person.id }, { isKept: i % 2 === 0, userAgent: '' })
-      // So that the request notes the use, in the very row.
+      // Then the request writes the last use into the same row.
       await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
       const held = hold()
       const slow = site.visitor(session).form('/account/name', { name: `Ada ${i}` })
       await held.begun
-      // By turns while the request ends, and before.
+      // Alternately before and during the end of the request.
       const ended = end({ session, person })
       if (i % 3 === 1) await site.writeUses()
       if (i % 4 < 2) await ended
@@ -61,8 +61,8 @@ describe('a session that is ended', () => {
   })
 })
 
-describe('a request whose body is still to come when its session ends', () => {
-  test('E10 M5 does nothing, whatever it asks for, on either face', async (t) => {
+describe('a request whose session ends before its body arrives', () => {
+  test('E10 M5 changes nothing, on every route, as a form and as JSON', async (t) => {
     const { site, person, thief, owner, tokenId } = await siteWithThief(t)
     const other = await signIn(site, person)
     const ofOther = await idOf(site, other.session ?? '')
@@ -103,7 +103,7 @@ describe('a request whose body is still to come when its session ends', () => {
     assert.equal((await owner.get('/me')).record.name, 'Ada')
   })
 
-  test('E5 does nothing where that session alone ends, and all that it reaches for is still there', async (t) => {
+  test('E5 changes nothing if only its own session ends', async (t) => {
     const { site, person, owner, tokenId } = await siteWithThief(t)
     const ofOwner = await idOf(site, owner.session ?? '')
     const paths = [
@@ -134,7 +134,7 @@ describe('a request whose body is still to come when its session ends', () => {
 })
 
 describe('P4 a clock that was 400 days ahead', () => {
-  test('leaves no session and no token that is valid, once it is right again', async (t) => {
+  test('leaves no valid session or token after it is corrected', async (t) => {
     const { site, owner, person } = await siteWithThief(t)
     const token = bearer(await takeToken(site, person))
     const ahead = 400 * 24 * 60 * minute
@@ -156,7 +156,7 @@ describe('P4 a clock that was 400 days ahead', () => {
   })
 })
 
-/** Ada, who owns a session and a token, and somebody who has got hold of another session of hers. */
+/** A site with two sessions and a token of Ada. A thief has one of the sessions. */
 async function siteWithThief(t: TestContext) {
   const site = await startSite(t)
   site.secrets.add(newPassword)
@@ -171,7 +171,7 @@ interface Round {
   readonly person: Person
 }
 
-/** By which its user ends it. */
+/** The id of a session, which is needed to end it. */
 async function idOf(site: Site, session: string): Promise<string> {
   const [row] = await sql(site, 'select id from sessions where digest = ?', [digestOf(session)])
   return String(row?.id)

@@ -24,7 +24,7 @@ const safari =
 const path = '/account/sessions'
 
 describe('GET /account/sessions', () => {
-  test('E11 tells of each session its device, when it started and was seen, whether it is kept, and which is this one', async (t) => {
+  test('E11 returns the device, the start and the last use of each session, and whether it is persistent or current', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const phone = await signInFrom(site, person, safari, { remember: 'on' })
     const start = Date.now() - 30 * minute
@@ -55,7 +55,7 @@ describe('GET /account/sessions', () => {
     assert.equal(row?.digest, digestOf(phone.session ?? ''))
   })
 
-  test('puts this one first, and the others in the order in which they were seen last', async (t) => {
+  test('returns the current session first, and the others by their last use', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     for (const [userAgent, ago] of [
       ['old/1', 50],
@@ -72,7 +72,7 @@ describe('GET /account/sessions', () => {
       Date.now() - 90 * minute,
       digestOf(here.session ?? ''),
     ])
-    // To ask notes that this session was used; it would come first by its time alone.
+    // This request is the latest use, so the current session would be first by time too.
     const first = await list(here)
     assert.deepEqual(
       first.map(({ device }) => device),
@@ -82,7 +82,7 @@ describe('GET /account/sessions', () => {
     assert.deepEqual(
       asked.map(({ current }: Listed) => current),
       [false, false, false, false],
-      'a password has no session',
+      'a request with Basic has no session',
     )
     await sql(site, 'update sessions set seen_at = seen_at + ? where digest <> ?', [
       70 * minute,
@@ -91,7 +91,7 @@ describe('GET /account/sessions', () => {
     assert.equal((await list(here))[0]?.current, true)
   })
 
-  test('leaves out sessions that are over, and those of others', async (t) => {
+  test('omits ended sessions and sessions of other users', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     await signIn(site, await signUp(site, 'Bob'))
     const idle = await signIn(site, person)
@@ -105,7 +105,7 @@ describe('GET /account/sessions', () => {
     assert.equal(await count(site, 'sessions'), 4)
   })
 
-  test('is for whoever has a session or sends the password: a token does not do', async (t) => {
+  test('requires a session or a password, and rejects tokens', async (t) => {
     const { site, person } = await siteWithSession(t)
     for (const authorization of [
       bearer(await takeToken(site, person)),
@@ -124,12 +124,12 @@ describe('GET /account/sessions', () => {
         assert.deepEqual(await dump(site), before)
       }
     }
-    const stranger = await site.visitor().page(path)
-    assert.deepEqual([stranger.status, stranger.headers.location], [303, '/login?next=%2Faccount%2Fsessions'])
+    const anonymous = await site.visitor().page(path)
+    assert.deepEqual([anonymous.status, anonymous.headers.location], [303, '/login?next=%2Faccount%2Fsessions'])
     assert.equal((await site.visitor().get(path, basic(person))).status, 200)
   })
 
-  test('as a page names each device, marks this one, and has a button for each and for all others', async (t) => {
+  test('as a page shows each device, marks the current one, and has buttons to end each and all others', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     await signInFrom(site, person, safari, { remember: 'on' })
     await signInFrom(site, person, '<script>alert(1)</script>/1')
@@ -144,26 +144,26 @@ describe('GET /account/sessions', () => {
       assert.ok((current ? own : others).includes(form), id)
     }
     assert.ok(others.includes(`action="${path}/end-others"`))
-    assert.match(text, /<form method="post" action="\/logout">/, 'signing out is on every page')
+    assert.match(text, /<form method="post" action="\/logout">/, 'every page can sign out')
     const alone = await signIn(site, await signUp(site, 'Bob'))
     const page = await alone.page(path)
     assert.match(page.text, /You are signed in nowhere else\./)
     assert.ok(!page.text.includes('end-others'))
   })
 
-  test('E8 read a thousand times, writes nothing, and once where a minute has passed', async (t) => {
+  test('E8 writes nothing in a thousand requests, and once after a minute', async (t) => {
     const { site, here } = await siteWithSession(t)
     const before = await changes(site)
     for (let i = 0; i < 500; i += 1) await here.get(path)
     assert.equal(await changes(site), before)
     await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
     await Promise.all(Array.from({ length: 500 }, () => here.get(path)))
-    assert.equal((await changes(site)) - before, 2, 'that of this test, and one that notes the use')
+    assert.equal((await changes(site)) - before, 2, 'one write of this test, and one of the last use')
   })
 })
 
 describe('POST /account/sessions/:id/end', () => {
-  test('ends that session at its next request, and no other', async (t) => {
+  test('ends this session immediately, and no other', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const [phone, laptop] = [await signInFrom(site, person, safari), await signIn(site, person)]
     const id = await idOf(site, phone)
@@ -175,7 +175,7 @@ describe('POST /account/sessions/:id/end', () => {
     assert.equal(await count(site, 'sessions'), 2)
   })
 
-  test('from the page leads back to it, which says once what was ended', async (t) => {
+  test('from the page redirects back to it, with one notice of the ended session', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const phone = await signInFrom(site, person, safari)
     const answer = await here.form(`${path}/${await idOf(site, phone)}/end`, {}, html)
@@ -185,13 +185,13 @@ describe('POST /account/sessions/:id/end', () => {
     assert.equal((await phone.get('/me')).status, 401)
   })
 
-  test('of the session that asks signs out', async (t) => {
+  test('signs out if it is the current session', async (t) => {
     const { site, person } = await siteWithSession(t)
-    for (const face of [{}, html]) {
+    for (const format of [{}, html]) {
       const here = await signIn(site, person)
       const { session } = here
-      const { status, headers, cookies } = await here.post(`${path}/${await idOf(site, here)}/end`, face)
-      assert.deepEqual([status, headers.location], face === html ? [303, '/'] : [204, undefined])
+      const { status, headers, cookies } = await here.post(`${path}/${await idOf(site, here)}/end`, format)
+      assert.deepEqual([status, headers.location], format === html ? [303, '/'] : [204, undefined])
       assert.deepEqual(cookies, ['session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'])
       assert.equal(headers['clear-site-data'], '"cache", "storage"')
       assert.equal((await site.visitor(session).get('/me')).status, 401)
@@ -199,19 +199,19 @@ describe('POST /account/sessions/:id/end', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('for a password ends any of its user', async (t) => {
+  test('ends any session of the user by Basic', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const asked = site.visitor()
     assert.equal((await asked.post(`${path}/${await idOf(site, here)}/end`, basic(person))).status, 204)
     assert.equal((await here.get('/me')).status, 401)
   })
 
-  test("C6 answers the same for somebody else's session, one that has ended, one that never was, and no identifier at all", async (t) => {
+  test("C6 sends the same response for another user's session, an ended session, an unknown id and an invalid id", async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
-    const gone = await signIn(site, person)
-    const ended = await idOf(site, gone)
-    await gone.post('/logout')
+    const endedVisitor = await signIn(site, person)
+    const ended = await idOf(site, endedVisitor)
+    await endedVisitor.post('/logout')
     const before = await dump(site)
     const ids = [
       await idOf(site, bob),
@@ -227,10 +227,10 @@ describe('POST /account/sessions/:id/end', () => {
       '__proto__',
       'x'.repeat(2000),
     ]
-    for (const face of [{}, html, basic(person)]) {
+    for (const format of [{}, html, basic(person)]) {
       const answers = []
       for (const id of ids) {
-        const { status, headers, challenges, cookies, text } = await here.post(`${path}/${id}/end`, face)
+        const { status, headers, challenges, cookies, text } = await here.post(`${path}/${id}/end`, format)
         const { date, ...others } = headers
         answers.push({ status, headers: others, challenges, cookies, text })
       }
@@ -241,7 +241,7 @@ describe('POST /account/sessions/:id/end', () => {
     assert.equal((await bob.get('/me')).status, 200)
   })
 
-  test('is written down as what it was: the end of another session, of all others, or a sign-out', async (t) => {
+  test('is recorded as the end of a session, the end of all others, or a sign-out', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const phone = await signInFrom(site, person, safari)
     await sql(site, 'delete from events')
@@ -259,7 +259,7 @@ describe('POST /account/sessions/:id/end', () => {
     )
   })
 
-  test('from another site is refused, and ends nothing', async (t) => {
+  test('from another site is rejected', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const before = await dump(site)
     for (const where of [`${path}/end-others`, `${path}/${await firstId(site)}/end`]) {
@@ -273,7 +273,7 @@ describe('POST /account/sessions/:id/end', () => {
 })
 
 describe('POST /account/sessions/end-others', () => {
-  test('E11 ends every session of the user but this one', async (t) => {
+  test('E11 ends every other session of the user', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const others = [await signIn(site, person), await signInFrom(site, person, safari, { remember: 'on' })]
@@ -286,7 +286,7 @@ describe('POST /account/sessions/end-others', () => {
     assert.equal(await count(site, 'sessions'), 2)
   })
 
-  test('for a password ends every session of its user', async (t) => {
+  test('ends every session of the user by Basic', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const { status, cookies } = await here.post(`${path}/end-others`, basic(person))
@@ -296,8 +296,8 @@ describe('POST /account/sessions/end-others', () => {
   })
 })
 
-describe('sessions, whatever happens at the same time', () => {
-  test('E17 20 sign-ins of one user at the same time are 20 sessions, and all of them live', async (t) => {
+describe('sessions under concurrency', () => {
+  test('E17 are 20 valid sessions after 20 concurrent sign-ins of a user', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const visitors = await Promise.all(Array.from({ length: 20 }, () => signIn(site, person)))
@@ -306,7 +306,7 @@ describe('sessions, whatever happens at the same time', () => {
     assert.equal((await list(visitors[0] ?? assert.fail())).length, 20)
   })
 
-  test('E17 50 requests at the same time on one session all find it, and leave one row', async (t) => {
+  test('E17 serve 50 concurrent requests of one session with one row', async (t) => {
     const { site, here } = await siteWithSession(t)
     await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
     const answers = await Promise.all(Array.from({ length: 50 }, () => here.get(path)))
@@ -314,14 +314,14 @@ describe('sessions, whatever happens at the same time', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('E19 a user has at most 100 sessions: the one that was seen least recently goes when another starts', async (t) => {
+  test('E19 are limited to 100 of a user: a new one replaces the least recently used', async (t) => {
     assert.equal(mostSessions, 100)
     const { site, person, here: first } = await siteWithSession(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const others: Visitor[] = []
     for (let i = 1; i < mostSessions; i += 1) others.push(await signIn(site, person))
     assert.equal(await count(site, 'sessions'), 101)
-    // The first one to start is not the one that was seen least recently.
+    // The oldest session is not the least recently used one.
     const [lost = assert.fail()] = others.splice(40, 1)
     await set(site, lost, 'seen_at', Date.now() - minute)
     const last = await signIn(site, person)
@@ -332,7 +332,7 @@ describe('sessions, whatever happens at the same time', () => {
     assert.equal(row?.n, 100)
   })
 
-  test('E9 of a user who is disabled or deleted end with the next request, and come not back with them', async (t) => {
+  test('E9 end immediately when the user is disabled or deleted, and stay ended when the user is enabled', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     await sql(site, 'update users set disabled_at = ? where id = ?', [Date.now(), person.id])
     assert.equal((await here.get(path)).status, 401)
@@ -344,7 +344,7 @@ describe('sessions, whatever happens at the same time', () => {
   })
 })
 
-interface Listed {
+interformat Listed {
   readonly id: string
   readonly device: string
   readonly current: boolean

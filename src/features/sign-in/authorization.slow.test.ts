@@ -24,7 +24,7 @@ const scheme = fc.constantFrom(
 )
 const gap = fc.constantFrom('', ' ', '  ', '     ', '\t', ' \t ', ', ', '%20', ':')
 const tail = fc.constantFrom('', '', '', ' x', ',', ', Basic YTpi', '\t', '=', '%', ' realm="x"')
-// The client refuses to send DEL.
+// The client cannot send DEL.
 const latin1 = fc.string({
   unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code === 0x7f ? 0x20 : code)),
 })
@@ -46,8 +46,8 @@ const values = fc.sample(
   500,
 )
 
-describe('an Authorization header of whatever form', () => {
-  test('A1 is 401 on guarded routes and ignored elsewhere: 500 generated ones', async (t) => {
+describe('a malformed Authorization header', () => {
+  test('A1 gets 401 on guarded routes and is ignored elsewhere: 500 generated values', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dumpAll(site)
@@ -64,7 +64,7 @@ describe('an Authorization header of whatever form', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('A1 opens the door only as one scheme, one or more spaces and one word', async (t) => {
+  test('A1 is accepted only as one scheme, one or more spaces and one word', async (t) => {
     const site = await startSite(t)
     const token = await takeToken(site, await signUp(site))
     const port = Number(new URL(site.url).port)
@@ -94,8 +94,8 @@ describe('an Authorization header of whatever form', () => {
   })
 })
 
-describe('who is signed in', () => {
-  test('A6 belongs to one request: 1,000 at the same time, by 50 people, and each is told their own name', async (t) => {
+describe('the signed-in user', () => {
+  test('A6 belongs to one request: 1,000 concurrent requests of 50 users each get the own name', async (t) => {
     const site = await startSite(t)
     const asking: { name: string; headers: Record<string, string> }[] = []
     for (let i = 0; i < 50; i += 1) {

@@ -27,7 +27,7 @@ async function siteWithAda(t: TestContext, environment: Record<string, string> =
 }
 
 describe('guessing', () => {
-  test('counts form, JSON and Basic against one allowance, whatever the route', async (t) => {
+  test('counts form, JSON and Basic on all routes against one allowance', async (t) => {
     const { url, post, basic } = await siteWithAda(t)
     const wrong = { username: 'ada@example.com', password: 'wrong' }
     for (let i = 0; i < 3; i += 1) {
@@ -49,7 +49,7 @@ describe('guessing', () => {
     assert.equal((await fetch(`${url}/login`)).status, 200)
   })
 
-  test('D2 answers alike for an account that does not exist', async (t) => {
+  test('D2 sends the same response for an account that does not exist', async (t) => {
     const { basic } = await siteWithAda(t)
     const answers = async (email: string, from: string) => {
       const all = []
@@ -66,7 +66,7 @@ describe('guessing', () => {
     )
   })
 
-  test('D5 guards the password of an admin too', async (t) => {
+  test('D5 limits guesses at the password of an admin too', async (t) => {
     const { url } = await siteWithAda(t)
     const secure = () =>
       fetch(`${url}/secure`, { headers: { Authorization: `Basic ${btoa('root@example.com:x')}` } })
@@ -75,14 +75,14 @@ describe('guessing', () => {
     assert.deepEqual(statuses, [...Array(10).fill(401), 429])
   })
 
-  test('D3 lets the owner in from a device that she has signed in from, while strangers guess', async (t) => {
+  test('D3 accepts the owner from a known device during an attack', async (t) => {
     const { basic, post } = await siteWithAda(t)
     const first = await post('/login', form({ username: 'ada@example.com', password }), {}, '203.0.113.9')
     const device = first.headers.getSetCookie().find((each) => each.startsWith('device='))
     assert.match(device ?? '', /^device=[\w-]{43}; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/)
     for (let i = 0; i < 100; i += 1) await basic('/login', 'wrong', `198.51.100.${i}`)
-    const stranger = await post('/login', form({ username: 'ada@example.com', password }), {}, '203.0.113.10')
-    assert.equal(stranger.status, 429)
+    const unknownDevice = await post('/login', form({ username: 'ada@example.com', password }), {}, '203.0.113.10')
+    assert.equal(unknownDevice.status, 429)
     const owner = await post(
       '/login',
       form({ username: 'ada@example.com', password }),
@@ -92,7 +92,7 @@ describe('guessing', () => {
     assert.equal(owner.status, 303)
   })
 
-  test('a device cookie identifies nobody, and helps with no other account', async (t) => {
+  test('does not authenticate by a device cookie, or use it for another account', async (t) => {
     const { url, basic, post } = await siteWithAda(t)
     const signUp = { name: 'Eve', email: 'eve@example.com', password, confirmPassword: password }
     const eve = await post('/users', form(signUp), {}, '203.0.113.1')
@@ -109,14 +109,14 @@ describe('guessing', () => {
     )
   })
 
-  test('reads X-Forwarded-For behind declared proxies only', async (t) => {
+  test('reads X-Forwarded-For only behind trusted proxies', async (t) => {
     const { basic } = await siteWithAda(t, { TRUST_PROXY: '0' })
     const statuses = []
     for (let i = 0; i < 11; i += 1) statuses.push((await basic('/login', 'wrong', `192.0.2.${i}`)).status)
     assert.deepEqual(statuses, [...Array(10).fill(401), 429])
   })
 
-  test('D8 believes only what its own proxy has written', async (t) => {
+  test('D8 uses only the address that the trusted proxy added', async (t) => {
     const { basic } = await siteWithAda(t)
     const statuses = []
     for (let i = 0; i < 11; i += 1)
@@ -124,7 +124,7 @@ describe('guessing', () => {
     assert.deepEqual(statuses, [...Array(10).fill(401), 429])
   })
 
-  test('tells the clients of a proxy apart that writes their ports too', async (t) => {
+  test('distinguishes clients if the proxy adds ports', async (t) => {
     const { basic } = await siteWithAda(t)
     for (let i = 0; i < 11; i += 1) await basic('/login', 'wrong', `192.0.2.5:${4000 + i}`)
     assert.equal((await basic('/login', password, '192.0.2.5:5000')).status, 429)
@@ -133,7 +133,7 @@ describe('guessing', () => {
     assert.equal((await basic('/login', password, '[2001:db8:0:2::1]:4000')).status, 200)
   })
 
-  test('takes no device for its own that somebody else has named, or was given', async (t) => {
+  test('rejects an invented device cookie, or that of another account', async (t) => {
     const { post } = await siteWithAda(t)
     const deviceOf = (answer: Response) =>
       /^device=[\w-]{43}(?=;)/.exec(

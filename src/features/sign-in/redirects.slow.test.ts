@@ -28,15 +28,15 @@ const good = [
   ...['/loginx', '/login/more', '/users/login', '/?/login', `/${'a'.repeat(2047)}`],
 ]
 
-// They sign in and out, or are too long to come back.
+// Pages that sign in or out, and paths that are too long.
 const dropped = [
   ...['/login', '/login?next=%2Flogin', '/login#top', '/logout', '/logout?x', '/signup', '/signup?x=1'],
   ...['/./login', '/a/../logout', '/%2e/login', '/%6cogin?x', '/LOGIN', '/%4cog%49n'],
   ...[`/${'a'.repeat(2048)}`, `/?${'a'.repeat(3000)}`],
 ]
 
-describe('the way back after signing in', () => {
-  test('H3 is the page that was asked for, with its query and fragment, and never one that signs in or out', async (t) => {
+describe('the redirect after sign-in', () => {
+  test('H3 leads to the requested page with its query and fragment, but never to a page that signs in or out', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -62,10 +62,10 @@ describe('the way back after signing in', () => {
       assert.equal(sent.headers.location, `/login?next=${encodeURIComponent(path)}`)
     }
     const posted = await site.visitor().form('/account/name', { name: 'Eve' })
-    assert.equal(posted.headers.location, '/login', 'nobody can go back to a form post')
+    assert.equal(posted.headers.location, '/login', 'a form post is not a redirect target')
   })
 
-  test('H5 is a GET, 303, and says nothing in its body that could be markup', async (t) => {
+  test('H5 is a 303 with an escaped body', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)

@@ -19,7 +19,7 @@ const json = { 'content-type': 'application/json' }
 const challenge = 'Basic realm="restricted", charset="UTF-8"'
 
 describe('POST /login with Basic', () => {
-  test('S29 S55 S75 gives a new token record each time, with the value shown this once', async (t) => {
+  test('S29 S55 S75 returns a new token record each time, with its value', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const before = Date.now()
@@ -46,7 +46,7 @@ describe('POST /login with Basic', () => {
     assert.ok(!JSON.stringify(await dump(site)).includes(token))
   })
 
-  test('S37 S56 S92 with as=jwt gives a signed token alone, good for 15 minutes', async (t) => {
+  test('S37 S56 S92 with as=jwt returns only a JWT, which is valid for 15 minutes', async (t) => {
     // A second may end between the payload and its signature. The site takes its clock when it starts.
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const site = await startSite(t)
@@ -70,7 +70,7 @@ describe('POST /login with Basic', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('S57 with as=user gives the user record', async (t) => {
+  test('S57 with as=user returns the user record', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const { status, record } = await site.visitor().post('/login?as=user', basic(person))
@@ -78,7 +78,7 @@ describe('POST /login with Basic', () => {
     assert.deepEqual(record, { ...person })
   })
 
-  test('with any other as is a 400, but only for the right password', async (t) => {
+  test('with another value of as responds with 400, but only for the right password', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     for (const query of ['as=', 'as=token', 'as=JWT', 'as=jwt&as=jwt', 'as[]=jwt&as=x', 'as=__proto__']) {
@@ -88,7 +88,7 @@ describe('POST /login with Basic', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('S54 S58 S96 refuses whatever does not match, 401 with a challenge, and stores nothing', async (t) => {
+  test('S54 S58 S96 rejects wrong credentials with 401 and a challenge, and stores nothing', async (t) => {
     const site = await startSite(t, { THROTTLE: 'off' })
     const person = await signUp(site)
     await addAdmin(site)
@@ -96,10 +96,10 @@ describe('POST /login with Basic', () => {
     const refused: Record<string, string> = {
       'a wrong password': basic(person, 'wrong').authorization,
       'no password': basic(person, '').authorization,
-      'the password and more': basic(person, `${password} `).authorization,
+      'the password with a suffix': basic(person, `${password} `).authorization,
       'the address in another case': basic({ email: 'ADA@example.com' }).authorization,
       'an unknown address': basic({ email: 'eve@example.com' }).authorization,
-      'an admin, who is no user': basic({ email: 'grace@example.com' }).authorization,
+      'an admin': basic({ email: 'grace@example.com' }).authorization,
       'no colon': `Basic ${btoa(person.email)}`,
       'no base64': 'Basic !!!',
       'lenient base64': `${basic(person).authorization.replace(/=*$/, '')}=====`,
@@ -110,12 +110,12 @@ describe('POST /login with Basic', () => {
     for (const [what, authorization] of Object.entries(refused)) {
       const { status, challenges, cookies, text } = await site.visitor().post('/login', { authorization })
       assert.deepEqual([status, challenges, cookies], [401, [challenge], []], what)
-      assert.doesNotMatch(text, /[Pp]assword|address|user/, 'it does not say which of the two was wrong')
+      assert.doesNotMatch(text, /[Pp]assword|address|user/, 'the response does not reveal which of the two was wrong')
     }
     assert.deepEqual(await dump(site), before)
   })
 
-  test('A2 takes the scheme in any case, colons in the password, and every character of it', async (t) => {
+  test('A2 accepts the scheme in any case, and compares every character of the password', async (t) => {
     const site = await startSite(t)
     const odd = 'a:b::c 🙂 – ß'
     const person = await signUp(site, 'Ada', { password: odd, confirmPassword: odd })
@@ -125,7 +125,7 @@ describe('POST /login with Basic', () => {
     }
   })
 
-  test('ignores a body beside it, whatever it is', async (t) => {
+  test('ignores the body', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site, 'Ada')
     const bob = await signUp(site, 'Bob')
@@ -146,7 +146,7 @@ describe('POST /login with Basic', () => {
     }
   })
 
-  test('beside a live session decides alone, and leaves the session as it is', async (t) => {
+  test('takes precedence over a session, which stays unchanged', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site, 'Ada'))
     const bob = await signUp(site, 'Bob')
@@ -159,7 +159,7 @@ describe('POST /login with Basic', () => {
 })
 
 describe('POST /login with a form', () => {
-  test('S59 S60 S86 starts a session and sends to the account, 303', async (t) => {
+  test('S59 S60 S86 starts a session and redirects to the account with 303', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = site.visitor()
@@ -171,7 +171,7 @@ describe('POST /login with a form', () => {
     assert.equal((await ada.page('/account')).status, 200)
   })
 
-  test('sends to a next that is a path on this site, byte for byte', async (t) => {
+  test('redirects to a next on this site, byte for byte', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const good = [
@@ -189,7 +189,7 @@ describe('POST /login with a form', () => {
     }
   })
 
-  test('H1 I1 sends to the account for any other next', async (t) => {
+  test('H1 I1 redirects to the account for any other next', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const bad = [
@@ -228,7 +228,7 @@ describe('POST /login with a form', () => {
     assert.equal((await site.visitor().send('POST', '/login', form, twice)).headers.location, '/account')
   })
 
-  test('with keep me signed in, the cookie lives for 30 days', async (t) => {
+  test('sets a cookie of 30 days with "keep me signed in"', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const fields = { username: person.email, password, remember: 'on' }
@@ -238,7 +238,7 @@ describe('POST /login with a form', () => {
     assert.equal(row?.kept, 1)
   })
 
-  test('shows the form again for wrong credentials: 401, the user name kept, no challenge, no cookie', async (t) => {
+  test('shows the form again for wrong credentials with 401 and the user name, without challenge and cookie', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const fields = { username: person.email, password: 'wrong canary', next: '/secure?a=1', remember: 'on' }
@@ -256,7 +256,7 @@ describe('POST /login with a form', () => {
     assert.match(hostile.text, /name="next" value="\/account"/)
   })
 
-  test('is refused like any other with half a character in its next, and counts', async (t) => {
+  test('rejects wrong credentials with a lone surrogate in next, and counts the attempt', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const { email } = await signUp(site)
     const fields = { username: email, password: 'a wrong guess', next: '/\ud800' }
@@ -273,7 +273,7 @@ describe('POST /login with a form', () => {
     assert.equal((await site.visitor().json('/users', wrong, { accept: 'text/html' })).status, 400)
   })
 
-  test('C1 says the same for an unknown user, a wrong password, a disabled account and a missing field', async (t) => {
+  test('C1 sends the same response for an unknown user, a wrong password, a disabled account and a missing field', async (t) => {
     const site = await startSite(t)
     await signUp(site, 'Ada')
     await signUp(site, 'Bob')
@@ -295,19 +295,19 @@ describe('POST /login with a form', () => {
     assert.deepEqual(await answer({}), wrong)
   })
 
-  test('leaves the session as it is when the credentials are wrong', async (t) => {
+  test('keeps the session if the credentials are wrong', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
     const sessions = (await dump(site)).sessions
     const { text, cookies } = await ada.form('/login', { username: person.email, password: 'wrong' })
     assert.deepEqual(cookies, [])
-    assert.doesNotMatch(text, /Sign out/, 'what was sent decides who is shown')
+    assert.doesNotMatch(text, /Sign out/, 'the page does not use the session')
     assert.deepEqual((await dump(site)).sessions, sessions)
     assert.equal((await ada.page('/account')).status, 200)
   })
 
-  test('E3 changes the identifier at every login, and the old one is dead', async (t) => {
+  test('E3 changes the identifier at every sign-in, and the old one is invalid', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -319,7 +319,7 @@ describe('POST /login with a form', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('E2 never adopts an identifier that it did not issue', async (t) => {
+  test('E2 never accepts an identifier that it did not issue', async (t) => {
     const site = await startSite(t)
     const planted = 'p'.repeat(43)
     const ada = await signIn(site, await signUp(site), { visitor: site.visitor(planted) })
@@ -327,7 +327,7 @@ describe('POST /login with a form', () => {
     assert.equal((await site.visitor(planted).get('/me')).status, 401)
   })
 
-  test('E4 E18 as somebody else over a session replaces it, and nothing of the first one survives', async (t) => {
+  test('E4 E18 as another user replaces the session, and none of its data remains', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site, 'Ada')
     const bob = await signUp(site, 'Bob')
@@ -351,7 +351,7 @@ describe('POST /login with a form', () => {
 })
 
 describe('POST /login with JSON', () => {
-  test('starts a session and answers with the user record', async (t) => {
+  test('starts a session and returns the user record', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = site.visitor()
@@ -363,7 +363,7 @@ describe('POST /login with JSON', () => {
     assert.match(kept.cookies.find((each) => each.startsWith('session=')) ?? '', /; Max-Age=2592000;/)
   })
 
-  test('refuses wrong credentials and wrong shapes, 401 with a challenge and no cookie', async (t) => {
+  test('rejects wrong credentials and malformed fields with 401 and a challenge, without a cookie', async (t) => {
     const site = await startSite(t, { THROTTLE: 'off' })
     const { email } = await signUp(site)
     const refused: unknown[] = [
@@ -396,7 +396,7 @@ describe('POST /login with JSON', () => {
     assert.equal(await count(site, 'sessions'), 0)
   })
 
-  test('takes no object for a form field', async (t) => {
+  test('accepts no object as a form field', async (t) => {
     const site = await startSite(t)
     const { email } = await signUp(site)
     const bodies: [number, string][] = [
@@ -408,7 +408,7 @@ describe('POST /login with JSON', () => {
       assert.equal((await site.visitor().send('POST', '/login', form, body)).status, status, body)
   })
 
-  test('leaves the session as it is when the credentials are wrong, and replaces it when they are right', async (t) => {
+  test('keeps the session if the credentials are wrong, and replaces it if they are right', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site, 'Ada'))
     const bob = await signUp(site, 'Bob')
@@ -420,7 +420,7 @@ describe('POST /login with JSON', () => {
     assert.equal((await site.visitor(old).get('/me')).status, 401)
   })
 
-  test('lets 20 simultaneous logins of one person all succeed', async (t) => {
+  test('accepts 20 concurrent sign-ins of one user', async (t) => {
     const site = await startSite(t)
     const { email } = await signUp(site)
     const all = Array.from({ length: 20 }, () => site.visitor().json('/login', { username: email, password }))
@@ -432,8 +432,8 @@ describe('POST /login with JSON', () => {
   })
 })
 
-describe('POST /login with neither', () => {
-  test('is a 401, even with a live session, which stays', async (t) => {
+describe('POST /login without credentials', () => {
+  test('responds with 401, even with a valid session, which remains', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     for (const visitor of [site.visitor(), ada]) {
@@ -447,7 +447,7 @@ describe('POST /login with neither', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('G5 a body of a kind that the route does not take is a 415', async (t) => {
+  test('G5 responds with 415 to an unsupported media type', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const types = [
@@ -465,8 +465,8 @@ describe('POST /login with neither', () => {
   })
 })
 
-describe('POST /login for an account that came by sign-up', () => {
-  test('S27 S72 knows the address exactly as it was entered', async (t) => {
+describe('POST /login for an account from sign-up', () => {
+  test('S27 S72 accepts the address exactly as it was entered', async (t) => {
     const site = await startSite(t)
     await site.visitor().json('/users', registration('Ada', { email: 'Ada.L@Example.com' }))
     const status = async (username: string) =>

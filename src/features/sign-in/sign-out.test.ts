@@ -7,7 +7,7 @@ import { startSite } from '../../testing/site.ts'
 const cleared = 'session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'
 
 describe('POST /logout', () => {
-  test('E5 as a form ends the session on the server, clears the cookie and sends home, 303', async (t) => {
+  test('E5 as a form ends the session on the server, clears the cookie and redirects home with 303', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const { session } = ada
@@ -21,7 +21,7 @@ describe('POST /logout', () => {
     assert.match((await replay.page('/')).text, /Sign in/)
   })
 
-  test('as JSON answers 204', async (t) => {
+  test('as JSON responds with 204', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     for (const visitor of [ada, await signIn(site, { email: 'ada@example.com' })]) {
@@ -33,7 +33,7 @@ describe('POST /logout', () => {
     assert.equal(await count(site, 'sessions'), 0)
   })
 
-  test('of a visitor does no harm, and twice is once', async (t) => {
+  test('succeeds without a session, and when it is repeated', async (t) => {
     const site = await startSite(t)
     assert.equal((await site.visitor().form('/logout', {})).headers.location, '/')
     assert.equal((await site.visitor('x'.repeat(43)).post('/logout')).status, 204)
@@ -43,7 +43,7 @@ describe('POST /logout', () => {
     assert.equal((await site.visitor(session).post('/logout')).status, 204)
   })
 
-  test('ends this session and no other, and no token', async (t) => {
+  test('ends only this session, and no token', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const [phone, desktop] = [await signIn(site, person), await signIn(site, person)]
@@ -62,7 +62,7 @@ describe('POST /logout', () => {
     assert.equal(await count(site, 'sessions'), 0)
   })
 
-  test('ends the session that the cookie names, whatever the Authorization header beside it says', async (t) => {
+  test('ends the session in the cookie, regardless of the Authorization header', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     for (const header of [basic(person), basic(person, 'wrong'), bearer('x')]) {
@@ -74,7 +74,7 @@ describe('POST /logout', () => {
     assert.equal(await count(site, 'sessions'), 0)
   })
 
-  test('G4 is a POST: a link to it ends nothing', async (t) => {
+  test('G4 requires POST, so that a link does not sign out', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const { status, headers } = await ada.page('/logout')
@@ -82,7 +82,7 @@ describe('POST /logout', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('while a login of the same browser is under way: the login has a session of its own, and the old one stays dead', async (t) => {
+  test('during a sign-in of the same browser ends the old session, and the sign-in starts a new one', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -103,7 +103,7 @@ describe('POST /logout', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('while a wrong login of the same browser is under way, brings nothing back', async (t) => {
+  test('during a failed sign-in of the same browser is not undone', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const old = ada.session

@@ -7,7 +7,7 @@ import { parseRegistration } from './registration.ts'
 const password = 'correct horse battery'
 const good = { name: 'Ada', email: 'Ada@example.com', password, confirmPassword: password }
 
-/** The registration in a body, or the errors of the refusal. */
+/** The registration in a body, or the errors. */
 function parse(body: unknown) {
   try {
     return { registration: parseRegistration({ request: { body } as never, siteName: 'Example' }) }
@@ -22,13 +22,13 @@ function failingFields(body: unknown): string[] {
 }
 
 describe('parseRegistration', () => {
-  test('gives name, e-mail, its key and the password', () => {
+  test('returns the name, the e-mail, its key and the password', () => {
     assert.deepEqual(parse(good), {
       registration: { name: 'Ada', email: 'Ada@example.com', emailKey: 'ada@example.com', password },
     })
   })
 
-  test('trims the name, and neither the password nor the e-mail', () => {
+  test('trims the name, but not the password or the e-mail', () => {
     const parsed = parse({
       ...good,
       name: ' Ada  L. ',
@@ -40,7 +40,7 @@ describe('parseRegistration', () => {
     assert.deepEqual(failingFields({ ...good, email: ' ada@example.com' }), ['email'])
   })
 
-  test('says when the passwords did not match', () => {
+  test('reports passwords that do not match', () => {
     const parsed = parse({ ...good, confirmPassword: 'correct horse cavalry' })
 
     assert.deepEqual(parsed, {
@@ -49,13 +49,13 @@ describe('parseRegistration', () => {
     assert.deepEqual(failingFields({ ...good, confirmPassword: undefined }), ['confirmPassword'])
   })
 
-  test('tells every failing field at once, each once', () => {
+  test('reports all invalid fields together, each once', () => {
     const body = { name: '  ', email: 'ada', password: 'short', confirmPassword: 'other' }
 
     assert.deepEqual(failingFields(body), ['name', 'email', 'password', 'confirmPassword'])
   })
 
-  test('takes a field that is not one string for empty', () => {
+  test('treats a field that is not a string as empty', () => {
     const values = [
       undefined,
       null,
@@ -78,13 +78,13 @@ describe('parseRegistration', () => {
     }
   })
 
-  test('takes a body that is no object for empty', () => {
+  test('treats a body that is not an object as empty', () => {
     for (const body of [undefined, null, '', 'name=Ada', 1, true, [], [good], () => good]) {
       assert.deepEqual(failingFields(body), ['name', 'email', 'password'])
     }
   })
 
-  test('K4 reads the four fields and nothing that the body inherits or adds', () => {
+  test('K4 reads only the four own properties of the body', () => {
     const more = { id: '1', emailKey: 'eve@example.com', passwordHash: 'x', disabledAt: null, isAdmin: true }
 
     assert.deepEqual(parse({ ...more, ...good }), parse(good))
@@ -97,7 +97,7 @@ describe('parseRegistration', () => {
     ])
   })
 
-  test('K2 throws nothing but a refusal, and accepts no field that is out of bounds (long)', () => {
+  test('K2 throws only client errors, and accepts no field out of range: random bodies', () => {
     const field = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(password, 'ada@example.com'),

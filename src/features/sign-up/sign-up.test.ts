@@ -8,7 +8,7 @@ import { verifyPassword } from '../../users/password.ts'
 const uuid7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
 describe('POST /users as JSON', () => {
-  test('S52 S90 answers 201 with the user record, and nothing but id, name and email in it', async (t) => {
+  test('S52 S90 responds with 201 and a user record of id, name and email only', async (t) => {
     const site = await startSite(t)
     const { status, headers, record, cookies } = await site.visitor().json('/users', registration('Ada'))
     assert.equal(status, 201)
@@ -16,10 +16,10 @@ describe('POST /users as JSON', () => {
     assert.deepEqual(Object.keys(record), ['id', 'name', 'email'])
     assert.deepEqual([record.name, record.email], ['Ada', 'ada@example.com'])
     assert.match(String(record.id), uuid7)
-    assert.deepEqual(cookies, [], 'the API signs nobody in')
+    assert.deepEqual(cookies, [], 'the API starts no session')
   })
 
-  test('S28 S51 S72 stores the hash of the password, never the password', async (t) => {
+  test('S28 S51 S72 stores only the hash of the password', async (t) => {
     const site = await startSite(t)
     await signUp(site)
     const [row] = await sql(site, 'select * from users')
@@ -28,7 +28,7 @@ describe('POST /users as JSON', () => {
     assert.ok(!JSON.stringify(await dump(site)).includes(password))
   })
 
-  test('S51 names every failing field at once, 400', async (t) => {
+  test('S51 reports all invalid fields together with 400', async (t) => {
     const site = await startSite(t)
     const { status, record } = await site.visitor().json('/users', {
       name: ' ',
@@ -44,7 +44,7 @@ describe('POST /users as JSON', () => {
     assert.equal(await count(site, 'users'), 0)
   })
 
-  test('K6 S33 S34 S35 refuses an empty name, an address that is none, and a password of fewer than 8 characters, each by its field', async (t) => {
+  test('K6 S33 S34 S35 rejects an empty name, an invalid address and a password of fewer than 8 characters, each by its field', async (t) => {
     const site = await startSite(t)
     const refused: [object, string][] = [
       [{ name: '' }, 'name'],
@@ -71,7 +71,7 @@ describe('POST /users as JSON', () => {
     assert.equal(await count(site, 'users'), 0)
   })
 
-  test('refuses a broken character in a password', async (t) => {
+  test('rejects a lone surrogate in a password', async (t) => {
     const site = await startSite(t)
     const broken = 'broken \ud800 character'
     const { status, record } = await site
@@ -81,7 +81,7 @@ describe('POST /users as JSON', () => {
     assert.match(String(record.detail), /broken character/)
   })
 
-  test('S36 S51 S53 refuses two passwords that differ, 400, and says that they did not match', async (t) => {
+  test('S36 S51 S53 rejects two different passwords with 400 and the reason', async (t) => {
     const site = await startSite(t)
     const { status, record } = await site
       .visitor()
@@ -92,7 +92,7 @@ describe('POST /users as JSON', () => {
     assert.equal(await count(site, 'users'), 0)
   })
 
-  test('refuses an address that is taken in any case, 409', async (t) => {
+  test('rejects a taken address in any case with 409', async (t) => {
     const site = await startSite(t)
     await signUp(site)
     for (const email of ['ada@example.com', 'ADA@example.com', 'Ada@Example.Com']) {
@@ -105,14 +105,14 @@ describe('POST /users as JSON', () => {
     assert.equal(await count(site, 'users'), 1)
   })
 
-  test('refuses the address of an account that is disabled, 409', async (t) => {
+  test('rejects the address of a disabled account with 409', async (t) => {
     const site = await startSite(t)
     await signUp(site)
     await sql(site, 'update users set disabled_at = 1')
     assert.equal((await site.visitor().json('/users', registration('Ada'))).status, 409)
   })
 
-  test('S35 takes what is at the limits: a name of 100 code points after trimming, a password of 8 code points or 1,024 bytes', async (t) => {
+  test('S35 accepts a trimmed name of 100 code points, and a password of 8 code points or 1,024 bytes', async (t) => {
     const site = await startSite(t)
     const longest = `${'words of a song, '.repeat(60)}1024`
     assert.equal(Buffer.byteLength(longest), 1024)
@@ -131,7 +131,7 @@ describe('POST /users as JSON', () => {
     }
   })
 
-  test('tells passwords apart beyond byte 72, and takes composed and decomposed characters for the same', async (t) => {
+  test('distinguishes passwords beyond byte 72, and treats composed and decomposed characters as equal', async (t) => {
     const site = await startSite(t)
     const long = `${'é'.repeat(40)} and more`
     const person = await signUp(site, 'Ada', { password: long, confirmPassword: long })
@@ -143,7 +143,7 @@ describe('POST /users as JSON', () => {
     assert.equal(await status('é'.repeat(36)), 401)
   })
 
-  test('takes anything that is not text for a field left empty, and ignores fields that are not asked for', async (t) => {
+  test('treats a field that is not a string as empty, and ignores unknown fields', async (t) => {
     const site = await startSite(t)
     for (const odd of [null, 1, true, [], ['ada@example.com'], {}, { $ne: '' }, undefined]) {
       for (const field of ['name', 'email', 'password', 'confirmPassword']) {
@@ -169,7 +169,7 @@ describe('POST /users as JSON', () => {
     )
   })
 
-  test('leaves the session alone that comes with it', async (t) => {
+  test('keeps the session of the request', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const { status, cookies } = await ada.json('/users', registration('Bob'))
@@ -177,7 +177,7 @@ describe('POST /users as JSON', () => {
     assert.equal((await ada.get('/me')).record.name, 'Ada')
   })
 
-  test('K8 gives the address to exactly one of 20 who sign up with it at the same time', async (t) => {
+  test('K8 creates one account from 20 concurrent sign-ups with one address', async (t) => {
     const site = await startSite(t)
     const all = Array.from({ length: 20 }, (_, i) =>
       site
@@ -196,7 +196,7 @@ describe('POST /users as JSON', () => {
 })
 
 describe('POST /users as a form', () => {
-  test('signs the new user in and sends them to the account, 303', async (t) => {
+  test('signs the new user in and redirects to the account with 303', async (t) => {
     const site = await startSite(t)
     const ada = site.visitor()
     const { status, headers, cookies } = await ada.form('/users', fields())
@@ -206,7 +206,7 @@ describe('POST /users as a form', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('goes on to the page that was asked for, and nowhere else, however often the form was wrong', async (t) => {
+  test('redirects to the requested page on this site, also after an invalid form', async (t) => {
     const site = await startSite(t)
     const next = '/account/tokens?a=1'
     const wrong = await site.visitor().form('/users', { ...fields({ confirmPassword: 'other' }), next })
@@ -217,7 +217,7 @@ describe('POST /users as a form', () => {
     assert.equal((await site.visitor().form('/users', bob)).headers.location, '/account')
   })
 
-  test('shows the form again with the entered name and e-mail and a message at each field, and the status of the API', async (t) => {
+  test('shows the form again with the entered name and e-mail, a message at each field and the status of the API', async (t) => {
     const site = await startSite(t)
     const wrong = fields({ name: ' ', email: '"><b>', password: 'short7!', confirmPassword: 'other7!' })
     const { status, headers, text } = await site.visitor().form('/users', wrong)
@@ -237,7 +237,7 @@ describe('POST /users as a form', () => {
     assert.match(kept.text, /<p class="error" id="confirmPassword-error">.*The passwords did not match\./)
   })
 
-  test('shows the form again for an address that is taken, 409', async (t) => {
+  test('shows the form again for a taken address with 409', async (t) => {
     const site = await startSite(t)
     await signUp(site)
     const { status, text, cookies } = await site.visitor().form('/users', fields())
@@ -245,7 +245,7 @@ describe('POST /users as a form', () => {
     assert.match(text, /<p class="error" id="email-error">.*There is already an account/)
   })
 
-  test('E3 over the session of somebody else, ends it and leaves nothing of it', async (t) => {
+  test('E3 ends the session of another user, and none of its data remains', async (t) => {
     const site = await startSite(t)
     const browser = await signIn(site, await signUp(site))
     const old = browser.session
@@ -256,7 +256,7 @@ describe('POST /users as a form', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('with an Authorization header is the API, and signs nobody in', async (t) => {
+  test('responds as the API with an Authorization header, and starts no session', async (t) => {
     const site = await startSite(t)
     const { status, record, cookies } = await site
       .visitor()

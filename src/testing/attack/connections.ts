@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { assertAnswers, doors, isFine } from '../faults/doors.ts'
+import { assertStatuses, userRequests, isSuccess } from '../faults/user-requests.ts'
 import { closing, open, openFiles, openMany } from '../faults/sockets.ts'
 import { until } from '../faults/until.ts'
-import { look, watched } from '../faults/watched.ts'
+import { measure, measuring } from '../faults/measured-server.ts'
 import { startServer, temporaryFolder } from '../server-process.ts'
 
 const host = 'Host: localhost\r\n'
@@ -30,10 +30,10 @@ describe('connections under attack', () => {
   })
 
   test('N9: serves requests with five thousand idle connections, and after ten thousand aborted ones', async (t) => {
-    const variables = { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off', ...watched }
+    const variables = { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off', ...measuring }
     const server = await startServer(t, variables)
-    const { open: doorsOpen, reading, writing } = await doors(server)
-    const before = { files: openFiles(server.child.pid), ...(await look(server)) }
+    const { open: publicRequests, reading, writing } = await userRequests(server)
+    const before = { files: openFiles(server.child.pid), ...(await measure(server)) }
     const idle: Socket[] = []
     t.after(async () => {
       for (const socket of idle) socket.destroy()
@@ -42,7 +42,7 @@ describe('connections under attack', () => {
     while (idle.length < 5000)
       idle.push(...(await openMany(server.url, 100, `127.0.0.${2 + (idle.length % 1000) / 100}`)))
     await until('all are accepted', () => openFiles(server.child.pid) >= before.files + 5000)
-    await assertAnswers(isFine, doorsOpen, reading, writing)
+    await assertStatuses(isSuccess, publicRequests, reading, writing)
     for (const socket of idle) socket.destroy()
     await until('all are closed', () => openFiles(server.child.pid) <= before.files)
 
@@ -53,10 +53,10 @@ describe('connections under attack', () => {
       for (const [i, socket] of sockets.entries()) i % 2 === 0 ? socket.destroy() : socket.resetAndDestroy()
     }
     await until('all are closed', () => openFiles(server.child.pid) <= before.files)
-    await assertAnswers(isFine, doorsOpen, reading)
+    await assertStatuses(isSuccess, publicRequests, reading)
     const warnings = server.log.filter(({ level }) => Number(level) >= 40)
     assert.deepEqual(warnings, [])
-    const { heap } = await look(server)
+    const { heap } = await measure(server)
     t.diagnostic(`${before.heap} MB before, ${heap} MB after`)
     assert.ok(heap < before.heap + 20)
   })
@@ -87,8 +87,8 @@ describe('connections under attack', () => {
   })
 
   test('K10: bounds the heap during fifty endless uploads for five seconds', async (t) => {
-    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), ...watched })
-    const before = await look(server)
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), ...measuring })
+    const before = await measure(server)
     const begin = `POST /users HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 9999999999\r\n\r\n`
     const end = performance.now() + 5000
     const uploads = Array.from({ length: 50 }, async () => {
@@ -107,7 +107,7 @@ describe('connections under attack', () => {
       }
     })
     await Promise.all(uploads)
-    const { heap } = await look(server)
+    const { heap } = await measure(server)
     t.diagnostic(`${before.heap} MB before, ${heap} MB after`)
     assert.ok(heap < before.heap + 20)
     assert.equal((await server.visitor().page('/')).status, 200)

@@ -6,9 +6,9 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import Database from 'better-sqlite3'
-import { assertAnswers, doors, isAway, isFine } from '../faults/doors.ts'
+import { assertStatuses, userRequests, isUnavailable, isSuccess } from '../faults/user-requests.ts'
 import { killAgainAndAgain } from '../faults/killed.ts'
-import { look, watched } from '../faults/watched.ts'
+import { measure, measuring } from '../faults/measured-server.ts'
 import { registration, signIn, signUp } from '../people.ts'
 import { runServer, startServer, temporaryFolder } from '../server-process.ts'
 
@@ -40,10 +40,10 @@ describe('the database under attack', () => {
 
   test('N2, N3: keeps the event loop responsive while a hundred clients write to a locked database for ten seconds', async (t) => {
     const folder = await temporaryFolder(t)
-    const server = await startServer(t, { DATA_DIR: folder, THROTTLE: 'off', ...watched })
-    const { ada, open: doorsOpen, reading, writing } = await doors(server)
+    const server = await startServer(t, { DATA_DIR: folder, THROTTLE: 'off', ...measuring })
+    const { ada, open: publicRequests, reading, writing } = await userRequests(server)
     const other = new Database(join(folder, 'site.sqlite'))
-    await look(server)
+    await measure(server)
     other.exec('begin exclusive')
     const end = performance.now() + 10_000
     const slowest = { read: 0, write: 0 }
@@ -60,12 +60,12 @@ describe('the database under attack', () => {
     const reader = async () => {
       while (performance.now() < end) {
         const start = performance.now()
-        await assertAnswers(isFine, doorsOpen, { me: () => ada.get('/me') })
+        await assertStatuses(isSuccess, publicRequests, { me: () => ada.get('/me') })
         slowest.read = Math.max(slowest.read, performance.now() - start)
       }
     }
     await Promise.all([...clients, reader()])
-    const { max, p99 } = await look(server)
+    const { max, p99 } = await measure(server)
     t.diagnostic(
       `delay: p99 ${p99} ms, at most ${max} ms; read ${slowest.read} ms, write ${slowest.write} ms`,
     )
@@ -74,7 +74,7 @@ describe('the database under attack', () => {
     other.exec('rollback')
     other.close()
     const start = performance.now()
-    await assertAnswers(isFine, doorsOpen, reading, writing)
+    await assertStatuses(isSuccess, publicRequests, reading, writing)
     assert.ok(performance.now() - start < 5000)
   })
 
@@ -85,19 +85,19 @@ describe('the database under attack', () => {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder])
     try {
       const server = await startServer(t, { DATA_DIR: folder, THROTTLE: 'off' })
-      const { leaver, open: doorsOpen, reading, writing } = await doors(server)
+      const { signingOut, open: publicRequests, reading, writing } = await userRequests(server)
       const filler = join(folder, 'filler')
       await assert.rejects(writeFile(filler, Buffer.alloc(4_000_000)), { code: 'ENOSPC' })
       let signedUp = 0
       while ((await server.visitor().json('/users', registration(`P${signedUp}`))).status === 201)
         signedUp += 1
       for (let round = 0; round < 20; round += 1) {
-        await assertAnswers((status) => isFine(status) || isAway(status), writing)
-        await assertAnswers(isFine, doorsOpen, reading)
+        await assertStatuses((status) => isSuccess(status) || isUnavailable(status), writing)
+        await assertStatuses(isSuccess, publicRequests, reading)
       }
       await rm(filler)
-      await assertAnswers(isFine, doorsOpen, reading, writing)
-      assert.equal((await leaver.get('/me')).status, 401)
+      await assertStatuses(isSuccess, publicRequests, reading, writing)
+      assert.equal((await signingOut.get('/me')).status, 401)
       const database = new Database(join(folder, 'site.sqlite'))
       assert.equal(database.pragma('integrity_check', { simple: true }), 'ok')
       database.close()

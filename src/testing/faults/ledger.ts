@@ -16,14 +16,14 @@ type State = 'live' | 'over' | 'unknown'
 /** Records the acknowledged writes of a site, across restarts. */
 export class Ledger {
   readonly #entries: Entry[] = []
-  readonly #mayBeAway: boolean
+  readonly #mayBeUnavailable: boolean
   #acknowledged = 0
   #longest = 0
   #enough = { count: 0, reached: () => {} }
 
-  /** @param options `mayBeAway`: responses may have the status 503 */
-  constructor({ mayBeAway = false } = {}) {
-    this.#mayBeAway = mayBeAway
+  /** @param options `mayBeUnavailable`: responses may have the status 503 */
+  constructor({ mayBeUnavailable = false } = {}) {
+    this.#mayBeUnavailable = mayBeUnavailable
   }
 
   get acknowledged(): number {
@@ -88,7 +88,7 @@ export class Ledger {
     const start = performance.now()
     const { request, status, text } = await answer
     this.#longest = Math.max(this.#longest, (performance.now() - start) / 1000)
-    if (this.#mayBeAway && status === 503) {
+    if (this.#mayBeUnavailable && status === 503) {
       await sleep(50)
       return false
     }

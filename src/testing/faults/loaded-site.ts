@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { connectTo } from '../postgres-connection.ts'
 import type { PostgresServer } from '../postgres-server.ts'
-import { quiet } from '../quiet.ts'
+import { scaledLimit } from '../scaled-limit.ts'
 import { startServer, temporaryFolder } from '../server-process.ts'
-import { soon, within } from '../within.ts'
-import { assertAnswers, doors, isAway, isFine } from './doors.ts'
+import { eventually, within } from '../within.ts'
+import { assertStatuses, userRequests, isUnavailable, isSuccess } from './user-requests.ts'
 import { Ledger } from './ledger.ts'
 
 /** The size of the connection pool. */
@@ -25,10 +25,10 @@ export async function startLoadedSite(t: TestContext, postgres: PostgresServer) 
     THROTTLE: 'off',
   }
   const server = await startServer(t, variables)
-  const { open, reading, writing } = await doors(server)
+  const { open, reading, writing } = await userRequests(server)
   const { 'GET / by session': home = assert.fail, ...guarded } = reading
   const { 'POST /logout': logOut = assert.fail, ...others } = writing
-  const ledger = new Ledger({ mayBeAway: true })
+  const ledger = new Ledger({ mayBeUnavailable: true })
   const busy = Promise.all([1, 2, 3, 4].map(() => ledger.keepBusy(server)))
   busy.catch(() => {})
   return {
@@ -38,15 +38,15 @@ export async function startLoadedSite(t: TestContext, postgres: PostgresServer) 
     /** Waits for more acknowledged writes. */
     more: (count: number) => Promise.race([ledger.more(count), busy]),
     /** Asserts that guarded requests are a 503 and public pages a 200, within three seconds. */
-    assertAway: () =>
+    assertUnavailable: () =>
       Promise.all([
-        within(3, assertAnswers(isAway, guarded, others)),
-        within(3, assertAnswers(isFine, open, { home })),
+        within(3, assertStatuses(isUnavailable, guarded, others)),
+        within(3, assertStatuses(isSuccess, open, { home })),
       ]),
     /** Waits for five seconds at most until every request succeeds. */
     assertRecovered: () =>
-      soon(() =>
-        assertAnswers(isFine, open, reading, others).then(
+      eventually(() =>
+        assertStatuses(isSuccess, open, reading, others).then(
           () => true,
           () => false,
         ),
@@ -60,10 +60,10 @@ export async function startLoadedSite(t: TestContext, postgres: PostgresServer) 
       assert.deepEqual([code, stderr], [0, ''])
       const fatal = server.log.filter(({ level }) => Number(level) >= 60)
       assert.deepEqual(fatal, [])
-      assert.ok(ledger.longest < quiet(5), `a request took ${ledger.longest} s`)
+      assert.ok(ledger.longest < scaledLimit(5), `a request took ${ledger.longest} s`)
       await ledger.verify(await startServer(t, variables))
       t.diagnostic(
-        `${ledger.acknowledged} acknowledged, the longest answer took ${ledger.longest.toFixed(1)} s`,
+        `${ledger.acknowledged} acknowledged, the longest response took ${ledger.longest.toFixed(1)} s`,
       )
     },
   }

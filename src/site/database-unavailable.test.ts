@@ -17,8 +17,8 @@ import type { Answer } from '../testing/promises.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { makeDatabase, onlyPostgres } from '../testing/test-database.ts'
 
-/** Everything there is to try by somebody who could, were the database there. */
-async function doors(site: Site) {
+/** Requests that succeed if the database is available. */
+async function userRequests(site: Site) {
   const person = await signUp(site)
   const ada = await signIn(site, person)
   const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
@@ -47,10 +47,10 @@ async function doors(site: Site) {
   return { ada, jwt, guarded }
 }
 
-describe('a database that is away', () => {
-  test('A5 makes every guarded route a 503 with Retry-After, and nobody anonymous', async (t) => {
+describe('an unavailable database', () => {
+  test('A5 makes every guarded route a 503 with Retry-After, and treats no user as anonymous', async (t) => {
     const site = await startSite(t)
-    const { guarded } = await doors(site)
+    const { guarded } = await userRequests(site)
     await cutOff(site)
     for (const [what, knock] of Object.entries(guarded)) {
       const { status, headers, cookies, challenges } = await knock()
@@ -60,9 +60,9 @@ describe('a database that is away', () => {
     }
   })
 
-  test('N2 leaves public pages, which say that they cannot tell who is signed in', async (t) => {
+  test('N2 keeps public pages, with a notice that the user is unknown', async (t) => {
     const site = await startSite(t)
-    const { ada } = await doors(site)
+    const { ada } = await userRequests(site)
     await cutOff(site)
     for (const [path, expected] of [
       ['/', 200],
@@ -78,13 +78,13 @@ describe('a database that is away', () => {
     assert.doesNotMatch(
       (await site.visitor().page('/')).text,
       /We cannot tell/,
-      'a visitor without a cookie is a visitor',
+      'a visitor without a cookie sees the usual page',
     )
   })
 
-  test('makes logging out a 503 for whoever has a session, and the session lives on', async (t) => {
+  test('makes sign-out with a session a 503, and keeps the session', async (t) => {
     const site = await startSite(t)
-    const { ada } = await doors(site)
+    const { ada } = await userRequests(site)
     for (const table of ['sessions', 'users'] as const) {
       const restore = await hide(site, table)
       for (const answer of [await ada.post('/logout'), await ada.form('/logout', {})]) {
@@ -96,9 +96,9 @@ describe('a database that is away', () => {
     }
   })
 
-  test('does not stop what needs none: a signed token is still valid, a stranger still a stranger', async (t) => {
+  test('does not affect requests without a query: a JWT is valid, and an anonymous request gets 401', async (t) => {
     const site = await startSite(t)
-    const { jwt } = await doors(site)
+    const { jwt } = await userRequests(site)
     await cutOff(site)
     assert.equal((await site.visitor().post('/validateLoggedInUser', bearer(jwt))).status, 200)
     assert.equal((await site.visitor().get('/me')).status, 401)
@@ -106,9 +106,9 @@ describe('a database that is away', () => {
     assert.equal((await site.visitor().page('/account')).status, 303)
   })
 
-  test('N2 is over when it is over, without a restart', async (t) => {
+  test('N2 recovers without a restart', async (t) => {
     const site = await startSite(t)
-    const { ada, guarded } = await doors(site)
+    const { ada, guarded } = await userRequests(site)
     const restore = await hide(site, 'users', 'user_tokens', 'admins', 'sessions')
     for (const [what, knock] of Object.entries(guarded)) assert.equal((await knock()).status, 503, what)
     await restore()
@@ -117,27 +117,27 @@ describe('a database that is away', () => {
       assert.ok((await knock()).status < 400 || what.startsWith('POST /users'), what)
   })
 
-  test('is told to the operator in the log, without statements or values', async (t) => {
+  test('is logged without statements and values', async (t) => {
     const site = await startSite(t)
-    const { guarded } = await doors(site)
+    const { guarded } = await userRequests(site)
     await hide(site, 'users', 'user_tokens', 'admins', 'sessions')
     site.log.length = 0
     for (const knock of Object.values(guarded)) await knock()
     const errors = site.log.filter((line) => JSON.parse(line).level === 50)
     assert.ok(errors.length >= Object.keys(guarded).length)
     for (const line of errors) assert.doesNotMatch(line, /select|insert|example\.com/i)
-    assert.doesNotMatch(site.log.join(''), /"authentication"/, 'nothing happened to anybody')
+    assert.doesNotMatch(site.log.join(''), /"authentication"/, 'no audit event')
   })
 })
 
-describe('a PostgreSQL that has fallen silent', onlyPostgres, () => {
-  test('N2 makes every guarded route a 503 within three seconds, leaves public pages, and all is well when it is back', async (t) => {
+describe('a PostgreSQL server that does not respond', onlyPostgres, () => {
+  test('N2 makes every guarded route a 503 within three seconds, keeps public pages, and recovers', async (t) => {
     const database = await makeDatabase('')
     const proxy = await startProxy(t, database.url)
     const site = await startSite(t, { DATABASE_URL: proxy.url, DATABASE_POOL: '4' })
     t.after(() => database.drop())
-    const { ada, guarded } = await doors(site)
-    proxy.fallSilent()
+    const { ada, guarded } = await userRequests(site)
+    proxy.dropData()
     const start = performance.now()
     const within = async (what: string, knock: () => Promise<Answer>, statuses: readonly number[]) => {
       const { status } = await knock()
@@ -158,7 +158,7 @@ describe('a PostgreSQL that has fallen silent', onlyPostgres, () => {
 })
 
 describe('GET /healthz', () => {
-  test('N13 is 200 while the process serves, database or not', async (t) => {
+  test('N13 is 200 while the process serves, with or without the database', async (t) => {
     const site = await startSite(t)
     assert.deepEqual(await probe(site, '/healthz'), [200, 'ok'])
     await cutOff(site)
@@ -168,14 +168,14 @@ describe('GET /healthz', () => {
 })
 
 describe('GET /readyz', () => {
-  test('N13 is 200 once the database answers, and 503 when it does not', async (t) => {
+  test('N13 is 200 if the database responds, else 503', async (t) => {
     const site = await startSite(t)
     assert.deepEqual(await probe(site, '/readyz'), [200, 'ok'])
     await cutOff(site)
     assert.deepEqual(await probe(site, '/readyz'), [503, 'unavailable'])
   })
 
-  test('is 503 while draining, when everything else is still served', async (t) => {
+  test('is 503 while draining, and other routes are still served', async (t) => {
     const site = await startSite(t)
     site.lifecycle.isDraining = true
     assert.deepEqual(await probe(site, '/readyz'), [503, 'unavailable'])

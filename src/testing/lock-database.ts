@@ -11,12 +11,12 @@ import type { Site } from './site.ts'
  * Locks the database against writes, as a long transaction of another process. The site can still read, and waits for
  * up to two seconds to write.
  */
-export async function holdDatabase(t: TestContext, site: Site) {
+export async function lockDatabase(t: TestContext, site: Site) {
   const statements = await recordStatements(t, site.orm)
-  const other = isPostgres(site.orm.em) ? await holdTables(site) : holdFile(t, site)
+  const other = isPostgres(site.orm.em) ? await lockTables(site) : lockFile(t, site)
   return {
     /** Waits until the site has sent a statement. */
-    async isAsked(pattern: RegExp): Promise<void> {
+    async waitForStatement(pattern: RegExp): Promise<void> {
       while (!statements.some((each) => pattern.test(each))) await setImmediate()
     },
     /** Runs a statement and commits, which releases the locks. */
@@ -28,7 +28,7 @@ interface Transaction {
   release(statement: string, values: unknown[]): Promise<void>
 }
 
-function holdFile(t: TestContext, { config }: Site): Transaction {
+function lockFile(t: TestContext, { config }: Site): Transaction {
   const other = new Database(join(config.dataDir, 'site.sqlite'))
   t.after(() => void other.close())
   other.exec('begin immediate')
@@ -44,7 +44,7 @@ interface Pool {
   connect(): Promise<{ query(text: string): Promise<unknown>; release(): void }>
 }
 
-async function holdTables({ orm }: Site): Promise<Transaction> {
+async function lockTables({ orm }: Site): Promise<Transaction> {
   // The client of the driver. MikroORM has no type for it.
   const pool = (await orm.em.getConnection().getNativeClient()) as unknown as Pool
   const other = await pool.connect()

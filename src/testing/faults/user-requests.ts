@@ -12,20 +12,20 @@ import {
 } from '../people.ts'
 import type { Answer } from '../promises.ts'
 
-type Doors = Record<string, () => Promise<Answer>>
+type Requests = Record<string, () => Promise<Answer>>
 
 /** Signs up a user with a session, a token and a JWT. Returns requests, grouped by their use of the database. */
-export async function doors(site: Visited, name = 'Ada') {
+export async function userRequests(site: Visited, name = 'Ada') {
   const person = await signUp(site, name)
   const ada = await signIn(site, person)
-  const leaver = await signIn(site, person)
-  const { session: leaving } = leaver
+  const signingOut = await signIn(site, person)
+  const { session: leaving } = signingOut
   const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
   const credentials = { username: person.email, password }
   let others = 0
-  const newcomer = () => registration(`${name}s${++others}`) as Record<string, string>
+  const newUser = () => registration(`${name}s${++others}`) as Record<string, string>
 
-  const open: Doors = {
+  const open: Requests = {
     'GET /': () => site.visitor().page('/'),
     'GET /login': () => site.visitor().page('/login'),
     'GET /signup': () => site.visitor().page('/signup'),
@@ -33,7 +33,7 @@ export async function doors(site: Visited, name = 'Ada') {
     'GET /healthz': () => site.visitor().get('/healthz'),
     'POST /validateLoggedInUser': () => site.visitor().post('/validateLoggedInUser', bearer(jwt)),
   }
-  const reading: Doors = {
+  const reading: Requests = {
     'GET / by session': () => ada.page('/'),
     'GET /account by session': () => ada.page('/account'),
     'GET /me by session': () => ada.get('/me'),
@@ -42,25 +42,25 @@ export async function doors(site: Visited, name = 'Ada') {
     'GET /secure by token': () => site.visitor().get('/secure', bearer(token)),
     'GET /readyz': () => site.visitor().get('/readyz'),
   }
-  const writing: Doors = {
+  const writing: Requests = {
     'POST /login by form': () => site.visitor().form('/login', credentials),
     'POST /login by JSON': () => site.visitor().json('/login', credentials),
     'POST /login by Basic': () => site.visitor().post('/login', basic(person)),
-    'POST /users': () => site.visitor().json('/users', newcomer()),
-    'POST /users by form': () => site.visitor().form('/users', newcomer()),
+    'POST /users': () => site.visitor().json('/users', newUser()),
+    'POST /users by form': () => site.visitor().form('/users', newUser()),
     // With the cookie, even after the session has ended, because otherwise the database is not used.
     'POST /logout': () => site.visitor(leaving).post('/logout'),
   }
-  return { person, ada, leaver, token, jwt, credentials, open, reading, writing }
+  return { person, ada, signingOut, token, jwt, credentials, open, reading, writing }
 }
 
-/** Sends all these requests at the same time, and asserts the status of each response. */
-export async function assertAnswers(isExpected: (status: number) => boolean, ...all: Doors[]): Promise<void> {
+/** Sends all requests concurrently, and asserts the status of each response. */
+export async function assertStatuses(isExpected: (status: number) => boolean, ...all: Requests[]): Promise<void> {
   const send = async ([name, each]: [string, () => Promise<Answer>]) => [name, (await each()).status] as const
   const answers = await Promise.all(all.flatMap((each) => Object.entries(each)).map(send))
   const unexpected = answers.filter(([, status]) => !isExpected(status))
   assert.deepEqual(unexpected, [])
 }
 
-export const isFine = (status: number) => status < 400
-export const isAway = (status: number) => status === 503
+export const isSuccess = (status: number) => status < 400
+export const isUnavailable = (status: number) => status === 503
