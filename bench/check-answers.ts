@@ -3,7 +3,7 @@ import type { Keys } from './keys.ts'
 import type { Server } from './servers.ts'
 import type { Answer, Task } from './tasks.ts'
 
-/** Asserts that a server gives the right answers and refuses wrong credentials, before it is measured. */
+/** Asserts before a measurement that a server responds correctly and rejects wrong credentials. */
 export async function checkAnswers(task: Task, server: Server, url: string, keys: Keys): Promise<void> {
   const values = task.values(server, keys)
   for (const number of [0, 1, 2, Math.floor(values.length / 2), values.length - 1]) {

@@ -12,11 +12,11 @@ export const usual: Amounts = { tokens: 100_000, sessions: 10_000 }
 export const users = 10_000
 /** The number of a token and a session that no database has. */
 export const unknown = 10_000_000
-// The cost that the site ships with.
+// The default cost of the site.
 export const bcryptCost = 12
 /** The address behind a proxy that ends TLS, as in production. */
 export const publicUrl = 'https://bench.example'
-/** For the servers that sign their cookies. */
+/** For servers that sign their cookies. */
 export const cookieSecret = 'a secret of the benchmark, which guards nothing at all'
 export const password = 'analytical engine 1843'
 /** Databases, keys and lists of header values. Each run starts with an empty folder. */
@@ -25,7 +25,7 @@ export const folder = join(import.meta.dirname, 'data')
 /** The time at which all passwords were set. The account page shows it. */
 export const registered = Date.UTC(2026, 0, 1)
 
-/** The user of that number, as every server answers. */
+/** The user of that number, as every server returns it. */
 export function user(number: number) {
   const id = `0190a6e5-7c9b-7${hex(number, 3)}-8000-${hex(number * 7919, 12)}`
   const email = `user${number}@example.com`
@@ -45,7 +45,7 @@ export function session(number: number): string {
   return hash('sha256', `session ${number}`, 'base64url')
 }
 
-/** At most 100,000 of the numbers below `rows`, spread evenly. Each belongs to the user of its place, modulo the users. */
+/** At most 100,000 evenly spread numbers below `rows`. */
 export function spread(rows: number): number[] {
   const amount = Math.min(rows, 100_000)
   const step = rows / amount
@@ -55,7 +55,7 @@ export function spread(rows: number): number[] {
   })
 }
 
-/** The number in so many hexadecimal digits. */
+/** The number in this many hexadecimal digits. */
 export function hex(number: number, digits: number): string {
   return number.toString(16).padStart(digits, '0').slice(-digits)
 }

@@ -5,7 +5,7 @@ import { type Amounts, folder, session, spread, token } from './data.ts'
 import { makeDatabase } from './make-database.ts'
 import { digest } from './servers/row-rules.ts'
 
-/** Returns the URL of a database for a server, whose rows were used just now. */
+/** Returns the URL of a database for a server. All its rows have a current last use. */
 export type Rows = (server: string) => Promise<string>
 
 const freshSeconds = 20
@@ -21,7 +21,7 @@ export function sqliteRows(amounts: Amounts): Rows {
   }
 }
 
-/** The file that all copies with these amounts are made of. */
+/** The original of all copies with these numbers of rows. */
 export function original(amounts: Amounts): Promise<string> {
   const path = join(folder, `${amounts.tokens}-${amounts.sessions}.sqlite`)
   const made = originals.get(path) ?? makeDatabase(path, amounts)
@@ -39,17 +39,17 @@ export function copy(file: string, server: string): string {
 }
 
 /**
- * The time of the last use that rows get. It is 100 seconds ahead, and servers write a new one after a minute: so no server
- * writes within 160 seconds. The site accepts times that are up to two minutes ahead.
+ * The last use of the rows is 100 seconds in the future. Servers write a new one after a minute, so no server writes within
+ * 160 seconds. The site accepts times up to two minutes ahead.
  */
 export function lastUse(): number {
   return Date.now() + 100_000
 }
 
-/** Seconds in which a start has to be measured, before servers write the last uses again. */
+/** The seconds for the measurements of a start, before servers write last uses again. */
 export const quietSeconds = 160 - freshSeconds
 
-/** Marks the rows that are requested as used just now. */
+/** Sets the last use of the requested rows. */
 function refresh(path: string, { tokens, sessions }: Amounts): void {
   if (Date.now() - (refreshed.get(path) ?? 0) < freshSeconds * 1000) return
   refreshed.set(path, Date.now())

@@ -5,14 +5,14 @@ import type { Figures } from './results.ts'
 export interface Goal {
   readonly task: string
   readonly figure: string
-  /** The figure that it is divided by. */
+  /** The divisor. */
   readonly of?: string
   readonly least?: number
   readonly most?: number
   readonly unit?: string
 }
 
-/** The goals that decide. */
+/** The required goals. */
 export const musts: readonly Goal[] = [
   { task: 'bearer', figure: 'layer', of: 'koa-by-hand', least: 1.1 },
   { task: 'bearer', figure: 'site', of: 'site-by-hand', least: 1 },
@@ -40,7 +40,7 @@ export const musts: readonly Goal[] = [
   { task: 'memory', figure: 'after all requests', of: 'after a quarter', most: 1.1 },
 ]
 
-/** The goals that are worth a try. */
+/** The optional goals. */
 export const aims: readonly Goal[] = [
   { task: 'bearer', figure: 'layer', of: 'fastify', least: 1 },
   { task: 'jwt-hs256', figure: 'layer', of: 'koa-by-hand', least: 1.7 },
@@ -49,7 +49,7 @@ export const aims: readonly Goal[] = [
   { task: 'visitor', figure: 'layer', of: 'fastify', least: 1 },
 ]
 
-/** A figure beside its goal. */
+/** A figure and its goal. */
 export interface Verdict {
   readonly median: number
   readonly low: number

@@ -7,9 +7,9 @@ import { taskOf } from './tasks.ts'
 
 const sizes = [10_000, 1_000_000]
 
-/** The requests a second of the site among few and among many tokens and sessions. */
+/** The requests a second of the site with few and with many tokens and sessions. */
 export async function measureGrowth(pace: Pace): Promise<Record<string, Figures>> {
-  // Makes the databases first, because a start has to be measured soon after its rows were marked as used.
+  // Creates the databases first, because last uses expire a minute after they are set.
   for (const rows of sizes) await original({ tokens: rows, sessions: rows })
   const sites = new Map(sizes.map((rows) => [siteWith(rows), spread(rows)]))
   const numbers = (server: Server) => sites.get(server) ?? []

@@ -5,7 +5,7 @@ import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
 import { folder } from './data.ts'
 import type { Algorithm } from './servers/environment.ts'
 
-/** The keys that a server is started with, and a way to sign tokens that it accepts. */
+/** The keys of a server, and a function that signs tokens for it. */
 export interface Keys {
   readonly environment: Record<string, string>
   /** A valid token for this user, unless the options say otherwise. */

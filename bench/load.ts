@@ -12,7 +12,7 @@ import type { Server } from './servers.ts'
 import type { Task } from './tasks.ts'
 
 const run = promisify(execFile)
-// Each sends its next request as soon as the last one is answered.
+// Each connection sends a request after the previous response.
 const connections = 32
 
 /** The requests of a task. */
@@ -20,7 +20,7 @@ export interface Requests {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly header: string | undefined
-  /** A file with the values of the header, one a line. */
+  /** A file with one header value in each line. */
   readonly values: string
 }
 
@@ -36,11 +36,11 @@ export function requestsOf(
   return { method, path, header, values: file }
 }
 
-/** The answers, and how many of them come in a second of the server's own processor time; of the clock without /proc. */
+/** The number of responses, and the rate per second of the server's processor time, or of wall time without /proc. */
 export type Measured = Record<'requests' | 'rate', number>
 
 /**
- * Loads a server for some seconds. Throws if any answer is not a success.
+ * Loads a server for some seconds. Throws if a response is not a success.
  *
  * @param seed the same seed draws the same requests
  */
@@ -55,8 +55,8 @@ export async function load(
   const after = processorTime(pid)
   const { answered, refused, failed } = outcome
   if (refused + failed > 0)
-    throw new Error(`${key}: ${refused} of ${answered} requests were refused, ${failed} failed.`)
-  // `NaN` where there is no /proc.
+    throw new Error(`${key}: ${refused} of ${answered} requests were rejected, ${failed} failed.`)
+  // `NaN` without /proc.
   return { requests: answered, rate: answered / (after - before || outcome.seconds) }
 }
 

@@ -36,7 +36,7 @@ export async function measureLogins(seconds: number, rounds: number): Promise<Fi
   return { 'bcrypt alone': bcryptAlone, site, 'p99 of a page in a flood': latency }
 }
 
-/** Sign-ins a second on the processor time that this process leaves. */
+/** Sign-ins a second, corrected for the processor time of this process. */
 async function signInRate(url: string, seconds: number): Promise<number> {
   const before = process.cpuUsage()
   const begin = performance.now()
@@ -45,12 +45,12 @@ async function signInRate(url: string, seconds: number): Promise<number> {
     if (status !== 200) throw new Error(`POST /login answered ${status}.`)
   })
   const { user, system } = process.cpuUsage(before)
-  // With more cores than pool threads, this process takes nothing from bcrypt.
+  // With more cores than pool threads, this process does not slow bcrypt down.
   const share = cores > poolThreads ? 0 : (user + system) / 1000 / (performance.now() - begin) / cores
   return rate / (1 - share)
 }
 
-/** How often a second some work is done, eight at a time. */
+/** The rate per second of some work, with eight calls at a time. */
 async function rateOf(seconds: number, work: () => Promise<void>): Promise<number> {
   const begin = performance.now()
   let done = 0
@@ -72,13 +72,13 @@ function flood(url: string, rate: number): () => Promise<void> {
   const timer = setInterval(() => answers.push(logIn(url)), 1000 / rate)
   return async () => {
     clearInterval(timer)
-    // 429 and 503 ask the client to come back later.
+    // 429 and 503 are expected during a flood.
     const wrong = (await Promise.all(answers)).find((status) => ![200, 429, 503].includes(status))
     if (wrong !== undefined) throw new Error(`POST /login answered ${wrong}.`)
   }
 }
 
-/** The 99th percentile of pages that are requested at a steady rate, in milliseconds. */
+/** The 99th percentile of the latency of pages at a steady rate, in milliseconds. */
 async function pageLatency(url: string, seconds: number): Promise<number> {
   const { cookie } = serverOf('site')
   const taken: Promise<number>[] = []

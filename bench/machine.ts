@@ -5,21 +5,21 @@ import { availableParallelism } from 'node:os'
 export const cores = availableParallelism()
 
 const canPin = cores > 1 && has('taskset', '--version')
-/** The core of the servers and the core of the load, on a machine that can keep them apart. */
+/** The core of the servers and the core of the load, if the machine has two cores. */
 export const serverCore = canPin ? 0 : undefined
 export const loadCore = canPin ? 1 : undefined
 
 export const hasWrk = has('wrk', '--version')
 
-/** Whether the cores are kept from sleeping. Waking the core of the load would count as time of the server. */
+/** Whether idle states are disabled, because waking the core of the load would count as time of the server. */
 export const isAwake = keepAwake()
 
-/** The command, pinned to one core. */
+/** A command pinned to one core. */
 export function onCore(core: number | undefined, command: readonly string[]): string[] {
   return core === undefined || !canPin ? [...command] : ['taskset', '-c', String(core), ...command]
 }
 
-/** Needs root on Linux. It holds while this process runs (https://docs.kernel.org/power/pm_qos_interface.html). */
+/** Needs root on Linux. Effective while this process runs (https://docs.kernel.org/power/pm_qos_interface.html). */
 function keepAwake(): boolean {
   try {
     writeSync(openSync('/dev/cpu_dma_latency', 'w'), new Int32Array([0]))

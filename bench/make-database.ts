@@ -14,7 +14,7 @@ export async function makeDatabase(path: string, amounts: Amounts): Promise<stri
   await migrate(`sqlite:${path}`)
   const passwordHash = await bcrypt.hash(password, bcryptCost)
   const file = new Database(path)
-  // A file that is only half written is never used again.
+  // A rename at the end, so that an incomplete file is never used.
   file.pragma('synchronous = off')
   file.pragma('cache_size = -1000000')
   // An index on a full table is built much faster than row by row.
@@ -53,7 +53,7 @@ function fill(file: Database.Database, { tokens, sessions }: Amounts, passwordHa
   }
 }
 
-/** The digests of so many tokens or sessions with their numbers, in the order of the primary key, which is fast to insert. */
+/** The digests of tokens or sessions with their numbers, in the order of the primary key, for fast inserts. */
 function inOrder(amount: number, secretOf: (number: number) => string): [string, number][] {
   const all = Array.from({ length: amount }, (_, i): [string, number] => [digest(secretOf(i)), i])
   return all.sort(([a], [b]) => (a < b ? -1 : 1))
@@ -64,7 +64,7 @@ function rowId(number: number, variant: string): string {
   return `0190a6e5-7c9b-7000-${variant}000-${hex(number, 12)}`
 }
 
-/** Lets the site create its tables: it runs its migrations at the start. */
+/** Starts the site, which creates its tables by its migrations. */
 export async function migrate(databaseURL: string): Promise<void> {
   const running = await start(site, { ...newKeys('HS256').environment, DATABASE_URL: databaseURL })
   await running.stop()

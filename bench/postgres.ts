@@ -13,8 +13,8 @@ import { taskOf } from './tasks.ts'
 const name = 'koa_authenticators_bench'
 
 /**
- * Measures bearer tokens and sessions on PostgreSQL: on the server of `TEST_DATABASE_URL`, or on a new one with default settings
- * on the core of the load.
+ * Measures bearer tokens and sessions on the PostgreSQL server at `TEST_DATABASE_URL`, or on a new one with default settings on
+ * the core of the load.
  */
 export async function measurePostgres(
   serversOf: (task: string) => Server[],
@@ -40,7 +40,7 @@ export async function measurePostgres(
   }
 }
 
-/** A database with the tables of the site and the rows of SQLite. */
+/** Creates a database with the tables of the site and the rows of SQLite. */
 async function newDatabase(admin: string): Promise<string> {
   const url = new URL(admin)
   url.pathname = `/${name}`
@@ -61,7 +61,7 @@ async function newDatabase(admin: string): Promise<string> {
   return url.href
 }
 
-/** Marks all rows as used just now. The vacuum removes their former versions. */
+/** Sets the last use of all rows. The vacuum removes their old versions. */
 function refreshed(url: string): Rows {
   return async () => {
     const seen = new Date(lastUse()).toISOString()

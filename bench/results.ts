@@ -4,7 +4,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { cores, hasWrk, isAwake } from './machine.ts'
 
-/** The values of a task by name: servers or parts of the task. Each has one value for each round. */
+/** The values of a task by server or part. Each has one value for each round. */
 export type Figures = Record<string, readonly number[]>
 
 /** The figures of one task, with the time and the machine of the run. */

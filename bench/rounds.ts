@@ -13,13 +13,13 @@ import type { Task } from './tasks.ts'
 export interface Pace {
   /** Seconds of load before the first round, in which V8 compiles the hot functions. */
   readonly warmUp: number
-  /** Starts of each server: its speed differs from start to start. */
+  /** The starts of each server, because its speed differs between starts. */
   readonly starts: number
   /** Rounds after each start. In a round, each server is loaded for one second. */
   readonly rounds: number
 }
 
-/** The requests a second of each server, with one value for each round. The servers take turns in each round. */
+/** The requests a second of each server in each round. In a round, the servers are measured in turn. */
 export async function measureRounds(task: Task, servers: readonly Server[], pace: Pace): Promise<Figures> {
   const figures: Figures = {}
   for (let start = 0; start < pace.starts; start += 1) await startOnce(task, servers, pace, figures)
@@ -67,7 +67,7 @@ async function startOnce(
   }
 }
 
-/** Another server is first in each round. */
+/** Rotates the order of the servers. */
 function rotated(all: readonly Contestant[], round: number): Contestant[] {
   const first = round % all.length
   return [...all.slice(first), ...all.slice(0, first)]

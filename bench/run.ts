@@ -38,7 +38,7 @@ const chosen = options.servers?.split(',') ?? known
 for (const key of chosen)
   if (!known.includes(key)) refuse(`There is no server "${key}". There are: ${known.join(', ')}.`)
 
-/** The measurements that the command line can name. Each returns its figures by task. */
+/** The measurements by their name on the command line. Each returns its figures by task. */
 const measurements: Record<string, () => Promise<Record<string, Figures>>> = {
   ...Object.fromEntries(
     tasks.map((task) => [

@@ -10,16 +10,16 @@ import { onCore } from './machine.ts'
 export interface Program {
   /** Its name on the command line and in the results. */
   readonly key: string
-  /** The arguments of Node. */
+  /** The arguments for Node. */
   readonly program: readonly string[]
 }
 
-/** A server that runs. */
+/** A running server. */
 export interface Running {
   readonly key: string
   readonly url: string
   readonly pid: number | undefined
-  /** Milliseconds from the start of the process to its first answer. */
+  /** Milliseconds from the start of the process to its first response. */
   readonly startup: number
   stop(): Promise<void>
 }
@@ -37,10 +37,10 @@ process.once('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 
 /**
- * Starts a server in production mode and waits for its first answer.
+ * Starts a server in production mode and waits for its first response.
  *
  * @param environment the database and the keys
- * @param core the only core that it may use; any if left out
+ * @param core pins the server to a core
  */
 export async function start(
   { key, program }: Program,
@@ -77,7 +77,7 @@ async function firstAnswer(key: string, url: string, child: ChildProcess): Promi
   const deadline = performance.now() + 20_000
   while (performance.now() < deadline) {
     if (child.exitCode !== null)
-      throw new Error(`${key} ended with ${child.exitCode} before its first answer.`)
+      throw new Error(`${key} ended with ${child.exitCode} before its first response.`)
     try {
       const answer = await fetch(`${url}/healthz`, { headers: { Connection: 'close' } })
       await answer.arrayBuffer()
@@ -87,7 +87,7 @@ async function firstAnswer(key: string, url: string, child: ChildProcess): Promi
     }
   }
   child.kill('SIGKILL')
-  throw new Error(`${key} gave no answer in 20 seconds.`)
+  throw new Error(`${key} did not respond within 20 seconds.`)
 }
 
 async function stop(child: ChildProcess): Promise<void> {

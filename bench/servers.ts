@@ -6,19 +6,19 @@ import { type Rows, sqliteRows } from './database.ts'
 import type { Keys } from './keys.ts'
 import { type Program, type Running, site, start } from './server-process.ts'
 
-/** A server that is compared with others. */
+/** A measured server. */
 export interface Server extends Program {
   readonly name: string
-  /** Its rows, if they are not the usual ones. */
+  /** Its database, if it is not the default one. */
   readonly rows?: Rows
   /** The `Cookie` header of a browser with the session of that number. */
   readonly cookie: (session: number) => string
-  /** The credential of the token of that number in the `Authorization` header; the token itself if left out. */
+  /** The credential for the `Authorization` header of the token with that number, by default the token. */
   readonly bearer?: (token: number) => string
   readonly isOurs?: boolean
-  /** Written without an authentication library. */
+  /** Whether it uses no authentication library. */
   readonly isByHand?: boolean
-  /** The tasks that it is measured in. */
+  /** The tasks that it supports. */
   readonly tasks: readonly string[]
 }
 
@@ -97,7 +97,7 @@ export function serverOf(key: string): Server {
   return server
 }
 
-/** Starts a server on its rows. */
+/** Starts a server with its database. */
 export async function startServer(server: Server, keys: Keys, core?: number): Promise<Running> {
   const { rows = sqliteRows(usual) } = server
   const environment = { ...keys.environment, DATABASE_URL: await rows(server.key) }

@@ -2,7 +2,7 @@ import { newKeys } from './keys.ts'
 import type { Figures } from './results.ts'
 import { serverOf, startServer } from './servers.ts'
 
-/** Milliseconds from the start of the site's process to its first answer, on a database that exists. */
+/** Milliseconds from the start of the site's process to its first response, with an existing database. */
 export async function measureStartup(starts: number): Promise<Figures> {
   const keys = newKeys('HS256')
   const times: number[] = []

@@ -3,7 +3,7 @@ import { aims, type Goal, judge, musts, type Verdict } from './goals.ts'
 import { median } from './median.ts'
 import type { Results } from './results.ts'
 
-/** Prints each goal that was measured, musts and aims apart. Returns the number of musts that were missed. */
+/** Prints the required and the optional goals. Returns the number of missed required goals. */
 export function printTable(results: Results): number {
   const missed = printGoals('Musts', musts, results)
   printGoals('Aims', aims, results)

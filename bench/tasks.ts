@@ -5,7 +5,7 @@ import type { Algorithm } from './servers/environment.ts'
 import { accountPage, loginPage } from './servers/pages.ts'
 import type { Server } from './servers.ts'
 
-/** A request that all servers answer alike. */
+/** A request with the same response from all servers. */
 export interface Task {
   readonly key: string
   readonly method: 'GET' | 'POST'
@@ -13,11 +13,11 @@ export interface Task {
   readonly algorithm?: Algorithm
   /** The header with the credential. */
   readonly header?: 'Authorization' | 'Cookie'
-  /** The values of that header. Each request has one of them, at random. */
+  /** The values of that header, of which each request has a random one. */
   values(server: Server, keys: Keys): string[]
-  /** Values that must be refused. */
+  /** Values that must be rejected. */
   readonly wrong?: (server: Server, keys: Keys) => string[]
-  /** Asserts that this is the right answer to the value of that number. */
+  /** Asserts that this is the right response to the value of that number. */
   check(answer: Answer, number: number): void
 }
 
@@ -91,7 +91,7 @@ const visitor: Task = {
   },
 }
 
-/** The tasks that are measured in requests a second. */
+/** All tasks. */
 export const tasks: readonly Task[] = [bearer, jwt('HS256'), jwt('ES256'), jwt('EdDSA'), session, visitor]
 
 /** The task with that key. */

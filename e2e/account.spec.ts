@@ -1,7 +1,7 @@
 import { changePassword, closeAccount, createToken, signIn } from './forms.ts'
 import { expect, test } from './site.ts'
 
-test('the name is changed, and shown at once and once only said to be', async ({ page, account }) => {
+test('the account page changes the name, and shows one notice', async ({ page, account }) => {
   await account.signIn(page)
   await page.goto('/account')
   await page.getByLabel('Name', { exact: true }).fill(' ')
@@ -16,7 +16,7 @@ test('the name is changed, and shown at once and once only said to be', async ({
   await expect(page.getByText('Your name has been changed.')).toHaveCount(0)
 })
 
-test('E11 a session on another device is ended from here', async ({ page, browser, account }) => {
+test('E11 the sessions page ends a session on another device', async ({ page, browser, account }) => {
   const elsewhere = await browser.newPage()
   await account.signIn(elsewhere)
   await account.signIn(page)
@@ -33,7 +33,7 @@ test('E11 a session on another device is ended from here', async ({ page, browse
   await elsewhere.close()
 })
 
-test('a token is shown once, opens the API, and is refused once it is revoked', async ({
+test('a token is shown once, works for the API, and is rejected after it is revoked', async ({
   page,
   request,
   account,
@@ -57,7 +57,7 @@ test('a token is shown once, opens the API, and is refused once it is revoked', 
   expect((await me()).status()).toBe(401)
 })
 
-test('a new password takes the current one, signs everybody else out, and signs in', async ({
+test('a password change requires the current password, ends other sessions, and the new password signs in', async ({
   page,
   browser,
   account,
@@ -66,7 +66,7 @@ test('a new password takes the current one, signs everybody else out, and signs 
   const elsewhere = await browser.newPage()
   await account.signIn(elsewhere)
   await account.signIn(page)
-  // The way of a password manager.
+  // As a password manager does.
   await page.goto('/.well-known/change-password')
   await expect(page).toHaveURL('/account/password')
   await changePassword(page, { current: 'not the password', password, confirmation: password })
@@ -85,7 +85,7 @@ test('a new password takes the current one, signs everybody else out, and signs 
   await elsewhere.close()
 })
 
-test('a closed account lets nobody in any more', async ({ page, account }) => {
+test('a closed account rejects sign-in', async ({ page, account }) => {
   await account.signIn(page)
   await page.goto('/account')
   await page.getByRole('main').getByRole('link', { name: 'Close your account' }).click()
@@ -100,7 +100,7 @@ test('a closed account lets nobody in any more', async ({ page, account }) => {
   await expect(page).toHaveTitle('Error: Sign in – koa-authenticators')
 })
 
-test('the activity page tells of what was done, and of what was refused', async ({
+test('the activity page shows actions and failed attempts', async ({
   page,
   request,
   account,

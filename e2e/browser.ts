@@ -6,11 +6,10 @@ import { join } from 'node:path'
 import { chromium } from '@playwright/test'
 import { attempt, installDebianPackage, which } from './debian-package.ts'
 
-/** Whatever a person has to do by hand is in this one line. */
 const advice =
   'No browser for the end-to-end tests: install Chromium or Chrome (Debian: apt-get install chromium), or set CHROMIUM_PATH to one.'
 
-/** A Chromium or Chrome that starts on this machine, installed if there is none; throws one plain line if that fails too. */
+/** The path of a Chromium or Chrome that starts. Installs one if there is none, and throws if that fails. */
 export function browser(): string {
   const named = process.env.CHROMIUM_PATH
   if (named) {
@@ -40,7 +39,7 @@ function playwrightsOwn(): string | undefined {
   return starts(path) ? path : undefined
 }
 
-/** Fails at its first request where only package registries can be reached, and leaves out the host's own libraries. */
+/** Fails without internet access. Does not install system libraries. */
 function installPlaywrightsOwn(): string | undefined {
   const cli = createRequire(import.meta.url).resolve('@playwright/test/cli')
   attempt(process.execPath, [cli, 'install', 'chromium'], 5, {
@@ -54,8 +53,8 @@ function installDebiansOwn(): string | undefined {
 }
 
 /**
- * Whether it shows a page. A file of the right name is not enough, nor that it tells its version: Ubuntu's is a stub, and
- * Playwright's own may lack shared libraries.
+ * Whether it renders a page. Printing a version is not enough, because Ubuntu's file is a stub and Playwright's may lack
+ * shared libraries.
  */
 function starts(path: string): boolean {
   const profile = mkdtempSync(join(tmpdir(), 'koa-authenticators-browser-'))

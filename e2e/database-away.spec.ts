@@ -1,7 +1,7 @@
 import { signIn, signUp } from './forms.ts'
 import { expect, test } from './site.ts'
 
-test('while the database is away, public pages say that nobody can tell, and afterwards all are still signed in', async ({
+test('public pages show that the user is unknown while the database is unavailable, and users stay signed in', async ({
   page,
   account,
   accident,
@@ -27,7 +27,7 @@ test('while the database is away, public pages say that nobody can tell, and aft
   await expect(page.getByRole('banner')).toContainText(account.name)
 })
 
-test('a form that is sent while the database is away is 503, and works afterwards', async ({
+test('a form gets 503 while the database is unavailable, and works afterwards', async ({
   page,
   account,
   accident,
@@ -47,7 +47,7 @@ test('a form that is sent while the database is away is 503, and works afterward
   await expect(page).toHaveURL('/account')
 })
 
-test('signing out while the database is away is not taken for done', async ({ page, account, accident }) => {
+test('sign-out fails visibly while the database is unavailable', async ({ page, account, accident }) => {
   await account.signIn(page)
   await page.goto('/account')
   accident.happens()

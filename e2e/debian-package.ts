@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Whether a package is installed in the end. Asks nobody: without rights, or on another system, it is not. */
+/** Installs a package without questions. Returns false on failure, for example without root or on another system. */
 export function installDebianPackage(name: string): boolean {
   if (!which('apt-get')) return false
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n']
@@ -16,17 +16,17 @@ export function installDebianPackage(name: string): boolean {
     return attempt(command, words, 10)
   }
   const install = () => aptGet('install', '-y', '--no-install-recommends', name)
-  // A fresh machine has no package lists, or old ones.
+  // The package lists may be missing or outdated.
   return install() || (aptGet('update') && install())
 }
 
-/** Where a command is, if it is anywhere. */
+/** The path of a command, if it exists. */
 export function which(name: string): string | undefined {
   const { status, stdout } = spawnSync('sh', ['-c', 'command -v "$1"', 'sh', name], { encoding: 'utf8' })
   return status === 0 ? stdout.trim() : undefined
 }
 
-/** Names what it runs, on stderr (stdout is for the path alone), and keeps the installer's own pages of output to itself. */
+/** Runs an installer without its output, and logs to stderr, because stdout contains only the path. */
 export function attempt(
   command: string,
   words: string[],

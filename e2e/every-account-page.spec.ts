@@ -2,7 +2,7 @@ import { changePassword, closeAccount, createToken, signUp } from './forms.ts'
 import { expect, test } from './site.ts'
 import { expectSound } from './soundness.ts'
 
-test('the account page is sound, with a mistake and with a notice', async ({ page, account }) => {
+test('the account page is accessible, with an error and with a notice', async ({ page, account }) => {
   await account.signIn(page)
   await page.goto('/account')
   await expectSound(page, 'Your account')
@@ -15,7 +15,7 @@ test('the account page is sound, with a mistake and with a notice', async ({ pag
   await expectSound(page, 'Your account')
 })
 
-test('the account page is sound with the longest of names and addresses', async ({ page }) => {
+test('the account page is accessible with the longest name and address', async ({ page }) => {
   const email = `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.eu`
   const password = 'a nanosecond of wire'
   await page.goto('/signup')
@@ -23,7 +23,7 @@ test('the account page is sound with the longest of names and addresses', async 
   await expectSound(page, 'Your account')
 })
 
-test('the sessions are sound, here alone, elsewhere as well, and with a notice', async ({
+test('the sessions page is accessible with one session, with two, and with a notice', async ({
   page,
   context,
   account,
@@ -41,7 +41,7 @@ test('the sessions are sound, here alone, elsewhere as well, and with a notice',
   await expectSound(page, 'Sessions')
 })
 
-test('the tokens are sound, none, with a mistake, one just made and about to be revoked, and with a notice', async ({
+test('the tokens page is accessible without tokens, with an error, with a new token, and with a notice', async ({
   page,
   account,
 }) => {
@@ -59,7 +59,7 @@ test('the tokens are sound, none, with a mistake, one just made and about to be 
   await expectSound(page, 'API tokens')
 })
 
-test('changing the password is sound, with every mistake too, and the activity that tells of it', async ({
+test('the password page is accessible, also with every error, as is the activity page', async ({
   page,
   account,
 }) => {
@@ -72,7 +72,7 @@ test('changing the password is sound, with every mistake too, and the activity t
   await expectSound(page, 'Recent activity')
 })
 
-test('closing the account is sound, with every mistake, and when it is done', async ({ page, account }) => {
+test('the pages to close the account are accessible, also with every error', async ({ page, account }) => {
   await account.signIn(page)
   await page.goto('/account/close')
   await expectSound(page, 'Close your account')

@@ -2,9 +2,9 @@ import { signIn, signUp } from './forms.ts'
 import { expect, test } from './site.ts'
 import { expectAccessible, expectSound } from './soundness.ts'
 
-// Each test takes a page through its states; in each of them axe finds nothing, and everything fits.
+// Each test checks a page in its states with axe, at several widths.
 
-test('home is sound for a visitor, for whoever is signed in, and while nobody can tell', async ({
+test('home is accessible for a visitor, for a user, and while the user is unknown', async ({
   page,
   account,
   accident,
@@ -21,7 +21,7 @@ test('home is sound for a visitor, for whoever is signed in, and while nobody ca
   await expectSound(page, 'Who is asking?')
 })
 
-test('L7 sign-up is sound when empty, with every mistake, and with an address that is taken', async ({
+test('L7 sign-up is accessible when empty, with every error, and with a taken address', async ({
   page,
   account,
 }) => {
@@ -34,7 +34,7 @@ test('L7 sign-up is sound when empty, with every mistake, and with an address th
   await expectSound(page, 'Error: Create an account')
 })
 
-test('sign-in is sound when empty, with a notice, and with a wrong password', async ({ page, account }) => {
+test('sign-in is accessible when empty, with a notice, and with a wrong password', async ({ page, account }) => {
   await page.goto('/login')
   await expectSound(page, 'Sign in')
   await page.goto('/account')
@@ -44,7 +44,7 @@ test('sign-in is sound when empty, with a notice, and with a wrong password', as
   await expectSound(page, 'Error: Sign in')
 })
 
-test('what a visitor is refused is sound: 401, 404, 405, 413', async ({ page, account }) => {
+test('error pages are accessible for a visitor: 401, 404, 405, 413', async ({ page, account }) => {
   for (const [path, title] of [
     ['/me', 'Error: Unauthorized'],
     ['/nowhere', 'Error: Not Found'],
@@ -58,7 +58,7 @@ test('what a visitor is refused is sound: 401, 404, 405, 413', async ({ page, ac
   await expectSound(page, 'Error: Payload Too Large')
 })
 
-test('what is refused is sound for whoever is signed in, and while the database is away: 404, 503', async ({
+test('error pages are accessible for a user, and while the database is unavailable: 404, 503', async ({
   page,
   account,
   accident,
@@ -77,7 +77,7 @@ test('what is refused is sound for whoever is signed in, and while the database 
 
 test('no two pages share a title', async ({ page, account }) => {
   const titles: string[] = []
-  // Without rendering them, which has been done above.
+  // Without rendering, because other tests render the pages.
   const collect = async (...paths: string[]) => {
     for (const path of paths) {
       const response = await page.request.get(path, { headers: { Accept: 'text/html' } })
@@ -92,7 +92,7 @@ test('no two pages share a title', async ({ page, account }) => {
   expect([...new Set(titles)]).toEqual(titles)
 })
 
-test('the pages are accessible in the colours of the system, too', async ({ page, account }) => {
+test('the pages are accessible with forced colours', async ({ page, account }) => {
   await page.emulateMedia({ forcedColors: 'active' })
   await page.goto('/signup')
   await signUp(page, { name: '', email: '', password: '', confirmation: '' })

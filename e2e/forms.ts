@@ -7,7 +7,7 @@ export async function signIn(page: Page, { email, password }: { email: string; p
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** What somebody types into the sign-up form. */
+/** The values of the sign-up form. */
 export interface Registration {
   readonly name: string
   readonly email: string

@@ -1,9 +1,9 @@
 import { expect, test } from './site.ts'
 
-// A browser and a server of their own start for these few: once is enough.
+// One worker, because starting a browser and a server takes longer than these tests.
 test.describe.configure({ mode: 'default' })
 
-test('a page that the browser keeps alive for its back button comes back as it was', async ({ page }) => {
+test('the back button restores a public page from the back/forward cache', async ({ page }) => {
   await page.goto('/signup')
   await page.getByLabel('Name', { exact: true }).fill('Ada')
   await page.evaluate('globalThis.isStillAlive = true')
@@ -13,7 +13,7 @@ test('a page that the browser keeps alive for its back button comes back as it w
   expect(await page.evaluate('globalThis.isStillAlive')).toBe(true)
 })
 
-test('L5 the account page is not kept alive past signing out', async ({ page, account }) => {
+test('L5 the account page is not in the back/forward cache after sign-out', async ({ page, account }) => {
   await account.signIn(page)
   await page.goto('/account')
   await page.getByRole('button', { name: 'Sign out' }).click()

@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { test as base, expect } from './site.ts'
 import { expectSound } from './soundness.ts'
 
-/** A server of somebody else's, which shows whatever it is told to. */
+/** A server of another site, which responds with the given HTML. */
 interface Stranger {
   readonly port: number
   html: string
 }
 
 const test = base.extend<{ stranger: Stranger }>({
-  // Nothing is expected of what goes on between a stranger's page and ours but what the tests say.
+  // Without the fixture that fails on requests to other origins.
   page: async ({ context }, use) => use(await context.newPage()),
 
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs.
@@ -29,7 +29,7 @@ const test = base.extend<{ stranger: Stranger }>({
   },
 })
 
-// To a browser the second is the same site as ours, so that it gets the session's cookie in spite of `SameSite=Lax`.
+// The second one is the same site for a browser, so its requests have the session cookie in spite of `SameSite=Lax`.
 const strangers = [
   { name: 'another site', host: 'localhost' },
   { name: 'another port of our host', host: '127.0.0.1' },
@@ -72,7 +72,7 @@ for (const { name, host } of strangers) {
     }
   })
 
-  test(`G2 a form on ${name} makes no account`, async ({ page, server, stranger, request }) => {
+  test(`G2 a form on ${name} creates no account`, async ({ page, server, stranger, request }) => {
     const email = `forged.at.${host}@example.com`
     const password = 'chosen by a stranger'
     stranger.html = form(`${server.url}/users`, { name: 'F', email, password, confirmPassword: password })
@@ -107,7 +107,7 @@ for (const { name, host } of strangers) {
   })
 }
 
-test('the page that refuses a form of another site is accessible, and fits', async ({
+test('the 403 page for a cross-site form is accessible', async ({
   page,
   server,
   stranger,

@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 
-/** The server as `npm start` runs it: a process of its own, on a free port. */
+/** A server process, as of `npm start`, on a free port. */
 export interface Server {
   readonly url: string
-  /** Its SQLite file. */
+  /** The path of its SQLite file. */
   readonly database: string
-  /** Asks it to stop as an operator would, and throws unless it stops well. */
+  /** Stops it with SIGTERM, and throws if it fails. */
   stop(): Promise<void>
 }
 
-/** Starts a server with a database of its own. Of the caller's environment nothing reaches it but the way to commands. */
+/** Starts a server with a new database. It inherits only `PATH` from the environment. */
 export async function startServer(variables: Record<string, string>): Promise<Server> {
   const dataDir = await mkdtemp(join(tmpdir(), 'koa-authenticators-e2e-'))
   const child = spawn(process.execPath, ['src/start.js', 'server'], {
@@ -43,7 +43,7 @@ export async function startServer(variables: Record<string, string>): Promise<Se
   }
 }
 
-// The lines go on being read, or the server would wait for room in the pipe.
+// Keeps reading all lines, because a full pipe would block the log.
 function listening(log: Interface): Promise<string> {
   return new Promise((resolve, reject) => {
     log.on('line', (line) => {

@@ -3,7 +3,7 @@ import { expect, test } from './site.ts'
 
 const wrong = 'The e-mail address or password is wrong.'
 
-test('a wrong password is refused with the form, the address kept, and the right one signs in', async ({
+test('a wrong password shows the form with the address again, and the right one signs in', async ({
   page,
   account,
 }) => {
@@ -33,14 +33,14 @@ test('C1 an unknown address gets the same page as a wrong password', async ({ pa
   for (const email of [account.email, `no${account.email}`]) {
     await page.goto('/login')
     await signIn(page, { email, password: 'not the password' })
-    // By now the page's script has done its part.
+    // The script of the page has run.
     await expect(page.getByRole('alert')).toBeFocused()
     answers.push((await page.getByRole('main').innerHTML()).replaceAll(email, ''))
   }
   expect(answers[1]).toBe(answers[0])
 })
 
-test('H3 a visitor is told why to sign in, and brought back to the page asked for, its query included', async ({
+test('H3 a visitor sees why to sign in, and returns to the requested page with its query', async ({
   page,
   account,
 }) => {
@@ -58,7 +58,7 @@ test('H3 a visitor is told why to sign in, and brought back to the page asked fo
 
 const elsewhere = ['https://example.org/account', '//example.org/account', '/\\example.org/account']
 
-test('H2 a target on another site is not followed after signing in', async ({ page, context, account }) => {
+test('H2 sign-in does not redirect to another site', async ({ page, context, account }) => {
   for (const next of elsewhere) {
     await page.goto(`/login?next=${encodeURIComponent(next)}`)
     await signIn(page, account)
@@ -67,7 +67,7 @@ test('H2 a target on another site is not followed after signing in', async ({ pa
   }
 })
 
-test('H2 a target that was put into the form by hand is not followed either', async ({ page, account }) => {
+test('H2 sign-in does not redirect to another site from a modified form', async ({ page, account }) => {
   await page.goto('/login?next=/account')
   await page.locator('input[name="next"]').evaluate((input) => {
     input.setAttribute('value', '//example.org/account')
@@ -78,7 +78,7 @@ test('H2 a target that was put into the form by hand is not followed either', as
 
 const day = 24 * 60 * 60
 
-test('the cookie lasts a day, or thirty with "Keep me signed in", which a wrong password does not undo', async ({
+test('the cookie lasts a day, or thirty days with "Keep me signed in", which stays checked after a wrong password', async ({
   page,
   context,
   account,

@@ -1,6 +1,6 @@
 import { expect, test } from './site.ts'
 
-test('E5 signing out ends the session on the server, not only in the browser', async ({
+test('E5 sign-out ends the session on the server, not only in the browser', async ({
   page,
   context,
   account,
@@ -19,7 +19,7 @@ test('E5 signing out ends the session on the server, not only in the browser', a
   await expect(page).toHaveURL('/login?next=%2Faccount')
 })
 
-test('L5 the back button shows nothing private after signing out', async ({ page, account }) => {
+test('L5 the back button shows no private page after sign-out', async ({ page, account }) => {
   await account.signIn(page)
   await page.goto('/account')
   await page.getByRole('button', { name: 'Sign out' }).click()

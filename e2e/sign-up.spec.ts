@@ -8,7 +8,7 @@ const nobodyYet = {
   confirmation: 'analytical engine 1843',
 }
 
-test('sign-up names every mistake, leads to its field, keeps all but the passwords, and then signs in', async ({
+test('sign-up shows every error with a link to its field, keeps the values except passwords, and then signs in', async ({
   page,
 }) => {
   await page.goto('/signup')
@@ -43,7 +43,7 @@ test('sign-up names every mistake, leads to its field, keeps all but the passwor
   await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible()
 })
 
-test('sign-up names the one mistake that is left, and an address that is taken in whatever case', async ({
+test('sign-up shows a single error, and an error for a taken address in any case', async ({
   page,
   account,
 }) => {
@@ -61,7 +61,7 @@ test('sign-up names the one mistake that is left, and an address that is taken i
   await expect(page.locator('[aria-invalid="true"]')).toHaveAttribute('id', 'email')
 })
 
-test('L1 a name that is also markup is shown as it was typed', async ({ page }) => {
+test('L1 a name with markup is escaped', async ({ page }) => {
   const name = `<b>"Bobby"</b> & 'Tables' <script>document.title = 1</script>`
   await page.goto('/signup')
   await signUp(page, { ...nobodyYet, name, email: 'bobby@example.com' })
@@ -71,7 +71,7 @@ test('L1 a name that is also markup is shown as it was typed', async ({ page }) 
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue(name)
 })
 
-test('whoever is signed in has no use for the sign-up and sign-in pages, and is sent to the account', async ({
+test('the sign-up and sign-in pages redirect a signed-in user to the account', async ({
   page,
   account,
 }) => {

@@ -3,30 +3,30 @@ import Database from 'better-sqlite3'
 import { type Server, startServer } from './server.ts'
 import { watch } from './watch.ts'
 
-/** Somebody who has signed up before the test. */
+/** A user who has signed up before the test. */
 export interface Account {
   readonly name: string
   readonly email: string
   readonly password: string
-  /** Signs a page's browser in without the form. */
+  /** Signs the browser of a page in, without the form. */
   signIn(page: Page): Promise<void>
 }
 
-/** What the server's database can suffer, and recover from, while it runs. */
+/** A failure of the database while the server runs. */
 export interface Accident {
   happens(): void
   isOver(): void
 }
 
 /**
- * Playwright's `test`, with a server for each worker, whose address is the base of every relative one. Whatever a `page`
- * asks of another origin, and whatever its console complains of, fails the test.
+ * Playwright's `test` with a server for each worker, which is the base of relative URLs. A request to another origin or a
+ * console error of a `page` fails the test.
  */
 export const test = base.extend<
   { newAccount(): Promise<Account>; account: Account; accident: Accident },
   { throttle: 'on' | 'off'; server: Server; newcomers: Iterator<number, never> }
 >({
-  // All tests of a worker come from one address.
+  // All tests of a worker share one address, and with it one rate limit.
   throttle: ['off', { scope: 'worker', option: true }],
   server: [
     async ({ throttle }, use) => {
@@ -41,7 +41,7 @@ export const test = base.extend<
   page: async ({ page, server }, use) => {
     const complaints = watch(page, server.url)
     await use(page)
-    expect(complaints, 'what the browser complained of').toEqual([])
+    expect(complaints, 'browser errors').toEqual([])
   },
 
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs.

@@ -4,10 +4,10 @@ import { expect, type Locator, type Page } from '@playwright/test'
 const widths = [390, 1280]
 const schemes = ['light', 'dark'] as const
 
-/** That this page is shown, with what holds for every page in every state: on a phone, on a desk, by day, by night. */
+/** Expects a page with this title to be accessible, at several widths, in the light and the dark theme. */
 export async function expectSound(page: Page, title: string): Promise<void> {
   await expect(page).toHaveTitle(`${title} – koa-authenticators`)
-  // By then the page's script has done its part.
+  // The script of the page has run.
   await page.waitForLoadState()
   await expect(page.locator('html')).toHaveAttribute('lang', 'en')
   await expect(page.getByRole('heading', { level: 1 })).toHaveCount(1)
@@ -22,28 +22,28 @@ export async function expectSound(page: Page, title: string): Promise<void> {
   for (const width of [320, ...widths]) await expectToFit(page, width)
 }
 
-/** axe finds nothing. */
+/** Expects no violation from axe. */
 export async function expectAccessible(page: Page, how: string): Promise<void> {
-  // axe is half a megabyte, and reading it takes longer than what it does: once for each page is enough.
+  // Loads axe once for each page, because loading takes longer than checking.
   const isThere = await page.evaluate<boolean>('"axe" in globalThis')
   const { violations } = await new AxeBuilder({ page, ...(isThere && { axeSource: ';' }) })
-    // axe leaves this one (WCAG 2.2, 2.5.8) to those who ask for it.
+    // Disabled by default (WCAG 2.2, 2.5.8).
     .options({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })
-    // Without frames there is nothing to collect in a page of its own, which takes three times as long.
+    // Collecting results of frames takes three times as long, and the pages have no frames.
     .setLegacyMode()
     .analyze()
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
   expect(found, `what axe finds ${how}`).toEqual([])
 }
 
-/** Nothing has to be scrolled sideways (WCAG 2.2, 1.4.10). */
+/** Expects no horizontal scrolling (WCAG 2.2, 1.4.10). */
 export async function expectToFit(page: Page, width: number): Promise<void> {
   await page.setViewportSize({ width, height: 800 })
   const needed = await page.evaluate<number>('document.documentElement.scrollWidth')
   expect(needed, `the width that the page takes of ${width} px`).toBeLessThanOrEqual(width)
 }
 
-/** What a password manager needs (`autocomplete` tokens), and what it or a person must not be kept from. */
+/** Expects forms that password managers support, with pasting allowed. */
 async function expectSoundForms(page: Page): Promise<void> {
   await expect(page.locator('[onpaste]')).toHaveCount(0)
   for (const form of await page.locator('form').all()) {

@@ -62,7 +62,7 @@ function run(shell: string, pasted: string[]): string[] {
   const { stdout, error } = spawnSync(shell, {
     input,
     encoding: 'utf8',
-    // None of the caller's: a proxy, or a configuration of curl's in the home directory.
+    // Without the caller's proxy and curl configuration.
     env: { PATH: process.env.PATH },
   })
   if (error) throw error

@@ -2,7 +2,7 @@ import { signIn } from './forms.ts'
 import { test as base, expect } from './site.ts'
 import { expectSound } from './soundness.ts'
 
-/** Somebody else, in another browser, who tries as many passwords as they may. */
+/** An attacker in another browser who uses up the allowance of an account. */
 const test = base.extend<{ guess(email: string): Promise<void> }>({
   guess: ({ request }, use) =>
     use(async (username) => {
@@ -16,12 +16,12 @@ const test = base.extend<{ guess(email: string): Promise<void> }>({
 })
 
 test.use({ throttle: 'on' })
-// A browser and a server of their own start for these few: once is enough.
+// One worker, because starting a browser and a server takes longer than these tests.
 test.describe.configure({ mode: 'default' })
 
 const tooMany = /^Too many attempts\. Try again in \d+ minutes\.$/
 
-test('after too many wrong passwords the form says when to come back, and the right one has to wait too', async ({
+test('after too many wrong passwords the form shows the waiting time, also for the right password', async ({
   page,
   account,
   guess,

@@ -1,8 +1,8 @@
 import type { ConsoleMessage, Page } from '@playwright/test'
 
 /**
- * Collects what no page of ours may do: ask another origin for anything, load something in vain, throw, or have the
- * browser complain in its console, as it does of a breach of the content security policy.
+ * Collects errors of a page: requests to other origins, failed requests, exceptions, and console messages, for example
+ * about the content security policy.
  */
 export function watch(page: Page, origin: string): string[] {
   const complaints: string[] = []
@@ -15,7 +15,7 @@ export function watch(page: Page, origin: string): string[] {
   page.on('pageerror', ({ message }) => complaints.push(`threw: ${message}`))
   page.on('console', (message) => {
     if (!isComplaint(message)) return
-    // The browser notes there, too, that a page came with 401 or 404, as ours are meant to.
+    // An expected 401 or 404 of a page is a console message too.
     if (message.text().startsWith('Failed to load resource') && documents.has(message.location().url)) return
     complaints.push(`${message.type()}: ${message.text()}`)
   })

@@ -1,6 +1,6 @@
 import { expect, test } from './site.ts'
 
-test('L7 a password is shown and hidden again from the keyboard, and hidden when it is sent', async ({
+test('L7 the keyboard shows and hides a password, and submitting hides it', async ({
   page,
   account,
 }) => {
@@ -32,7 +32,7 @@ test('L7 a password is shown and hidden again from the keyboard, and hidden when
   await expect(password).toHaveAttribute('type', 'password')
 })
 
-test('each of two passwords has a button of its own, and neither is sent by it', async ({ page }) => {
+test('each password field has its own button, which does not submit the form', async ({ page }) => {
   await page.goto('/signup')
   await page.getByRole('button', { name: 'Show password confirmation' }).click()
   await expect(page.getByLabel('Password confirmation', { exact: true })).toHaveAttribute('type', 'text')
@@ -41,7 +41,7 @@ test('each of two passwords has a button of its own, and neither is sent by it',
   await expect(page).toHaveTitle('Create an account – koa-authenticators')
 })
 
-test('the first press of Tab reaches the way past the header', async ({ page }) => {
+test('the first press of Tab reaches the skip link', async ({ page }) => {
   await page.goto('/')
   await page.keyboard.press('Tab')
   const skip = page.getByRole('link', { name: 'Skip to main content' })
@@ -54,7 +54,7 @@ test('the first press of Tab reaches the way past the header', async ({ page }) 
 test.describe('the clipboard', () => {
   test.use({ permissions: ['clipboard-read', 'clipboard-write'] })
 
-  test('the lines for the terminal are copied whole, and the button says so for two seconds', async ({
+  test('the button copies the whole command, and confirms it for two seconds', async ({
     page,
   }) => {
     await page.clock.install()

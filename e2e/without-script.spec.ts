@@ -3,7 +3,7 @@ import { expect, test } from './site.ts'
 
 test.use({ javaScriptEnabled: false })
 
-test('without script, somebody signs up, signs out, signs in and is brought back', async ({ page }) => {
+test('without script, a user signs up, signs out, signs in and returns to the requested page', async ({ page }) => {
   const password = 'moths in a relay'
   const email = 'without.script@example.com'
 
@@ -42,7 +42,7 @@ test('without script, somebody signs up, signs out, signs in and is brought back
   await expect(page.getByRole('banner')).toContainText('Grace Hopper')
 })
 
-test('without script, somebody looks after the account, and closes it', async ({
+test('without script, a user manages and closes the account', async ({
   page,
   context,
   account,
@@ -72,7 +72,7 @@ test('without script, somebody looks after the account, and closes it', async ({
   await expect(page).toHaveURL('/account/closed')
 })
 
-test('without script, no button is shown that would do nothing', async ({ page }) => {
+test('without script, no button is shown that needs script', async ({ page }) => {
   for (const [path, names] of [
     ['/login', ['Sign in']],
     ['/signup', ['Create account']],

@@ -7,14 +7,14 @@ describe('examples/basic.ts', () => {
   const program = example('basic.ts')
   const logIn = (headers = {}) => fetch(`${program.url}/login`, { method: 'POST', headers })
 
-  test('S57 answers a right password with the user, and not with the hash of it', async () => {
+  test('S57 returns the user for the right password, without the hash', async () => {
     const response = await logIn(basic('ada', 'analytical-engine'))
 
     assert.equal(response.status, 200)
     assert.deepEqual(await response.json(), { name: 'Ada' })
   })
 
-  test('refuses a wrong password, an unknown user, another case, another scheme and no header', async () => {
+  test('rejects a wrong password, an unknown user, another case, another scheme and no header', async () => {
     const refusals = [
       basic('ada', 'difference-engine'),
       basic('ada', ''),

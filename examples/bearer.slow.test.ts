@@ -7,7 +7,7 @@ describe('examples/bearer.ts', () => {
   const program = example('bearer.ts')
   const get = (path: string, headers = {}) => fetch(program.url + path, { headers })
 
-  test('S61 answers each token with the name of its user', async () => {
+  test('S61 returns the name of the user of each token', async () => {
     for (const [token, name] of [
       ['analytical-engine', 'Ada'],
       ['moth-in-the-relay', 'Grace'],
@@ -20,7 +20,7 @@ describe('examples/bearer.ts', () => {
     }
   })
 
-  test('refuses another token, the digest of a right one, another scheme and no header', async () => {
+  test('rejects another token, the digest of a token, another scheme and no header', async () => {
     const digest = '60f692dfae0227420bd015f053155102a6e1ccf83655fe6a060a32d721e826bd'
     for (const [headers, challenge] of [
       [bearer('difference-engine'), 'Bearer realm="restricted", error="invalid_token"'],
@@ -35,7 +35,7 @@ describe('examples/bearer.ts', () => {
     }
   })
 
-  test('greets everybody on the public page, and knows who has a token', async () => {
+  test('greets users by name on the public page, and other visitors as strangers', async () => {
     assert.equal(await (await get('/', bearer('analytical-engine'))).text(), 'Hello, Ada!')
     assert.equal(await (await get('/', bearer('difference-engine'))).text(), 'Hello, stranger!')
     assert.equal(await (await get('/')).text(), 'Hello, stranger!')

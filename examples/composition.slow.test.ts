@@ -11,7 +11,7 @@ describe('examples/composition.ts', () => {
   const adminPassword = basic('grace', 'moth-in-the-relay')
   const wrong = [basic('ada', 'moth-in-the-relay'), basic('grace', ''), bearer('analytical-engine'), {}]
 
-  test('S83 takes a password or a token of the same user behind one guard', async () => {
+  test('S83 accepts a password or a token of the same user behind one guard', async () => {
     for (const headers of [userPassword, userToken]) {
       const response = await get('/me', headers)
 
@@ -20,7 +20,7 @@ describe('examples/composition.ts', () => {
     }
   })
 
-  test('refuses at the guard what neither takes, an admin too, and names both ways in', async () => {
+  test('rejects other credentials at the guard, also of an admin, with a challenge for both schemes', async () => {
     const responses = await Promise.all([adminPassword, ...wrong].map((headers) => get('/me', headers)))
     for (const response of responses) {
       assert.equal(response.status, 401)
@@ -29,7 +29,7 @@ describe('examples/composition.ts', () => {
     }
   })
 
-  test('S84 takes an admin or a user where the handler asks for either', async () => {
+  test('S84 accepts an admin or a user in the handler', async () => {
     for (const [headers, name] of [
       [adminPassword, 'Admin Grace'],
       [userToken, 'User Ada'],
@@ -41,7 +41,7 @@ describe('examples/composition.ts', () => {
     }
   })
 
-  test('S66 refuses a request without an admin and a user', async () => {
+  test('S66 rejects a request without an admin and a user', async () => {
     const responses = await Promise.all(wrong.map((headers) => get('/secure', headers)))
     for (const response of responses) {
       assert.equal(response.status, 401)

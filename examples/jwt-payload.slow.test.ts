@@ -11,7 +11,7 @@ describe('examples/jwt-payload.ts', () => {
   const post = (path: string, headers = {}) => fetch(program.url + path, { method: 'POST', headers })
   const invite = (query: string, token: string) => post(`/invitations${query}`, bearer(token))
 
-  test('signs an invitation, and takes it with the address that it was made for', async () => {
+  test('signs an invitation, and accepts it with its address', async () => {
     const response = await invite('?email=grace@example.com', 'analytical-engine')
     const { token } = (await response.json()) as { token: string }
     const joined = await post('/join', bearer(token))
@@ -20,13 +20,13 @@ describe('examples/jwt-payload.ts', () => {
     assert.equal(await joined.text(), 'Welcome, grace@example.com!')
   })
 
-  test('invites nobody without a token, and nobody without one address', async () => {
+  test('rejects an invitation without a token, or without exactly one address', async () => {
     assert.equal((await invite('?email=grace@example.com', 'wrong')).status, 401)
     assert.equal((await invite('', 'analytical-engine')).status, 400)
     assert.equal((await invite('?email=a@b.c&email=d@e.f', 'analytical-engine')).status, 400)
   })
 
-  test('takes no token of another kind, and none that was changed', async () => {
+  test('rejects a token of another class, and a modified token', async () => {
     const { token } = (await (await invite('?email=a@example.com', 'analytical-engine')).json()) as {
       token: string
     }

@@ -7,7 +7,7 @@ describe('examples/legacy.ts', () => {
   const program = example('legacy.ts')
   const getMe = (headers = {}) => fetch(`${program.url}/me`, { headers })
 
-  test('S41 S42 S61 answers a stored token with the name, as text/plain', async () => {
+  test('S41 S42 S61 returns the name for a stored token, as text/plain', async () => {
     const response = await getMe(bearer('analytical-engine'))
 
     assert.equal(response.status, 200)
@@ -15,7 +15,7 @@ describe('examples/legacy.ts', () => {
     assert.equal(await response.text(), 'Ada')
   })
 
-  test('A8 S63 S98 refuses with 403, without saying why, a token that is not stored, another scheme and none', async () => {
+  test('A8 S63 S98 responds with the same 403 to an unknown token, another scheme and no header', async () => {
     for (const headers of [
       bearer('difference-engine'),
       bearer('ANALYTICAL-ENGINE'),

@@ -7,7 +7,7 @@ import { example } from './testing/program.ts'
 describe('examples/sessions.ts', () => {
   const program = example('sessions.ts')
 
-  test('S61 S62 starts a session for a bearer token, which the cookie alone continues', async () => {
+  test('S61 S62 starts a session for a bearer token, and accepts its cookie alone', async () => {
     const browser = new Browser(program.url)
     const first = await browser.get('/me', bearer('analytical-engine'))
     const second = await browser.get('/me')
@@ -20,7 +20,7 @@ describe('examples/sessions.ts', () => {
     assert.deepEqual(second.headers.getSetCookie(), [])
   })
 
-  test('S89 sends a cookie that is neither secure nor httpOnly, and tells nothing', async () => {
+  test('S89 sends a cookie without Secure and HttpOnly, which contains no data', async () => {
     const response = await new Browser(program.url).get('/me', bearer('analytical-engine'))
     const [cookie = '', ...others] = response.headers.getSetCookie()
 
@@ -28,7 +28,7 @@ describe('examples/sessions.ts', () => {
     assert.deepEqual(others, [])
   })
 
-  test('refuses no cookie, an invented one, and gives a stranger none', async () => {
+  test('rejects a missing and an invented cookie, and sets no cookie without a sign-in', async () => {
     for (const cookie of ['', `session=${'A'.repeat(43)}`, 'session=1', 'session=__proto__']) {
       const browser = new Browser(program.url)
       browser.cookie = cookie
@@ -39,7 +39,7 @@ describe('examples/sessions.ts', () => {
     }
   })
 
-  test('starts no session for a wrong token, and leaves the one there is as it was', async () => {
+  test('starts no session for a wrong token, and keeps an existing session', async () => {
     const browser = new Browser(program.url)
     assert.equal((await browser.get('/me', bearer('difference-engine'))).status, 401)
     assert.equal(browser.cookie, '')
@@ -49,7 +49,7 @@ describe('examples/sessions.ts', () => {
     assert.equal((await browser.get('/me')).status, 200)
   })
 
-  test('ends the session at logout, on the server too', async () => {
+  test('ends the session at sign-out on the server', async () => {
     const browser = new Browser(program.url)
     await browser.get('/me', bearer('analytical-engine'))
     const { cookie } = browser
@@ -60,7 +60,7 @@ describe('examples/sessions.ts', () => {
     assert.equal((await browser.get('/me')).status, 401)
   })
 
-  test('refuses a request from another site, and keeps the session', async () => {
+  test('rejects a request from another site, and keeps the session', async () => {
     const browser = new Browser(program.url)
     await browser.get('/me', bearer('analytical-engine'))
 

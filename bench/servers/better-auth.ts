@@ -1,5 +1,4 @@
-// Better Auth on `node:http`, as its manual says for Node: `auth.api.getSession` with the headers of the request, and its
-// bearer plugin.
+// Better Auth on `node:http` with its bearer plugin, as in its documentation for Node.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { fromNodeHeaders, toNodeHandler } from 'better-auth/node'
 import { authOn } from './better-auth-options.ts'

@@ -1,15 +1,15 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** The settings of all servers: where to listen, the database, and the keys of signed tokens. */
+/** The settings of all servers: the port, the database, and the JWT keys. */
 export const port = Number(process.env.PORT)
 export const host = '127.0.0.1'
 export const databaseURL = process.env.DATABASE_URL ?? ''
 export const isPostgres = databaseURL.startsWith('postgres')
 export const databasePath = databaseURL.replace(/^sqlite:/, '')
-/** The pages of a SQLite file that a process keeps in memory, in kibibytes: as many as the site does. */
+/** The page cache of SQLite in kibibytes, as in the site. */
 export const cacheSize = 256 * 1024
-/** The number of connections to PostgreSQL, as the site has it. */
+/** The number of PostgreSQL connections, as in the site. */
 export const poolSize = 10
 export const issuer = 'koa-authenticators'
 export type Algorithm = 'HS256' | 'ES256' | 'EdDSA'
@@ -17,7 +17,7 @@ export const algorithm = (process.env.JWT_ALGORITHM ?? 'HS256') as Algorithm
 export const jwtSecret = process.env.JWT_SECRET ?? ''
 export const jwtPrivateKey = process.env.JWT_KEYS ? readFileSync(process.env.JWT_KEYS, 'utf8') : undefined
 
-/** The key that verifies. */
+/** The key for verification. */
 export const jwtKey: KeyObject = jwtPrivateKey
   ? createPublicKey(createPrivateKey(jwtPrivateKey))
   : createSecretKey(Buffer.from(jwtSecret))

@@ -42,7 +42,7 @@ app.register(async (api) => {
     secret: algorithm === 'HS256' ? jwtKeyText : { private: '', public: jwtKeyText },
     verify: { algorithms: [algorithm], allowedIss: issuer, allowedAud: issuer },
   })
-  // The plugin answers 500 to a token with another algorithm.
+  // The plugin responds with 500 to a token with another algorithm.
   const verified = async (request: FastifyRequest, reply: FastifyReply) => {
     try {
       await request.jwtVerify()

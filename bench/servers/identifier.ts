@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto'
 const random = Buffer.alloc(4096)
 let used = random.length
 
-/** 256 random bits. koa-session generates an identifier for each request without a session, so they are drawn in bulk. */
+/** 256 random bits, generated in bulk, because koa-session needs an identifier for each request without a session. */
 export function newIdentifier(): string {
   if (used === random.length) {
     randomFillSync(random)

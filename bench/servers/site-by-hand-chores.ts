@@ -49,7 +49,7 @@ export function securityHeaders(ctx: Context, next: Next): Promise<void> {
   return next()
 }
 
-/** Answers errors with problem+json (RFC 9457). */
+/** Responds to errors with problem+json (RFC 9457). */
 export async function errorBoundary(ctx: Context, next: Next): Promise<void> {
   try {
     await next()
@@ -73,7 +73,7 @@ export function staticFiles(ctx: Context, next: Next): Promise<void> | undefined
   return undefined
 }
 
-/** Refuses requests from other sites that may change something. */
+/** Rejects unsafe requests from other sites. */
 export function refuseCrossSite(ctx: Context, next: Next): Promise<void> {
   const isSafe = ['GET', 'HEAD', 'OPTIONS'].includes(ctx.method)
   const site = ctx.get('Sec-Fetch-Site')
