@@ -64,7 +64,7 @@ export function judge({ figure, of, least, most }: Goal, figures: Figures): Verd
   const found = figures[figure]
   const base = of === undefined ? undefined : figures[of]
   if (!found || (of !== undefined && !base)) return undefined
-  // Other programs on the machine slow both servers of a round alike, so each round has its own ratio.
+  // Other programs on the machine slow both servers of a round equally, so each round has its own ratio.
   const all = base ? found.map((value, round) => value / (base[round] ?? Number.NaN)) : found
   const { low, high } = interval(all)
   const isReached = (value: number) => value >= (least ?? value) && value <= (most ?? value)

@@ -1,4 +1,4 @@
-// Koa without an authentication library: parsed headers, prepared statements, answers.
+// Koa without an authentication library: parsed headers and prepared statements.
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
 import { bearer, unauthorized } from './bearer-by-hand.ts'

@@ -3,7 +3,7 @@ import { type LastUses, LookUp } from 'koa-authenticators/mikro-orm'
 import { StoredSession } from './layer-models.ts'
 import { digest, isOver } from './row-rules.ts'
 
-// Loads the user with the session, so that the session authenticator needs no look-up of its own.
+// Loads the user with the session, so that the session authenticator needs no separate look-up.
 const sessions = new LookUp({ model: StoredSession, property: 'digest', relation: 'user' })
 
 /** A store for koa-session that uses the package's look-up. */

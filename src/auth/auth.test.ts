@@ -215,7 +215,7 @@ describe('ctx.auth', () => {
     )
   })
 
-  test('A6 S16 belongs to one request: 200 at once each see their own user', async (t) => {
+  test('A6 S16 belongs to one request: 200 concurrent requests each see their own user', async (t) => {
     class User {
       readonly name: string
       constructor(name: string) {

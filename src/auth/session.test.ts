@@ -84,27 +84,27 @@ describe('SessionAuthenticator', () => {
       app.use((ctx) => {
         const user = ctx.auth.get(User)
         if (ctx.path === '/logout') ctx.auth.logout(User)
-        ctx.body = user?.sessionID ?? 'nobody'
+        ctx.body = user?.sessionID ?? 'anonymous'
       })
       const { url } = await serve(t, app)
       const browser = new Browser(url)
       const anonymous = new Browser(url)
       const me = async (client: Browser) => (await client.get('/')).text()
 
-      assert.equal(await me(browser), 'nobody')
+      assert.equal(await me(browser), 'anonymous')
       assert.equal(browser.cookie, '')
 
       await browser.post('/', form('ada'))
       assert.equal(await me(browser), 'ada')
       assert.equal(await me(browser), 'ada')
-      assert.equal(await me(anonymous), 'nobody')
+      assert.equal(await me(anonymous), 'anonymous')
 
       await browser.post('/', form('bob'))
       assert.equal(await me(browser), 'bob')
 
       await browser.post('/logout')
       assert.equal(browser.cookie, '')
-      assert.equal(await me(browser), 'nobody')
+      assert.equal(await me(browser), 'anonymous')
     })
   }
 
@@ -147,7 +147,7 @@ describe('SessionAuthenticator', () => {
     app.use(new ByToken().middleware())
     app.use((ctx) => {
       byHandler(ctx)
-      ctx.body = ctx.auth.get(User)?.sessionID ?? 'nobody'
+      ctx.body = ctx.auth.get(User)?.sessionID ?? 'anonymous'
     })
     const { url } = await serve(t, app)
     const browser = new Browser(url)
@@ -179,7 +179,7 @@ describe('SessionAuthenticator', () => {
         for (const each of chain) app.use(each.middleware())
         app.use((ctx) => {
           byHandler(ctx)
-          ctx.body = ctx.auth.get(User)?.sessionID ?? 'nobody'
+          ctx.body = ctx.auth.get(User)?.sessionID ?? 'anonymous'
         })
         const { url } = await serve(t, app)
         const me = async (client: Browser) => (await client.get('/')).text()
@@ -548,7 +548,7 @@ describe('a sign-out', () => {
       if (ctx.path === '/switch') ctx.auth.logout(User)
       if (ctx.path === '/switch-by-hand') ctx.session = null
       byHandler(ctx)
-      ctx.body = ctx.auth.get(User)?.sessionID ?? 'nobody'
+      ctx.body = ctx.auth.get(User)?.sessionID ?? 'anonymous'
     })
     const { url } = await serve(t, app)
 
@@ -701,7 +701,7 @@ describe('a cookie-only session and the error handler of Koa', () => {
   })
 
   test('ends the session even if the handler throws any value after `logout`', async (t) => {
-    for (const thrown of [() => new Error('gone'), () => shared, () => unavailable, () => 'a text']) {
+    for (const thrown of [() => new Error('failed'), () => shared, () => unavailable, () => 'a text']) {
       const { url } = await serve(t, endingWith(thrown))
       const browser = new Browser(url)
       await browser.post('/', form('ada'))
@@ -721,7 +721,7 @@ describe('a cookie-only session and the error handler of Koa', () => {
     }
     const { url } = await serve(
       t,
-      endingWith(() => new Error('gone'), end),
+      endingWith(() => new Error('failed'), end),
     )
     const browser = new Browser(url)
     await browser.post('/', form('ada'))
@@ -981,7 +981,7 @@ describe('two user types in one session', () => {
     app.use((ctx) => {
       if (ctx.path === '/logout') ctx.auth.logout(User)
       if (ctx.method === 'POST' && ctx.session) ctx.session.greeting = 'Hello.'
-      ctx.body = ctx.auth.get(User)?.sessionID ?? 'nobody'
+      ctx.body = ctx.auth.get(User)?.sessionID ?? 'anonymous'
     })
     const { url } = await serve(t, app)
     const browser = new Browser(url)
@@ -994,7 +994,7 @@ describe('two user types in one session', () => {
       assert.deepEqual(asked, [name])
     }
     await browser.post('/logout')
-    assert.equal(await (await browser.get('/')).text(), 'nobody')
+    assert.equal(await (await browser.get('/')).text(), 'anonymous')
   })
 })
 
@@ -1050,7 +1050,7 @@ describe('a session', () => {
     app.use(new FromSession().middleware())
     app.use(new ByForm().middleware())
     app.use((ctx) => {
-      ctx.body = ctx.auth.get(User)?.sessionID ?? 'nobody'
+      ctx.body = ctx.auth.get(User)?.sessionID ?? 'anonymous'
     })
     const { url } = await serve(t, app)
     const browsers = names.map(() => new Browser(url))

@@ -11,7 +11,7 @@ import { redirectUnless } from './redirect-unless.ts'
 import { SessionAuthenticator } from './session.ts'
 import { serve } from './testing/serve.ts'
 
-/** The warnings of the process while the test runs. Node's own listener, which prints them, is removed meanwhile. */
+/** The warnings of the process while the test runs. Removes Node's own listener, which prints them. */
 function warnings(t: TestContext): string[] {
   const seen: string[] = []
   const listen = (warning: Error & { code?: string }) => {
@@ -54,14 +54,14 @@ describe('a route without a guard', () => {
   test('is reported once, regardless of its parameters', async (t) => {
     const seen = warnings(t)
 
-    await get(t, (router) => router.get('/forgotten/:id', new Everybody().middleware(), answer), [
-      '/forgotten/1',
-      '/forgotten/1',
-      '/forgotten/2',
+    await get(t, (router) => router.get('/unguarded/:id', new Everybody().middleware(), answer), [
+      '/unguarded/1',
+      '/unguarded/1',
+      '/unguarded/2',
     ])
 
     assert.deepEqual(seen, [
-      'GET /forgotten/:id ran an authenticator, but did not check the user. Add `guard(User)` or call `ctx.auth.get(User)`.',
+      'GET /unguarded/:id ran an authenticator, but did not check the user. Add `guard(User)` or call `ctx.auth.get(User)`.',
     ])
   })
 
@@ -76,9 +76,9 @@ describe('a route without a guard', () => {
       t,
       (router) => {
         router.get('/logout', logOut)
-        router.get('/logout-in-earnest', new Everybody().middleware(), logOut)
+        router.get('/logout-with-session', new Everybody().middleware(), logOut)
       },
-      ['/logout', '/logout-in-earnest'],
+      ['/logout', '/logout-with-session'],
     )
 
     assert.deepEqual(seen, [
@@ -93,10 +93,10 @@ describe('a route without a guard', () => {
       t,
       (router) => {
         router.use(new Everybody().middleware())
-        router.get('/forgotten-too', answer)
-        router.get('/forgotten-as-well', answer)
+        router.get('/unguarded-too', answer)
+        router.get('/unguarded-as-well', answer)
       },
-      ['/forgotten-too', '/forgotten-as-well'],
+      ['/unguarded-too', '/unguarded-as-well'],
     )
 
     assert.equal(seen.length, 2)

@@ -97,7 +97,7 @@ describe('startPurging', () => {
     await end()
   })
 
-  test('stops at once during the wait of a minute', {
+  test('stops immediately during the wait of a minute', {
     timeout: 10_000,
   }, async () => {
     const rows = new Rows(0)

@@ -43,7 +43,7 @@ describe('siteUses', () => {
 
   test(
     'delays no request while the database is locked, and is written when it is unlocked',
-    onlySqlite('only there somebody can have all of it'),
+    onlySqlite('only SQLite locks the whole database'),
     async (t) => {
       const { site, use } = await siteWithTokens(t, 1)
       const other = new Database(join(site.config.dataDir, 'site.sqlite'))

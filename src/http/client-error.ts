@@ -11,7 +11,7 @@ const statuses: Record<string, number> = {
 }
 
 /**
- * Answers parser errors (RFC 9112 §6.3) with a problem and the security headers, and closes the connection. If
+ * Responds to parser errors (RFC 9112 §6.3) with a problem and the security headers, and closes the connection. If
  * earlier requests of the connection are complete, sends their responses instead.
  * @param linger time for the client to read the response, in milliseconds
  */

@@ -6,7 +6,7 @@ import { describe, type TestContext, test } from 'node:test'
 import Koa from 'koa'
 import { type defaultLimits, httpServer } from './http-server.ts'
 
-/** An application that answers with the path and the body when the gate is resolved, and a connection to it. */
+/** An application that responds with the path and the body when the gate is resolved, and a connection to it. */
 async function open(t: TestContext, limits: Partial<typeof defaultLimits> = {}) {
   const gate = Promise.withResolvers<void>()
   const seen = { atWork: 0, most: 0, paths: [] as string[], sockets: new Set<Socket>() }
@@ -93,7 +93,7 @@ describe('Connections', () => {
     'an invalid chunked body': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n2\r\nabcdef`,
     'a request with an ambiguous end': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n`,
   })) {
-    test(`I2 answers the complete requests, and nothing else, before ${next}`, async (t) => {
+    test(`I2 responds only to complete requests before ${next}`, async (t) => {
       const { server, socket, gate, seen } = await open(t)
       const answer = text(socket)
       socket.write(whole + bytes)
@@ -108,7 +108,7 @@ describe('Connections', () => {
     })
   }
 
-  test('I2 answers the requests that wait, and begins no incomplete request behind them', async (t) => {
+  test('I2 responds to waiting requests, and handles no incomplete request after them', async (t) => {
     const { server, socket, gate, seen } = await open(t)
     const answer = text(socket)
     const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\n${host}\r\n`).join('')
@@ -120,7 +120,7 @@ describe('Connections', () => {
     assert.deepEqual(seen.paths, paths)
   })
 
-  test('I2 begins nothing behind a request with an ambiguous end', async (t) => {
+  test('I2 handles no request after one with an ambiguous end', async (t) => {
     for (const behind of [`GET /2 HTTP/1.1\r\n${host}\r\n`, 'no request at all\r\n\r\n']) {
       const { socket, gate, seen } = await open(t)
       const answer = text(socket)
@@ -163,7 +163,7 @@ describe('Connections', () => {
     'without bodies': `GET /0 HTTP/1.1\r\n${host}\r\n`,
     'with bodies': `POST /0 HTTP/1.1\r\n${host}Content-Length: 9\r\n\r\n123456789`,
   })) {
-    test(`P6 reads nothing more of a connection while its requests wait: ${name}`, async (t) => {
+    test(`P6 pauses a connection while its requests wait: ${name}`, async (t) => {
       const { socket, seen } = await open(t, { mostWaiting: 10_000, mostRequests: 10_000 })
       socket.write(head.repeat(500_000))
       // Enough turns to read everything.
@@ -205,7 +205,7 @@ describe('Connections', () => {
     )
   })
 
-  test('P6 bounds the requests at work over all connections, and answers all of them in the end', async (t) => {
+  test('P6 bounds the running requests over all connections, and responds to all of them', async (t) => {
     const { another, gate, seen } = await open(t, { mostRequests: 10 })
     const answers = Array.from({ length: 50 }, () => {
       const socket = another()

@@ -6,7 +6,7 @@ import type { IdleConnections } from './idle-connections.ts'
 
 /** The limits of requests in memory, over all connections. */
 export interface RequestLimits {
-  /** Above this, idle connections are paused until half of the requests are answered. */
+  /** Above this, idle connections are paused until half of the requests have responses. */
   readonly mostRequests: number
   /** Waiting pipelined requests. Above this, a connection is closed and its waiting requests are dropped. */
   readonly mostWaiting: number

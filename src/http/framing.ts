@@ -3,8 +3,8 @@ import type { Context, Next } from 'koa'
 import { Refusal } from '../refusal.ts'
 
 /**
- * The error of a request that Node's parser accepts although its end is ambiguous. Refuses transfer codings other than
- * `chunked`, and all in HTTP/1.0 (RFC 9112 §6.1). Refuses unknown expectations, because the body may never arrive
+ * The error of a request that Node's parser accepts although its end is ambiguous. Rejects transfer codings other than
+ * `chunked`, and all in HTTP/1.0 (RFC 9112 §6.1). Rejects unknown expectations, because the body may never arrive
  * (RFC 9110 §10.1.1).
  */
 export function framingProblem({ headers, httpVersion }: IncomingMessage): Refusal | undefined {
@@ -26,7 +26,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
-/** Refuses a request with an ambiguous end. `Connections` handles no later request of the connection. */
+/** Rejects a request with an ambiguous end. `Connections` handles no later request of the connection. */
 export function refuseAmbiguousFraming(ctx: Context, next: Next): Promise<unknown> {
   const problem = framingProblem(ctx.req)
   if (problem) throw problem

@@ -8,7 +8,7 @@ import { httpServer } from './http-server.ts'
 
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
-/** A server that answers when the gate is resolved. */
+/** A server that responds when the gate is resolved. */
 async function start(t: TestContext) {
   const gate = Promise.withResolvers<void>()
   const app = new Koa()
@@ -39,7 +39,7 @@ async function ask(socket: Socket): Promise<string> {
 }
 
 describe('shutDown', () => {
-  test('P5 answers a connection that was accepted before the listener closed', async (t) => {
+  test('P5 responds on a connection that was accepted before the listener closed', async (t) => {
     const { open, closeListener, gate } = await start(t)
     gate.resolve()
     const socket = await open()
@@ -49,7 +49,7 @@ describe('shutDown', () => {
     await stopped
   })
 
-  test('P5 answers connections that the server has yet to accept', async (t) => {
+  test('P5 responds on connections that the server has yet to accept', async (t) => {
     const { server, closeListener, gate } = await start(t)
     gate.resolve()
     const { port } = server.address() as AddressInfo
@@ -64,7 +64,7 @@ describe('shutDown', () => {
     await stopped
   })
 
-  test('N6 answers a running request and the first request of an open connection with `Connection: close`', async (t) => {
+  test('N6 responds to a running request and the first request of an open connection with `Connection: close`', async (t) => {
     const { server, open, closeListener, gate } = await start(t)
     const [unused, busy] = [await open(), await open()]
     busy.write(request)

@@ -11,7 +11,7 @@ const longestRequest = 7_000
 const longestBacklog = 1_022
 
 /**
- * Graceful shutdown: sends `Connection: close`, closes the listener, and answers all accepted requests for eight seconds.
+ * Graceful shutdown: sends `Connection: close`, closes the listener, and completes accepted requests for eight seconds.
  * @param drain how long the server still accepts connections, in milliseconds
  */
 export async function shutDown(server: Server, connections: Connections, drain: number): Promise<void> {
@@ -19,7 +19,7 @@ export async function shutDown(server: Server, connections: Connections, drain: 
   await sleep(drain)
   await acceptPending(server)
   const closed = once(server, 'close')
-  // `server.close` would close idle connections at once.
+  // `server.close` would close idle connections immediately.
   NetServer.prototype.close.call(server)
   await Promise.race([closed, sleep(gracePeriod, undefined, { ref: false })])
   server.closeIdleConnections()

@@ -13,7 +13,7 @@ async function send(url: string, bytes: string): Promise<string> {
   socket.on('data', (text) => {
     answer += text
   })
-  // The response to a refused request may arrive before all bytes are sent.
+  // The response to a rejected request may arrive before all bytes are sent.
   socket.on('error', (error: NodeJS.ErrnoException) => assert.equal(error.code, 'ECONNRESET'))
   await once(socket, 'close')
   return answer
@@ -53,7 +53,7 @@ const ambiguous = {
 }
 
 describe('httpServer', () => {
-  test('I2 I3 L2 L3 refuses ambiguous framing with 400 and the usual headers, and closes the connection', async (t) => {
+  test('I2 I3 L2 L3 rejects ambiguous framing with 400 and the usual headers, and closes the connection', async (t) => {
     const { url } = await startSite(t)
     for (const [name, bytes] of Object.entries(ambiguous)) {
       const answer = await send(url, bytes)
@@ -67,7 +67,7 @@ describe('httpServer', () => {
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
   })
 
-  test('refuses an invalid target with the usual headers, and accepts an absolute URL', async (t) => {
+  test('rejects an invalid target with the usual headers, and accepts an absolute URL', async (t) => {
     const { url, log } = await startSite(t)
     for (const target of ['http://', 'http://[::/login', 'http:///', 'nowhere', 'mailto:a@b.example', '*'])
       for (const method of ['GET', 'POST', 'PUT']) {
@@ -81,7 +81,7 @@ describe('httpServer', () => {
     assert.match(await ask('OPTIONS *'), /^HTTP\/1\.1 [24]0/)
   })
 
-  test('I5 refuses a header of more than 16 KB with 431, and a target of that length', async (t) => {
+  test('I5 rejects a header of more than 16 KB with 431, and a target of that length', async (t) => {
     const { url } = await startSite(t)
     const long = 'a'.repeat(17_000)
     assert.match(
@@ -92,7 +92,7 @@ describe('httpServer', () => {
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
   })
 
-  test('refuses an unknown expectation with 417 and the usual headers', async (t) => {
+  test('rejects an unknown expectation with 417 and the usual headers', async (t) => {
     const { url } = await startSite(t)
     const answer = await send(url, `POST /login HTTP/1.1\r\n${host}Expect: foo\r\nContent-Length: 0\r\n\r\n`)
     assert.match(answer, /^HTTP\/1\.1 417 .*Content-Security-Policy: default-src 'none'.*"status":417/s)

@@ -53,7 +53,7 @@ export function httpServer(
     ...defaultLimits,
     ...limits,
   }
-  // The application refuses a request without a host, with the security headers.
+  // The application rejects a request without a host, with the security headers.
   const server = createServer({ ...timeouts, requireHostHeader: false })
   server.timeout = timeout
   server.maxConnections = mostConnections
@@ -73,7 +73,7 @@ export function httpServer(
     { mostRequests, mostWaiting },
     new IdleConnections(mostIdle, isProxy),
   )
-  // The application refuses unknown expectations.
+  // The application rejects unknown expectations.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   answerClientErrors(server, connections, linger)
   ignoreUpgrades(server, connections)

@@ -23,7 +23,7 @@ async function scene(t: TestContext) {
 }
 
 describe('a pool of two connections', onlyPostgres, () => {
-  test('N10 answers 200 concurrent requests', async (t) => {
+  test('N10 responds to 200 concurrent requests', async (t) => {
     const { ada, assertWell } = await scene(t)
     const ask = async () => (await ada.get('/me')).status
     const statuses = await within(5, Promise.all(Array.from({ length: 200 }, ask)))

@@ -59,7 +59,7 @@ describe('createLog', () => {
   })
 
   test('loses no line of a process that exits in the same event-loop turn', () => {
-    // After SIGKILL nothing waits for the reader, so the lines must fit into the pipe.
+    // The process cannot wait for the reader after SIGKILL, so the lines must fit into the pipe.
     for (const [count, end] of [
       [500, 'process.exit(0)'],
       [50, "log.fatal('last'); process.kill(process.pid, 'SIGKILL')"],

@@ -148,7 +148,7 @@ describe('a PostgreSQL server that does not respond', onlyPostgres, () => {
     await Promise.all([
       ...Object.entries(guarded).map(([what, knock]) => within(what, knock, [503])),
       within('/', () => ada.page('/'), [200]),
-      within('/ of a stranger', () => site.visitor().page('/'), [200]),
+      within('/ without a session', () => site.visitor().page('/'), [200]),
       within('/readyz', () => site.visitor().get('/readyz'), [503]),
     ])
     proxy.recover()

@@ -7,7 +7,7 @@ import type { NotedEvent } from './audit-event.ts'
 /** Recognises the devices that users have signed in from. */
 export interface DeviceMemory {
   deviceOf(ctx: ExtendableContext, email: string): Promise<string | undefined>
-  remember(ctx: ExtendableContext, user: User): Promise<void>
+  store(ctx: ExtendableContext, user: User): Promise<void>
 }
 
 /** The limits on guessing passwords. */

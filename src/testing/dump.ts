@@ -2,7 +2,7 @@ import { isPostgres } from '../database/is-postgres.ts'
 import { sql } from './database.ts'
 import type { Site } from './site.ts'
 
-/** All rows of all tables except `events`, which records refused attempts too. */
+/** All rows of all tables except `events`, which records failed attempts too. */
 export async function dumpAll(site: Site): Promise<Record<string, Record<string, unknown>[]>> {
   await site.writeUses()
   const all = isPostgres(site.orm.em)

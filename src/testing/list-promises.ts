@@ -33,7 +33,7 @@ if (missing.length > 0) console.error(`Without a test: ${missing.join(', ')}`)
 if (unknown.length > 0) console.error(`In a test's title, but in no document: ${unknown.join(', ')}`)
 process.exit(missing.length + unknown.length > 0 ? 1 : 0)
 
-/** The statements of both documents by id. An id stands in bold before its statement. */
+/** The statements of both documents by id. An id in bold precedes its statement. */
 function readStatements(): Map<string, string> {
   const byId = new Map<string, string>()
   for (const document of ['promises.md', 'specification.md']) {

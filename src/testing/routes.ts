@@ -15,7 +15,7 @@ export interface Route {
 /** Every route of the router, so that a new route is tested from its first day. */
 export const routes: readonly Route[] = await readRoutes()
 
-/** The paths that a middleware answers before the router. */
+/** The paths that a middleware handles before the router. */
 export const others: readonly Route[] = ['/healthz', '/readyz', '/style.css', '/app.js', '/favicon.svg'].map(
   (path) => ({ method: 'GET', path }),
 )

@@ -66,7 +66,7 @@ async function makeOnServer(options: string): Promise<TestDatabase> {
 
 let file: Promise<string> | undefined
 
-/** A migrated SQLite file, made once for each test process: copying it is faster than migrating. */
+/** A migrated SQLite file, created once for each test process, because copying is faster than migrating. */
 function templateFile(): Promise<string> {
   file ??= makeTemplateFile()
   return file

@@ -207,7 +207,7 @@ describe('SessionToken.authenticator', () => {
     const get = await start(t, keys)
     const token = keys.sign(new SessionToken(id, new Date(now + 900_000)))
     const other = foreign.sign(new SessionToken(id))
-    const nobody = [
+    const invalid = [
       undefined,
       token,
       `Basic ${token}`,
@@ -216,7 +216,7 @@ describe('SessionToken.authenticator', () => {
       'Bearer a.b.c',
       'Bearer .',
     ]
-    for (const header of nobody) {
+    for (const header of invalid) {
       const response = await get(header)
       assert.equal(response.status, 200)
       assert.deepEqual(await response.json(), {}, header)

@@ -356,7 +356,7 @@ describe('LookUp', () => {
     await orm.reconnect()
     await orm.schema.create()
     await orm.em.fork().insert(User, ada)
-    // These look-ups notice the change.
+    // These look-ups detect the change.
     await ask()
     assert.equal((await ask()).length, 1)
     assert.equal((await ask()).length, 0)

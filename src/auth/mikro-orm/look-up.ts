@@ -37,7 +37,7 @@ export class LookUp<Model extends object> {
     return this.#findOne(ctx, value, database)
   }
 
-  /** `null` if there is no such entity, `undefined` if `em.findOne` has to be used. */
+  /** `null` if there is no such entity, `undefined` if `em.findOne` must be used. */
   async #findPrepared(
     databases: RequestDatabases,
     value: Key,

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 export type Key = string | number
 /** A row of the database by column name. */
 export type Row = Readonly<Record<string, unknown>>
-/** Returns a row or `undefined` for each key, in order. Throws if `em.findOne` has to be used. */
+/** Returns a row or `undefined` for each key, in order. Throws if `em.findOne` must be used. */
 export type Load = (keys: readonly Key[]) => (Row | undefined)[] | Promise<(Row | undefined)[]>
 
 /** A connection of MikroORM, or the application's subclass of it. */

@@ -1,4 +1,4 @@
-/** Pseudo-random integers from zero to below the argument, the same in every run. */
+/** Pseudo-random integers below the argument, the same in every run. */
 export function randomNumbers(): (below: number) => number {
   let state = 1815
   return (below) => {

@@ -24,7 +24,7 @@ async function threeWorkers(test: Parameters<typeof startServer>[0]) {
   const { url, log } = await startServer(test, variables)
   const secrets = new Set<string>()
   const visitor = (session?: string) => new ReconnectingVisitor({ url, secrets }, session)
-  /** The process ids that answered since the last call. */
+  /** The process ids of the workers that responded since the last call. */
   let counted = 0
   const answered = () => {
     const pids = log.slice(counted).flatMap(({ msg, pid }) => (msg === 'request' ? [pid] : []))
@@ -65,7 +65,7 @@ describe('a site of three workers', { timeout: 60_000 }, () => {
     assert.ok(site.answered().size > 1)
   })
 
-  test('M6 ends a session, a token and an account at every worker at once', async () => {
+  test('M6 ends a session, a token and an account at every worker immediately', async () => {
     const site = await three()
     const ada = await signUp(site, 'Annabella')
     const [here, there] = [await signIn(site, ada), await signIn(site, ada)]

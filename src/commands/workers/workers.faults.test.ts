@@ -17,7 +17,7 @@ async function startWorkers(t: TestContext, variables: Record<string, string> = 
   return { ...server, lines, workers }
 }
 
-/** A client that sends requests one after the other until it is stopped or a request fails. */
+/** A client that sends consecutive requests until it is stopped or a request fails. */
 class Client {
   readonly #url: string
   readonly #agent: Agent
@@ -134,7 +134,7 @@ describe('workers under load', { concurrency: 2 }, () => {
     assert.deepEqual([code, stderr], [0, ''])
     let isAnswered = false
     busy.then(() => (isAnswered = true))
-    await until('nobody waits for an answer', () => isAnswered)
+    await until('no request is open', () => isAnswered)
     assert.equal(server.lines('a worker has ended').length, killed.size)
     await ledger.verify(await startWorkers(t, { DATA_DIR: folder }))
     t.diagnostic(`${ledger.acknowledged} acknowledged`)

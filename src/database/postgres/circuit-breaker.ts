@@ -1,7 +1,7 @@
 const openTime = 1_000
 
 /**
- * Circuit breaker for a server that does not answer. When it opens, the waiting calls fail, and further calls fail at
+ * Circuit breaker for a server that does not respond. When it opens, the waiting calls fail, and further calls fail at
  * once for one second. Without it, the timeouts of consecutive calls of one request would add up.
  */
 export class CircuitBreaker {
@@ -19,12 +19,12 @@ export class CircuitBreaker {
     for (const reject of this.#waiting) reject(error)
   }
 
-  /** Closes after an answer. */
+  /** Closes after a response. */
   close(): void {
     this.#openUntil = 0
   }
 
-  /** Runs work unless the breaker is open. If it opens meanwhile, the call fails and `undo` gets the late result. */
+  /** Runs work unless the breaker is open. If it opens during the work, the call fails and `undo` gets the late result. */
   run<Result>(work: () => Promise<Result>, undo: (late: Result) => void): Promise<Result> {
     if (this.#error && performance.now() < this.#openUntil) return Promise.reject(this.#error)
     const { promise, resolve, reject } = Promise.withResolvers<Result>()

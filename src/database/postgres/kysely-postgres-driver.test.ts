@@ -46,7 +46,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     assert.deepEqual(new Set(all), new Set([2]))
   })
 
-  test('N10 waits at most two seconds for a free connection, and recovers at once', async (t) => {
+  test('N10 waits at most two seconds for a free connection, and recovers immediately', async (t) => {
     const { connection, count } = await open(t)
     const held = [await connection.begin(), await connection.begin()]
     const waits = await Promise.all(Array.from({ length: 100 }, () => failure(count())))
@@ -71,7 +71,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     assert.equal(await count(), 2)
   })
 
-  test('N2 detects a silent server within three seconds, then fails at once, and recovers with the server', async (t) => {
+  test('N2 detects a silent server within three seconds, then fails immediately, and recovers with the server', async (t) => {
     const { run, count, connection, proxy } = await open(t)
     await Promise.all([count(), count()])
     proxy.dropData()

@@ -26,7 +26,7 @@ export interface Pool {
 
 /**
  * Kysely's driver for a pool of PostgreSQL connections with a timeout on every wait: for a connection, a lock and an
- * answer. Kysely's own driver leaks the connection of a transaction that fails to begin or to roll back.
+ * response. Kysely's own driver leaks the connection of a transaction that fails to begin or to roll back.
  */
 export class KyselyPostgresDriver implements Driver, ConnectionPool {
   /** Whether all waits are limited to seconds. Set after the migrations, which may take longer. */

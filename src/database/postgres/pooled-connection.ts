@@ -37,7 +37,7 @@ export interface ConnectionPool {
   readonly convertError: (error: Error) => Error
 }
 
-/** A connection on loan from the pool. A broken connection, or one with a pending answer, is closed on release. */
+/** A connection from the pool. A broken connection, or one with a pending response, is closed on release. */
 export class PooledConnection implements DatabaseConnection {
   isInTransaction = false
   readonly #client: PoolClient
@@ -115,13 +115,13 @@ export class PooledConnection implements DatabaseConnection {
   }
 }
 
-/** Closes a connection at once, because `pg` would wait for the answer of a silent server. */
+/** Closes a connection immediately, because `pg` would wait for the response of a silent server. */
 export function closeClient(client: PoolClient): void {
   client.release(true)
   client.connection.stream.destroy()
 }
 
-/** Whether `pg` gave up waiting for an answer or for a new connection. */
+/** Whether `pg` gave up waiting for a response or for a new connection. */
 export function isTimeout(error: unknown): error is Error {
   return (
     error instanceof Error &&

@@ -6,7 +6,7 @@ import { DatabaseError } from '../database-error.ts'
 import { KyselyPostgresDriver, type Pool } from './kysely-postgres-driver.ts'
 import { isAnyTimeout, type PostgresQuery, type PostgresResult } from './pooled-connection.ts'
 
-// Several processes may start at the same time and migrate one after the other.
+// Several processes may start at the same time and migrate in turn.
 const lockTimeout = 8_000
 const retryInterval = 25
 // An arbitrary key, which must be the same in all versions.

@@ -115,10 +115,10 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
   test('N1 explains a wrong password, database, port and host in one sentence without secrets', async (t) => {
     const { url: known } = await emptyDatabase(t)
     const { host, pathname } = new URL(known)
-    const stranger = new URL(known)
-    stranger.password = 'hunter2'
+    const wrongPassword = new URL(known)
+    wrongPassword.password = 'hunter2'
     assert.equal(
-      await refusal(stranger.href),
+      await refusal(wrongPassword.href),
       `The database postgres://${host}${pathname} rejects the user postgres. Check the user and the password in DATABASE_URL.`,
     )
     const nowhere = new URL(known)

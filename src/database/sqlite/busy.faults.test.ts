@@ -10,7 +10,7 @@ import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 async function startLockable(t: TestContext) {
   const folder = await temporaryFolder(t)
   const server = await startServer(t, { DATA_DIR: folder })
-  const everybody = await userRequests(server)
+  const requests = await userRequests(server)
   const other = new Database(join(folder, 'site.sqlite'), { timeout: 0 })
   t.after(async () => void other.close())
   const lock = async () => {
@@ -23,7 +23,7 @@ async function startLockable(t: TestContext) {
       }
     }
   }
-  return { server, other, lock, ...everybody }
+  return { server, other, lock, ...requests }
 }
 
 /** The seconds until the work is done. */
@@ -34,7 +34,7 @@ async function seconds(work: Promise<unknown>): Promise<number> {
 }
 
 describe('an SQLite database that another process has locked', { concurrency: true }, () => {
-  test('N2 N3 answers reads with 200 and writes with 503 within three seconds, and recovers when it is unlocked', async (t) => {
+  test('N2 N3 responds to reads with 200 and to writes with 503 within three seconds, and recovers when it is unlocked', async (t) => {
     const { server, other, lock, open, reading, writing, ada, signingOut } = await startLockable(t)
     // Old enough that the next request writes the time of the last use.
     other.exec('update sessions set seen_at = seen_at - 600000; update user_tokens set last_used_at = null')
@@ -55,7 +55,7 @@ describe('an SQLite database that another process has locked', { concurrency: tr
     assert.equal(server.child.exitCode, null)
   })
 
-  test('N3 delays no read behind many writes, and completes the writes if it is unlocked in time', async (t) => {
+  test('N3 delays no read during many waiting writes, and completes the writes if it is unlocked in time', async (t) => {
     const { server, other, lock, open, reading, writing, person } = await startLockable(t)
     await lock()
     const guess = () => server.visitor().json('/login', { username: person.email, password: 'wrong' })

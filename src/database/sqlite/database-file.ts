@@ -13,7 +13,7 @@ export class DatabaseFile {
 
   /** @param path of a database that is open in WAL mode and has been read */
   constructor(path: string) {
-    // SQLite creates the log and its index beside the target of a symbolic link.
+    // SQLite creates the log and its index in the folder of the target of a symbolic link.
     const file = realpathSync(path)
     this.#log = `${file}-wal`
     this.#index = `${file}-shm`

@@ -45,7 +45,7 @@ describe('a full disk', () => {
     assert.equal(users?.n, signedUp.length)
   })
 
-  test('N4 does not end the process when the operating system refuses writes', async (t) => {
+  test('N4 does not end the process when the operating system rejects writes', async (t) => {
     const folder = await temporaryFolder(t)
     const server = await startServer(t, { DATA_DIR: folder, NODE_OPTIONS: ignoreSignal })
     const { ada, signingOut, open, reading, writing } = await userRequests(server)

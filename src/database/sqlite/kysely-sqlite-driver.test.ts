@@ -11,7 +11,7 @@ import { databaseOptions } from '../database-options.ts'
 import { sqlite } from './sqlite.ts'
 import type { SharedSqliteConnection } from './sqlite-driver.ts'
 
-/** A database with one table, and a second connection that stands for another process. */
+/** A database with one table, and a second connection that simulates another process. */
 async function open(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
   const path = join(folder, 'notes.sqlite')
@@ -52,7 +52,7 @@ describe('KyselySqliteDriver', { concurrency: true }, () => {
     assert.equal(await count(), 2)
   })
 
-  test('N3 fails with LockWaitTimeoutException after two seconds, and recovers at once', async (t) => {
+  test('N3 fails with LockWaitTimeoutException after two seconds, and recovers immediately', async (t) => {
     const { orm, other, run, count } = await open(t)
     other.exec('begin exclusive')
     const start = performance.now()

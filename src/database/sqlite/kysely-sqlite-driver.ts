@@ -12,7 +12,7 @@ const readTolerance = 1_000
 /**
  * Kysely's driver for one SQLite connection that all requests share. A transaction has the connection to itself and
  * takes the write lock at its start, so no other process can make it fail later. A call that waits for the lock of
- * another process holds nothing meanwhile, so reads continue.
+ * another process blocks no reads.
  */
 export class KyselySqliteDriver implements Driver {
   readonly #database: Database.Database
@@ -117,7 +117,7 @@ export class KyselySqliteDriver implements Driver {
 
   #rollBack(): void {
     try {
-      // SQLite rolls back by itself after some errors, for example on a full disk.
+      // SQLite itself rolls back after some errors, for example on a full disk.
       if (this.#database.inTransaction) this.#database.exec('rollback')
     } finally {
       this.#end()

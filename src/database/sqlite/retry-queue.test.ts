@@ -44,7 +44,7 @@ describe('RetryQueue', () => {
     assert.ok(turns >= 2, String(turns))
   })
 
-  test('fails with the busy error after the timeout, and with any other error at once', async () => {
+  test('fails with the busy error after the timeout, and with any other error immediately', async () => {
     const busy = work(Number.POSITIVE_INFINITY)
     await assert.rejects(new RetryQueue(30).retryWhileBusy(busy.run), { code: 'SQLITE_BUSY' })
     assert.ok(busy.done.attempts > 1)

@@ -7,7 +7,7 @@ import { databaseName } from '../database-url.ts'
 import { RetryQueue } from './retry-queue.ts'
 import { SharedSqliteDriver } from './sqlite-driver.ts'
 
-// Several processes may start at the same time and migrate one after the other.
+// Several processes may start at the same time and migrate in turn.
 const lockTimeout = 8_000
 
 /** The dialect of an SQLite file, which is created at the first start. */
@@ -20,7 +20,7 @@ export function sqlite(databaseUrl: string): Dialect {
   }
 }
 
-// An exclusive transaction on a file of its own: the operating system releases that lock when the process dies.
+// An exclusive transaction on a separate file, because the operating system releases its lock when the process dies.
 async function lockMigrations(path: string): Promise<() => void> {
   if (path === ':memory:') return () => {}
   try {

@@ -211,7 +211,7 @@ describe('AuditTrail', () => {
     clock.now += 60_000
     for (const event of cheap) await audit.record({ ...signedIn, event })
     for (const event of cheap)
-      await audit.record({ event, ...from, account: { kind: 'user', id: 'somebody else' } })
+      await audit.record({ event, ...from, account: { kind: 'user', id: 'another user' } })
     assert.equal((await rows()).length, 7)
   })
 
@@ -244,7 +244,7 @@ describe('AuditTrail', () => {
 
   test('pages the events of an account by the index, newest first, a hundred at a time', async (t) => {
     const { audit, statements, execute } = await openTrail(t)
-    const grace = { kind: 'user', id: 'somebody else' } as const
+    const grace = { kind: 'user', id: 'another user' } as const
     for (let i = 0; i < 120; i += 1) {
       await audit.record({ ...signedIn, request: `${i}` })
       await audit.record({ ...signedIn, account: grace })

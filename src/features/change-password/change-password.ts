@@ -9,7 +9,7 @@ import { lockAccount } from '../../users/lock-account.ts'
 import { hashPassword } from '../../users/password.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
-import { rememberDevice } from '../known-devices/known-devices.ts'
+import { storeDevice } from '../known-devices/known-devices.ts'
 import { currentDigest } from '../sessions/session-store.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
 import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
@@ -29,11 +29,11 @@ export function changePassword(router: Router<object, SiteContext>): void {
       confirmPassword: isConfirmed ? undefined : 'The passwords did not match.',
     })
     const ended = await replacePassword(ctx, user, typed.password)
-    // `SessionStore.start` refuses a session with the old time.
+    // `SessionStore.start` rejects a session with the old time.
     user.passwordChangedAt = ended.at
     if (ended.ownSession) {
       ctx.auth.login(user)
-      await rememberDevice(ctx, user)
+      await storeDevice(ctx, user)
     } else if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
     audit(ctx, 'password changed', user)
     respond(ctx, ended)

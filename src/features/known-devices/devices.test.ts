@@ -17,14 +17,14 @@ async function openDevices(t: TestContext) {
   const devices = new Devices(site.orm, () => clock.now)
   const store = async (value: string | undefined, { id }: Person) => {
     const user = await site.orm.em.fork().findOneOrFail(User, id)
-    return (await devices.remember(value, user)) ?? assert.fail()
+    return (await devices.store(value, user)) ?? assert.fail()
   }
-  return { site, ada, bob, clock, devices, remember }
+  return { site, ada, bob, clock, devices, store }
 }
 
 describe('Devices', () => {
   test('are known to the account that signed in from them, and keep their value', async (t) => {
-    const { ada, bob, devices, remember } = await openDevices(t)
+    const { ada, bob, devices, store } = await openDevices(t)
     const value = await store(undefined, ada)
     assert.match(value, /^[\w-]{43}$/)
     assert.equal(await store(value, ada), value)
@@ -35,7 +35,7 @@ describe('Devices', () => {
   })
 
   test('D3 get a new value when another user signs in, so that two accounts do not share an allowance', async (t) => {
-    const { ada, bob, devices, remember } = await openDevices(t)
+    const { ada, bob, devices, store } = await openDevices(t)
     const planted = await store(undefined, ada)
     const value = await store(planted, bob)
     assert.notEqual(value, planted)
@@ -49,15 +49,15 @@ describe('Devices', () => {
   test('are not stored if the password has changed since the sign-in', async (t) => {
     const { site, ada, devices } = await openDevices(t)
     const user = await site.orm.em.fork().findOneOrFail(User, ada.id)
-    const value = await devices.remember(undefined, user)
+    const value = await devices.store(undefined, user)
     assert.ok(value && (await devices.isKnown(value, ada.email)))
     await sql(site, 'update users set password_changed_at = password_changed_at + 1000')
-    assert.equal(await devices.remember(undefined, user), undefined)
+    assert.equal(await devices.store(undefined, user), undefined)
     assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 1 }])
   })
 
   test('D3 are limited to a hundred of a user: a new one replaces the least recently seen', async (t) => {
-    const { site, ada, bob, clock, devices, remember } = await openDevices(t)
+    const { site, ada, bob, clock, devices, store } = await openDevices(t)
     const others = await store(undefined, bob)
     const values: string[] = []
     for (let i = 0; i < 100; i += 1) {
@@ -79,7 +79,7 @@ describe('Devices', () => {
   })
 
   test('are deleted a year after their last sign-in, in batches, by the index', async (t) => {
-    const { site, ada, clock, devices, remember } = await openDevices(t)
+    const { site, ada, clock, devices, store } = await openDevices(t)
     const values: string[] = []
     for (let i = 0; i < 5; i += 1) values.push(await store(undefined, ada))
     clock.now += 365 * day
@@ -95,7 +95,7 @@ describe('Devices', () => {
   })
 
   test('P4 are not known, and deleted, if a clock that was ahead saw them last', async (t) => {
-    const { site, ada, clock, devices, remember } = await openDevices(t)
+    const { site, ada, clock, devices, store } = await openDevices(t)
     const kept = await store(undefined, ada)
     clock.now += 400 * day
     const ahead = await store(undefined, ada)

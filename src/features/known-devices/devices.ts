@@ -37,7 +37,7 @@ export class Devices {
    *
    * @param current the value in the cookie
    */
-  async remember(
+  async store(
     current: string | undefined,
     { id: user, passwordChangedAt }: Pick<User, 'id' | 'passwordChangedAt'>,
   ): Promise<string | undefined> {

@@ -21,16 +21,16 @@ export class KnownDevices implements DeviceMemory {
   }
 
   /** Stores the device of a user who has just signed in, and sets its cookie. */
-  async remember(ctx: ExtendableContext, user: User): Promise<void> {
-    const value = await this.#devices.remember(this.#cookie.read(ctx), user)
+  async store(ctx: ExtendableContext, user: User): Promise<void> {
+    const value = await this.#devices.store(this.#cookie.read(ctx), user)
     if (value !== undefined) this.#cookie.write(ctx, value, knownFor)
   }
 }
 
 /** Stores the device of a sign-in, so that guesses by others cannot lock the user out. An error does not fail the sign-in. */
-export async function rememberDevice(ctx: SiteContext, user: User): Promise<void> {
+export async function storeDevice(ctx: SiteContext, user: User): Promise<void> {
   try {
-    await ctx.guessing?.devices.remember(ctx, user)
+    await ctx.guessing?.devices.store(ctx, user)
   } catch (error) {
     ctx.app.emit('error', error, ctx)
   }

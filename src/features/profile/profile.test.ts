@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { dump, sql } from '../../testing/database.ts'
-import { flushHolder } from '../../testing/hold-flush.ts'
+import { flushPauser } from '../../testing/pause-flush.ts'
 import { basic, bearer, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 
@@ -124,11 +124,11 @@ describe('POST /account/name', () => {
 
   test('gets no 5xx if the account is closed concurrently', async (t) => {
     const { site, ada } = await siteWithAda(t)
-    const held = flushHolder(site)()
+    const paused = flushPauser(site)()
     const running = ada.form(path, { name: 'Eve' })
-    await held.begun
+    await paused.begun
     await sql(site, 'delete from users')
-    held.release()
+    paused.release()
     const { status } = await running
     assert.ok(status < 500, `${status}`)
     assert.deepEqual(await sql(site, 'select * from users'), [])

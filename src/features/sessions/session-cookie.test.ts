@@ -206,7 +206,7 @@ describe('sessions with a custom handler', () => {
 })
 
 describe('a session whose row is damaged', () => {
-  const onlyJSON = onlySqlite('a column of PostgreSQL takes nothing but JSON')
+  const onlyJSON = onlySqlite('PostgreSQL accepts only JSON in the column')
   for (const [what, data, on] of [
     ['contains malformed JSON', '{', onlyJSON],
     ['contains null', 'null', {}],

@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { newIdentifier } from '../../site/host-cookie.ts'
 import { count, sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
-import { flushHolder } from '../../testing/hold-flush.ts'
+import { flushPauser } from '../../testing/pause-flush.ts'
 import { basic, bearer, type Person, password, signIn, signUp, takeToken } from '../../testing/people.ts'
 import { type Site, startSite } from '../../testing/site.ts'
 import type { Visitor } from '../../testing/visitor.ts'
@@ -19,7 +19,7 @@ describe('an ended session', () => {
     const site = await startSite(t)
     const ada = await signUp(site, 'Ada')
     const store = new SessionStore(site.orm, site.uses.sessions)
-    const hold = flushHolder(site)
+    const pauseNextFlush = flushPauser(site)
     let nth = 0
 
     // Each of these requests ends the session of the running request.
@@ -44,14 +44,14 @@ describe('an ended session', () => {
       await store.start(session, { user: person.id }, { isKept: i % 2 === 0, userAgent: '' })
       // Then the request writes the last use into the same row.
       await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
-      const held = hold()
+      const paused = pauseNextFlush()
       const slow = site.visitor(session).form('/account/name', { name: `Ada ${i}` })
-      await held.begun
+      await paused.begun
       // Alternately before and during the end of the request.
       const ended = end({ session, person })
       if (i % 3 === 1) await site.writeUses()
       if (i % 4 < 2) await ended
-      held.release()
+      paused.release()
       const [{ status }] = await Promise.all([slow, ended, i % 3 === 0 && site.writeUses()])
       assert.ok([200, 303, 401, 409].includes(status), `${status}`)
       await site.writeUses()

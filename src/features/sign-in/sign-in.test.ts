@@ -47,7 +47,7 @@ describe('POST /login with Basic', () => {
   })
 
   test('S37 S56 S92 with as=jwt returns only a JWT, which is valid for 15 minutes', async (t) => {
-    // A second may end between the payload and its signature. The site takes its clock when it starts.
+    // A second may end between the payload and its signature. The mocked clock must be set before the site starts.
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const site = await startSite(t)
     const person = await signUp(site)

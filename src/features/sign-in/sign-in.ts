@@ -13,7 +13,7 @@ import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
 import { createToken } from '../api-tokens/own-tokens.ts'
 import { SignedToken } from '../json-web-tokens/signed-token.ts'
-import { rememberDevice } from '../known-devices/known-devices.ts'
+import { storeDevice } from '../known-devices/known-devices.ts'
 import { lifetime } from '../sessions/session-limits.ts'
 import { afterSignIn, requestedPath } from './after-sign-in.ts'
 import { limited } from './guessing.ts'
@@ -42,7 +42,7 @@ export function signIn(router: Router<object, SiteContext>, keys: JWTKeys): void
       const { remember, next } = fieldsOf(ctx)
       // The session middleware stores the session after the handler.
       ctx.session.maxAge = lifetime(remember === 'on' || remember === true)
-      await rememberDevice(ctx, user)
+      await storeDevice(ctx, user)
       audit(ctx, 'signed in', user)
       if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next))
       else ctx.body = userRecord(user)

@@ -10,7 +10,7 @@ import { userRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { hashPassword } from '../../users/password.ts'
 import { User } from '../../users/user.ts'
-import { rememberDevice } from '../known-devices/known-devices.ts'
+import { storeDevice } from '../known-devices/known-devices.ts'
 import { lifetime } from '../sessions/session-limits.ts'
 import { afterSignIn, requestedPath } from '../sign-in/after-sign-in.ts'
 import { countLookUp, hasLeft, limited } from '../sign-in/guessing.ts'
@@ -45,7 +45,7 @@ export function signUp(router: Router<object, SiteContext>): void {
     }
     ctx.session.maxAge = lifetime(false)
     ctx.auth.login(user)
-    await rememberDevice(ctx, user)
+    await storeDevice(ctx, user)
     seeOther(ctx, afterSignIn(fieldsOf(ctx).next))
   })
 }

@@ -21,7 +21,7 @@ export class Ledger {
   #longest = 0
   #enough = { count: 0, reached: () => {} }
 
-  /** @param options `mayBeUnavailable`: responses may have the status 503 */
+  /** @param options `mayBeUnavailable` allows the status 503 */
   constructor({ mayBeUnavailable = false } = {}) {
     this.#mayBeUnavailable = mayBeUnavailable
   }

@@ -11,7 +11,7 @@ import { Ledger } from './ledger.ts'
 /** The size of the connection pool. */
 export const poolSize = 4
 
-/** Starts a server with a database of its own and constant writes, which a ledger records. */
+/** Starts a server with a new database and constant writes, which a ledger records. */
 export async function startLoadedSite(t: TestContext, postgres: PostgresServer) {
   const admin = await connectTo(postgres.url)
   const name = `site_${crypto.randomUUID().replaceAll('-', '')}`

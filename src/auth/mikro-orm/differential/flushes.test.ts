@@ -14,19 +14,19 @@ const columns = {
   settings: p.json<object>(),
   tags: p.array(),
   roles: p.enum(['reader', 'editor']).array(),
-  patience: p.interval(),
+  period: p.interval(),
   version: p.integer().version(),
   changes: p
     .integer()
     .default(0)
     .onUpdate((user) => user.changes + 1),
 }
-const row = { settings: { theme: 'dark' }, tags: ['a'], roles: ['editor'], patience: '1 day' }
+const row = { settings: { theme: 'dark' }, tags: ['a'], roles: ['editor'], period: '1 day' }
 
 /** The column of the roles of a reader. */
 const reader = isOnPostgres ? '{reader}' : 'reader'
 
-/** Users of those columns, Ada's row and her token. */
+/** Inserts Ada and her token. */
 async function fill(orm: MikroORM, User: Model, UserToken: Model, values: object): Promise<void> {
   await insert(orm.em.fork(), User, { id: 1, name: 'Ada', ...values })
   await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 1 })

@@ -1,21 +1,21 @@
 import type { Site } from './site.ts'
 
-/** A held flush of a request. */
-interface HeldFlush {
+/** A paused flush of a request. */
+interface PausedFlush {
   /** Resolves when the flush starts. */
   readonly begun: Promise<void>
   release(): void
 }
 
-/** Returns a function that holds the next flush of a site, before it locks or writes anything. */
-export function flushHolder({ orm }: Site): () => HeldFlush {
+/** Returns a function that pauses the next flush of a site before it locks or writes a row. */
+export function flushPauser({ orm }: Site): () => PausedFlush {
   let next: { begun(): void; released: Promise<void> } | undefined
   orm.em.getEventManager().registerSubscriber({
     async beforeFlush() {
-      const held = next
+      const paused = next
       next = undefined
-      held?.begun()
-      await held?.released
+      paused?.begun()
+      await paused?.released
     },
   })
   return () => {
