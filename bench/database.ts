@@ -47,7 +47,7 @@ export function lastUse(): number {
 }
 
 /** The seconds for the measurements of a start, before servers write last uses again. */
-export const quietSeconds = 160 - freshSeconds
+export const secondsWithoutWrites = 160 - freshSeconds
 
 /** Sets the last use of the requested rows. */
 function refresh(path: string, { tokens, sessions }: Amounts): void {

@@ -7,7 +7,7 @@ import { folder } from './data.ts'
 import type { Keys } from './keys.ts'
 import { hasWrk, loadCore, onCore } from './machine.ts'
 import { processorTime } from './processor.ts'
-import type { Running } from './server-process.ts'
+import type { RunningServer } from './server-process.ts'
 import type { Server } from './servers.ts'
 import type { Task } from './tasks.ts'
 
@@ -45,7 +45,7 @@ export type Measured = Record<'requests' | 'rate', number>
  * @param seed the same seed draws the same requests
  */
 export async function load(
-  { key, url, pid }: Running,
+  { key, url, pid }: RunningServer,
   requests: Requests,
   seconds: number,
   seed = randomInt(2 ** 31),

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { checkAnswers } from './check-answers.ts'
-import { quietSeconds } from './database.ts'
+import { secondsWithoutWrites } from './database.ts'
 import { newKeys } from './keys.ts'
 import { load, type Requests, requestsOf } from './load.ts'
 import { serverCore } from './machine.ts'
 import type { Figures } from './results.ts'
-import type { Running } from './server-process.ts'
+import type { RunningServer } from './server-process.ts'
 import { type Server, startServer } from './servers.ts'
 import type { Task } from './tasks.ts'
 
@@ -27,7 +27,7 @@ export async function measureRounds(task: Task, servers: readonly Server[], pace
 }
 
 interface Contestant {
-  readonly running: Running
+  readonly running: RunningServer
   readonly requests: Requests
 }
 
@@ -49,9 +49,9 @@ async function startOnce(
     }
     for (const { running, requests } of all) await load(running, requests, warmUp)
     for (let round = 0; round < rounds; round += 1) {
-      if (performance.now() - (begin ?? 0) > quietSeconds * 1000) {
+      if (performance.now() - (begin ?? 0) > secondsWithoutWrites * 1000) {
         console.warn(
-          `After ${quietSeconds} seconds, servers would write. This start ends after ${round} rounds.`,
+          `After ${secondsWithoutWrites} seconds, servers would write. This start ends after ${round} rounds.`,
         )
         break
       }

@@ -15,7 +15,7 @@ export interface Program {
 }
 
 /** A running server. */
-export interface Running {
+export interface RunningServer {
   readonly key: string
   readonly url: string
   readonly pid: number | undefined
@@ -46,7 +46,7 @@ export async function start(
   { key, program }: Program,
   environment: Readonly<Record<string, string>>,
   core?: number,
-): Promise<Running> {
+): Promise<RunningServer> {
   const port = await freePort()
   const [command = '', ...args] = onCore(core, [process.execPath, ...program])
   const begin = performance.now()

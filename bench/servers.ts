@@ -4,7 +4,7 @@ import { betterAuthRows } from './better-auth-data.ts'
 import { cookieSecret, session, token, usual } from './data.ts'
 import { type Rows, sqliteRows } from './database.ts'
 import type { Keys } from './keys.ts'
-import { type Program, type Running, site, start } from './server-process.ts'
+import { type Program, type RunningServer, site, start } from './server-process.ts'
 
 /** A measured server. */
 export interface Server extends Program {
@@ -98,7 +98,7 @@ export function serverOf(key: string): Server {
 }
 
 /** Starts a server with its database. */
-export async function startServer(server: Server, keys: Keys, core?: number): Promise<Running> {
+export async function startServer(server: Server, keys: Keys, core?: number): Promise<RunningServer> {
   const { rows = sqliteRows(usual) } = server
   const environment = { ...keys.environment, DATABASE_URL: await rows(server.key) }
   return start(server, environment, core)

@@ -43,7 +43,7 @@ import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 
 /** The parts of the application. The caller closes `uses` and changes `lifecycle`. */
-export interface Foundations {
+export interface AppOptions {
   readonly orm: MikroORM
   readonly config: Config
   readonly log: Logger
@@ -52,7 +52,7 @@ export interface Foundations {
 }
 
 /** Creates the application. The first middleware sees the request first and the response last. */
-export async function createApp({ orm, config, log, uses, lifecycle }: Foundations): Promise<Koa> {
+export async function createApp({ orm, config, log, uses, lifecycle }: AppOptions): Promise<Koa> {
   setBcryptCost(config.bcryptCost)
   const isTls = config.secureCookies
   const trail = new AuditTrail(orm, log)

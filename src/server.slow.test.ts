@@ -14,7 +14,7 @@ import Database from 'better-sqlite3'
 import { openDatabase } from './database/open-database.ts'
 import { schema } from './schema.ts'
 import { basic, bearer, password, registration, signUp, takeToken } from './testing/people.ts'
-import { type Ending, runServer, startServer, temporaryFolder } from './testing/server-process.ts'
+import { type ProcessResult, runServer, startServer, temporaryFolder } from './testing/server-process.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
@@ -287,7 +287,7 @@ describe('the server', { concurrency: 2 }, () => {
 })
 
 /** The lines on stderr. Asserts that there is no other output and no stack. */
-function refusal({ code, stdout, stderr }: Ending): string[] {
+function refusal({ code, stdout, stderr }: ProcessResult): string[] {
   assert.deepEqual([code, stdout], [1, ''], stderr)
   assert.doesNotMatch(stderr, /\n\s+at |node:internal|Error:/)
   return stderr.trimEnd().split('\n')

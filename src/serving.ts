@@ -17,7 +17,7 @@ import { Throttle } from './throttle/throttle.ts'
 import { shareCores } from './users/password.ts'
 
 /** A running site. */
-export interface Serving {
+export interface RunningSite {
   readonly url: string
   /** Stops gracefully: `/readyz` is 503 for `DRAIN_SECONDS`, accepted requests finish, and the database closes. */
   stop(): Promise<void>
@@ -26,7 +26,7 @@ export interface Serving {
 }
 
 /** Opens the database and listens. */
-export async function serve(config: Config, log: Logger): Promise<Serving> {
+export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   const orm = await openDatabase(config.databaseUrl, { ...schema, connections: config.databasePool })
   shareCores(config.workers)
   const site = { isDraining: false }

@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/core'
 import { type LastUses, LookUp } from 'koa-authenticators/mikro-orm'
 import { StoredSession } from './layer-models.ts'
-import { digest, isOver } from './row-rules.ts'
+import { digest, isExpired } from './row-rules.ts'
 
 // Loads the user with the session, so that the session authenticator needs no separate look-up.
 const sessions = new LookUp({ model: StoredSession, property: 'digest', relation: 'user' })
@@ -15,7 +15,7 @@ export function sessionStore(orm: MikroORM, uses: LastUses<StoredSession>) {
       if (!found) return undefined
       const now = Date.now()
       const [createdAt, seenAt] = [found.createdAt.getTime(), (uses.of(found) ?? found.createdAt).getTime()]
-      if (isOver({ createdAt, seenAt }, now)) return undefined
+      if (isExpired({ createdAt, seenAt }, now)) return undefined
       uses.note(found, now)
       return { User: found.user.id }
     },

@@ -28,7 +28,7 @@ const hour = 60 * minute
 export const person = 'u.id, u.name, u.email, u.password_changed_at as "passwordChangedAt"'
 
 /** Whether a session has expired. */
-export function isOver(
+export function isExpired(
   { createdAt, seenAt }: Pick<SessionRow, 'createdAt' | 'seenAt'>,
   now: number,
 ): boolean {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { databaseURL, poolSize } from './environment.ts'
-import { digest, isDue, isOver, type Person, person, type SessionRow, type TokenRow } from './row-rules.ts'
+import { digest, isDue, isExpired, type Person, person, type SessionRow, type TokenRow } from './row-rules.ts'
 
 // Times are milliseconds, as in SQLite.
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => Date.parse(text))
@@ -33,7 +33,7 @@ export async function userByToken(token: string): Promise<Person | undefined> {
 export async function userBySession(id: string): Promise<Person | undefined> {
   const found = await bySession(digest(id))
   const now = Date.now()
-  if (!found || isOver(found, now)) return undefined
+  if (!found || isExpired(found, now)) return undefined
   if (isDue(found.seenAt, now)) await seeSession(digest(id))
   return found
 }

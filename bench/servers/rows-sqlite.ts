@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { cacheSize, databasePath } from './environment.ts'
-import { digest, isDue, isOver, type Person, person, type SessionRow, type TokenRow } from './row-rules.ts'
+import { digest, isDue, isExpired, type Person, person, type SessionRow, type TokenRow } from './row-rules.ts'
 
 const database = new Database(databasePath)
 database.pragma('journal_mode = wal')
@@ -33,7 +33,7 @@ export function userByToken(token: string): Person | undefined {
 export function userBySession(id: string): Person | undefined {
   const found = bySession.get(digest(id))
   const now = Date.now()
-  if (!found || isOver(found, now)) return undefined
+  if (!found || isExpired(found, now)) return undefined
   if (isDue(found.seenAt, now)) seeSession.run(now, digest(id))
   return found
 }

@@ -8,7 +8,7 @@ import { rawRequest } from './testing/raw-request.ts'
 import { serve } from './testing/serve.ts'
 
 /** An application behind the check, and the number of requests that reached its authenticator. */
-function behindTheRule(origin?: string) {
+function appWithCheck(origin?: string) {
   class User {}
   const seen = { requests: 0 }
   class Everybody extends RequestAuthenticator {
@@ -63,7 +63,7 @@ describe('refuseCrossSite', () => {
   ]
 
   test('checks a state-changing request by Sec-Fetch-Site, or else by Origin', async (t) => {
-    const { app, seen } = behindTheRule(ours)
+    const { app, seen } = appWithCheck(ours)
     const { port } = await serve(t, app)
 
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
@@ -85,7 +85,7 @@ describe('refuseCrossSite', () => {
   })
 
   test('accepts safe methods from any site', async (t) => {
-    const { port } = await serve(t, behindTheRule(ours).app)
+    const { port } = await serve(t, appWithCheck(ours).app)
 
     for (const method of ['GET', 'HEAD', 'OPTIONS']) {
       const lines = [...site('cross-site'), ...from('https://evil.example')]
@@ -94,7 +94,7 @@ describe('refuseCrossSite', () => {
   })
 
   test('uses the requested host if no origin is given', async (t) => {
-    const { app } = behindTheRule()
+    const { app } = appWithCheck()
     const { port } = await serve(t, app)
     const post = async (lines: string[]) =>
       (await rawRequest(port, [...lines, 'Content-Length: 0'], 'POST / HTTP/1.1')).status
@@ -119,7 +119,7 @@ describe('refuseCrossSite', () => {
   })
 
   test('rejects a request with two Origin headers', async (t) => {
-    const { app } = behindTheRule(ours)
+    const { app } = appWithCheck(ours)
     const { port } = await serve(t, app)
 
     for (const lines of [

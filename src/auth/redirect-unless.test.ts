@@ -9,7 +9,7 @@ import { redirectUnless } from './redirect-unless.ts'
 import { serve } from './testing/serve.ts'
 
 /** A page for `ada` behind a redirect. */
-function pageBehind(to: string | ((ctx: AuthContext) => string)) {
+function pageWithRedirect(to: string | ((ctx: AuthContext) => string)) {
   class User {}
   class ByName extends BasicAuthenticator {
     readonly user = User
@@ -32,7 +32,7 @@ const eve = { authorization: `Basic ${btoa('eve:')}` }
 
 describe('redirectUnless', () => {
   test('S67 shows the page to a user, and redirects other requests to a fixed path', async (t) => {
-    const { url } = await serve(t, pageBehind('/login?required=1'))
+    const { url } = await serve(t, pageWithRedirect('/login?required=1'))
 
     const shown = await fetch(url, { headers: ada, redirect: 'manual' })
     assert.equal(shown.status, 200)
@@ -48,7 +48,7 @@ describe('redirectUnless', () => {
   })
 
   test('H5 responds with 303 to a form post too, so that the next request is a GET', async (t) => {
-    const { url } = await serve(t, pageBehind('/login'))
+    const { url } = await serve(t, pageWithRedirect('/login'))
 
     for (const method of ['POST', 'PUT', 'DELETE', 'GET', 'HEAD']) {
       const { status } = await fetch(url, { method, redirect: 'manual' })
@@ -59,7 +59,7 @@ describe('redirectUnless', () => {
   test('S67 accepts a function, which can add the requested page to the path', async (t) => {
     const { url } = await serve(
       t,
-      pageBehind((ctx) => withNext('/login', ctx)),
+      pageWithRedirect((ctx) => withNext('/login', ctx)),
     )
     const location = async (path: string, method = 'GET') =>
       (await fetch(url + path, { method, redirect: 'manual' })).headers.get('location')
@@ -74,7 +74,7 @@ describe('redirectUnless', () => {
   test('H1 responds with 401 if a function returns a URL of another site', async (t) => {
     const { url } = await serve(
       t,
-      pageBehind((ctx) => ctx.get('x-to')),
+      pageWithRedirect((ctx) => ctx.get('x-to')),
     )
     const get = (to: string) => fetch(url, { headers: { 'x-to': to }, redirect: 'manual' })
 
@@ -95,7 +95,7 @@ describe('redirectUnless', () => {
   })
 
   test('redirects to another site if the path is a fixed string', async (t) => {
-    const { url } = await serve(t, pageBehind('https://login.example.com/'))
+    const { url } = await serve(t, pageWithRedirect('https://login.example.com/'))
 
     const response = await fetch(url, { redirect: 'manual' })
 
@@ -105,7 +105,7 @@ describe('redirectUnless', () => {
   test('H5 escapes input in its body', async (t) => {
     const { url } = await serve(
       t,
-      pageBehind((ctx) => `/login?from=${ctx.get('x-from')}`),
+      pageWithRedirect((ctx) => `/login?from=${ctx.get('x-from')}`),
     )
 
     const headers = { 'x-from': '"><script>alert(1)</script>', accept: 'text/html' }

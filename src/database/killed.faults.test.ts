@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { killAgainAndAgain } from '../testing/faults/killed.ts'
+import { killRepeatedly } from '../testing/faults/killed.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
 
 describe('a killed server', () => {
   test('N5 loses no acknowledged change, and restores no ended session', async (t) => {
-    assert.ok((await killAgainAndAgain(t, await temporaryFolder(t), 3)) > 60)
+    assert.ok((await killRepeatedly(t, await temporaryFolder(t), 3)) > 60)
   })
 })

@@ -19,7 +19,7 @@ type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>
 export function startPurging(
   stores: readonly Purgeable[],
   log: Logger,
-  wait: Wait = waitQuietly,
+  wait: Wait = waitUnlessAborted,
 ): () => Promise<void> {
   const stopped = new AbortController()
   const { signal } = stopped
@@ -50,7 +50,7 @@ async function purgeOnce(store: Purgeable, log: Logger): Promise<boolean> {
   }
 }
 
-async function waitQuietly(milliseconds: number, signal: AbortSignal): Promise<void> {
+async function waitUnlessAborted(milliseconds: number, signal: AbortSignal): Promise<void> {
   // It rejects only when the signal aborts.
   await sleep(milliseconds, undefined, { ref: false, signal }).catch(() => {})
 }

@@ -8,10 +8,10 @@ import { onlyPostgres } from '../testing/test-database.ts'
 import { within } from '../testing/within.ts'
 
 /** A site with two connections to its database, and its requests. */
-async function scene(t: TestContext) {
+async function startLimited(t: TestContext) {
   const site = await startSite(t, { DATABASE_POOL: '2' })
   const requests = await userRequests(site)
-  const assertWell = async () => {
+  const assertAvailable = async () => {
     await assertStatuses(isSuccess, requests.open, requests.reading, requests.writing)
     const [row] = await sql(
       site,
@@ -19,22 +19,22 @@ async function scene(t: TestContext) {
     )
     assert.ok(Number(row?.n) <= 2, `${row?.n} connections besides this one`)
   }
-  return { site, assertWell, ...requests }
+  return { site, assertAvailable, ...requests }
 }
 
 describe('a pool of two connections', onlyPostgres, () => {
   test('N10 responds to 200 concurrent requests', async (t) => {
-    const { ada, assertWell } = await scene(t)
+    const { ada, assertAvailable } = await startLimited(t)
     const ask = async () => (await ada.get('/me')).status
     const statuses = await within(5, Promise.all(Array.from({ length: 200 }, ask)))
     for (const status of statuses) assert.ok(status === 200 || status === 503, `${status}`)
     const served = statuses.filter((status) => status === 200).length
     assert.ok(served > 100, `${served} were served`)
-    await assertWell()
+    await assertAvailable()
   })
 
   test('N10 rejects requests with 503 and Retry-After while its connections wait for a lock, and recovers afterwards', async (t) => {
-    const { site, ada, open, assertWell } = await scene(t)
+    const { site, ada, open, assertAvailable } = await startLimited(t)
     const other = await connectTo(site.database.url)
     const held = await other.begin()
     await other.execute('lock table sessions, users in access exclusive mode', [], 'all', held)
@@ -45,11 +45,11 @@ describe('a pool of two connections', onlyPostgres, () => {
     assert.deepEqual(new Set(await asked), new Set([503]))
     await other.rollback(held)
     await within(1.5, assertStatuses(isSuccess, { me: () => ada.get('/me') }))
-    await assertWell()
+    await assertAvailable()
   })
 
   test('N10 releases the connection of an aborted request', async (t) => {
-    const { site, ada, assertWell } = await scene(t)
+    const { site, ada, assertAvailable } = await startLimited(t)
     const hangUp = new AbortController()
     const headers = { cookie: `session=${ada.session}` }
     const asked = Array.from({ length: 100 }, () =>
@@ -58,6 +58,6 @@ describe('a pool of two connections', onlyPostgres, () => {
     await ada.get('/healthz')
     hangUp.abort()
     await Promise.allSettled(asked)
-    await assertWell()
+    await assertAvailable()
   })
 })

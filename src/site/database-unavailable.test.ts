@@ -52,8 +52,8 @@ describe('an unavailable database', () => {
     const site = await startSite(t)
     const { guarded } = await userRequests(site)
     await cutOff(site)
-    for (const [what, knock] of Object.entries(guarded)) {
-      const { status, headers, cookies, challenges } = await knock()
+    for (const [what, request] of Object.entries(guarded)) {
+      const { status, headers, cookies, challenges } = await request()
       assert.equal(status, 503, what)
       assert.match(headers['retry-after'] ?? '', /^\d+$/, what)
       assert.deepEqual([cookies, challenges, headers.location], [[], [], undefined], what)
@@ -110,11 +110,11 @@ describe('an unavailable database', () => {
     const site = await startSite(t)
     const { ada, guarded } = await userRequests(site)
     const restore = await hide(site, 'users', 'user_tokens', 'admins', 'sessions')
-    for (const [what, knock] of Object.entries(guarded)) assert.equal((await knock()).status, 503, what)
+    for (const [what, request] of Object.entries(guarded)) assert.equal((await request()).status, 503, what)
     await restore()
     assert.equal((await ada.get('/me')).status, 200)
-    for (const [what, knock] of Object.entries(guarded))
-      assert.ok((await knock()).status < 400 || what.startsWith('POST /users'), what)
+    for (const [what, request] of Object.entries(guarded))
+      assert.ok((await request()).status < 400 || what.startsWith('POST /users'), what)
   })
 
   test('is logged without statements and values', async (t) => {
@@ -122,7 +122,7 @@ describe('an unavailable database', () => {
     const { guarded } = await userRequests(site)
     await hide(site, 'users', 'user_tokens', 'admins', 'sessions')
     site.log.length = 0
-    for (const knock of Object.values(guarded)) await knock()
+    for (const request of Object.values(guarded)) await request()
     const errors = site.log.filter((line) => JSON.parse(line).level === 50)
     assert.ok(errors.length >= Object.keys(guarded).length)
     for (const line of errors) assert.doesNotMatch(line, /select|insert|example\.com/i)
@@ -139,14 +139,14 @@ describe('a PostgreSQL server that does not respond', onlyPostgres, () => {
     const { ada, guarded } = await userRequests(site)
     proxy.dropData()
     const start = performance.now()
-    const within = async (what: string, knock: () => Promise<Answer>, statuses: readonly number[]) => {
-      const { status } = await knock()
+    const within = async (what: string, request: () => Promise<Answer>, statuses: readonly number[]) => {
+      const { status } = await request()
       const took = performance.now() - start
       assert.ok(statuses.includes(status), `${what}: ${status}`)
       assert.ok(took < 3_000, `${what}: ${took} ms`)
     }
     await Promise.all([
-      ...Object.entries(guarded).map(([what, knock]) => within(what, knock, [503])),
+      ...Object.entries(guarded).map(([what, request]) => within(what, request, [503])),
       within('/', () => ada.page('/'), [200]),
       within('/ without a session', () => site.visitor().page('/'), [200]),
       within('/readyz', () => site.visitor().get('/readyz'), [503]),

@@ -5,7 +5,7 @@ import type { User } from '../users/user.ts'
 import type { NotedEvent } from './audit-event.ts'
 
 /** Recognises the devices that users have signed in from. */
-export interface DeviceMemory {
+export interface DeviceStore {
   deviceOf(ctx: ExtendableContext, email: string): Promise<string | undefined>
   store(ctx: ExtendableContext, user: User): Promise<void>
 }
@@ -13,7 +13,7 @@ export interface DeviceMemory {
 /** The limits on guessing passwords. */
 export interface Guessing {
   readonly throttle: Throttle
-  readonly devices: DeviceMemory
+  readonly devices: DeviceStore
 }
 
 /** The context of the site's routes. */

@@ -9,7 +9,7 @@ import type { Visitor } from './visitor.ts'
 export { password } from './password.ts'
 
 /** A site in this process or another one. */
-export type Visited = Pick<Site, 'visitor'>
+export type AnySite = Pick<Site, 'visitor'>
 
 export interface Person {
   readonly id: string
@@ -24,7 +24,7 @@ export function registration(name: string, changes: object = {}): Record<string,
 }
 
 /** Creates an account by the API, without signing in. */
-export async function signUp(site: Visited, name = 'Ada', changes: object = {}): Promise<Person> {
+export async function signUp(site: AnySite, name = 'Ada', changes: object = {}): Promise<Person> {
   const answer = await site.visitor().json('/users', registration(name, changes))
   assert.equal(answer.status, 201, answer.text)
   const { id, email } = answer.record
@@ -33,7 +33,7 @@ export async function signUp(site: Visited, name = 'Ada', changes: object = {}):
 
 /** Signs in by the form, and returns the visitor with the session. */
 export async function signIn(
-  site: Visited,
+  site: AnySite,
   { email }: Pick<Person, 'email'>,
   { remember = false, visitor = site.visitor() } = {},
 ): Promise<Visitor> {
@@ -54,13 +54,13 @@ export function bearer(token: string): { authorization: string } {
 }
 
 /** Creates an API token. */
-export async function takeToken(site: Visited, person: Pick<Person, 'email'>): Promise<string> {
+export async function takeToken(site: AnySite, person: Pick<Person, 'email'>): Promise<string> {
   const { record } = await site.visitor().post('/login', basic(person))
   return String(record.value)
 }
 
 /** Creates a JWT. */
-export async function takeJWT(site: Visited, person: Pick<Person, 'email'>): Promise<string> {
+export async function takeJWT(site: AnySite, person: Pick<Person, 'email'>): Promise<string> {
   const { record } = await site.visitor().post('/login?as=jwt', basic(person))
   return String(record.token)
 }

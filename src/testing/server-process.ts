@@ -16,7 +16,7 @@ interface Test {
 }
 
 /** The exit code and the output of a process. */
-export interface Ending {
+export interface ProcessResult {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
@@ -49,7 +49,7 @@ export function runServer(
     timeout: 60_000,
     killSignal: 'SIGKILL',
   })
-  const ended: Promise<Ending> = Promise.all([
+  const ended: Promise<ProcessResult> = Promise.all([
     once(child, 'close'),
     text(child.stdout),
     text(child.stderr),

@@ -17,7 +17,7 @@ export async function startWithUserCommand(t: TestContext, environment = {}) {
 }
 
 /** Signs a user in by session, token and JWT. Returns a function that requests a page with each and returns the statuses. */
-export async function signInThreeWays(site: Site, person: { email: string }) {
+export async function signInWithEachCredential(site: Site, person: { email: string }) {
   const visitor = await signIn(site, person)
   const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
   const statuses = async () => {

@@ -306,7 +306,7 @@ describe('Throttle', () => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const { gate, running } = await runTen(throttle)
-    await assert.rejects(throttle.attempt({ ...guess, hasLeft: () => true }, right), { status: 400 })
+    await assert.rejects(throttle.attempt({ ...guess, isDisconnected: () => true }, right), { status: 400 })
     gate.resolve('right')
     await Promise.all(running)
   })

@@ -25,7 +25,7 @@ export interface Attempt {
   /** A device from which the account has signed in before. It has separate allowances. */
   readonly device?: string | undefined
   /** Whether the client has closed the connection. */
-  readonly hasLeft?: () => boolean
+  readonly isDisconnected?: () => boolean
 }
 
 /** Limits attempts by account, network and device. The counts are in the database. */
@@ -96,7 +96,7 @@ export class Throttle {
     }
   }
 
-  async #retry(quota: Quota, { hasLeft = () => false }: Attempt): Promise<Reservation> {
+  async #retry(quota: Quota, { isDisconnected = () => false }: Attempt): Promise<Reservation> {
     for (const until = performance.now() + longestWait; ; ) {
       const reservation = await this.#counters.reserve(quota)
       if (reservation) return reservation
@@ -104,13 +104,13 @@ export class Throttle {
       if (retryAfter > 0) throw tooMany(retryAfter)
       if (performance.now() >= until) throw tooMany(busy)
       await sleep(pause)
-      if (hasLeft()) throw new Refusal(400, 'The connection was closed while this request waited.')
+      if (isDisconnected()) throw new Refusal(400, 'The connection was closed while this request waited.')
     }
   }
 }
 
 /** Resets the allowances of an account, after its password has changed. */
-export async function forgetAttempts(
+export async function resetAttempts(
   em: EntityManager,
   { action, account }: Pick<Attempt, 'action' | 'account'>,
 ): Promise<void> {

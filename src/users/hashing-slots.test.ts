@@ -96,7 +96,7 @@ describe('HashingSlots', () => {
     const late = slots.run(() => assert.fail())
     t.mock.timers.tick(10_000)
     await assert.rejects(late, { status: 503 })
-    const dropped = slots.run(() => assert.fail(), { hasLeft: () => true })
+    const dropped = slots.run(() => assert.fail(), { isDisconnected: () => true })
     gate.resolve()
     await first
     await assert.rejects(dropped, { status: 400 })

@@ -10,7 +10,7 @@ export interface HashingOptions {
   /** Whether the device is known to the account. Its hash goes first, and displaces an unknown device from a full queue. */
   readonly isKnownDevice?: boolean
   /** Whether the client has closed the connection. */
-  readonly hasLeft?: () => boolean
+  readonly isDisconnected?: () => boolean
 }
 
 /** Limits concurrent hashes to the cores of this process. More hashes wait in a bounded queue, known devices first. */
@@ -39,12 +39,12 @@ export class HashingSlots {
    */
   async run<Result>(
     evaluate: () => Promise<Result>,
-    { isKnownDevice = false, hasLeft = () => false }: HashingOptions = {},
+    { isKnownDevice = false, isDisconnected = () => false }: HashingOptions = {},
   ): Promise<Result> {
     if (this.#running < this.#slots) this.#running += 1
     else await this.#wait(isKnownDevice)
     try {
-      if (hasLeft()) throw new Refusal(400, 'The connection was closed while this request waited.')
+      if (isDisconnected()) throw new Refusal(400, 'The connection was closed while this request waited.')
       const start = performance.now()
       const stop = () => {
         this.#duration += (performance.now() - start - this.#duration) / 8

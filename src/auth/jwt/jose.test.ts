@@ -38,7 +38,7 @@ const sources: Record<Name, JsonWebKey> = {
   RS256: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' }),
 }
 
-async function party(alg: Name) {
+async function signer(alg: Name) {
   const { kty = '', ...rest } = sources[alg]
   const keys = new JWTKeys({ keys: [sources[alg]], issuer, audience, now: () => made * 1000 })
   Anything.authenticator(keys)
@@ -53,13 +53,13 @@ function keyIdOf(keys: JWTKeys): string {
   return JSON.parse(Buffer.from(header, 'base64url').toString()).kid
 }
 
-const parties = Object.fromEntries(
-  await Promise.all(names.map(async (name) => [name, await party(name)] as const)),
+const signers = Object.fromEntries(
+  await Promise.all(names.map(async (name) => [name, await signer(name)] as const)),
 )
 
-type Party = Awaited<ReturnType<typeof party>>
+type Signer = Awaited<ReturnType<typeof signer>>
 
-async function joseAccepts(token: string, { alg, verifying }: Party): Promise<boolean> {
+async function joseAccepts(token: string, { alg, verifying }: Signer): Promise<boolean> {
   const requiredClaims = ['exp', 'iat']
   const options = {
     algorithms: [alg],
@@ -75,7 +75,7 @@ async function joseAccepts(token: string, { alg, verifying }: Party): Promise<bo
   )
 }
 
-const anyParty = fc.constantFrom(...names).map((name) => parties[name] as Party)
+const anySigner = fc.constantFrom(...names).map((name) => signers[name] as Signer)
 const ownClaims = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 }), { maxKeys: 4 })
 
 const goodClaims = fc
@@ -111,17 +111,17 @@ const goodHeader = fc.record(
 describe('JWTKeys compared with jose', () => {
   test('JWTKeys accepts every token that jose signs with valid claims, and returns these claims', async () => {
     const property = fc.asyncProperty(
-      anyParty,
+      anySigner,
       goodHeader,
       ownClaims,
       goodClaims,
-      async (party, header, own, claims) => {
+      async (signer, header, own, claims) => {
         const { isNamed, ...rest } = header
         const all = { ...own, ...claims } as JoseClaims
         const token = await new SignJWT(all)
-          .setProtectedHeader({ alg: party.alg, ...(isNamed && { kid: party.kid }), ...rest })
-          .sign(party.signing)
-        const payload = party.keys.verify(token, Anything)
+          .setProtectedHeader({ alg: signer.alg, ...(isNamed && { kid: signer.kid }), ...rest })
+          .sign(signer.signing)
+        const payload = signer.keys.verify(token, Anything)
         assert.deepEqual(payload?.claims, JSON.parse(JSON.stringify(all)))
         assert.equal(payload?.expiration.getTime(), claims.exp * 1000)
       },
@@ -131,12 +131,12 @@ describe('JWTKeys compared with jose', () => {
 
   test('jose accepts every token that JWTKeys signs', async () => {
     const property = fc.asyncProperty(
-      anyParty,
+      anySigner,
       ownClaims,
       fc.integer({ min: 1, max: 900 }),
-      async (party, claims, life) => {
-        const token = party.keys.sign(new Anything(claims, new Date((made + life) * 1000)))
-        assert.equal(await joseAccepts(token, party), true)
+      async (signer, claims, life) => {
+        const token = signer.keys.sign(new Anything(claims, new Date((made + life) * 1000)))
+        assert.equal(await joseAccepts(token, signer), true)
       },
     )
     await fc.assert(property, { numRuns: 400 })
@@ -154,13 +154,13 @@ describe('JWTKeys compared with jose', () => {
     const wild = fc.tuple(goodClaims, changes).map(([good, wrong]) => Object.assign({}, good, ...wrong))
     const header = fc.record({ typ: fc.constantFrom('JWT', 'jwt', 'at+jwt') })
     let accepted = 0
-    const property = fc.asyncProperty(anyParty, header, wild, async (party, rest, payload) => {
+    const property = fc.asyncProperty(anySigner, header, wild, async (signer, rest, payload) => {
       const token = await new CompactSign(Buffer.from(JSON.stringify(payload)))
-        .setProtectedHeader({ alg: party.alg, ...rest })
-        .sign(party.signing)
-      if (!party.keys.verify(token, Anything)) return
+        .setProtectedHeader({ alg: signer.alg, ...rest })
+        .sign(signer.signing)
+      if (!signer.keys.verify(token, Anything)) return
       accepted += 1
-      assert.equal(await joseAccepts(token, party), true, token)
+      assert.equal(await joseAccepts(token, signer), true, token)
     })
     await fc.assert(property, { numRuns: 2000 })
     assert.ok(accepted > 200, `only ${accepted} were accepted`)
@@ -173,23 +173,23 @@ describe('JWTKeys compared with jose', () => {
       insert: fc.string({ maxLength: 3 }),
     })
     const property = fc.asyncProperty(
-      anyParty,
+      anySigner,
       fc.array(edit, { minLength: 1, maxLength: 3 }),
-      async (party, edits) => {
-        const token = party.keys.sign(new Anything({ a: 'b' }, new Date((made + 900) * 1000)))
+      async (signer, edits) => {
+        const token = signer.keys.sign(new Anything({ a: 'b' }, new Date((made + 900) * 1000)))
         const edited = edits.reduce(
           (text, { at, remove, insert }) => text.slice(0, at) + insert + text.slice(at + remove),
           token,
         )
-        if (party.keys.verify(edited, Anything)) assert.equal(await joseAccepts(edited, party), true, edited)
-        if (edited !== token) assert.equal(party.keys.verify(edited, Anything), undefined, edited)
+        if (signer.keys.verify(edited, Anything)) assert.equal(await joseAccepts(edited, signer), true, edited)
+        if (edited !== token) assert.equal(signer.keys.verify(edited, Anything), undefined, edited)
       },
     )
     await fc.assert(property, { numRuns: 1000 })
   })
 
   test('jose accepts the tokens listed in docs/jwt.md, which JWTKeys rejects', async () => {
-    const party = parties.HS256 as Party
+    const signer = signers.HS256 as Signer
     const header = { alg: 'HS256', typ: 'JWT' }
     const claims = { iss: issuer, aud: audience, iat: made, exp: made + 900 }
     const text = JSON.stringify(claims)
@@ -220,8 +220,8 @@ describe('JWTKeys compared with jose', () => {
     }
     for (const [what, token] of Object.entries(listed)) {
       const options = { issuer, audience, currentDate: new Date(made * 1000) }
-      await assert.doesNotReject(jwtVerify(token, party.verifying, options), what)
-      assert.equal(party.keys.verify(token, Anything), undefined, what)
+      await assert.doesNotReject(jwtVerify(token, signer.verifying, options), what)
+      assert.equal(signer.keys.verify(token, Anything), undefined, what)
     }
   })
 })

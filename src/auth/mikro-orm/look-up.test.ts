@@ -85,19 +85,19 @@ describe('LookUp', () => {
     assert.equal(statements.some(isOfQueryBuilder), false)
 
     const em = orm.em.fork()
-    const usual = await em.findOneOrFail(Token, { value: 'value' }, { populate: ['user'] })
+    const expected = await em.findOneOrFail(Token, { value: 'value' }, { populate: ['user'] })
     assert.ok(found instanceof Token && found.user instanceof User && user instanceof User)
     assert.deepEqual(
       { ...found, user: { ...found.user } },
-      { ...wrap(usual).toPOJO(), user: { ...usual.user } },
+      { ...wrap(expected).toPOJO(), user: { ...expected.user } },
     )
-    assert.deepEqual({ ...user }, { ...usual.user })
+    assert.deepEqual({ ...user }, { ...expected.user })
     assert.deepEqual(user.bornAt, ada.bornAt)
     assert.deepEqual(
       [user.isKind, user.likes, user.motto, user.visits, user.initial()],
       [true, ['engines'], 'forth', 7, 'A'],
     )
-    assert.deepEqual(JSON.parse(JSON.stringify(found)), JSON.parse(JSON.stringify(usual)))
+    assert.deepEqual(JSON.parse(JSON.stringify(found)), JSON.parse(JSON.stringify(expected)))
     assert.equal('secret' in JSON.parse(JSON.stringify(user)), false)
   })
 
@@ -123,9 +123,9 @@ describe('LookUp', () => {
       '1795262400000',
     ]) {
       await orm.em.getConnection().execute("insert or replace into dated values ('one', ?)", [at])
-      const usual = await orm.em.fork().findOneOrFail(Dated, 'one')
+      const expected = await orm.em.fork().findOneOrFail(Dated, 'one')
       const found = (await dated.find(requestTo(orm), 'one')) ?? assert.fail()
-      assert.deepEqual(found.at, usual.at, at)
+      assert.deepEqual(found.at, expected.at, at)
     }
   })
 
@@ -488,8 +488,8 @@ describe('LookUp for a model that is not a plain table', () => {
       const found = (await users.find(requestTo(orm), 'one')) ?? assert.fail()
       assert.equal(statements.length, 1)
       assert.equal(statements.every(isOfQueryBuilder), true, statements.join())
-      const usual = await orm.em.fork().findOneOrFail(Special as EntityClass<object>, { id: 'one' })
-      assert.deepEqual(wrap(found).toPOJO(), wrap(usual).toPOJO())
+      const expected = await orm.em.fork().findOneOrFail(Special as EntityClass<object>, { id: 'one' })
+      assert.deepEqual(wrap(found).toPOJO(), wrap(expected).toPOJO())
     })
   }
 

@@ -73,10 +73,10 @@ describe('an entity of a look-up', () => {
     await orm.em.getConnection().execute("update user set id = 'Ada'")
     await orm.em.getConnection().execute("update token set user_id = 'Ada'")
     const em = orm.em.fork()
-    const usual = await em.findOneOrFail(Token, 'token', { populate: ['user'] })
+    const reference = await em.findOneOrFail(Token, 'token', { populate: ['user'] })
     const ctx = requestTo(orm)
     const found = (await tokens.find(ctx, 'token')) ?? assert.fail()
-    assert.equal(found.user.id, usual.user.id)
+    assert.equal(found.user.id, reference.user.id)
     const writes = async (flush: () => Promise<void>) => {
       statements.splice(0)
       await flush().catch(() => {})

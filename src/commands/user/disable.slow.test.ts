@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { addAdmin, signUp } from '../../testing/people.ts'
 import { assertRefused } from '../../testing/run-command.ts'
-import { loginStatus, signInThreeWays, startWithUserCommand } from '../../testing/user-command.ts'
+import { loginStatus, signInWithEachCredential, startWithUserCommand } from '../../testing/user-command.ts'
 import { Admin } from '../../users/admin.ts'
 import { User } from '../../users/user.ts'
 
@@ -12,7 +12,7 @@ describe('disable, enable, delete', () => {
   test('disable blocks sign-in and ends sessions and tokens, and enable unblocks it', async (t) => {
     const { site, user, em } = await startWithUserCommand(t)
     const ada = await signUp(site)
-    const statuses = await signInThreeWays(site, ada)
+    const statuses = await signInWithEachCredential(site, ada)
     const disabledAt = async () => (await em().findOneOrFail(User, ada.id, { filters: false })).disabledAt
 
     const { out } = await user('disable ada@example.com')
@@ -34,7 +34,7 @@ describe('disable, enable, delete', () => {
   test('delete removes an account with its sessions and tokens, even a disabled one', async (t) => {
     const { site, user, em } = await startWithUserCommand(t)
     const [ada] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
-    const statuses = await signInThreeWays(site, ada)
+    const statuses = await signInWithEachCredential(site, ada)
     await user('disable bob@example.com')
 
     assert.equal((await user('delete ada@example.com')).out, 'The user ada@example.com is deleted.\n')
@@ -47,7 +47,7 @@ describe('disable, enable, delete', () => {
   test('--admin selects the admin and not the user of the same address', async (t) => {
     const { site, user, em } = await startWithUserCommand(t)
     const [ada] = [await signUp(site, 'Ada'), await addAdmin(site, 'Ada')]
-    const statuses = await signInThreeWays(site, ada)
+    const statuses = await signInWithEachCredential(site, ada)
 
     assert.equal((await user('disable ada@example.com --admin')).code, 0)
     assert.deepEqual([await em().count(Admin), await em().count(User)], [0, 1])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { signUp } from '../../testing/people.ts'
 import { assertRefused } from '../../testing/run-command.ts'
-import { loginStatus, signInThreeWays, startWithUserCommand } from '../../testing/user-command.ts'
+import { loginStatus, signInWithEachCredential, startWithUserCommand } from '../../testing/user-command.ts'
 import { User } from '../../users/user.ts'
 
 const another = 'correct horse battery'
@@ -11,7 +11,7 @@ describe('set-password', () => {
   test('changes the password, and ends the sessions and tokens of this user only', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const [ada, bob] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
-    const [forAda, forBob] = [await signInThreeWays(site, ada), await signInThreeWays(site, bob)]
+    const [forAda, forBob] = [await signInWithEachCredential(site, ada), await signInWithEachCredential(site, bob)]
     const { code, out } = await user('set-password ada@example.com', `${another}\n`)
 
     assert.equal(code, 0)
@@ -44,7 +44,7 @@ describe('set-password', () => {
   test('changes nothing if the new password is rejected', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const ada = await signUp(site)
-    const statuses = await signInThreeWays(site, ada)
+    const statuses = await signInWithEachCredential(site, ada)
 
     assertRefused(await user('set-password ada@example.com', 'example.com\n'), /made of your e-mail/)
     assert.equal(await loginStatus(site, ada), 200)

@@ -1,5 +1,5 @@
 import { endAccess } from '../../features/change-password/end-access.ts'
-import { forgetAttempts } from '../../throttle/throttle.ts'
+import { resetAttempts } from '../../throttle/throttle.ts'
 import { accountKey } from '../../users/check-credentials.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { choosePassword } from './choose-password.ts'
@@ -21,7 +21,7 @@ export const setPassword: Command = {
       const change = { passwordHash: hash, passwordChangedAt: new Date() }
       await em.nativeUpdate(entity, { id }, change, { filters: false })
       await endAccess(em, id)
-      await forgetAttempts(em, { action: 'password', account: accountKey({ kind: noun, username: email }) })
+      await resetAttempts(em, { action: 'password', account: accountKey({ kind: noun, username: email }) })
     })
     return `The ${noun} ${email} has a new password. Sessions and tokens have ended.${notice}`
   },

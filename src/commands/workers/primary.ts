@@ -36,7 +36,7 @@ export async function startWorkers(config: Config, log: Logger): Promise<void> {
 class Workers {
   readonly #config: Config
   readonly #log: Logger
-  readonly #ends = new Map<Worker, Promise<Ending>>()
+  readonly #ends = new Map<Worker, Promise<WorkerExit>>()
   readonly #stopping = new Set<Worker>()
   #restarts = Promise.resolve()
   #isServing = false
@@ -89,7 +89,7 @@ class Workers {
     return address
   }
 
-  async #replace(worker: Worker, ending: Ending): Promise<void> {
+  async #replace(worker: Worker, ending: WorkerExit): Promise<void> {
     this.#ends.delete(worker)
     if (this.#stopping.delete(worker) || !this.#isServing) return
     this.#log.error({ worker: worker.process.pid, ...ending }, 'a worker has ended')
@@ -120,12 +120,12 @@ class Workers {
   }
 }
 
-interface Ending {
+interface WorkerExit {
   readonly code?: number | null
   readonly signal?: string | null
 }
 
-function endOf(worker: Worker): Promise<Ending> {
+function endOf(worker: Worker): Promise<WorkerExit> {
   return new Promise((resolve) => {
     worker.once('exit', (code, signal) => resolve({ code, signal }))
     // A process that the system refuses to start emits no `exit`.

@@ -1,9 +1,9 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Logger } from '../../log/log.ts'
-import type { Serving } from '../../serving.ts'
+import type { RunningSite } from '../../serving.ts'
 
 /** Stops a worker by a signal or message, or when its primary ends. A starting worker stops after its start. */
-export function followPrimary(starting: Promise<Serving>, log: Logger): void {
+export function followPrimary(starting: Promise<RunningSite>, log: Logger): void {
   let isStopping = false
   const stop = async (how: 'stop' | 'stopWithoutDrain') => {
     if (isStopping) return

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { describe, type TestContext, test } from 'node:test'
 import { until } from '../../testing/faults/until.ts'
 import { registration } from '../../testing/people.ts'
-import { type Ending, runServer, startServer, temporaryFolder } from '../../testing/server-process.ts'
+import { type ProcessResult, runServer, startServer, temporaryFolder } from '../../testing/server-process.ts'
 
 type Server = Awaited<ReturnType<typeof startServer>>
 
@@ -205,7 +205,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
   })
 })
 
-function oneLine({ code, stdout, stderr }: Ending): string {
+function oneLine({ code, stdout, stderr }: ProcessResult): string {
   assert.deepEqual([code, stdout], [1, ''], stderr)
   return stderr.trimEnd()
 }

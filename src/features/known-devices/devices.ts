@@ -9,7 +9,7 @@ import type { User } from '../../users/user.ts'
 import { Device } from './device.ts'
 
 /** The time a device is known after its last sign-in: a year in milliseconds. */
-export const knownFor = 365 * 24 * 60 * 60_000
+export const deviceLifetime = 365 * 24 * 60 * 60_000
 
 // A further device replaces the least recently used one.
 const mostDevices = 100
@@ -27,7 +27,7 @@ export class Devices {
   /** Returns whether the account with this e-mail address has signed in from a device. */
   async isKnown(value: string, email: string): Promise<boolean> {
     const now = this.#now()
-    const seenAt = { $gte: new Date(now - knownFor), $lte: new Date(now + clockSkew) }
+    const seenAt = { $gte: new Date(now - deviceLifetime), $lte: new Date(now + clockSkew) }
     return (await this.#orm.em.fork().count(Device, { digest: digestOf(value), user: { email }, seenAt })) > 0
   }
 
@@ -57,7 +57,7 @@ export class Devices {
   /** Deletes a batch of devices that were last seen over a year ago or in the future. Returns their number. */
   purge(most = 500): Promise<number> {
     const now = this.#now()
-    const old = { seenAt: { $lt: new Date(now - knownFor) } }
+    const old = { seenAt: { $lt: new Date(now - deviceLifetime) } }
     const where = { $or: [old, { seenAt: { $gt: new Date(now + clockSkew) } }] }
     return deleteBatch(this.#orm.em.fork(), Device, { where, key: 'digest' }, most)
   }

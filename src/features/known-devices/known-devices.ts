@@ -1,11 +1,11 @@
 import type { ExtendableContext } from 'koa'
 import { HostCookie } from '../../site/host-cookie.ts'
-import type { DeviceMemory, SiteContext } from '../../site/site-context.ts'
+import type { DeviceStore, SiteContext } from '../../site/site-context.ts'
 import type { User } from '../../users/user.ts'
-import { type Devices, knownFor } from './devices.ts'
+import { type Devices, deviceLifetime } from './devices.ts'
 
 /** Identifies known devices by a cookie. */
-export class KnownDevices implements DeviceMemory {
+export class KnownDevices implements DeviceStore {
   readonly #devices: Devices
   readonly #cookie: HostCookie
 
@@ -23,7 +23,7 @@ export class KnownDevices implements DeviceMemory {
   /** Stores the device of a user who has just signed in, and sets its cookie. */
   async store(ctx: ExtendableContext, user: User): Promise<void> {
     const value = await this.#devices.store(this.#cookie.read(ctx), user)
-    if (value !== undefined) this.#cookie.write(ctx, value, knownFor)
+    if (value !== undefined) this.#cookie.write(ctx, value, deviceLifetime)
   }
 }
 

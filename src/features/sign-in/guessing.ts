@@ -25,7 +25,7 @@ export async function limited<Result>(
   const { throttle } = ctx.guessing ?? {}
   if (!throttle) return evaluate()
   return auditThrottled(ctx, ctx.auth.peek(User), () =>
-    throttle.attempt({ ...attempt, address: ctx.ip, hasLeft: () => hasLeft(ctx) }, evaluate),
+    throttle.attempt({ ...attempt, address: ctx.ip, isDisconnected: () => isDisconnected(ctx) }, evaluate),
   )
 }
 
@@ -35,7 +35,7 @@ export function countLookUp(ctx: SiteContext): Promise<void> {
 }
 
 /** Returns whether the client has closed the connection, so that hashing its password can be skipped. */
-export function hasLeft({ req }: SiteContext): boolean {
+export function isDisconnected({ req }: SiteContext): boolean {
   return req.socket.destroyed
 }
 
@@ -44,7 +44,7 @@ async function evaluateGuess<Found>(
   claim: ClaimedAccount,
   evaluate: (options: HashingOptions) => Promise<Found | undefined>,
 ): Promise<Found | undefined> {
-  const connection = { hasLeft: () => hasLeft(ctx) }
+  const connection = { isDisconnected: () => isDisconnected(ctx) }
   if (!ctx.guessing) return evaluate(connection)
   const { throttle, devices } = ctx.guessing
   const device = claim.kind === 'user' ? await devices.deviceOf(ctx, claim.username) : undefined

@@ -13,7 +13,7 @@ import { User } from '../../users/user.ts'
 import { storeDevice } from '../known-devices/known-devices.ts'
 import { lifetime } from '../sessions/session-limits.ts'
 import { afterSignIn, requestedPath } from '../sign-in/after-sign-in.ts'
-import { countLookUp, hasLeft, limited } from '../sign-in/guessing.ts'
+import { countLookUp, isDisconnected, limited } from '../sign-in/guessing.ts'
 import { parseRegistration, type Registration } from './registration.ts'
 
 const taken = { field: 'email', detail: 'There is already an account with this e-mail address.' }
@@ -53,7 +53,7 @@ export function signUp(router: Router<object, SiteContext>): void {
 /** Creates the user. Returns `undefined` if a concurrent request has taken the e-mail address. */
 async function createUser(ctx: SiteContext, registration: Registration): Promise<User | undefined> {
   const { name, email, emailKey, password } = registration
-  const passwordHash = await hashPassword(password, { hasLeft: () => hasLeft(ctx) })
+  const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
   const em = entityManager(ctx)
   const user = em.create(User, { name, email, emailKey, passwordHash })
   try {

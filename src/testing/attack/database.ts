@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import Database from 'better-sqlite3'
 import { assertStatuses, userRequests, isUnavailable, isSuccess } from '../faults/user-requests.ts'
-import { killAgainAndAgain } from '../faults/killed.ts'
+import { killRepeatedly } from '../faults/killed.ts'
 import { measure, measuring } from '../faults/measured-server.ts'
 import { registration, signIn, signUp } from '../people.ts'
 import { runServer, startServer, temporaryFolder } from '../server-process.ts'
 
 describe('the database under attack', () => {
   test('N5: loses no acknowledged write when it is killed twenty times', async (t) => {
-    const acknowledged = await killAgainAndAgain(t, await temporaryFolder(t), 20)
+    const acknowledged = await killRepeatedly(t, await temporaryFolder(t), 20)
     t.diagnostic(`${acknowledged} acknowledged`)
   })
 

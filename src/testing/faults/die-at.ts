@@ -7,23 +7,23 @@ let left = Number(process.env.DIE_AT)
 const { prepare, exec } = Database.prototype
 
 Database.prototype.prepare = function (this: Database.Database, sql: string) {
-  dieIfTime(sql)
+  killIfDue(sql)
   return prepare.call(this, sql)
 } as typeof prepare
 
 Database.prototype.exec = function (this: Database.Database, sql: string) {
-  if (sql === 'commit') dieIfTime(sql)
+  if (sql === 'commit') killIfDue(sql)
   return exec.call(this, sql)
 }
 
 const { executeQuery } = PooledConnection.prototype
 
 PooledConnection.prototype.executeQuery = function (this: PooledConnection, query: { readonly sql: string }) {
-  dieIfTime(query.sql)
+  killIfDue(query.sql)
   return executeQuery.call(this, query)
 } as typeof executeQuery
 
-function dieIfTime(sql: string): void {
+function killIfDue(sql: string): void {
   if (/^\s*(create|alter|drop|insert|commit)\b/i.test(sql)) left -= 1
   if (left === 0) process.kill(process.pid, 'SIGKILL')
 }

@@ -9,7 +9,7 @@ import { Ledger } from './ledger.ts'
 type Test = Parameters<typeof startServer>[0]
 
 /** Kills a busy server repeatedly at random times, and asserts that no acknowledged write is lost. */
-export async function killAgainAndAgain(t: Test, folder: string, times: number): Promise<number> {
+export async function killRepeatedly(t: Test, folder: string, times: number): Promise<number> {
   const ledger = new Ledger()
   for (let time = 0; time <= times; time += 1) {
     const server = await startServer(t, { DATA_DIR: folder, THROTTLE: 'off', LOG_LEVEL: 'info' })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { basic, bearer, password, registration, type Visited } from '../people.ts'
+import { basic, bearer, password, registration, type AnySite } from '../people.ts'
 import type { Answer } from '../promises.ts'
 
 /** The acknowledged state of a user. */
@@ -43,7 +43,7 @@ export class Ledger {
   }
 
   /** Signs up, in and out, and creates tokens, until the connection fails. */
-  async keepBusy(site: Visited): Promise<void> {
+  async keepBusy(site: AnySite): Promise<void> {
     try {
       for (;;) await this.#live(site)
     } catch (error) {
@@ -51,7 +51,7 @@ export class Ledger {
     }
   }
 
-  async #live(site: Visited): Promise<void> {
+  async #live(site: AnySite): Promise<void> {
     const name = `P${crypto.randomUUID().replaceAll('-', '')}`
     const signUp = site.visitor().json('/users', registration(name))
     if (!(await this.#acknowledges(signUp, 201))) return
@@ -64,7 +64,7 @@ export class Ledger {
     for (let count = 0; count < 3; count += 1) await this.#signInAndOut(site, entry, count > 0)
   }
 
-  async #signInAndOut(site: Visited, entry: Entry, isToEnd: boolean): Promise<void> {
+  async #signInAndOut(site: AnySite, entry: Entry, isToEnd: boolean): Promise<void> {
     const { email, sessions, tokens } = entry
     const visitor = site.visitor()
     if (!(await this.#acknowledges(visitor.json('/login', { username: email, password }), 200))) return
@@ -99,7 +99,7 @@ export class Ledger {
   }
 
   /** Asserts that no acknowledged write is lost. */
-  async verify(site: Visited): Promise<void> {
+  async verify(site: AnySite): Promise<void> {
     for (const { email, sessions, tokens } of this.#entries) {
       const { status } = await site.visitor().post('/login?as=user', basic({ email }))
       assert.equal(status, 200, 'an account is lost')

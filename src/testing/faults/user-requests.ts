@@ -8,14 +8,14 @@ import {
   signUp,
   takeJWT,
   takeToken,
-  type Visited,
+  type AnySite,
 } from '../people.ts'
 import type { Answer } from '../promises.ts'
 
 type Requests = Record<string, () => Promise<Answer>>
 
 /** Signs up a user with a session, a token and a JWT. Returns requests, grouped by their use of the database. */
-export async function userRequests(site: Visited, name = 'Ada') {
+export async function userRequests(site: AnySite, name = 'Ada') {
   const person = await signUp(site, name)
   const ada = await signIn(site, person)
   const signingOut = await signIn(site, person)
