@@ -63,7 +63,7 @@ const runs = [
     '<!--',
   ],
 ]
-const payloads = escapes.flatMap((escape) => runs.map((run) => escape + run))
+const payloads = escapes.flatMap((prefix) => runs.map((run) => prefix + run))
 
 /** Groups of six payloads. */
 const packed = Array.from({ length: payloads.length / 6 }, (_, i) =>

@@ -88,20 +88,20 @@ describe('guessing', () => {
         body: JSON.stringify({ username: person.email, password }),
         signal: signal ?? null,
       })
-    const askAround = async () => {
+    const sendOtherRequests = async () => {
       for (let i = 0; i < 20; i += 1) await site.visitor().get('/healthz')
     }
-    const patient = Array.from({ length: 10 }, () => send())
-    await askAround()
+    const waiting = Array.from({ length: 10 }, () => send())
+    await sendOtherRequests()
     const others = Promise.allSettled(Array.from({ length: 20 }, () => send(hangUp.signal)))
-    await askAround()
+    await sendOtherRequests()
     hangUp.abort()
     await others
-    await askAround()
+    await sendOtherRequests()
     gate.resolve()
-    for (const { status } of await Promise.all(patient)) assert.equal(status, 200)
+    for (const { status } of await Promise.all(waiting)) assert.equal(status, 200)
     const dropped = () => site.log.filter((line) => /"path":"\/login","status":400/.test(line)).length
-    for (let i = 0; i < 50 && dropped() < 20; i += 1) await askAround()
+    for (let i = 0; i < 50 && dropped() < 20; i += 1) await sendOtherRequests()
     assert.deepEqual([dropped(), compared.mock.callCount()], [20, 10])
     assert.ok(!site.log.some((line) => JSON.parse(line).level >= 40), 'no warning is logged')
   })

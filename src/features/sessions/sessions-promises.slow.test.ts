@@ -38,8 +38,8 @@ describe('an ended session', () => {
     for (let i = 0; i < 500; i += 1) {
       const end = endings[i % endings.length] ?? assert.fail()
       nth += 1
-      const isForGood = end === endings.at(-1)
-      const person = isForGood ? await signUp(site, `Bob${nth}`) : ada
+      const deletesUser = end === endings.at(-1)
+      const person = deletesUser ? await signUp(site, `Bob${nth}`) : ada
       const session = newIdentifier()
       await store.start(session, { user: person.id }, { isKept: i % 2 === 0, userAgent: '' })
       // Then the request writes the last use into the same row.

@@ -4,7 +4,7 @@ import { emailKey, emailProblem } from '../../users/email.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { nameProblem } from '../../users/person-name.ts'
 
-/** The validated fields of a sign-up (specification, "User.Create"). */
+/** The validated fields of a sign-up. */
 export interface Registration {
   readonly name: string
   readonly email: string
