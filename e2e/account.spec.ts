@@ -100,11 +100,7 @@ test('a closed account rejects sign-in', async ({ page, account }) => {
   await expect(page).toHaveTitle('Error: Sign in – koa-authenticators')
 })
 
-test('the activity page shows actions and failed attempts', async ({
-  page,
-  request,
-  account,
-}) => {
+test('the activity page shows actions and failed attempts', async ({ page, request, account }) => {
   const data = { username: account.email, password: 'a guess' }
   expect((await request.post('/login', { data })).status()).toBe(401)
   await account.signIn(page)

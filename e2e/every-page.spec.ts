@@ -34,7 +34,10 @@ test('L7 sign-up is accessible when empty, with every error, and with a taken ad
   await expectSound(page, 'Error: Create an account')
 })
 
-test('sign-in is accessible when empty, with a notice, and with a wrong password', async ({ page, account }) => {
+test('sign-in is accessible when empty, with a notice, and with a wrong password', async ({
+  page,
+  account,
+}) => {
   await page.goto('/login')
   await expectSound(page, 'Sign in')
   await page.goto('/account')

@@ -107,11 +107,7 @@ for (const { name, host } of strangers) {
   })
 }
 
-test('the 403 page for a cross-site form is accessible', async ({
-  page,
-  server,
-  stranger,
-}) => {
+test('the 403 page for a cross-site form is accessible', async ({ page, server, stranger }) => {
   stranger.html = form(`${server.url}/logout`, {})
   await page.goto(`http://localhost:${stranger.port}/`)
   await page.getByRole('button').click()

@@ -1,9 +1,6 @@
 import { expect, test } from './site.ts'
 
-test('L7 the keyboard shows and hides a password, and submitting hides it', async ({
-  page,
-  account,
-}) => {
+test('L7 the keyboard shows and hides a password, and submitting hides it', async ({ page, account }) => {
   await page.goto('/login')
   const password = page.getByLabel('Password', { exact: true })
   const status = page.getByRole('status')
@@ -54,9 +51,7 @@ test('the first press of Tab reaches the skip link', async ({ page }) => {
 test.describe('the clipboard', () => {
   test.use({ permissions: ['clipboard-read', 'clipboard-write'] })
 
-  test('the button copies the whole command, and confirms it for two seconds', async ({
-    page,
-  }) => {
+  test('the button copies the whole command, and confirms it for two seconds', async ({ page }) => {
     await page.clock.install()
     await page.goto('/')
     const terminal = page.getByRole('group', { name: 'Turn the password into a token' })

@@ -3,7 +3,9 @@ import { expect, test } from './site.ts'
 
 test.use({ javaScriptEnabled: false })
 
-test('without script, a user signs up, signs out, signs in and returns to the requested page', async ({ page }) => {
+test('without script, a user signs up, signs out, signs in and returns to the requested page', async ({
+  page,
+}) => {
   const password = 'moths in a relay'
   const email = 'without.script@example.com'
 
@@ -42,11 +44,7 @@ test('without script, a user signs up, signs out, signs in and returns to the re
   await expect(page.getByRole('banner')).toContainText('Grace Hopper')
 })
 
-test('without script, a user manages and closes the account', async ({
-  page,
-  context,
-  account,
-}) => {
+test('without script, a user manages and closes the account', async ({ page, context, account }) => {
   await account.signIn(page)
   await context.clearCookies()
   await account.signIn(page)

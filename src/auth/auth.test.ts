@@ -334,7 +334,7 @@ describe('ctx.auth after a failed authenticator', () => {
     'throws synchronously': () => {
       throw new Error('connect ECONNREFUSED 10.0.0.5')
     },
-    'rejects': async () => {
+    rejects: async () => {
       throw new Error('connect ECONNREFUSED 10.0.0.5')
     },
     'throws a string': () => {

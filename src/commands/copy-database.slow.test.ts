@@ -177,7 +177,7 @@ describe('npm run copy-database', () => {
     const { from, to, folder } = await open(t)
     await writeFile(`${folder}/text.sqlite`, 'no database '.repeat(1000))
     new Database(`${folder}/foreign.sqlite`).exec('create table cats (name text)').close()
-    const unreachable = 'postgres://me:hunter2@127.0.0.1:1/site'
+    const offline = 'postgres://me:hunter2@127.0.0.1:1/site'
     const unreachable =
       /^The server of the database postgres:\/\/127\.0\.0\.1:1\/site cannot be reached: \w+\. Start it, or correct its URL\.\n$/
 
@@ -198,8 +198,8 @@ describe('npm run copy-database', () => {
       await copyDatabase(`sqlite:${folder}/foreign.sqlite`, to),
       /foreign\.sqlite is not a database of this site\. Check FROM\.\n$/,
     )
-    assertRefused(await copyDatabase(from, unreachable), unreachable)
-    assertRefused(await copyDatabase(unreachable, to), unreachable)
+    assertRefused(await copyDatabase(from, offline), unreachable)
+    assertRefused(await copyDatabase(offline, to), unreachable)
   })
 
   test('prints its help', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { sql } from '../testing/database.ts'
-import { assertStatuses, userRequests, isSuccess } from '../testing/faults/user-requests.ts'
+import { assertStatuses, isSuccess, userRequests } from '../testing/faults/user-requests.ts'
 import { connectTo } from '../testing/postgres-connection.ts'
 import { startSite } from '../testing/site.ts'
 import { onlyPostgres } from '../testing/test-database.ts'

@@ -38,7 +38,9 @@ class Logging {
 
   /** Returns the number of logged lines. */
   async log(count: number): Promise<number> {
-    const done = once(this.child, 'message', { signal: AbortSignal.timeout(Math.round(scaledLimit(5) * 1000)) })
+    const done = once(this.child, 'message', {
+      signal: AbortSignal.timeout(Math.round(scaledLimit(5) * 1000)),
+    })
     this.child.send(count)
     const [logged] = await done
     return logged
@@ -186,8 +188,7 @@ describe('standardOutput', {
   })
 
   test('continues in the middle of a line after a full disk has space again', async (t) => {
-    if (process.platform !== 'linux')
-      return t.skip('Only Linux can change the limits of a running process.')
+    if (process.platform !== 'linux') return t.skip('Only Linux can change the limits of a running process.')
     const path = join(await temporaryFolder(t), 'log')
     const child = spawnTo(openSync(path, 'a'))
     let read = 0

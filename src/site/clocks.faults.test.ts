@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { assertStatuses, userRequests, isSuccess } from '../testing/faults/user-requests.ts'
 import { until } from '../testing/faults/until.ts'
+import { assertStatuses, isSuccess, userRequests } from '../testing/faults/user-requests.ts'
 import { basic, bearer, password } from '../testing/people.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
 

@@ -147,7 +147,11 @@ describe('input of a user', () => {
       const answers = await repeat(payload)
       for (const [i, answer] of answers.entries()) {
         const isWithoutNotice = i === 2 && !answer.text.includes('Sign in to see that page.')
-        assert.deepEqual(tagsOf(answer), isWithoutNotice ? withoutNotice : plain[i], `${answer.request} ${payload}`)
+        assert.deepEqual(
+          tagsOf(answer),
+          isWithoutNotice ? withoutNotice : plain[i],
+          `${answer.request} ${payload}`,
+        )
       }
       assert.ok(answers[0]?.text.includes('&'), 'the payload is reflected')
     }

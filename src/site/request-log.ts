@@ -24,7 +24,8 @@ export function requestLog(log: Logger): Middleware {
 /** Logs errors of requests. A closed connection is at level debug, because clients could flood the log with it. */
 export function logErrors(app: Koa, log: Logger): void {
   app.on('error', (error: unknown, ctx?: Context) => {
-    if (ctx?.req.socket.destroyed && isOfConnection(error)) log.debug(loggable(error), 'the client has disconnected')
+    if (ctx?.req.socket.destroyed && isOfConnection(error))
+      log.debug(loggable(error), 'the client has disconnected')
     else log.error(loggable(error), 'error')
   })
 }

@@ -56,7 +56,11 @@ describe('guessing', () => {
       answers.map((_, i) => i >= 10),
     )
     const right = await site.visitor().post('/login', { ...basic(person), ...here })
-    assert.deepEqual([right.status, hashes().evaluations], [429, 0], 'the right password is not evaluated either')
+    assert.deepEqual(
+      [right.status, hashes().evaluations],
+      [429, 0],
+      'the right password is not evaluated either',
+    )
   })
 
   test('D6 D7 evaluates ten of 200 concurrent wrong passwords, and all of 20 right ones', async (t) => {
@@ -227,7 +231,9 @@ describe('guessing', () => {
       confirmPassword: 'eight wise canaries 1816',
     }
     for (let i = 0; i < 100; i += 1)
-      await site.visitor().post('/login', { ...basic(person, 'a wrong password'), ...from(`198.51.100.${i}`) })
+      await site
+        .visitor()
+        .post('/login', { ...basic(person, 'a wrong password'), ...from(`198.51.100.${i}`) })
     const known = await owner.json('/login', { username: person.email, password })
     assert.equal(known.status, 200, 'the owner can still sign in')
     assert.equal((await owner.json('/account/password', change)).status, 200)

@@ -140,7 +140,11 @@ describe('verifyCompact', () => {
         for (const jwk of Object.values(jwks)) assert.equal(payloadOf(each, jwk, ['HS256']), undefined)
       }
     }
-    assert.equal(payloadOf(forge({ alg: 'none' }), jwks.HS256, ['none']), undefined, 'even if the caller allows `none`')
+    assert.equal(
+      payloadOf(forge({ alg: 'none' }), jwks.HS256, ['none']),
+      undefined,
+      'even if the caller allows `none`',
+    )
   })
 
   test('J2 accepts no public key as a secret, in any encoding', () => {

@@ -181,7 +181,8 @@ describe('JWTKeys compared with jose', () => {
           (text, { at, remove, insert }) => text.slice(0, at) + insert + text.slice(at + remove),
           token,
         )
-        if (signer.keys.verify(edited, Anything)) assert.equal(await joseAccepts(edited, signer), true, edited)
+        if (signer.keys.verify(edited, Anything))
+          assert.equal(await joseAccepts(edited, signer), true, edited)
         if (edited !== token) assert.equal(signer.keys.verify(edited, Anything), undefined, edited)
       },
     )

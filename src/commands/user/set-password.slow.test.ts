@@ -11,7 +11,10 @@ describe('set-password', () => {
   test('changes the password, and ends the sessions and tokens of this user only', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const [ada, bob] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
-    const [forAda, forBob] = [await signInWithEachCredential(site, ada), await signInWithEachCredential(site, bob)]
+    const [forAda, forBob] = [
+      await signInWithEachCredential(site, ada),
+      await signInWithEachCredential(site, bob),
+    ]
     const { code, out } = await user('set-password ada@example.com', `${another}\n`)
 
     assert.equal(code, 0)

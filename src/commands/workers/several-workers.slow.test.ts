@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { ReconnectingVisitor } from '../../testing/reconnecting-visitor.ts'
 import {
   basic,
   bearer,
@@ -11,6 +10,7 @@ import {
   takeJWT,
   takeToken,
 } from '../../testing/people.ts'
+import { ReconnectingVisitor } from '../../testing/reconnecting-visitor.ts'
 import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 
 /** A site of three workers. Each request has a new connection, which may reach any worker. */

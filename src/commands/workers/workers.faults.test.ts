@@ -6,8 +6,8 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { describe, type TestContext, test } from 'node:test'
 import { Ledger } from '../../testing/faults/ledger.ts'
 import { until } from '../../testing/faults/until.ts'
-import { ReconnectingVisitor } from '../../testing/reconnecting-visitor.ts'
 import { password, registration } from '../../testing/people.ts'
+import { ReconnectingVisitor } from '../../testing/reconnecting-visitor.ts'
 import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 
 async function startWorkers(t: TestContext, variables: Record<string, string> = {}) {
@@ -111,7 +111,9 @@ describe('workers under load', { concurrency: 2 }, () => {
     const folder = await temporaryFolder(t)
     const server = await startWorkers(t, { DATA_DIR: folder, WORKERS: '3' })
     const secrets = new Set<string>()
-    const reconnecting = { visitor: (session?: string) => new ReconnectingVisitor({ url: server.url, secrets }, session) }
+    const reconnecting = {
+      visitor: (session?: string) => new ReconnectingVisitor({ url: server.url, secrets }, session),
+    }
     const ledger = new Ledger()
     let isOver = false
     // It returns when a connection breaks.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { type DatabaseProxy, startProxy } from '../../testing/database-proxy.ts'
-import { assertStatuses, userRequests, isUnavailable, isSuccess } from '../../testing/faults/user-requests.ts'
+import { assertStatuses, isSuccess, isUnavailable, userRequests } from '../../testing/faults/user-requests.ts'
 import { startSite } from '../../testing/site.ts'
 import { makeDatabase, onlyPostgres, onServer } from '../../testing/test-database.ts'
 import { eventually, within } from '../../testing/within.ts'

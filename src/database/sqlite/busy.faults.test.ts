@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import Database from 'better-sqlite3'
-import { assertStatuses, userRequests, isUnavailable, isSuccess } from '../../testing/faults/user-requests.ts'
+import { assertStatuses, isSuccess, isUnavailable, userRequests } from '../../testing/faults/user-requests.ts'
 import { scaledLimit } from '../../testing/scaled-limit.ts'
 import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 

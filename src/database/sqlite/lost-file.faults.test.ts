@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { copyFile, mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { assertStatuses, userRequests, isUnavailable, isSuccess } from '../../testing/faults/user-requests.ts'
+import { assertStatuses, isSuccess, isUnavailable, userRequests } from '../../testing/faults/user-requests.ts'
 import { basic } from '../../testing/people.ts'
 import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 

@@ -125,7 +125,10 @@ describe('AuditTrail', () => {
     for (const each of work) assert.equal(each.length, work[0]?.length)
     // The query returns one plain row in both cases, because creating an entity would reveal the account by its time.
     assert.match(work[0]?.[0] ?? '', /^select \(select id from users where email_key = \?\) as id$/)
-    assert.ok(!lines.join('').includes('example.com'), 'a user may type the password into the user name field')
+    assert.ok(
+      !lines.join('').includes('example.com'),
+      'a user may type the password into the user name field',
+    )
   })
 
   test('writes every line at every log level', async (t) => {

@@ -178,35 +178,31 @@ describe('SessionStore', () => {
     )
   })
 
-  test(
-    'E14 purges, updates and ends sessions by an index',
-    onlySqlite(plans),
-    async (t) => {
-      const { store, get, clock, user, site } = await storeWithClock(t)
-      const statements = await recordStatements(t, site.orm)
-      await store.start(id, { user }, usual)
-      clock.now += minute
-      await get(id)
-      await site.writeUses()
-      await store.update(id, { user })
-      await sql(site, 'update sessions set seen_at = 0')
-      await store.purge()
-      await store.destroy(id)
-      const own = statements.filter((each) => /`sessions`/.test(each) && !each.startsWith('insert'))
-      assert.ok(own.length >= 6, `${own.length}`)
-      const plans: string[] = []
-      for (const each of own) {
-        const plan = await sql(site, `explain query plan ${each}`, each.includes('?') ? [id] : [])
-        for (const { detail } of plan) plans.push(String(detail))
-      }
-      assert.deepEqual(
-        plans.filter((detail) => detail.startsWith('SCAN')),
-        [],
-      )
-      for (const range of ['(kept=? AND seen_at<?)', '(kept=? AND created_at<?)'])
-        assert.equal(plans.filter((detail) => detail.endsWith(range)).length, 2, range)
-    },
-  )
+  test('E14 purges, updates and ends sessions by an index', onlySqlite(plans), async (t) => {
+    const { store, get, clock, user, site } = await storeWithClock(t)
+    const statements = await recordStatements(t, site.orm)
+    await store.start(id, { user }, usual)
+    clock.now += minute
+    await get(id)
+    await site.writeUses()
+    await store.update(id, { user })
+    await sql(site, 'update sessions set seen_at = 0')
+    await store.purge()
+    await store.destroy(id)
+    const own = statements.filter((each) => /`sessions`/.test(each) && !each.startsWith('insert'))
+    assert.ok(own.length >= 6, `${own.length}`)
+    const plans: string[] = []
+    for (const each of own) {
+      const plan = await sql(site, `explain query plan ${each}`, each.includes('?') ? [id] : [])
+      for (const { detail } of plan) plans.push(String(detail))
+    }
+    assert.deepEqual(
+      plans.filter((detail) => detail.startsWith('SCAN')),
+      [],
+    )
+    for (const range of ['(kept=? AND seen_at<?)', '(kept=? AND created_at<?)'])
+      assert.equal(plans.filter((detail) => detail.endsWith(range)).length, 2, range)
+  })
 
   test('P4 ends and purges sessions with times more than two minutes ahead', async (t) => {
     const { store, get, clock, user, site } = await storeWithClock(t)

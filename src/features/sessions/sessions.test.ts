@@ -125,7 +125,10 @@ describe('GET /account/sessions', () => {
       }
     }
     const anonymous = await site.visitor().page(path)
-    assert.deepEqual([anonymous.status, anonymous.headers.location], [303, '/login?next=%2Faccount%2Fsessions'])
+    assert.deepEqual(
+      [anonymous.status, anonymous.headers.location],
+      [303, '/login?next=%2Faccount%2Fsessions'],
+    )
     assert.equal((await site.visitor().get(path, basic(person))).status, 200)
   })
 
@@ -344,7 +347,7 @@ describe('sessions under concurrency', () => {
   })
 })
 
-interformat Listed {
+interface Listed {
   readonly id: string
   readonly device: string
   readonly current: boolean

@@ -81,7 +81,12 @@ describe('guessing', () => {
     const device = first.headers.getSetCookie().find((each) => each.startsWith('device='))
     assert.match(device ?? '', /^device=[\w-]{43}; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/)
     for (let i = 0; i < 100; i += 1) await basic('/login', 'wrong', `198.51.100.${i}`)
-    const unknownDevice = await post('/login', form({ username: 'ada@example.com', password }), {}, '203.0.113.10')
+    const unknownDevice = await post(
+      '/login',
+      form({ username: 'ada@example.com', password }),
+      {},
+      '203.0.113.10',
+    )
     assert.equal(unknownDevice.status, 429)
     const owner = await post(
       '/login',

@@ -110,7 +110,11 @@ describe('POST /login with Basic', () => {
     for (const [what, authorization] of Object.entries(refused)) {
       const { status, challenges, cookies, text } = await site.visitor().post('/login', { authorization })
       assert.deepEqual([status, challenges, cookies], [401, [challenge], []], what)
-      assert.doesNotMatch(text, /[Pp]assword|address|user/, 'the response does not reveal which of the two was wrong')
+      assert.doesNotMatch(
+        text,
+        /[Pp]assword|address|user/,
+        'the response does not reveal which of the two was wrong',
+      )
     }
     assert.deepEqual(await dump(site), before)
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { basic, bearer, password, registration, type AnySite } from '../people.ts'
+import { type AnySite, basic, bearer, password, registration } from '../people.ts'
 import type { Answer } from '../promises.ts'
 
 /** The acknowledged state of a user. */

@@ -5,8 +5,8 @@ import type { PostgresServer } from '../postgres-server.ts'
 import { scaledLimit } from '../scaled-limit.ts'
 import { startServer, temporaryFolder } from '../server-process.ts'
 import { eventually, within } from '../within.ts'
-import { assertStatuses, userRequests, isUnavailable, isSuccess } from './user-requests.ts'
 import { Ledger } from './ledger.ts'
+import { assertStatuses, isSuccess, isUnavailable, userRequests } from './user-requests.ts'
 
 /** The size of the connection pool. */
 export const poolSize = 4

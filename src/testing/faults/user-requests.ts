@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {
+  type AnySite,
   basic,
   bearer,
   password,
@@ -8,7 +9,6 @@ import {
   signUp,
   takeJWT,
   takeToken,
-  type AnySite,
 } from '../people.ts'
 import type { Answer } from '../promises.ts'
 
@@ -55,7 +55,10 @@ export async function userRequests(site: AnySite, name = 'Ada') {
 }
 
 /** Sends all requests concurrently, and asserts the status of each response. */
-export async function assertStatuses(isExpected: (status: number) => boolean, ...all: Requests[]): Promise<void> {
+export async function assertStatuses(
+  isExpected: (status: number) => boolean,
+  ...all: Requests[]
+): Promise<void> {
   const send = async ([name, each]: [string, () => Promise<Answer>]) => [name, (await each()).status] as const
   const answers = await Promise.all(all.flatMap((each) => Object.entries(each)).map(send))
   const unexpected = answers.filter(([, status]) => !isExpected(status))

@@ -3,7 +3,7 @@ import { BaseEntity, defineEntity, EntityRepository, type OptionalProps, p } fro
 import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases } from './open-database.ts'
-import { type Model, people, peopleOf, type Variation, tokensOf } from './people.ts'
+import { type Model, people, peopleOf, tokensOf, type Variation } from './people.ts'
 
 after(dropDatabases)
 
@@ -14,7 +14,8 @@ function compareOf(t: TestContext, strategy: Strategy, User: Model, variation?: 
   return compareWithFindOne(t, strategy, peopleOf(User, tokensOf(User), variation))
 }
 
-const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
+  compareWithFindOne(t, strategy, people(variation))
 
 describe('LookUp and em.findOne agree: classes', () => {
   it('schema without a class', (t) => {

@@ -8,18 +8,22 @@ import { KeyLookUp } from '../key-look-up.ts'
 import { LookUp } from '../look-up.ts'
 import type { Application, Key, Request, Strategy } from './application.ts'
 import {
-  observeSerialisation,
   observeFlush,
   observeIdentity,
   observeManager,
   observeMissing,
+  observeSerialisation,
   settle,
 } from './observations.ts'
 import { openDatabase } from './open-database.ts'
 import { stateOf } from './state.ts'
 
 /** Asserts that `LookUp` and `em.findOne` have the same results, and that the look-up uses this strategy. */
-export async function compareWithFindOne(t: TestContext, strategy: Strategy, application: Application): Promise<void> {
+export async function compareWithFindOne(
+  t: TestContext,
+  strategy: Strategy,
+  application: Application,
+): Promise<void> {
   const { entities, fill, later, options, prepare, value } = application
   const orm = await openDatabase(t, { entities: [...entities], ...options }, application.create)
   await fill(orm.em.fork(), orm, entities)
@@ -76,7 +80,9 @@ function countFindOne(t: TestContext, { em }: MikroORM): () => number {
 
 /** Asserts that the look-ups of one event-loop turn return a separate object to each request. */
 async function observeBatch(byLookUp: () => Request, expected: unknown): Promise<void> {
-  const all = await Promise.all([byLookUp(), byLookUp(), byLookUp()].map((request) => settle(() => request.find())))
+  const all = await Promise.all(
+    [byLookUp(), byLookUp(), byLookUp()].map((request) => settle(() => request.find())),
+  )
   for (const found of all) assert.deepEqual(stateOf(found), stateOf(expected))
   const [first, second] = all
   if (first) assert.notEqual(first, second, 'Two requests share an object.')

@@ -21,7 +21,12 @@ const columns = { at: p.datetime().nullable(), motto: p.string().nullable(), rol
 const row = { at: new Date('1815-12-10T08:00:00Z'), motto: null, roles: ['reader'] }
 
 /** Compares `LookUp` with `em.findOne` for options of MikroORM. */
-function compareWith(t: TestContext, strategy: Strategy, options: AnyOptions, variation?: Variation): Promise<void> {
+function compareWith(
+  t: TestContext,
+  strategy: Strategy,
+  options: AnyOptions,
+  variation?: Variation,
+): Promise<void> {
   const both = { user: columns, token: columns, userRow: row, tokenRow: row }
   return compareWithFindOne(t, strategy, people({ ...both, options, ...variation }))
 }
@@ -41,15 +46,16 @@ const withoutUser: Variation = {
 
 describe('LookUp and em.findOne agree: configuration', () => {
   it('defaults', (t) => compareWith(t, 'prepared', {}))
-  it('entity-case names', (t) =>
-    compareWith(t, 'prepared', { namingStrategy: EntityCaseNamingStrategy }))
+  it('entity-case names', (t) => compareWith(t, 'prepared', { namingStrategy: EntityCaseNamingStrategy }))
   it('names in snake case', (t) => compareWith(t, 'prepared', { namingStrategy: UnderscoreNamingStrategy }))
   it('own names', (t) => compareWith(t, 'prepared', { namingStrategy: UpperCaseNames }))
   it('undefined for null', (t) => compareWith(t, 'findOne', { forceUndefined: true }))
-  it('undefined for null, without a user', (t) => compareWith(t, 'findOne', { forceUndefined: true }, withoutUser))
+  it('undefined for null, without a user', (t) =>
+    compareWith(t, 'findOne', { forceUndefined: true }, withoutUser))
   it('undefined for null in a query', (t) => compareWith(t, 'prepared', { ignoreUndefinedInQuery: true }))
   it('forced constructors', (t) => compareWith(t, 'findOne', { forceEntityConstructor: true }))
-  it('forced constructors of some entities', (t) => compareWith(t, 'findOne', { forceEntityConstructor: ['User'] }))
+  it('forced constructors of some entities', (t) =>
+    compareWith(t, 'findOne', { forceEntityConstructor: ['User'] }))
   it('select-in', (t) => compareWith(t, 'findOne', { loadStrategy: 'select-in' }))
   it('joined', (t) => compareWith(t, 'prepared', { loadStrategy: 'joined' }))
   it('balanced', (t) => compareWith(t, 'prepared', { loadStrategy: 'balanced' }))

@@ -12,7 +12,8 @@ const address = () =>
 const london = { city: 'London', since: new Date(0) }
 
 /** Compares `LookUp` with `em.findOne` for a variation of the models. */
-const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
+  compareWithFindOne(t, strategy, people(variation))
 
 describe('LookUp and em.findOne agree: embedded objects', () => {
   it('columns of the user', (t) => {

@@ -23,7 +23,8 @@ const tokensOf = (cond: unknown, filter: object = {}): Variation => ({
 })
 
 /** Compares `LookUp` with `em.findOne` for a variation of the models. */
-const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
+  compareWithFindOne(t, strategy, people(variation))
 const compareHidden = (t: TestContext, strategy: Strategy, variation: Variation) =>
   compare(t, strategy, { ...variation, finds: 'nothing' })
 
@@ -32,7 +33,10 @@ describe('LookUp and em.findOne agree: filters of the user', () => {
   it('hidden user', (t) => compareHidden(t, 'prepared', softDelete({}, deleted)))
   it('filter that is off', (t) => compare(t, 'prepared', softDelete({ default: false }, deleted)))
   it('filter that the relation turns off', (t) =>
-    compare(t, 'prepared', { ...softDelete({}, deleted), relate: (User) => p.manyToOne(User).filters(false) }))
+    compare(t, 'prepared', {
+      ...softDelete({}, deleted),
+      relate: (User) => p.manyToOne(User).filters(false),
+    }))
   it('filter that the relation turns off by name', (t) =>
     compare(t, 'prepared', {
       ...softDelete({}, deleted),
@@ -67,7 +71,8 @@ describe('LookUp and em.findOne agree: filters of the user', () => {
     compare(t, 'prepared', { ...softDelete({}, deleted), options: { filtersOnRelations: false } }))
   it('hidden user, without joins for filters', (t) =>
     compareHidden(t, 'prepared', { ...softDelete({}, deleted), options: { autoJoinRefsForFilters: false } }))
-  it('function', (t) => compareHidden(t, 'findOne', softDelete({ cond: () => ({ deletedAt: null }) }, deleted)))
+  it('function', (t) =>
+    compareHidden(t, 'findOne', softDelete({ cond: () => ({ deletedAt: null }) }, deleted)))
   it('function that the relation turns on', (t) =>
     compareHidden(t, 'findOne', {
       ...softDelete({ cond: () => ({ deletedAt: null }), default: false }, deleted),

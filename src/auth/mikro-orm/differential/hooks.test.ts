@@ -8,7 +8,8 @@ import { people, type Variation } from './people.ts'
 after(dropDatabases)
 
 /** Compares `LookUp` with `em.findOne` for a variation of the models. */
-const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
+  compareWithFindOne(t, strategy, people(variation))
 
 describe('LookUp and em.findOne agree: hooks', () => {
   const mark = ({ entity }: { entity: object }) => void Reflect.set(entity, 'label', 'seen')

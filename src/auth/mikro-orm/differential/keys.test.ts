@@ -11,7 +11,13 @@ after(dropDatabases)
 const uuid = '018f0000-0000-7000-8000-00000000000a'
 
 /** Compares a look-up by primary key, as a session authenticator does. */
-function compareByKey(t: TestContext, strategy: Strategy, property: unknown, key: unknown, text = String(key)) {
+function compareByKey(
+  t: TestContext,
+  strategy: Strategy,
+  property: unknown,
+  key: unknown,
+  text = String(key),
+) {
   const User = model('User', { id: property, name: p.string() })
   return compareWithFindOne(t, strategy, {
     entities: [User],
@@ -24,7 +30,13 @@ function compareByKey(t: TestContext, strategy: Strategy, property: unknown, key
 }
 
 /** Compares a look-up by token, where user and token have this type of primary key. */
-function compareByToken(t: TestContext, strategy: Strategy, property: () => unknown, key: unknown, variation?: Variation) {
+function compareByToken(
+  t: TestContext,
+  strategy: Strategy,
+  property: () => unknown,
+  key: unknown,
+  variation?: Variation,
+) {
   const User = model('User', { id: property(), name: p.string() })
   const Token = model('Token', {
     ...{ id: property(), value: p.string(), label: p.string() },
@@ -143,7 +155,13 @@ describe('LookUp and em.findOne agree: entities with keys', () => {
 })
 
 /** Compares a look-up by a value of this type. */
-function compareByValue(t: TestContext, strategy: Strategy, property: unknown, value: string | number, more?: Variation) {
+function compareByValue(
+  t: TestContext,
+  strategy: Strategy,
+  property: unknown,
+  value: string | number,
+  more?: Variation,
+) {
   const User = model('User', { id: p.integer().primary(), name: p.string() })
   const Token = model('Token', {
     ...{ id: p.integer().primary(), value: property, label: p.string() },

@@ -11,7 +11,8 @@ const staff = { user: { staff: p.integer().unique() }, userRow: { staff: 7 } }
 const team = () => model('Team', { id: p.integer().primary(), title: p.string() })
 
 /** Compares `LookUp` with `em.findOne` for a variation of the models. */
-const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
+  compareWithFindOne(t, strategy, people(variation))
 
 describe('LookUp and em.findOne agree: relation', () => {
   it('nullable, with a user', (t) =>

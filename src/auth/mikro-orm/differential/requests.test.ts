@@ -13,7 +13,8 @@ import { people, type Variation } from './people.ts'
 after(dropDatabases)
 
 /** Compares `LookUp` with `em.findOne` for a variation of the models. */
-const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
+  compareWithFindOne(t, strategy, people(variation))
 
 describe('LookUp and em.findOne agree: changes after the first look-up', () => {
   it('nothing', (t) => compare(t, 'prepared', { later: () => {} }))
@@ -89,7 +90,8 @@ describe('LookUp in a request', () => {
 
   it('returns the loaded user as the user of the token', async (t) => {
     const { orm, find, lookUpOptions } = await open(t)
-    const { targetMeta } = orm.getMetadata().get<Record<string, object>>(lookUpOptions.model).properties.user ?? {}
+    const { targetMeta } =
+      orm.getMetadata().get<Record<string, object>>(lookUpOptions.model).properties.user ?? {}
     const ctx = requestTo(orm)
     const user = await new KeyLookUp(targetMeta?.class ?? assert.fail()).find(ctx, '1')
     assert.ok(user)

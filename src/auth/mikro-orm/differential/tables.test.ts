@@ -8,7 +8,8 @@ import { insert, type Model, model, people, peopleOf, type Variation } from './p
 after(dropDatabases)
 
 /** Compares `LookUp` with `em.findOne` for a variation of the models. */
-const compare = (t: TestContext, strategy: Strategy, variation: Variation) => compareWithFindOne(t, strategy, people(variation))
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
+  compareWithFindOne(t, strategy, people(variation))
 
 /** The same for options of the entities. */
 const compareWith = (t: TestContext, strategy: Strategy, options: object) =>
