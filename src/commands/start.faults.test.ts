@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import Database from 'better-sqlite3'
-import { quiet } from '../testing/quiet.ts'
+import { scaledLimit } from '../testing/scaled-limit.ts'
 import { runServer, temporaryFolder } from '../testing/server-process.ts'
 
 const secret = 'k'.repeat(48)
@@ -19,7 +19,7 @@ interface BadStart {
 }
 
 // Root can write everywhere, so the server runs as another user.
-const nobody = `--import=data:text/javascript,process.getuid()||process.setuid(65534)`
+const asNobody = `--import=data:text/javascript,process.getuid()||process.setuid(65534)`
 
 const badStarts: Record<string, BadStart> = {
   'another process that never finishes its migration': {
@@ -64,7 +64,7 @@ const badStarts: Record<string, BadStart> = {
       await chmod(join(folder, 'jwt-secret'), 0o644)
       await chmod(folder, 0o555)
     },
-    variables: { NODE_OPTIONS: nobody, JWT_SECRET: secret },
+    variables: { NODE_OPTIONS: asNobody, JWT_SECRET: secret },
     line: /^The database .* cannot be opened: [A-Z_]+\. Check .+\.$/,
   },
   'a read-only database': {
@@ -73,7 +73,7 @@ const badStarts: Record<string, BadStart> = {
       await chmod(join(folder, 'site.sqlite'), 0o444)
       await chmod(folder, 0o777)
     },
-    variables: { NODE_OPTIONS: nobody, JWT_SECRET: secret },
+    variables: { NODE_OPTIONS: asNobody, JWT_SECRET: secret },
     line: /^The database .* cannot be used: SQLITE_READONLY\. Check .+\.$/,
   },
   'a folder for the database below /proc': {
@@ -112,7 +112,7 @@ describe('a failed start', { concurrency: 3 }, () => {
       assert.equal(stderr.trimEnd().split('\n').length, 1, stderr)
       assert.doesNotMatch(stderr, /\n\s+at |node:internal|Error:/)
       const seconds = (performance.now() - start) / 1000
-      assert.ok(seconds < quiet(10), `${seconds} s`)
+      assert.ok(seconds < scaledLimit(10), `${seconds} s`)
     })
   }
 })
