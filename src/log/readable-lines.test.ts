@@ -42,10 +42,11 @@ describe('readableLines', () => {
     assert.match(text(), /INFO: GET \/me 401 in 1\.5 ms\n$/)
   })
 
-  it('leaves out the identifiers of requests and devices', async () => {
+  it('prints an event of an account without the identifiers of the request and the device', async () => {
     const { log, text } = await openLog()
-    log.info({ event: 'signed in', request: 'a-b-c', userAgent: 'curl/8' }, 'authentication')
-    assert.match(text(), /INFO: authentication \{"event":"signed in"\}\n$/)
+    const entry = { event: 'signed in', outcome: 'success', user: '1', request: 'a-b-c', userAgent: 'curl/8' }
+    log.info(entry, 'authentication')
+    assert.match(text(), /INFO: signed in \{"user":"1"\}\n$/)
   })
 
   it('prints the stack of an error line by line', async () => {
@@ -59,10 +60,11 @@ describe('readableLines', () => {
       const { log, text } = await openLog()
       log.info({ value, deep: { value }, name: value }, `message${value}`)
       log.info({ method: value, path: value, status: 404, ms: 1 }, 'request')
+      log.info({ event: value, outcome: 'success' }, 'authentication')
       log.error({ error: 'Error', stack: `Error: ${value.trim()}` }, 'error')
       assert.match(
         text().replace(/\n {4}stack: .*\n$/s, ''),
-        /^([\x20-\x7e]+\n){2}[\x20-\x7e]+$/,
+        /^([\x20-\x7e]+\n){3}[\x20-\x7e]+$/,
         JSON.stringify(value),
       )
       assert.match(text(), /^[\x20-\x7e\n]+$/)

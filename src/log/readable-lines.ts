@@ -25,6 +25,10 @@ export async function readableLines(): Promise<(line: string) => string> {
 /** Puts the values of the most frequent entries into the message, and removes values that only programs need. */
 function readable({ request, userAgent, ...entry }: LogDescriptor): LogDescriptor {
   const { msg, url, method, path, status, ms, address, ...others } = entry
+  if (msg === 'authentication') {
+    const { event, outcome, ...values } = entry
+    return { ...values, msg: event }
+  }
   if (msg === 'request') return { ...others, msg: `${method} ${path} ${status} in ${ms} ms` }
   if (msg === 'listening')
     return { ...others, msg: `Listening on ${url}`.replace('//127.0.0.1', '//localhost') }
