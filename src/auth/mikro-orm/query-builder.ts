@@ -5,7 +5,9 @@ import type { Connection, Key } from './prepared-statement.ts'
 /** A look-up: the model, the property with the key, and a relation to load by a join. */
 export interface LookUpOptions<Model extends object = object> {
   readonly model: Class<Model>
+  /** The property with the key, such as `value`. */
   readonly property: string
+  /** A relation to load with the entity, such as `user`. */
   readonly relation?: string | undefined
 }
 
