@@ -5,11 +5,12 @@ import { StoredSession } from './features/sessions/stored-session.ts'
 import { migrations } from './migrations/index.ts'
 import { AttemptCount } from './throttle/attempt-count.ts'
 import { Admin } from './users/admin.ts'
+import { OneTimeToken } from './users/one-time-token.ts'
 import { User } from './users/user.ts'
 import { UserToken } from './users/user-token.ts'
 
 /** The entities and migrations of the site. `copy-database` needs each entity after the entities that it references. */
 export const schema: Schema = {
-  entities: [User, Admin, UserToken, StoredSession, Device, Event, AttemptCount],
+  entities: [User, Admin, UserToken, OneTimeToken, StoredSession, Device, Event, AttemptCount],
   migrations,
 }

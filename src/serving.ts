@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
+import { ExpiredRows } from './database/expired-rows.ts'
 import { openDatabase } from './database/open-database.ts'
 import { startPurging } from './database/purge.ts'
 import { AuditTrail } from './features/activity/audit-trail.ts'
-import { ExpiredTokens } from './features/api-tokens/expired-tokens.ts'
 import { Devices } from './features/known-devices/devices.ts'
 import { siteUses } from './features/last-uses.ts'
 import { SessionStore } from './features/sessions/session-store.ts'
@@ -14,7 +14,9 @@ import { type Logger, loggable } from './log/log.ts'
 import { schema } from './schema.ts'
 import { trustedProxies } from './site/client-address.ts'
 import { Throttle } from './throttle/throttle.ts'
+import { OneTimeToken } from './users/one-time-token.ts'
 import { shareCores } from './users/password.ts'
+import { UserToken } from './users/user-token.ts'
 
 /** A running site. */
 export interface RunningSite {
@@ -44,7 +46,8 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
     [
       new Throttle(orm),
       new SessionStore(orm, uses.sessions),
-      new ExpiredTokens(orm),
+      new ExpiredRows(orm, UserToken, 'value'),
+      new ExpiredRows(orm, OneTimeToken, 'digest'),
       new Devices(orm),
       new AuditTrail(orm, log),
     ],

@@ -4,6 +4,7 @@ import { Devices20261122 } from './20261122-devices.ts'
 import { AttemptCounts20261125 } from './20261125-attempt-counts.ts'
 import { Refusals20261126 } from './20261126-refusals.ts'
 import { TokenAges20261127 } from './20261127-token-ages.ts'
+import { OneTimeTokens20261128 } from './20261128-one-time-tokens.ts'
 
 /** All migrations, oldest first. A released migration never changes. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   { name: '20261125-attempt-counts', class: AttemptCounts20261125 },
   { name: '20261126-refusals', class: Refusals20261126 },
   { name: '20261127-token-ages', class: TokenAges20261127 },
+  { name: '20261128-one-time-tokens', class: OneTimeTokens20261128 },
 ]

@@ -3,7 +3,7 @@ import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { isPostgres } from '../database/is-postgres.ts'
 import type { Site } from './site.ts'
 
-const tables = ['users', 'user_tokens', 'admins', 'sessions'] as const
+const tables = ['users', 'user_tokens', 'one_time_tokens', 'admins', 'sessions'] as const
 
 type Table = (typeof tables)[number]
 

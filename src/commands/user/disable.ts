@@ -2,7 +2,7 @@ import { endAccess } from '../../features/change-password/end-access.ts'
 import type { Command } from './command.ts'
 import { findAccount } from './find-account.ts'
 
-/** Disables an account, and ends its sessions and tokens. */
+/** Disables an account, and ends its sessions, tokens and one-time links. */
 export const disable: Command = {
   takesEmail: true,
   options: ['admin'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { ExpiredRows } from '../../database/expired-rows.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
 import { count, sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
@@ -7,7 +8,7 @@ import { flushPauser } from '../../testing/pause-flush.ts'
 import { basic, bearer, type Person, password, signIn, signUp, takeToken } from '../../testing/people.ts'
 import { type Site, startSite } from '../../testing/site.ts'
 import type { Visitor } from '../../testing/visitor.ts'
-import { ExpiredTokens } from '../api-tokens/expired-tokens.ts'
+import { UserToken } from '../../users/user-token.ts'
 import { endAccess } from '../change-password/end-access.ts'
 import { digestOf, SessionStore } from './session-store.ts'
 
@@ -151,7 +152,7 @@ describe('P4 a clock that was 400 days ahead', () => {
     assert.equal((await site.visitor().get('/account/sessions', basic(person))).text, '[]')
     assert.equal((await owner.get('/me')).status, 401)
     await new SessionStore(site.orm, site.uses.sessions).purge()
-    await new ExpiredTokens(site.orm).purge()
+    await new ExpiredRows(site.orm, UserToken, 'value').purge()
     assert.deepEqual([await count(site, 'sessions'), await count(site, 'user_tokens')], [0, 0])
   })
 })

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { sql } from '../../testing/database.ts'
-import { signUp } from '../../testing/people.ts'
-import { startSite } from '../../testing/site.ts'
-import { issueToken, UserToken } from '../../users/user-token.ts'
-import { ExpiredTokens } from './expired-tokens.ts'
+import { sql } from '../testing/database.ts'
+import { signUp } from '../testing/people.ts'
+import { startSite } from '../testing/site.ts'
+import { OneTimeToken } from '../users/one-time-token.ts'
+import { issueOneTimeToken } from '../users/one-time-tokens.ts'
+import { User } from '../users/user.ts'
+import { issueToken, UserToken } from '../users/user-token.ts'
+import { ExpiredRows } from './expired-rows.ts'
 
-describe('ExpiredTokens', () => {
+describe('ExpiredRows', () => {
   test('deletes expired tokens in batches, and no valid token', async (t) => {
     const site = await startSite(t)
     const { id: user } = await signUp(site)
@@ -16,7 +19,7 @@ describe('ExpiredTokens', () => {
       em.create(UserToken, { name, value: issueToken().value, user, expiresAt: new Date(now + until) })
     }
     await em.flush()
-    const expired = new ExpiredTokens(site.orm, () => now)
+    const expired = new ExpiredRows(site.orm, UserToken, 'value', () => now)
     assert.equal(await expired.purge(2), 2)
     assert.equal(await expired.purge(2), 1)
     assert.equal(await expired.purge(2), 0)
@@ -43,11 +46,26 @@ describe('ExpiredTokens', () => {
       })
     }
     await em.flush()
-    assert.equal(await new ExpiredTokens(site.orm, () => now).purge(), 1)
+    assert.equal(await new ExpiredRows(site.orm, UserToken, 'value', () => now).purge(), 1)
     const left = await sql(site, 'select name from user_tokens order by created_at')
     assert.deepEqual(
       left.map(({ name }) => name),
       ['now', 'skewed'],
     )
+  })
+
+  test('P4 deletes one-time tokens that have expired or are from the future', async (t) => {
+    const site = await startSite(t)
+    const now = Date.now()
+    const hour = 60 * 60_000
+    for (const [name, at] of Object.entries({ Ada: now - hour, Bob: now - hour + 1, Eve: now + 120_001 })) {
+      const { id } = await signUp(site, name)
+      const em = site.orm.em.fork()
+      const account = await em.findOneOrFail(User, id)
+      assert.ok(await issueOneTimeToken(em, { purpose: 'reset', account, lifetime: hour }, at))
+    }
+    const expired = new ExpiredRows(site.orm, OneTimeToken, 'digest', () => now)
+    assert.deepEqual([await expired.purge(1), await expired.purge(), await expired.purge()], [1, 1, 0])
+    assert.deepEqual(await sql(site, 'select email from one_time_tokens'), [{ email: 'bob@example.com' }])
   })
 })

@@ -1,0 +1,101 @@
+import { hash, randomBytes } from 'node:crypto'
+import type { EntityManager, FilterQuery } from '@mikro-orm/core'
+import { clockSkew } from '../database/future-time.ts'
+import { lockAccount } from './lock-account.ts'
+import { OneTimeToken } from './one-time-token.ts'
+import { User } from './user.ts'
+
+/** What a link is for. A token of another purpose is not found. */
+export type Purpose = 'reset' | 'verify' | 'change-email' | 'invite'
+
+/** A token to issue. */
+export interface NewOneTimeToken {
+  readonly purpose: Purpose
+  /** The account as the caller read it. The token ends when its address or password changes, or when it is disabled. */
+  readonly account: Pick<User, 'id' | 'email' | 'passwordChangedAt'>
+  /** The address that the link is sent to. By default the address of the account. */
+  readonly email?: string
+  /** In milliseconds. */
+  readonly lifetime: number
+}
+
+/** The content of a valid token. */
+export interface Grant {
+  readonly user: User
+  /** The address that the link was sent to. */
+  readonly email: string
+}
+
+/**
+ * Issues a token of 256 random bits, which replaces the account's earlier token of this purpose. Only its digest is stored.
+ * @returns `undefined` if the account is disabled, or if its password has changed since the caller read it
+ */
+export async function issueOneTimeToken(
+  em: EntityManager,
+  { purpose, account, email = account.email, lifetime }: NewOneTimeToken,
+  now = Date.now(),
+): Promise<string | undefined> {
+  const { id: user, passwordChangedAt } = account
+  const token = randomBytes(32).toString('base64url')
+  const dates = { createdAt: new Date(now), expiresAt: new Date(now + lifetime) }
+  return em.transactional(async (em) => {
+    if (!(await lockAccount(em, { id: user, passwordChangedAt }))) return undefined
+    await em.nativeDelete(OneTimeToken, { user, purpose })
+    const digest = digestOf(token)
+    await em.insert(OneTimeToken, { digest, purpose, user, email, account: stateOf(account), ...dates })
+    return token
+  })
+}
+
+/** Finds the account of a valid token. It changes nothing, because mail scanners open links. */
+export async function findOneTimeToken(
+  em: EntityManager,
+  token: string,
+  purpose: Purpose,
+  now = Date.now(),
+): Promise<Grant | undefined> {
+  const where = validToken(token, purpose, now)
+  if (!where) return undefined
+  // Without the identity map, which may contain an older state of the account.
+  const found = await em.findOne(OneTimeToken, where, { disableIdentityMap: true })
+  if (!found) return undefined
+  const user = await em.findOne(User, { id: found.user.id }, { disableIdentityMap: true })
+  return user && found.account === stateOf(user) ? { user, email: found.email } : undefined
+}
+
+/**
+ * Uses up a token and locks its account. Call it first in the transaction that does the work, so that an error keeps the token.
+ * @returns `undefined` if the token is not valid, or if a concurrent transaction has used it up
+ */
+export async function consumeOneTimeToken(
+  em: EntityManager,
+  token: string,
+  purpose: Purpose,
+  now = Date.now(),
+): Promise<Grant | undefined> {
+  const before = await findOneTimeToken(em, token, purpose, now)
+  if (!before) return undefined
+  await lockAccount(em, { id: before.user.id })
+  // Read again, because the account may have changed while the lock was awaited.
+  const grant = await findOneTimeToken(em, token, purpose, now)
+  const where = validToken(token, purpose, now)
+  return grant && where && (await em.nativeDelete(OneTimeToken, where)) === 1 ? grant : undefined
+}
+
+function validToken(token: string, purpose: Purpose, now: number): FilterQuery<OneTimeToken> | undefined {
+  if (!/^[\w-]{43}$/.test(token)) return undefined
+  return {
+    digest: digestOf(token),
+    purpose,
+    expiresAt: { $gt: new Date(now) },
+    createdAt: { $lte: new Date(now + clockSkew) },
+  }
+}
+
+function digestOf(token: string): string {
+  return hash('sha256', token, 'base64url')
+}
+
+function stateOf({ email, passwordChangedAt }: NewOneTimeToken['account']): string {
+  return hash('sha256', `${email} ${passwordChangedAt.getTime()}`, 'base64url')
+}
