@@ -20,6 +20,7 @@ import { Devices } from './features/known-devices/devices.ts'
 import { KnownDevices } from './features/known-devices/known-devices.ts'
 import type { SiteUses } from './features/last-uses.ts'
 import { profile } from './features/profile/profile.ts'
+import { resetPassword } from './features/reset-password/reset-password.ts'
 import { sessionCookie } from './features/sessions/session-cookie.ts'
 import { SessionStore } from './features/sessions/session-store.ts'
 import { sessions } from './features/sessions/sessions.ts'
@@ -105,7 +106,8 @@ export function createRouter({ keys, uses, isTls, trail }: RouteOptions): Router
   api(router, { keys, uses })
   home(router)
   signUp(router)
-  signIn(router, keys)
+  signIn(router, { keys, isTls })
+  resetPassword(router, { isTls })
   profile(router)
   sessions(router, uses)
   apiTokens(router, { uses, isTls })

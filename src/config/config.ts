@@ -1,8 +1,9 @@
-import { host, origin, proxies, type TrustProxy } from './addresses.ts'
+import { host, proxies, type TrustProxy } from './addresses.ts'
 import { type BrandColor, brandColor, contact, label } from './branding.ts'
 import { readDevelopmentKeys } from './development-keys.ts'
 import { Environment, oneOf, type Variables, wholeNumber } from './environment.ts'
 import { type KeySources, readJwtKeys } from './jwt-keys.ts'
+import { readPort, readPublicUrl } from './public-url.ts'
 import { readStorage, type StorageConfig } from './storage.ts'
 import { warnAbout } from './warnings.ts'
 
@@ -45,13 +46,13 @@ export function readConfig(variables: Variables = process.env): Config {
   const storage = readStorage(environment)
   const { production, dataDir } = storage
 
+  const jwtKeys = readJwtKeys(environment, production)
   const settings = {
     ...storage,
     host: environment.read('HOST', host, production ? '0.0.0.0' : '127.0.0.1'),
-    port: environment.read('PORT', wholeNumber(0, 65_535), 3000),
-    publicUrl: environment.read('PUBLIC_URL', origin, undefined),
+    port: readPort(environment),
+    publicUrl: readPublicUrl(environment, production),
     brandColor: environment.read('BRAND_COLOR', brandColor, undefined),
-    supportUrl: environment.read('SUPPORT_URL', contact, undefined),
     jwtIssuer: environment.read('JWT_ISSUER', label(200), 'koa-authenticators'),
     trustProxy: environment.read('TRUST_PROXY', proxies, 0),
     throttle: environment.read('THROTTLE', oneOf('on', 'off'), 'on') === 'on',
@@ -59,12 +60,8 @@ export function readConfig(variables: Variables = process.env): Config {
     workers: environment.read('WORKERS', wholeNumber(1, 64), 1),
     logLevel: environment.read('LOG_LEVEL', oneOf(...logLevels), 'info'),
   }
-  const jwtKeys = readJwtKeys(environment, production)
   if (settings.workers > 1 && storage.databaseUrl === 'sqlite::memory:') {
     environment.reject('WORKERS', 'must be 1, because processes cannot share a database in memory')
-  }
-  if (production && environment.text('PUBLIC_URL') === undefined) {
-    environment.reject('PUBLIC_URL', `must be set in production to ${origin.takes}`)
   }
   if (production && !settings.throttle) environment.reject('THROTTLE', 'must be on in production')
   environment.throwMistakes()

@@ -8,6 +8,7 @@ export const outcomes = {
   'credentials refused': 'refusal',
   throttled: 'refusal',
   'password changed': 'success',
+  'password reset': 'success',
   'name changed': 'success',
   'token created': 'success',
   'token revoked': 'success',

@@ -5,7 +5,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { rawRequest } from '../auth/testing/raw-request.ts'
 import { cutOff, refuse, sql } from '../testing/database.ts'
-import { addAdmin, basic, bearer } from '../testing/people.ts'
+import { addAdmin, basic, bearer, takeResetToken } from '../testing/people.ts'
 import type { Answer } from '../testing/promises.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
 import { type Site, startSite } from '../testing/site.ts'
@@ -69,6 +69,24 @@ async function requestAll(site: Site): Promise<Answer[]> {
     ada.form('/account/password', { currentPassword: first, password: second, confirmPassword: second }),
   )
 
+  const { record: me } = await keep(ada.get('/me'))
+  const replaced = await takeResetToken(site, { id: String(me.id) })
+  const token = await takeResetToken(site, { id: String(me.id) })
+  for (const each of [replaced, token, `${token}x`]) {
+    await keep(stranger.page(`/reset?token=${each}`), stranger.get(`/reset?token=${each}`))
+    await keep(stranger.post(`/reset?token=${each}`))
+    await keep(stranger.form('/reset', { token: each, password: wrong, confirmPassword: second }))
+    await keep(stranger.json('/reset', { token: each, password: 'short' }))
+  }
+  const passwords = { password: second, confirmPassword: second }
+  await keep(
+    stranger.form('/reset', { token, ...passwords }),
+    stranger.form('/reset', { token, ...passwords }),
+  )
+  await keep(stranger.page('/login'), ada.form('/login', { ...credentials, password: second }))
+  // One more for the database.
+  await takeResetToken(site, { id: String(me.id) })
+
   const json = { 'content-type': 'application/json' }
   const broken = [
     `{"username":"${account.email}","password":"${first}"`,
@@ -107,6 +125,7 @@ async function requestDuringFailures(site: Site): Promise<Answer[]> {
   const ada = site.visitor()
   await ada.json('/login', { username: account.email, password: second })
   const opaque = String((await ada.post('/login', basic(account, second))).record.value)
+  const token = await takeResetToken(site, { id: String((await ada.get('/me')).record.id) })
   const all = async () => [
     await ada.page('/account'),
     await ada.get('/me'),
@@ -123,10 +142,20 @@ async function requestDuringFailures(site: Site): Promise<Answer[]> {
       password: second,
       confirmPassword: second,
     }),
+    await site.visitor().page(`/reset?token=${token}`),
+    await site.visitor().form('/reset', { token, password: first, confirmPassword: '' }),
     await ada.form('/logout', {}),
   ]
   const answers: Answer[] = []
-  for (const table of ['users', 'sessions', 'user_tokens', 'events', 'attempts', 'devices']) {
+  for (const table of [
+    'users',
+    'sessions',
+    'user_tokens',
+    'events',
+    'attempts',
+    'devices',
+    'one_time_tokens',
+  ]) {
     await sql(site, `alter table ${table} rename to lost`)
     answers.push(...(await all()))
     await sql(site, `alter table lost rename to ${table}`)
@@ -152,7 +181,16 @@ async function siteAfterRequests(t: TestContext) {
 
 /** The bytes of the database on disk, or its rows on PostgreSQL. */
 async function stored(site: Site): Promise<Buffer> {
-  const tables = ['users', 'admins', 'user_tokens', 'sessions', 'events', 'attempts', 'devices']
+  const tables = [
+    'users',
+    'admins',
+    'user_tokens',
+    'sessions',
+    'events',
+    'attempts',
+    'devices',
+    'one_time_tokens',
+  ]
   if (isOnPostgres) {
     await site.database.open()
     const rows = await Promise.all(tables.map((each) => sql(site, `select * from ${each}`)))
@@ -203,7 +241,7 @@ describe('canaries', () => {
     const { site, answers } = await siteAfterRequests(t)
     answers.push(...(await requestDuringFailures(site)))
     const statuses = new Set(answers.map(({ status }) => status))
-    for (const status of [200, 201, 303, 400, 401, 403, 404, 405, 409, 413, 415, 503])
+    for (const status of [200, 201, 303, 400, 401, 403, 404, 405, 409, 410, 413, 415, 503])
       assert.ok(statuses.has(status), `a response with ${status}`)
     for (const { text, request, headers, status } of answers) {
       const shown = text + JSON.stringify(headers)

@@ -35,6 +35,11 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       errors: [{ field: 'username', detail: payload }],
     },
   ],
+  reset: [
+    { token: payload, email: payload },
+    { token: payload, email: payload, errors: [{ field: 'password', detail: payload }, { detail: payload }] },
+  ],
+  'reset-gone': [{}],
   profile: [
     { user: { name: payload, email: payload }, passwordChangedAt: new Date(0), notice: payload },
     {

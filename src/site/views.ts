@@ -39,6 +39,8 @@ export type Views = {
     next?: string | undefined
     notice?: string | undefined
   }
+  reset: { token: string; email: string; errors?: Complaint[] }
+  'reset-gone': object
   profile: {
     user: { name: string; email: string }
     passwordChangedAt: Date

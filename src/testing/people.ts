@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { JWTKeys } from '#auth/jwt'
+import { createResetLink } from '../features/reset-password/reset-link.ts'
 import { Admin } from '../users/admin.ts'
 import { hashPassword } from '../users/password.ts'
+import { User } from '../users/user.ts'
 import { password } from './password.ts'
 import type { Site } from './site.ts'
 import type { Visitor } from './visitor.ts'
@@ -68,6 +70,18 @@ export async function takeJWT(site: AnySite, person: Pick<Person, 'email'>): Pro
 /** The JWT keys of a site, with the clock of a test. */
 export function keysOf({ config }: Site, now = Date.now): JWTKeys {
   return new JWTKeys({ ...config.jwtKeys, issuer: config.jwtIssuer, audience: config.jwtIssuer, now })
+}
+
+/** Creates a reset link, as `npm run user -- reset-link` does, and returns its token. */
+export async function takeResetToken(
+  { orm, url, secrets }: Site,
+  { id }: Pick<Person, 'id'>,
+): Promise<string> {
+  const em = orm.em.fork()
+  const link = await createResetLink(em, { account: await em.findOneOrFail(User, id), origin: url })
+  const token = new URL(link ?? '').searchParams.get('token') ?? ''
+  secrets.add(token)
+  return token
 }
 
 /** Creates an admin. */

@@ -36,13 +36,22 @@ function assertHeaders({ headers, request, status }: Answer): void {
   assert.doesNotMatch(policy, /unsafe|\*|:/, `${request}: no inline code and no other origin`)
   assert.equal(headers['x-content-type-options'], 'nosniff', request)
   assert.equal(headers['x-frame-options'], 'DENY', request)
-  assert.equal(headers['referrer-policy'], 'same-origin', request)
+  assert.match(
+    String(headers['referrer-policy']),
+    isReset(request) ? /^(no-referrer|same-origin)$/ : /^same-origin$/,
+    request,
+  )
   assert.equal(headers['cross-origin-opener-policy'], 'same-origin', request)
   assert.equal(headers['cross-origin-resource-policy'], 'same-origin', request)
   assert.match(headers['cache-control'] ?? '', /^no-(store|cache)$/, request)
   for (const name of ['server', 'x-powered-by', 'access-control-allow-origin'])
     assert.equal(headers[name], undefined, `${request} sends ${name}`)
   assert.notEqual(status, 500, request)
+}
+
+// The page of a reset link, which has a token in its address.
+function isReset(request: string): boolean {
+  return /^\w+ \/reset(\?|$)/.test(request)
 }
 
 const folder = resolve(import.meta.dirname, '../..')
@@ -69,8 +78,9 @@ function assertNoLeak(answer: Answer, secrets: ReadonlySet<string>) {
 }
 
 // A new token is shown once: in the response that creates it, or on the page that reads and clears its cookie.
-// A session id is never shown.
-function showsNewToken({ cookies, request, status }: Answer): boolean {
+// The form of a reset link contains its token. A session id is never shown.
+function showsNewToken({ cookies, headers, request, status }: Answer): boolean {
+  if (isReset(request)) return status < 410 && headers['content-type'] === 'text/html; charset=utf-8'
   if (request.startsWith('POST /login')) return status === 200
   if (request === 'POST /account/tokens') return status === 201
   return request === 'GET /account/tokens' && cookies.some((each) => /new-token=; Max-Age=0;/.test(each))
@@ -78,7 +88,7 @@ function showsNewToken({ cookies, request, status }: Answer): boolean {
 
 function assertCookies({ cookies, request }: Answer): void {
   const value = '=([\\w-]{43}; Max-Age=[1-9]\\d*|; Max-Age=0); Path=/; HttpOnly; SameSite=Lax'
-  const name = '(session|device|new-token)'
+  const name = '(session|device|new-token|password-reset)'
   const form = new RegExp(`^(${name}${value}|__Host-${name}${value}; Secure)$`)
   for (const each of cookies) assert.match(each, form, request)
   const names = cookies.map((each) => each.split('=', 1)[0])

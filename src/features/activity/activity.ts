@@ -19,6 +19,7 @@ const wording: Record<EventName, string> = {
   'credentials refused': 'Wrong password',
   throttled: 'Too many attempts, refused',
   'password changed': 'Password changed',
+  'password reset': 'Password reset by a link',
   'name changed': 'Name changed',
   'token created': 'Token created',
   'token revoked': 'Token revoked',

@@ -17,16 +17,21 @@ import { storeDevice } from '../known-devices/known-devices.ts'
 import { lifetime } from '../sessions/session-limits.ts'
 import { afterSignIn, requestedPath } from './after-sign-in.ts'
 import { limited } from './guessing.ts'
+import { SignInNotice } from './sign-in-notice.ts'
 import { signOut } from './sign-out.ts'
 
 /** The sign-in page. `POST /login` starts a session (form and JSON) or issues a token (Basic). `POST /logout` signs out. */
-export function signIn(router: Router<object, SiteContext>, keys: JWTKeys): void {
+export function signIn(
+  router: Router<object, SiteContext>,
+  { keys, isTls }: { keys: JWTKeys; isTls: boolean },
+): void {
+  const resetNotice = new SignInNotice({ isTls })
+
   router.get('/login', (ctx) => {
     const next = queryParameter(ctx, 'next')
     if (ctx.auth.has(User)) return seeOther(ctx, afterSignIn(next))
-    if (next === undefined) return page(ctx, 'sign-in', {})
-    const notice = requestedPath(next) && 'Sign in to see that page.'
-    return page(ctx, 'sign-in', { next: afterSignIn(next), notice })
+    const notice = resetNotice.take(ctx) ?? (requestedPath(next) && 'Sign in to see that page.')
+    return page(ctx, 'sign-in', { next: next === undefined ? undefined : afterSignIn(next), notice })
   })
 
   router.post(

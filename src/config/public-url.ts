@@ -1,0 +1,28 @@
+import { origin } from './addresses.ts'
+import { Environment, type Variables, wholeNumber } from './environment.ts'
+import { readStorage } from './storage.ts'
+
+/** Reads `PORT`. */
+export function readPort(environment: Environment): number {
+  return environment.read('PORT', wholeNumber(0, 65_535), 3000)
+}
+
+/** Reads `PUBLIC_URL`, which production requires. */
+export function readPublicUrl(environment: Environment, production: boolean): URL | undefined {
+  if (production && environment.text('PUBLIC_URL') === undefined)
+    environment.reject('PUBLIC_URL', `must be set in production to ${origin.takes}`)
+  return environment.read('PUBLIC_URL', origin, undefined)
+}
+
+/**
+ * Reads the origin of the links that commands print. In development, it is that of a server on this machine by default.
+ * @throws {ConfigError} with all mistakes
+ */
+export function readLinkOrigin(variables: Variables = process.env): string {
+  const environment = new Environment(variables)
+  const { production } = readStorage(environment)
+  const publicUrl = readPublicUrl(environment, production)
+  const port = readPort(environment)
+  environment.throwMistakes()
+  return publicUrl?.origin ?? `http://localhost:${port}`
+}

@@ -1,0 +1,29 @@
+import type { EntityClass, EntityManager } from '@mikro-orm/core'
+import { resetAttempts } from '../../throttle/throttle.ts'
+import { accountKey, type ClaimedAccount } from '../../users/check-credentials.ts'
+import type { User } from '../../users/user.ts'
+import { endAccess } from './end-access.ts'
+
+/** An account whose password is replaced without the current one. */
+export interface LockedAccount {
+  readonly kind: ClaimedAccount['kind']
+  readonly entity: EntityClass<User>
+  readonly id: string
+  readonly email: string
+}
+
+/**
+ * Replaces the password, ends all access to the account, and resets its rate limits. Call it in the transaction that has locked
+ * the account.
+ */
+export async function overwritePassword(
+  em: EntityManager,
+  { kind, entity, id, email }: LockedAccount,
+  passwordHash: string,
+): Promise<void> {
+  // Set after the lock, which may take seconds: older signed tokens end at this time.
+  const change = { passwordHash, passwordChangedAt: new Date() }
+  await em.nativeUpdate(entity, { id }, change, { filters: false })
+  await endAccess(em, id)
+  await resetAttempts(em, { action: 'password', account: accountKey({ kind, username: email }) })
+}

@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { countHashes } from '../../testing/count-hashes.ts'
+import { count, dump, hide, sql } from '../../testing/database.ts'
+import { dumpAll } from '../../testing/dump.ts'
+import {
+  basic,
+  bearer,
+  password,
+  signIn,
+  signUp,
+  takeJWT,
+  takeResetToken,
+  takeToken,
+} from '../../testing/people.ts'
+import { startSite } from '../../testing/site.ts'
+
+const newPassword = 'eight wise canaries 1816'
+const passwords = { password: newPassword, confirmPassword: newPassword }
+const notice = 'Your password has been changed. Sign in with the new password.'
+
+describe('GET /reset', () => {
+  test('C5 L7 shows a form for the account that password managers understand', async (t) => {
+    const { site, person, token } = await siteWithAda(t)
+    const { status, text, headers, cookies } = await site.visitor().page(`/reset?token=${token}`)
+    assert.deepEqual([status, cookies], [200, []])
+    assert.deepEqual([headers['referrer-policy'], headers['cache-control']], ['no-referrer', 'no-store'])
+    assert.match(text, /<title>Choose a new password/)
+    assert.match(text, /<form method="post" action="\/reset"/)
+    assert.ok(text.includes(`<input type="hidden" name="token" value="${token}">`))
+    const inputs = [...text.matchAll(/<input[^>]*>/g)].map(([input]) => input).slice(1)
+    const attributes = inputs.map((input) =>
+      ['name', 'type', 'autocomplete'].map((name) => new RegExp(` ${name}="([^"]*)"`).exec(input)?.[1]),
+    )
+    assert.deepEqual(attributes, [
+      ['username', 'text', 'username'],
+      ['password', 'password', 'new-password'],
+      ['confirmPassword', 'password', 'new-password'],
+    ])
+    assert.match(inputs[0] ?? '', new RegExp(` value="${person.email}".* readonly `))
+    for (const input of inputs.slice(1)) assert.doesNotMatch(input, /value=|maxlength|onpaste|readonly/)
+  })
+
+  test('C5 G4 changes nothing and keeps the link, however often a program opens it', async (t) => {
+    const { site, person, token } = await siteWithAda(t)
+    const before = await dumpAll(site)
+    for (const method of ['GET', 'HEAD', 'OPTIONS', 'GET'])
+      for (const headers of [{}, { accept: 'text/html' }, { 'sec-fetch-site': 'cross-site' }, basic(person)])
+        assert.equal((await site.visitor().send(method, `/reset?token=${token}`, headers)).status, 200)
+    assert.deepEqual(await dumpAll(site), before)
+    assert.equal((await site.visitor().form('/reset', { token, ...passwords })).status, 303)
+  })
+
+  test('shows the form to a user who is signed in, for the account of the link', async (t) => {
+    const { site, person, token } = await siteWithAda(t)
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    const { text } = await bob.page(`/reset?token=${token}`)
+    assert.match(text, new RegExp(`name="username" value="${person.email}"`))
+  })
+})
+
+describe('POST /reset', () => {
+  test('C5 sets the password, redirects to the sign-in page with a notice, and signs nobody in', async (t) => {
+    const { site, person, token } = await siteWithAda(t)
+    const visitor = site.visitor()
+    const { status, headers } = await visitor.form('/reset', { token, ...passwords })
+    assert.deepEqual([status, headers.location], [303, '/login'])
+    assert.equal(visitor.session, undefined)
+    assert.equal((await visitor.get('/me')).status, 401)
+    assert.equal(await count(site, 'sessions'), 0)
+    const login = (secret: string) => site.visitor().post('/login?as=user', basic(person, secret))
+    assert.deepEqual([(await login(password)).status, (await login(newPassword)).status], [401, 200])
+
+    assert.ok(!(await visitor.send('HEAD', '/login', { accept: 'text/html' })).cookies.length)
+    assert.ok((await visitor.page('/login')).text.includes(`<p class="notice">${notice}</p>`))
+    assert.ok(!(await visitor.page('/login')).text.includes(notice))
+  })
+
+  test('answers a program with 204, without a cookie', async (t) => {
+    const { site, person, token } = await siteWithAda(t)
+    const { status, text, cookies } = await site.visitor().json('/reset', { token, ...passwords })
+    assert.deepEqual([status, text, cookies], [204, '', []])
+    assert.equal((await site.visitor().post('/login?as=user', basic(person, newPassword))).status, 200)
+  })
+
+  test('C5 E10 ends sessions, tokens, devices and links of this account only', async (t) => {
+    const { site, person, token } = await siteWithAda(t, { THROTTLE: 'on' })
+    const [ada, bobPerson] = [await signIn(site, person), await signUp(site, 'Bob')]
+    const bob = await signIn(site, bobPerson)
+    const [opaque, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
+    const ofBob = await takeResetToken(site, bobPerson)
+    assert.equal((await ada.form('/reset', { token, ...passwords })).status, 303)
+
+    assert.equal(ada.session, undefined, 'the cookie of the ended session is cleared')
+    assert.equal((await ada.get('/me')).status, 401)
+    for (const each of [opaque, jwt])
+      assert.equal((await site.visitor().get('/me', bearer(each))).status, 401)
+    assert.equal((await bob.get('/me')).status, 200)
+    for (const table of ['sessions', 'devices', 'one_time_tokens'])
+      assert.deepEqual(
+        await sql(site, `select distinct user_id from ${table}`),
+        [{ user_id: bobPerson.id }],
+        table,
+      )
+    assert.equal((await site.visitor().page(`/reset?token=${ofBob}`)).status, 200)
+  })
+
+  test('keeps the session of another user', async (t) => {
+    const { site, token } = await siteWithAda(t)
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    assert.equal((await bob.form('/reset', { token, ...passwords })).status, 303)
+    assert.equal((await bob.get('/me')).record.name, 'Bob')
+  })
+
+  test('resets the rate limit of the account', async (t) => {
+    const { site, person, token } = await siteWithAda(t, { THROTTLE: 'on' })
+    const login = (secret: string) => site.visitor().post('/login?as=user', basic(person, secret))
+    for (let i = 0; i < 10; i += 1) assert.equal((await login('a wrong guess')).status, 401)
+    assert.equal((await login(password)).status, 429)
+    assert.equal((await site.visitor().form('/reset', { token, ...passwords })).status, 303)
+    assert.equal((await login(newPassword)).status, 200)
+  })
+
+  test('is an event of the activity page', async (t) => {
+    const { site, person, token } = await siteWithAda(t)
+    await site.visitor().json('/reset', { token, ...passwords })
+    const { text } = await site.visitor().get('/account/activity', basic(person, newPassword))
+    assert.match(text, /"event":"password reset"/)
+    assert.ok(
+      site.log.some((line) => /"event":"password reset","outcome":"success","user":"[\w-]{36}"/.test(line)),
+    )
+  })
+
+  test('B7 keeps the link if the password is refused, and names every field with a problem', async (t) => {
+    const { site, token } = await siteWithAda(t)
+    const before = await dump(site)
+    const hashes = countHashes(t)
+    const wrong = { token, password: 'short', confirmPassword: 'other' }
+    const json = await site.visitor().json('/reset', wrong)
+    assert.deepEqual(
+      [json.status, json.record.errors],
+      [
+        400,
+        [
+          { field: 'password', detail: 'The password must have at least 8 characters.' },
+          { field: 'confirmPassword', detail: 'The passwords did not match.' },
+        ],
+      ],
+    )
+    const { status, text, headers } = await site.visitor().form('/reset', wrong)
+    assert.deepEqual([status, headers['referrer-policy']], [400, 'no-referrer'])
+    assert.match(text, /<title>Error: Choose a new password/)
+    assert.match(text, /<a href="#password">The password must have at least 8 characters\.<\/a>/)
+    assert.ok(text.includes(`name="token" value="${token}"`))
+    assert.ok(!text.includes('"short"'))
+    for (const each of ['', 'password123', 'ada@example.com', 'Ada-1234', 'x'.repeat(1025)])
+      assert.equal(
+        (await site.visitor().json('/reset', { token, password: each, confirmPassword: each })).status,
+        400,
+        each,
+      )
+    assert.equal(hashes().evaluations, 0)
+    assert.deepEqual(await dump(site), before)
+    assert.equal((await site.visitor().form('/reset', { token, ...passwords })).status, 303)
+  })
+
+  test('K2 treats a field that is not a string as empty', async (t) => {
+    const { site, token } = await siteWithAda(t)
+    const before = await dump(site)
+    for (const value of [undefined, null, 0, true, [], [token], {}, { $ne: '' }]) {
+      assert.equal((await site.visitor().json('/reset', { ...passwords, token: value })).status, 410)
+      assert.equal(
+        (await site.visitor().json('/reset', { ...passwords, token, password: value })).status,
+        400,
+      )
+    }
+    assert.deepEqual(await dump(site), before)
+  })
+
+  test('C5 M5 of 50 concurrent requests, one sets its password', async (t) => {
+    const { site, person, token } = await siteWithAda(t)
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => {
+        const each = `${newPassword} ${i}`
+        const fields = { token, password: each, confirmPassword: each }
+        return i % 2 === 0 ? site.visitor().form('/reset', fields) : site.visitor().json('/reset', fields)
+      }),
+    )
+    const statuses = answers.map(({ status }) => status)
+    const winners = [...statuses.keys()].filter((i) => statuses[i] === 303 || statuses[i] === 204)
+    assert.equal(winners.length, 1, `${statuses}`)
+    for (const [i, status] of statuses.entries())
+      if (i !== winners[0]) assert.ok([410, 503].includes(status), `${status}`)
+    const login = await site.visitor().post('/login?as=user', basic(person, `${newPassword} ${winners[0]}`))
+    assert.equal(login.status, 200)
+  })
+
+  test('changes nothing and keeps the link if the tokens cannot be deleted', async (t) => {
+    const { site, person, token } = await siteWithAda(t)
+    await takeToken(site, person)
+    const before = await dump(site)
+    const show = await hide(site, 'user_tokens')
+    assert.equal((await site.visitor().json('/reset', { token, ...passwords })).status, 503)
+    assert.equal((await site.visitor().form('/reset', { token, ...passwords })).status, 503)
+    await show()
+    assert.deepEqual(await dump(site), before)
+    assert.equal((await site.visitor().form('/reset', { token, ...passwords })).status, 303)
+  })
+
+  test('G1 is refused if another site sends it', async (t) => {
+    const { site, token } = await siteWithAda(t)
+    const before = await dump(site)
+    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }] as const)
+      assert.equal((await site.visitor().form('/reset', { token, ...passwords }, { ...headers })).status, 403)
+    assert.deepEqual(await dump(site), before)
+  })
+})
+
+describe('a link that is not valid', () => {
+  test('C5 gets the same 410 whatever the reason', async (t) => {
+    const { site, person, token: replaced } = await siteWithAda(t)
+    const bob = await signUp(site, 'Bob')
+    const used = await takeResetToken(site, person)
+    await site.visitor().json('/reset', { token: used, password, confirmPassword: password })
+    const before = await takeResetToken(site, person)
+    const change = { currentPassword: password, ...passwords }
+    await site.visitor().json('/account/password', change, basic(person))
+    const expired = await takeResetToken(site, person)
+    await sql(site, 'update one_time_tokens set expires_at = ?', [Date.now()])
+    const disabled = await takeResetToken(site, bob)
+    await sql(site, 'update users set disabled_at = 1 where id = ?', [bob.id])
+    const tokens = {
+      replaced,
+      used,
+      before,
+      expired,
+      disabled,
+      unknown: 'x'.repeat(43),
+      short: 'x',
+      empty: '',
+    }
+
+    const dumped = await dump(site)
+    const hashes = countHashes(t)
+    const seen = new Set<string>()
+    for (const [name, token] of Object.entries(tokens)) {
+      const opened = await site.visitor().page(`/reset?token=${token}`)
+      const sent = await site.visitor().form('/reset', { token, ...passwords })
+      for (const { status, text, cookies, headers } of [opened, sent]) {
+        assert.deepEqual([status, cookies], [410, []], name)
+        const { date: _, ...others } = headers
+        seen.add(JSON.stringify([text, others]))
+      }
+      const json = await site.visitor().json('/reset', { token, password: 'short' })
+      assert.deepEqual(
+        [json.status, json.record.title, json.record.detail],
+        [410, 'Gone', 'This link no longer works. Ask for a new one.'],
+        name,
+      )
+    }
+    assert.equal(seen.size, 1)
+    assert.match([...seen].join(), /<h1>This link no longer works<\/h1>/)
+    assert.equal(hashes().evaluations, 0)
+    assert.deepEqual(await dump(site), dumped)
+  })
+
+  test('is a link without a token, or with two', async (t) => {
+    const { site, token } = await siteWithAda(t)
+    for (const query of [
+      '',
+      '?token',
+      `?Token=${token}`,
+      `?token=${token}&token=${token}`,
+      `?token=${token}x`,
+    ]) {
+      assert.equal((await site.visitor().page(`/reset${query}`)).status, 410, query)
+      assert.equal((await site.visitor().get(`/reset${query}`)).status, 410, query)
+    }
+  })
+
+  test('ends when the operator or the owner ends access in another way', async (t) => {
+    const { site, person, token } = await siteWithAda(t)
+    const change = { currentPassword: password, ...passwords }
+    assert.equal((await site.visitor().json('/account/password', change, basic(person))).status, 200)
+    assert.equal(await count(site, 'one_time_tokens'), 0)
+    assert.equal((await site.visitor().json('/reset', { token, ...passwords })).status, 410)
+  })
+})
+
+describe('the notice of the sign-in page', () => {
+  test('H1 is set by no address, form field or header', async (t) => {
+    const { site } = await siteWithAda(t)
+    for (const path of ['/login?reset', '/login?notice=password-reset', '/login?password-reset=1', '/reset'])
+      assert.ok(!(await site.visitor().page(path)).text.includes(notice), path)
+    const { text, cookies } = await site.visitor().page('/login', { cookie: 'password-reset=1' })
+    assert.ok(!text.includes(notice))
+    assert.deepEqual(cookies, [])
+  })
+})
+
+/** A site with a user, and a reset token of this user. */
+async function siteWithAda(t: TestContext, environment: Record<string, string> = {}) {
+  const site = await startSite(t, environment)
+  site.secrets.add(newPassword)
+  const person = await signUp(site)
+  return { site, person, token: await takeResetToken(site, person) }
+}

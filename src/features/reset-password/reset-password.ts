@@ -1,0 +1,90 @@
+import type Router from '@koa/router'
+import type { Next } from 'koa'
+import { entityManager } from '#auth/mikro-orm'
+import { Refusal } from '../../refusal.ts'
+import { audit } from '../../site/audit.ts'
+import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { page, seeOther, wantsPage } from '../../site/page.ts'
+import { queryParameter } from '../../site/query.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import type { Complaint } from '../../site/views.ts'
+import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
+import { hashPassword } from '../../users/password.ts'
+import { passwordProblem } from '../../users/password-problem.ts'
+import { User } from '../../users/user.ts'
+import { overwritePassword } from '../change-password/overwrite-password.ts'
+import { hasLeft } from '../sign-in/guessing.ts'
+import { SignInNotice } from '../sign-in/sign-in-notice.ts'
+
+/** `/reset`: sets a new password with the token of a reset link. It ends all access to the account, and signs nobody in. */
+export function resetPassword(router: Router<object, SiteContext>, { isTls }: { isTls: boolean }): void {
+  const notice = new SignInNotice({ isTls })
+
+  router.get('/reset', withoutReferrer, showGonePage, (ctx) => form(ctx, queryParameter(ctx, 'token')))
+
+  router.post('/reset', withoutReferrer, showGonePage, showFormAgain, async (ctx) => {
+    // Throws 503 if the session cannot be read.
+    const current = ctx.auth.get(User)
+    const { token, password, confirmPassword } = textFields(ctx, 'token', 'password', 'confirmPassword')
+    const { user } = await grantOf(ctx, token)
+    refuseProblems({
+      password: passwordProblem(password, user),
+      confirmPassword: confirmPassword === password ? undefined : 'The passwords did not match.',
+    })
+    await useToken(ctx, token, await hashPassword(password, { hasLeft: () => hasLeft(ctx) }))
+    audit(ctx, 'password reset', user)
+    if (current?.id === user.id) ctx.auth.logout(User)
+    if (wantsPage(ctx)) {
+      notice.store(ctx)
+      seeOther(ctx, '/login')
+    } else ctx.status = 204
+  })
+}
+
+const showFormAgain = formAgain(
+  (ctx, errors) => form(ctx, textFields(ctx, 'token').token, errors),
+  'password',
+)
+
+async function form(ctx: SiteContext, token: unknown, errors: Complaint[] = []): Promise<void> {
+  const text = typeof token === 'string' ? token : ''
+  const { user } = await grantOf(ctx, text)
+  await page(ctx, 'reset', { token: text, email: user.email, errors })
+}
+
+async function grantOf(ctx: SiteContext, token: string): Promise<Grant> {
+  const grant = await findOneTimeToken(entityManager(ctx), token, 'reset')
+  if (!grant) throw gone()
+  return grant
+}
+
+// One transaction, because a failure must not use up the link.
+function useToken(ctx: SiteContext, token: string, passwordHash: string): Promise<void> {
+  return entityManager(ctx).transactional(async (em) => {
+    const grant = await consumeOneTimeToken(em, token, 'reset')
+    if (!grant) throw gone()
+    const { id, email } = grant.user
+    await overwritePassword(em, { kind: 'user', entity: User, id, email }, passwordHash)
+  })
+}
+
+// The token is in the address of the page.
+function withoutReferrer(ctx: SiteContext, next: Next) {
+  ctx.set('Referrer-Policy', 'no-referrer')
+  return next()
+}
+
+async function showGonePage(ctx: SiteContext, next: Next) {
+  try {
+    await next()
+  } catch (error) {
+    if (!(error instanceof Refusal && error.status === 410 && wantsPage(ctx))) throw error
+    ctx.status = 410
+    await page(ctx, 'reset-gone', {})
+  }
+}
+
+// The same for unknown, used, expired and replaced links.
+function gone(): Refusal {
+  return new Refusal(410, 'This link no longer works. Ask for a new one.')
+}
