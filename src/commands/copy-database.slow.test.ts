@@ -7,13 +7,16 @@ import { databaseName } from '../database/database-url.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { schema } from '../schema.ts'
 import { sql } from '../testing/database.ts'
-import { addAdmin, basic, bearer, signIn, signUp, takeToken } from '../testing/people.ts'
+import { addAdmin, basic, bearer, signIn, signUp, takeResetToken, takeToken } from '../testing/people.ts'
 import { assertRefused, runCommand } from '../testing/run-command.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
 import { startSite } from '../testing/site.ts'
 import { isOnPostgres, makeEmptyDatabase } from '../testing/test-database.ts'
 
-const tables = ['users', 'admins', 'user_tokens', 'sessions', 'devices', 'events', 'attempts']
+const tables = [
+  ...['users', 'admins', 'user_tokens', 'one_time_tokens'],
+  ...['sessions', 'devices', 'events', 'attempts'],
+]
 
 function copyDatabase(...words: string[]) {
   return runCommand(['commands/copy-database', ...words], { PATH: process.env.PATH })
@@ -27,10 +30,11 @@ async function open(t: TestContext) {
   const [ada, bob] = [await signUp(site, 'Ada'), await signUp(site, 'Böb', { email: 'bob@example.com' })]
   const visitor = await signIn(site, ada, { remember: true })
   const token = await takeToken(site, bob)
+  const link = await takeResetToken(site, bob)
   const admin = await addAdmin(site)
   assert.equal((await site.visitor().get('/me', basic(ada, 'wrong'))).status, 401)
   await sql(site, 'update users set disabled_at = 1 where id = ?', [(await signUp(site, 'Eve')).id])
-  return { folder, from, to: await emptyDatabase(t, folder), site, ada, bob, admin, visitor, token }
+  return { folder, from, to: await emptyDatabase(t, folder), site, ada, bob, admin, visitor, token, link }
 }
 
 async function emptyDatabase(t: TestContext, folder: string): Promise<string> {
@@ -57,8 +61,8 @@ async function counts(t: TestContext, databaseUrl: string): Promise<number[]> {
 }
 
 describe('npm run copy-database', () => {
-  test('keeps sessions, tokens, passwords and disabled accounts', async (t) => {
-    const { from, to, ada, bob, admin, visitor, token } = await open(t)
+  test('keeps sessions, tokens, links, passwords and disabled accounts', async (t) => {
+    const { from, to, ada, bob, admin, visitor, token, link } = await open(t)
     const { code, errors, out } = await copyDatabase(from, to)
 
     assert.deepEqual([code, errors], [0, ''])
@@ -67,6 +71,7 @@ describe('npm run copy-database', () => {
     const copy = await startSite(t, { DATABASE_URL: to })
     assert.equal((await copy.visitor(visitor.session).get('/me')).record.id, ada.id)
     assert.equal((await copy.visitor().get('/me', bearer(token))).record.id, bob.id)
+    assert.equal((await copy.visitor().page(`/reset?token=${link}`)).status, 200)
     assert.equal((await copy.visitor().get('/secure', basic(admin))).record.id, admin.id)
     assert.equal((await copy.visitor().post('/login?as=user', basic(bob))).record.name, 'Böb')
     const eve = { email: 'eve@example.com' }

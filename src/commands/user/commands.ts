@@ -3,12 +3,14 @@ import type { Command } from './command.ts'
 import { deleteAccount } from './delete-account.ts'
 import { disable, enable } from './disable.ts'
 import { list } from './list.ts'
+import { resetLink } from './reset-link.ts'
 import { setPassword } from './set-password.ts'
 
 /** The commands by their names. */
 export const commands: ReadonlyMap<string, Command> = new Map([
   ['add', add],
   ['list', list],
+  ['reset-link', resetLink],
   ['set-password', setPassword],
   ['disable', disable],
   ['enable', enable],

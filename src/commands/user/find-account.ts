@@ -6,7 +6,5 @@ import type { Call } from './command.ts'
 export async function findAccount({ em, entity, email, noun, database }: Call): Promise<User> {
   const account = await em.findOne(entity, { email }, { filters: false })
   if (account) return account
-  throw new CommandError(
-    `There is no ${noun} ${email} in ${database}. The address must be written as it was at sign-up.`,
-  )
+  throw new CommandError(`There is no ${noun} ${email} in ${database}. Capital letters in the address count.`)
 }

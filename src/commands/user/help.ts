@@ -1,25 +1,31 @@
 /** The help text of `npm run user`. */
 export const help = `npm run user -- COMMAND
 
-Manages the accounts of users and, with --admin, of admins. The site may run meanwhile.
+Manage user and admin accounts. Safe to run while the site is running.
 
   add EMAIL --name NAME [--admin] [--generate]  Create an account
   list [--admin] [--json]                       List all accounts
-  set-password EMAIL [--admin] [--generate]     Set a new password, end sessions and tokens, reset the throttle
-  disable EMAIL [--admin]                       Disable an account, end its sessions and tokens
-  enable EMAIL [--admin]                        Enable a disabled account
+  reset-link EMAIL                              Print a link that lets the user choose a new password
+  set-password EMAIL [--admin] [--generate]     Set a password yourself. Ends all sessions and tokens
+  disable EMAIL [--admin]                       Block sign-in and end all sessions and tokens
+  enable EMAIL [--admin]                        Allow sign-in again
   delete EMAIL [--admin]                        Delete an account with its sessions and tokens
 
-  EMAIL        the address as it was written at sign-up
+  EMAIL        the e-mail address of the account. Capital letters count
   --name NAME  the name of the new account, in quotes if it has spaces
-  --admin      an admin, who may use GET /secure, instead of a user
+  --admin      use the account of an admin, not of a user. Admins may use GET /secure
   --generate   generate a password and print it once
-  --json       print JSON. Without the output of npm: npm run --silent user -- list --json
+  --json       print JSON. To hide the output of npm: npm run --silent user -- list --json
 
-The password is not an argument, because other users of the machine could read it. The command asks for it without
-showing it. Without a terminal it reads the first line of standard input.
+If a user has forgotten the password, use reset-link. The link works once, for one hour. The old password works until the
+user chooses a new one, which ends all sessions and tokens and clears the rate limit of the account. You do not learn the
+password. Admins have no such link: use set-password.
+
+Passwords are never arguments, because other users of the machine could read them. The commands ask for a password
+without showing it. Without a terminal they read the first line of standard input.
 
 After disable, POST /validateLoggedInUser accepts signed tokens (JWT) for up to 15 more minutes, because it reads no
 database.
 
-The database is that of the site: DATABASE_URL, or site.sqlite in DATA_DIR (data/).`
+The database is that of the site: DATABASE_URL, or site.sqlite in DATA_DIR (data/). Links start with PUBLIC_URL, or with
+http://localhost:PORT in development.`

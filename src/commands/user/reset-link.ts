@@ -1,0 +1,24 @@
+import { readLinkOrigin } from '../../config/public-url.ts'
+import { createResetLink } from '../../features/reset-password/reset-link.ts'
+import { CommandError } from '../command-error.ts'
+import type { Command } from './command.ts'
+import { findAccount } from './find-account.ts'
+
+/** Prints a link with which the user chooses a new password. It changes no password itself. */
+export const resetLink: Command = {
+  takesEmail: true,
+  options: [],
+
+  async run(call) {
+    const account = await findAccount(call)
+    const { email, disabledAt } = account
+    if (disabledAt)
+      throw new CommandError(
+        `The user ${email} is disabled, so a link would not work. Enable the account first: npm run user -- enable ${email}`,
+      )
+    const link = await createResetLink(call.em, { account, origin: readLinkOrigin() })
+    if (link === undefined)
+      throw new CommandError(`The account of ${email} has just been changed. Run the command again.`)
+    return `${link}\nSend this link to ${email}. It sets a new password once, within one hour. A newer link replaces it.`
+  },
+}
