@@ -87,7 +87,7 @@ test('no two pages share a title', async ({ page, account }) => {
       titles.push((await response.text()).match(/<title>(.*)<\/title>/)?.[1] ?? '')
     }
   }
-  await collect('/', '/signup', '/login', '/me', '/nowhere', '/users', '/account/closed')
+  await collect('/', '/signup', '/login', '/reset', '/me', '/nowhere', '/users', '/account/closed')
   await account.signIn(page)
   await collect('/account', '/account/sessions', '/account/tokens', '/account/password', '/account/activity')
   await collect('/account/close')

@@ -35,6 +35,16 @@ export async function changePassword(
   await page.getByRole('button', { name: 'Change password' }).click()
 }
 
+/** Fills in the form of a reset link, and sends it. */
+export async function chooseNewPassword(
+  page: Page,
+  { password, confirmation }: { password: string; confirmation: string },
+) {
+  await page.getByLabel('New password', { exact: true }).fill(password)
+  await page.getByLabel('New password confirmation', { exact: true }).fill(confirmation)
+  await page.getByRole('button', { name: 'Save new password' }).click()
+}
+
 /** Fills in the form for a new token, and sends it. */
 export async function createToken(page: Page, name: string) {
   await page.getByLabel('Name', { exact: true }).fill(name)

@@ -1,4 +1,5 @@
-import { changePassword, closeAccount, createToken, signIn, signUp } from './forms.ts'
+import { changePassword, chooseNewPassword, closeAccount, createToken, signIn, signUp } from './forms.ts'
+import { takeResetLink } from './reset-link.ts'
 import { expect, test } from './site.ts'
 
 test.use({ javaScriptEnabled: false })
@@ -68,6 +69,18 @@ test('without script, a user manages and closes the account', async ({ page, con
   await page.goto('/account/close')
   await closeAccount(page, { password, isConfirmed: true })
   await expect(page).toHaveURL('/account/closed')
+})
+
+test('C5 without script, a reset link sets a new password', async ({ page, server, account }) => {
+  const password = 'a microsecond of wire'
+  await page.goto(await takeResetLink(server, account.email))
+  await chooseNewPassword(page, { password, confirmation: 'a mile of wire' })
+  await expect(page).toHaveTitle('Error: Choose a new password – koa-authenticators')
+  await chooseNewPassword(page, { password, confirmation: password })
+  await expect(page).toHaveURL('/login')
+  await expect(page.getByText('Your password has been changed.')).toBeVisible()
+  await signIn(page, { ...account, password })
+  await expect(page).toHaveURL('/account')
 })
 
 test('without script, no button is shown that needs script', async ({ page }) => {

@@ -1,0 +1,60 @@
+import { chooseNewPassword, signIn } from './forms.ts'
+import { takeResetLink } from './reset-link.ts'
+import { expect, test } from './site.ts'
+import { expectSound } from './soundness.ts'
+
+test('C5 a reset link sets a new password once, and no request has its token in the Referer', async ({
+  page,
+  server,
+  account,
+}) => {
+  const password = 'a microsecond of wire'
+  const link = await takeResetLink(server, account.email)
+  const token = new URL(link).searchParams.get('token') ?? 'no token'
+  const referrers: Promise<string | undefined>[] = []
+  page.on('request', (request) => referrers.push(request.allHeaders().then(({ referer }) => referer)))
+  await page.goto(link)
+  await chooseNewPassword(page, { password, confirmation: password })
+  await expect(page).toHaveURL('/login')
+  await expect(page.getByText('Your password has been changed.')).toBeVisible()
+  expect(referrers.length).toBeGreaterThan(3)
+  expect((await Promise.all(referrers)).filter((each) => each?.includes(token))).toEqual([])
+
+  await page.reload()
+  await expect(page.getByText('Your password has been changed.')).toHaveCount(0)
+  await signIn(page, account)
+  await expect(page.getByRole('alert')).toBeVisible()
+  await signIn(page, { ...account, password })
+  await expect(page).toHaveURL('/account')
+  await page.goto(link)
+  await expect(page).toHaveTitle('Error: This link no longer works – koa-authenticators')
+})
+
+test('C5 a reset link opened in the browser of the session signs it out', async ({
+  page,
+  server,
+  account,
+}) => {
+  const password = 'a microsecond of wire'
+  await account.signIn(page)
+  await page.goto(await takeResetLink(server, account.email))
+  await chooseNewPassword(page, { password, confirmation: password })
+  await expect(page).toHaveURL('/login')
+  await expect(page.getByText('Your password has been changed.')).toBeVisible()
+})
+
+test('the form of a reset link is sound, with every mistake, and when the link no longer works', async ({
+  page,
+  server,
+  account,
+}) => {
+  const link = await takeResetLink(server, account.email)
+  await page.goto(link)
+  await expectSound(page, 'Choose a new password')
+  await chooseNewPassword(page, { password: 'short', confirmation: 'shorter' })
+  await expect(page.getByRole('alert').getByRole('link')).toHaveCount(2)
+  await expectSound(page, 'Error: Choose a new password')
+  await takeResetLink(server, account.email)
+  await page.goto(link)
+  await expectSound(page, 'Error: This link no longer works')
+})
