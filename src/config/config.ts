@@ -53,6 +53,7 @@ export function readConfig(variables: Variables = process.env): Config {
     port: readPort(environment),
     publicUrl: readPublicUrl(environment, production),
     brandColor: environment.read('BRAND_COLOR', brandColor, undefined),
+    supportUrl: environment.read('SUPPORT_URL', contact, undefined),
     jwtIssuer: environment.read('JWT_ISSUER', label(200), 'koa-authenticators'),
     trustProxy: environment.read('TRUST_PROXY', proxies, 0),
     throttle: environment.read('THROTTLE', oneOf('on', 'off'), 'on') === 'on',

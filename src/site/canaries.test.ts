@@ -73,17 +73,17 @@ async function requestAll(site: Site): Promise<Answer[]> {
   const replaced = await takeResetToken(site, { id: String(me.id) })
   const token = await takeResetToken(site, { id: String(me.id) })
   for (const each of [replaced, token, `${token}x`]) {
-    await keep(stranger.page(`/reset?token=${each}`), stranger.get(`/reset?token=${each}`))
-    await keep(stranger.post(`/reset?token=${each}`))
-    await keep(stranger.form('/reset', { token: each, password: wrong, confirmPassword: second }))
-    await keep(stranger.json('/reset', { token: each, password: 'short' }))
+    await keep(anonymous.page(`/reset?token=${each}`), anonymous.get(`/reset?token=${each}`))
+    await keep(anonymous.post(`/reset?token=${each}`))
+    await keep(anonymous.form('/reset', { token: each, password: wrong, confirmPassword: second }))
+    await keep(anonymous.json('/reset', { token: each, password: 'short' }))
   }
   const passwords = { password: second, confirmPassword: second }
   await keep(
-    stranger.form('/reset', { token, ...passwords }),
-    stranger.form('/reset', { token, ...passwords }),
+    anonymous.form('/reset', { token, ...passwords }),
+    anonymous.form('/reset', { token, ...passwords }),
   )
-  await keep(stranger.page('/login'), ada.form('/login', { ...credentials, password: second }))
+  await keep(anonymous.page('/login'), ada.form('/login', { ...credentials, password: second }))
   // One more for the database.
   await takeResetToken(site, { id: String(me.id) })
 

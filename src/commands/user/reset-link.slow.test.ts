@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { dump } from '../../testing/database.ts'
 import { addAdmin, signUp } from '../../testing/people.ts'
 import { assertRefused } from '../../testing/run-command.ts'
-import { loginStatus, signInThreeWays, startWithUserCommand } from '../../testing/user-command.ts'
+import { loginStatus, signInWithEachCredential, startWithUserCommand } from '../../testing/user-command.ts'
 
 const another = 'correct horse battery'
 const PUBLIC_URL = 'https://auth.example'
@@ -20,7 +20,7 @@ describe('reset-link', () => {
   test('C5 prints a link with which the user chooses a new password, and changes none itself', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const ada = await signUp(site)
-    const statuses = await signInThreeWays(site, ada)
+    const statuses = await signInWithEachCredential(site, ada)
     const { code, out, errors } = await user('reset-link ada@example.com', '', { PUBLIC_URL })
     const path = pathIn(out)
     assert.deepEqual([code, errors], [0, ''])
@@ -58,7 +58,7 @@ describe('reset-link', () => {
     const before = await dump(site)
     assertRefused(
       await user('reset-link ada@example.com', '', production),
-      /^PUBLIC_URL must be set in production: an origin, such as https:\/\/example\.com\.\n$/,
+      /^PUBLIC_URL must be set in production to an origin, such as https:\/\/example\.com\.\n$/,
     )
     assert.deepEqual(await dump(site), before)
     pathIn((await user('reset-link ada@example.com', '', { ...production, PUBLIC_URL })).out)

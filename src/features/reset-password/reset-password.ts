@@ -13,7 +13,7 @@ import { hashPassword } from '../../users/password.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
 import { overwritePassword } from '../change-password/overwrite-password.ts'
-import { hasLeft } from '../sign-in/guessing.ts'
+import { isDisconnected } from '../sign-in/guessing.ts'
 import { SignInNotice } from '../sign-in/sign-in-notice.ts'
 
 /** `/reset`: sets a new password with the token of a reset link. It ends all access to the account, and signs nobody in. */
@@ -31,7 +31,7 @@ export function resetPassword(router: Router<object, SiteContext>, { isTls }: { 
       password: passwordProblem(password, user),
       confirmPassword: confirmPassword === password ? undefined : 'The passwords did not match.',
     })
-    await useToken(ctx, token, await hashPassword(password, { hasLeft: () => hasLeft(ctx) }))
+    await useToken(ctx, token, await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) }))
     audit(ctx, 'password reset', user)
     if (current?.id === user.id) ctx.auth.logout(User)
     if (wantsPage(ctx)) {
