@@ -58,7 +58,7 @@ describe('reset-link', () => {
     const before = await dump(site)
     assertRefused(
       await user('reset-link ada@example.com', '', production),
-      /^PUBLIC_URL must be set in production to an origin, such as https:\/\/example\.com\.\n$/,
+      /^PUBLIC_URL must be set in production to an origin .*\n$/,
     )
     assert.deepEqual(await dump(site), before)
     pathIn((await user('reset-link ada@example.com', '', { ...production, PUBLIC_URL })).out)
