@@ -61,6 +61,49 @@ describe('RequestAuthenticator', () => {
     assert.equal(await response.text(), 'true')
   })
 
+  test('rejects a class without `user`, as JavaScript allows, when its middleware is made', () => {
+    class Lacking extends (BasicAuthenticator as unknown as new () => { middleware(): unknown }) {}
+    const misuse = {
+      code: 'ERR_AUTH_MISUSE',
+      message: 'Add `user = User` to Lacking: the class of its users.',
+    }
+    assert.throws(() => new Lacking().middleware(), misuse)
+    for (const kind of [BearerAuthenticator, layer.SessionAuthenticator, RequestAuthenticator]) {
+      class Other extends (kind as unknown as new () => { middleware(): unknown }) {}
+      assert.throws(() => new Other().middleware(), {
+        code: 'ERR_AUTH_MISUSE',
+        message: /`user = User` to Other/,
+      })
+    }
+  })
+
+  test('reports `middleware` without parentheses', () => {
+    for (const { prototype } of [BasicAuthenticator, layer.SessionAuthenticator, RequestAuthenticator]) {
+      const { middleware } = prototype as unknown as { middleware: (this: undefined) => unknown }
+      assert.throws(() => middleware.call(undefined), { message: 'Call `middleware()`, with parentheses.' })
+    }
+  })
+
+  test('reports a class that returns the user instead of logging it in, as JavaScript allows', async (t) => {
+    class User {}
+    class Returning extends BasicAuthenticator {
+      readonly user = User
+      override authenticate() {
+        return new User() as unknown as undefined
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Returning().middleware())
+    app.use(guard(User))
+    const { url, errors } = await serve(t, app)
+
+    const response = await fetch(url, { headers: { authorization: `Basic ${btoa('ada:x')}` } })
+
+    assert.deepEqual([response.status, await response.text()], [500, 'Internal Server Error'])
+    assert.match(errors[0]?.message ?? '', /Call `ctx\.auth\.login\(user\)`, or use `\.from`\.$/)
+  })
+
   test('S5 exports the `Async` classes as aliases of the same classes', () => {
     assert.equal(layer.AsyncRequestAuthenticator, layer.RequestAuthenticator)
     assert.equal(layer.AsyncBasicAuthenticator, layer.BasicAuthenticator)

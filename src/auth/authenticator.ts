@@ -1,5 +1,6 @@
 import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
 import type { Class } from './class.ts'
+import { Misuse } from './errors.ts'
 
 /** The base class of authenticators. They verify credentials and log in the user, but never reject a request: guards do. */
 export abstract class RequestAuthenticator<User extends object = object> {
@@ -11,6 +12,9 @@ export abstract class RequestAuthenticator<User extends object = object> {
 
   /** Whether it may run on public pages. If so, there is no warning for a route without a guard. */
   readonly isForEveryPage: boolean = false
+
+  /** What clients send to it, for the message of a 401: `Basic`, `a bearer token`, `a session`. */
+  readonly accepts: string | undefined = undefined
 
   /** Reads the request and calls `ctx.auth.login` for valid credentials. Throws only if it cannot decide. */
   abstract attempt(ctx: AuthContext): void | Promise<void>
@@ -25,13 +29,21 @@ export abstract class RequestAuthenticator<User extends object = object> {
     return ctx.auth.peek(this.user) !== undefined
   }
 
-  /** The middleware, for one route, a router or the whole application. */
+  /** The middleware, for one route, a router or the whole application. Throws `Misuse` for a class without `user`. */
   middleware(): AuthMiddleware {
+    requireUser(this)
     return async (ctx, next) => {
       await authOf(ctx).attempt(this)
       return next()
     }
   }
+}
+
+/** Throws `Misuse` for an authenticator without `user`. In TypeScript the compiler checks that. */
+export function requireUser(authenticator: RequestAuthenticator | undefined): void {
+  if (!authenticator) throw new Misuse('Call `middleware()`, with parentheses.')
+  if (typeof authenticator.user === 'function') return
+  throw new Misuse(`Add \`user = User\` to ${authenticator.constructor.name}: the class of its users.`)
 }
 
 /** Looks up a user by a credential or identifier. Returns `undefined` or `null` if there is none. */

@@ -17,6 +17,8 @@ export abstract class BasicAuthenticator<User extends object = object> extends R
     return new FromFunction().middleware()
   }
 
+  override readonly accepts: string = 'Basic'
+
   /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5). */
   readonly realm: string = 'restricted'
 
@@ -34,8 +36,9 @@ export abstract class BasicAuthenticator<User extends object = object> extends R
 
   /** Throws `Misuse` for a `realm` that a header cannot hold. */
   override middleware(): AuthMiddleware {
+    const middleware = super.middleware()
     quoted(this.realm)
-    return super.middleware()
+    return middleware
   }
 }
 

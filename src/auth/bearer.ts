@@ -14,6 +14,8 @@ export abstract class BearerAuthenticator<User extends object = object> extends 
     return new FromFunction().middleware()
   }
 
+  override readonly accepts: string = 'a bearer token'
+
   /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5). */
   readonly realm: string = 'restricted'
 
@@ -33,8 +35,9 @@ export abstract class BearerAuthenticator<User extends object = object> extends 
 
   /** Throws `Misuse` for a `realm` that a header cannot hold. */
   override middleware(): AuthMiddleware {
+    const middleware = super.middleware()
     quoted(this.realm)
-    return super.middleware()
+    return middleware
   }
 }
 

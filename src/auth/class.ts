@@ -4,9 +4,15 @@ import { Misuse } from './errors.ts'
 export type Class<Value extends object = object> = abstract new (...args: never[]) => Value
 
 /** Throws `Misuse` unless the value is a class other than `Object`. */
-export function requireClass(type: Class): void {
+export function requireClass(
+  type: Class,
+  message = 'Name the class of the user, as in `guard(User)`.',
+): void {
   if (typeof type !== 'function' || typeof type.prototype !== 'object' || type === Object)
-    throw new Misuse(
-      'Name the class of the user, as in `guard(User)`. A plain object has no class of its own.',
-    )
+    throw new Misuse(message)
+}
+
+/** Throws `Misuse` for a static method that Koa calls as a middleware, because the parentheses are missing. */
+export function requireCall(type: unknown, method: string): void {
+  if (typeof type !== 'function') throw new Misuse(`Call \`${method}()\`, with parentheses.`)
 }

@@ -16,7 +16,7 @@ export function refuseCrossSite(origin?: string): (ctx: ExtendableContext, next:
   return (ctx, next) => {
     if (isSafe(ctx.method)) return next()
     if (!isSameOrigin(ctx, origin))
-      throw new Forbidden('This request came from another site, so it was not carried out.')
+      throw new Forbidden('This request came from another site, so it was rejected.', 'ERR_AUTH_CROSS_SITE')
     checked.add(ctx.req)
     return next()
   }

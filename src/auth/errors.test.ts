@@ -6,7 +6,8 @@ describe('AuthError', () => {
   test('has a status for the client and a code that programs can rely on', () => {
     const cause = new Error('the database is down')
     for (const [error, name, status, code, expose] of [
-      [new Unauthorized(), 'Unauthorized', 401, 'ERR_AUTH_UNAUTHORIZED', true],
+      [new Unauthorized(), 'Unauthorized', 401, 'ERR_AUTH_REQUIRED', true],
+      [new Unauthorized([], 'ERR_AUTH_INVALID_TOKEN'), 'Unauthorized', 401, 'ERR_AUTH_INVALID_TOKEN', true],
       [new Forbidden('No.'), 'Forbidden', 403, 'ERR_AUTH_FORBIDDEN', true],
       [new Undecided(cause), 'Undecided', 503, 'ERR_AUTH_UNDECIDED', false],
       [new Misuse('Add a line.'), 'Misuse', 500, 'ERR_AUTH_MISUSE', false],
@@ -18,7 +19,7 @@ describe('AuthError', () => {
     assert.equal(new Undecided(cause).cause, cause)
   })
 
-  test('adds the name of the cause to the stack, because Koa logs only the stack', () => {
+  test('adds the cause to the stack, because Koa logs only the stack', (t) => {
     const cause = new ReferenceError('userOf is not defined')
     const { stack, message } = new Undecided(cause)
     assert.match(stack ?? '', /^Undecided|^Error/)
@@ -28,8 +29,20 @@ describe('AuthError', () => {
     const driverError = Object.assign(new Error("select * from users where email = 'ada@example.org'"), {
       name: 'DriverException',
     })
+    const { NODE_ENV } = process.env
+    t.after(() => {
+      if (NODE_ENV === undefined) delete process.env.NODE_ENV
+      else process.env.NODE_ENV = NODE_ENV
+    })
+    process.env.NODE_ENV = 'production'
     assert.match(new Undecided(driverError).stack ?? '', /because of DriverException$/)
     assert.doesNotMatch(new Undecided(driverError).stack ?? '', /ada@/)
+    process.env.NODE_ENV = 'development'
+    assert.match(
+      new Undecided(new Error('no such table: user')).stack ?? '',
+      /because of Error: no such table: user$/,
+    )
+    assert.doesNotMatch(new Undecided(driverError).message, /ada@/)
   })
 
   test('carries the headers that belong to its status', () => {

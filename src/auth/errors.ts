@@ -10,16 +10,34 @@ export abstract class AuthError extends Error {
   readonly headers: Readonly<Record<string, string | string[]>> = {}
 }
 
+// No message tells whether an account exists.
+const unauthorized = {
+  ERR_AUTH_REQUIRED: 'Authentication required.',
+  ERR_AUTH_WRONG_CREDENTIALS: 'The username or password is wrong.',
+  ERR_AUTH_INVALID_TOKEN: 'The token is invalid or expired.',
+  ERR_AUTH_MALFORMED_HEADER: 'The `Authorization` header is malformed.',
+  ERR_AUTH_BEARER_NOT_ACCEPTED: 'This route does not accept bearer tokens.',
+  ERR_AUTH_SCHEME_NOT_ACCEPTED: 'This route does not accept this authorization scheme.',
+}
+
+/** The codes of a 401. */
+export type UnauthorizedCode = keyof typeof unauthorized
+
 /** 401: no user of the required class is authenticated. Carries the `WWW-Authenticate` challenges (RFC 9110 §11.6.1). */
 export class Unauthorized extends AuthError {
   override readonly name = 'Unauthorized'
   readonly status = 401
-  readonly code = 'ERR_AUTH_UNAUTHORIZED'
+  readonly code: UnauthorizedCode
   override readonly headers: Readonly<Record<string, string[]>>
 
   /** @param challenges one for each authenticator; duplicates and `undefined` are left out */
-  constructor(challenges: readonly (string | undefined)[] = []) {
-    super('You need to sign in, or to send valid credentials.')
+  constructor(
+    challenges: readonly (string | undefined)[] = [],
+    code: UnauthorizedCode = 'ERR_AUTH_REQUIRED',
+    message: string = unauthorized[code],
+  ) {
+    super(message)
+    this.code = code
     const sent = [...new Set(challenges.filter((each) => each !== undefined))]
     // Koa would set an invalid header outside of any `catch`.
     for (const each of sent) validateHeaderValue('WWW-Authenticate', each)
@@ -27,11 +45,16 @@ export class Unauthorized extends AuthError {
   }
 }
 
-/** 403: the request is rejected for every user, such as a form from another site. */
+/** 403: the request is rejected for every user. `ERR_AUTH_CROSS_SITE` is a request from another site. */
 export class Forbidden extends AuthError {
   override readonly name = 'Forbidden'
   readonly status = 403
-  readonly code = 'ERR_AUTH_FORBIDDEN'
+  readonly code: 'ERR_AUTH_FORBIDDEN' | 'ERR_AUTH_CROSS_SITE'
+
+  constructor(message: string, code: Forbidden['code'] = 'ERR_AUTH_FORBIDDEN') {
+    super(message)
+    this.code = code
+  }
 }
 
 /** 503: an authenticator failed, for example because its database is down. The request is not treated as anonymous. */
@@ -45,10 +68,19 @@ export class Undecided extends AuthError {
 
   constructor(cause: unknown) {
     super('We cannot tell who you are at the moment. Please try again shortly.', { cause })
-    // Koa logs only the stack. The message of a database error may hold the credentials, so it is left out.
-    const isBug = cause instanceof TypeError || cause instanceof ReferenceError
-    if (cause instanceof Error) this.stack += `\n  because of ${isBug ? cause.stack : cause.name}`
+    // Koa logs only the stack.
+    if (cause instanceof Error) this.stack += `\n  because of ${describe(cause)}`
   }
+}
+
+function describe(cause: Error): string {
+  if (cause instanceof TypeError || cause instanceof ReferenceError) return cause.stack ?? cause.message
+  // The message of a database error may contain the credentials.
+  return isProduction() ? cause.name : `${cause.name}: ${cause.message}`
+}
+
+export function isProduction(): boolean {
+  return process.env.NODE_ENV === 'production'
 }
 
 /** 500: the application is set up wrongly. The message names the line to change. The client does not see it. */
@@ -65,6 +97,12 @@ export function requireSync<Result>(result: Result, name: string): Result {
   // An unhandled rejection would end the process.
   result.catch(() => undefined)
   throw new Misuse(`${name} must return its result, not a promise of it.`)
+}
+
+/** Throws `Misuse` for a user that an authenticator returns instead of logging it in. */
+export function requireNoUser(result: unknown, user: object | undefined): void {
+  if (user || typeof result !== 'object' || result === null) return
+  throw new Misuse('An authenticator returned an object. Call `ctx.auth.login(user)`, or use `.from`.')
 }
 
 /** Returns a boolean of the application. Throws `Misuse` for other values, because a promise is always truthy. */

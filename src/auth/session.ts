@@ -1,5 +1,5 @@
 import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
-import { authenticateBy, type Find, RequestAuthenticator } from './authenticator.ts'
+import { authenticateBy, type Find, RequestAuthenticator, requireUser } from './authenticator.ts'
 import type { Class } from './class.ts'
 import { lacksCrossSiteCheck } from './cross-site.ts'
 import { Misuse } from './errors.ts'
@@ -26,6 +26,7 @@ export abstract class SessionAuthenticator<
   User extends SessionAuthenticatable & object = SessionAuthenticatable & object,
 > extends RequestAuthenticator<User> {
   override readonly isForEveryPage = true
+  override readonly accepts: string = 'a session'
   readonly #options: SessionOptions
 
   constructor(options: SessionOptions = {}) {
@@ -69,6 +70,7 @@ export abstract class SessionAuthenticator<
   }
 
   override middleware(): AuthMiddleware {
+    requireUser(this)
     koaSession.checkKey(this.key)
     return async (ctx: SessionContext, next) => {
       const store = authOf(ctx)

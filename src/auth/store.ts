@@ -1,6 +1,7 @@
 import type { ExtendableContext } from 'koa'
 import { type Class, requireClass } from './class.ts'
-import { isHTTPError, Misuse, requireSync, Unauthorized, Undecided } from './errors.ts'
+import { isHTTPError, Misuse, requireNoUser, requireSync, Undecided } from './errors.ts'
+import { type Presented, unauthorized } from './unauthorized.ts'
 import { warnOfIneffectiveLogout, warnOfUnguarded } from './warnings.ts'
 
 /** Koa's context with the store. A router of this context type does not compile a misspelt `ctx.atuh`. */
@@ -13,6 +14,7 @@ export interface Authenticator {
   readonly user: Class
   readonly signsIn: boolean
   readonly isForEveryPage: boolean
+  readonly accepts?: string | undefined
   attempt(ctx: AuthContext): void | Promise<void>
   challenge(ctx: AuthContext): string | undefined
   isSkipped(ctx: AuthContext): boolean
@@ -30,7 +32,7 @@ export class Auth {
   readonly #listeners: (() => void)[] = []
   #current: Authenticator | undefined
   #failure: Undecided | undefined
-  #hasPresented = false
+  #presented: Presented | undefined
   #isChecked = false
   #needsCheck = false
 
@@ -40,9 +42,8 @@ export class Auth {
 
   /** Stores the authenticated user of its class, and replaces an earlier one. Throws `Misuse` for another class. */
   login<User extends object>(user: User, type: Class<User> = user?.constructor as Class<User>): void {
-    requireClass(type)
-    if (!(user instanceof type))
-      throw new Misuse(`Log in an instance of ${type.name}: this value is not one.`)
+    requireClass(type, '`login()` needs an instance of a class.')
+    if (!(user instanceof type)) throw new Misuse(`\`login()\` needs an instance of ${type.name}.`)
     this.#users.set(type, { user, by: this.#current })
     this.#isChecked ||= this.#current === undefined
     for (const listener of this.#listeners) listener()
@@ -59,8 +60,7 @@ export class Auth {
   require<User extends object>(type: Class<User>): User {
     const user = this.get(type)
     if (user) return user
-    const challenge = (each: Authenticator) => requireSync(each.challenge(this.#ctx), '`challenge`')
-    throw new Unauthorized(this.#authenticators.map(challenge))
+    throw unauthorized(this.#ctx, this.#authenticators, { presented: this.#presented, users: this.#users })
   }
 
   /** Whether a user of that class is authenticated. Throws `Undecided` if an authenticator failed. */
@@ -104,12 +104,12 @@ export class Auth {
 
   /** Whether the request contains credentials. If so, the session is not read. */
   get credentialsSent(): boolean {
-    return this.#hasPresented || this.#ctx.req.headers.authorization !== undefined
+    return this.#presented !== undefined || this.#ctx.req.headers.authorization !== undefined
   }
 
   /** For authenticators: records that the request contains credentials. Removes the user of that class from the request. */
   present(type: Class): void {
-    this.#hasPresented = true
+    this.#presented = this.#current ? 'authenticator' : (this.#presented ?? 'handler')
     if (this.peek(type)) this.#users.delete(type)
   }
 
@@ -130,7 +130,7 @@ export class Auth {
     if (this.#failure || requireSync(authenticator.isSkipped(this.#ctx), '`isSkipped`')) return
     this.#current = authenticator
     try {
-      await authenticator.attempt(this.#ctx)
+      requireNoUser(await authenticator.attempt(this.#ctx), this.peek(authenticator.user))
     } catch (error) {
       // A failed attempt is not trusted, even if it logged in a user first.
       for (const [type, { by }] of this.#users) if (by === authenticator) this.#users.delete(type)

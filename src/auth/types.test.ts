@@ -123,6 +123,17 @@ const programs = {
     ModelTokenAuthenticatable(TokenSchema.class, { value: 'uses', user: 'user' })`,
   "a wrong key for the token's user": `${entities}
     ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'owner' })`,
+  'an authenticator without parentheses': `${entities}
+    import Koa from 'koa'
+    class User extends ModelAuthenticatable(UserSchema.class, keys) { verify() { return true } }
+    new Koa().use(User.authenticator)`,
+  'a session authenticator without parentheses': `${routes}${entities}
+    class Person extends ModelAuthenticatable(UserSchema.class, keys) { verify() { return true } }
+    router.get('/me', Person.sessionAuthenticator)`,
+  'a token authenticator without parentheses': `
+    import Koa from 'koa'
+    import { SessionToken } from '#auth/jwt'
+    new Koa().use(SessionToken.authenticator)`,
   'a misspelt property of a model': `${entities}
     import type { AuthContext } from '#auth'
     class User extends ModelAuthenticatable(UserSchema.class, keys) { verify() { return true } }
@@ -198,6 +209,12 @@ describe('types', () => {
     ['no key for the hash', /Property 'passwordHash' is missing/],
     ['a wrong key for the token value', /'"uses"' is not assignable to type 'StringKey</],
     ["a wrong key for the token's user", /'"owner"' is not assignable to type '.*"user"/],
+    ['an authenticator without parentheses', /Types of parameters 'next' and 'next' are incompatible/],
+    ['a session authenticator without parentheses', /Types of parameters 'next' and 'next' are incompatible/],
+    [
+      'a token authenticator without parentheses',
+      /is missing the following properties from type 'JWTVerifier'/,
+    ],
     ['a misspelt property of a model', /Property 'emial' does not exist.*Did you mean 'email'\?/],
   ]
   for (const [bad, sentence] of refusals) {

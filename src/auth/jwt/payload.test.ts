@@ -41,6 +41,16 @@ class RobotAuthenticator extends BearerAuthenticator<Robot> {
   }
 }
 
+describe('JWTPayload', () => {
+  test('reports an authenticator without parentheses', () => {
+    const { authenticator } = SessionToken as unknown as { authenticator: (this: undefined) => unknown }
+    assert.throws(() => authenticator.call(undefined), {
+      code: 'ERR_AUTH_MISUSE',
+      message: 'Call `SessionToken.authenticator()`, with parentheses.',
+    })
+  })
+})
+
 /** A site whose only page shows the authenticated payload: a session token, a robot or none. */
 async function start(t: TestContext, keys: JWTKeys, ...more: AuthMiddleware[]) {
   const app = new Koa()

@@ -1,7 +1,7 @@
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
-import type { Class } from '../class.ts'
+import { type Class, requireCall } from '../class.ts'
 import { Misuse } from '../errors.ts'
 import { isUUID } from '../uuid.ts'
 import type { Claims } from './claims.ts'
@@ -41,6 +41,7 @@ export abstract class JWTPayload {
     this: JWTPayloadClass<Payload>,
     keys: JWTVerifier,
   ): AuthMiddleware {
+    requireCall(this, 'SessionToken.authenticator')
     return new JWTAuthenticator(this, keys).middleware()
   }
 }

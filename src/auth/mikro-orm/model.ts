@@ -1,4 +1,4 @@
-import type { EntityClass, EntityManager, EntityProperty } from '@mikro-orm/core'
+import type { EntityClass, EntityManager, EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { BigIntType, EntitySchema, UuidType, wrap } from '@mikro-orm/core'
 import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
@@ -50,11 +50,22 @@ export function requireMember(model: Base, member: string, description: string):
   throw new Misuse(`${model.name} lacks \`${member}\`, ${description}.`)
 }
 
+/** The metadata of a model. Throws `Misuse` if MikroORM does not know the class, so that it would not create its entities. */
+export function metadataOf(em: EntityManager, model: Class): EntityMetadata<object> {
+  const metadata = em.getMetadata()
+  if (metadata.has(model as EntityClass<object>)) return metadata.get<object>(model)
+  const { name } = model
+  const isSet = EntitySchema.REGISTRY.has(model as EntityClass<object>)
+  throw new Misuse(
+    isSet ? `Add ${name} to the \`entities\` of MikroORM.` : `Call \`${name}Schema.setClass(${name})\`.`,
+  )
+}
+
 const keyTypes = ['string', 'number', 'bigint', 'unknown']
 
 /** The primary key of a model. Throws `Misuse` unless it is one column whose value is a string or a number. */
 export function primaryKeyOf(em: EntityManager, model: Class): EntityProperty {
-  const { primaryKeys, properties } = em.getMetadata().get<object>(model)
+  const { primaryKeys, properties } = metadataOf(em, model)
   const [name, ...others]: string[] = primaryKeys
   const property = (properties as Record<string, EntityProperty>)[name ?? '']
   // The key may be a relation, whose type MikroORM does not know.

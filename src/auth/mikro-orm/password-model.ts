@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import type { Find } from '../authenticator.ts'
 import { BasicAuthenticator } from '../basic.ts'
-import type { Class } from '../class.ts'
+import { type Class, requireCall } from '../class.ts'
 import {
   CredentialsAuthenticator,
   type CredentialsOptions,
@@ -14,6 +14,7 @@ import {
   type Base,
   hideInJSON,
   type ModelOptions,
+  metadataOf,
   nameAfter,
   requireMember,
   type StringKey,
@@ -33,12 +34,12 @@ export interface PasswordKeys<Entity> {
   readonly passwordHash: StringKey<Entity>
 }
 
-/** The static side of a password model. */
+/** The static side of a password model. With `next?: never`, an authenticator without parentheses does not compile. */
 export interface PasswordModelClass<User = PasswordModel> extends SessionModelClass {
   /** The middleware for `Authorization: Basic` (RFC 7617). */
-  authenticator(options?: ModelOptions): AuthMiddleware
+  authenticator(options?: ModelOptions, next?: never): AuthMiddleware
   /** The middleware for a user name and a password in the request body. */
-  credentialsAuthenticator(options?: ModelOptions & CredentialsOptions): AuthMiddleware
+  credentialsAuthenticator(options?: ModelOptions & CredentialsOptions, next?: never): AuthMiddleware
   /** The user with these credentials, if they are right. Both middlewares call it, so a model may override it. */
   findByCredentials(
     credentials: PasswordCredentials,
@@ -68,11 +69,13 @@ export function ModelAuthenticatable<Entity extends Base>(
     static verifyNobody?(password: string): void | Promise<void>
 
     static authenticator(options: ModelOptions = {}): AuthMiddleware {
+      requireCall(this, 'User.authenticator')
       const model = checkModel(this)
       return BasicAuthenticator.from(model, (basic, ctx) => model.findByCredentials(basic, ctx, options))
     }
 
     static credentialsAuthenticator(options: ModelOptions & CredentialsOptions = {}): AuthMiddleware {
+      requireCall(this, 'User.credentialsAuthenticator')
       const model = checkModel(this)
       const find: Find<PasswordModel, PasswordCredentials> = (form, ctx) =>
         model.findByCredentials(form, ctx, options)
@@ -85,6 +88,7 @@ export function ModelAuthenticatable<Entity extends Base>(
       { database }: ModelOptions = {},
     ): Promise<PasswordModel | undefined> {
       const em = entityManager(ctx, database)
+      metadataOf(em, checkModel(this))
       const where = { [keys.username]: username }
       // The hash may be a lazy column.
       const populate = [keys.passwordHash] as never

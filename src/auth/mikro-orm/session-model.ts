@@ -1,6 +1,6 @@
 import { type OptionalProps, wrap } from '@mikro-orm/core'
 import type { AuthMiddleware } from '../auth.ts'
-import type { Class } from '../class.ts'
+import { type Class, requireCall } from '../class.ts'
 import { Misuse } from '../errors.ts'
 import { type SessionAuthenticatable, SessionAuthenticator, type SessionOptions } from '../session.ts'
 import { KeyLookUp } from './key-look-up.ts'
@@ -15,7 +15,7 @@ export abstract class SessionModel implements SessionAuthenticatable {
 /** The static side of a session model. */
 export interface SessionModelClass {
   /** The middleware that restores the user from the session and stores a new sign-in there. */
-  sessionAuthenticator(options?: ModelOptions & SessionOptions): AuthMiddleware
+  sessionAuthenticator(options?: ModelOptions & SessionOptions, next?: never): AuthMiddleware
 }
 
 /** A mixin for an entity that a session stores: `class User extends ModelSessionAuthenticatable(UserSchema.class) {}`. */
@@ -32,6 +32,7 @@ export function ModelSessionAuthenticatable<Entity extends Base>(base: Entity) {
       database,
       ...options
     }: ModelOptions & SessionOptions = {}): AuthMiddleware {
+      requireCall(this, 'User.sessionAuthenticator')
       const model = this as unknown as Class<SessionModel>
       const users = new KeyLookUp(model)
       return SessionAuthenticator.from(model, (id, ctx) => users.find(ctx, id, database), options)

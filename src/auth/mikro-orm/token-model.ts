@@ -4,7 +4,7 @@ import { Reference, Utils, wrap } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
-import type { Class } from '../class.ts'
+import { type Class, requireCall } from '../class.ts'
 import { Misuse, requireBoolean } from '../errors.ts'
 import { databasesOf, entityManager } from './databases.ts'
 import { hasVisibleOwner } from './has-visible-owner.ts'
@@ -14,6 +14,7 @@ import {
   definedProperties,
   hideInJSON,
   type ModelOptions,
+  metadataOf,
   nameAfter,
   requireMember,
   type StringKey,
@@ -37,7 +38,7 @@ export interface TokenKeys<Entity> {
 /** The static side of a token model. */
 export interface TokenModelClass {
   /** The middleware for `Authorization: Bearer` (RFC 6750). Logs in the token and its user. */
-  authenticator(options?: ModelOptions): AuthMiddleware
+  authenticator(options?: ModelOptions, next?: never): AuthMiddleware
   /** The stored value of a token, such as a digest; the token itself by default. `undefined` rejects it without a query. */
   stored(token: string): string | undefined
 }
@@ -56,6 +57,7 @@ export function ModelTokenAuthenticatable<Entity extends Base>(
   // TypeScript cannot extend a generic class.
   abstract class Model extends (base as Base) {
     static authenticator({ database }: ModelOptions = {}): AuthMiddleware {
+      requireCall(this, 'UserToken.authenticator')
       return new ModelTokenAuthenticator(checkModel(this, keys.user), keys, database).middleware()
     }
 
@@ -130,7 +132,7 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     const orm = databasesOf(ctx).orm(this.#database)
     const known = this.#owners.get(orm)
     if (known) return known
-    const { properties } = orm.getMetadata().get<object>(this.user)
+    const { properties } = metadataOf(orm.em, this.user)
     const relation: EntityProperty | undefined = Reflect.get(properties, this.#relation)
     const targets = relation?.polymorphTargets ?? [relation?.targetMeta]
     const owners = targets.flatMap((target) => target?.class ?? [])

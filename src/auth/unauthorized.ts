@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http'
+import { basicAuthorization, bearerAuthorization } from './authorization.ts'
+import { requireSync, Unauthorized, type UnauthorizedCode } from './errors.ts'
+
+/** Who called `present`: an authenticator that found credentials in the body, or a handler that ignores the session. */
+export type Presented = 'authenticator' | 'handler'
+
+/** The members of an authenticator that describe what it accepts. */
+interface Accepting<Context> {
+  readonly accepts?: string | undefined
+  readonly isForEveryPage: boolean
+  challenge(ctx: Context): string | undefined
+}
+
+interface Found {
+  readonly presented: Presented | undefined
+  /** The authenticated users by class. */
+  readonly users: ReadonlyMap<unknown, { user?: object; by?: { isForEveryPage: boolean } | undefined }>
+}
+
+/** The 401 of a request. Its message depends on what the client sent and on the route, never on the accounts. */
+export function unauthorized<Context extends { readonly req: IncomingMessage }>(
+  ctx: Context,
+  authenticators: readonly Accepting<Context>[],
+  { presented, users }: Found,
+): Unauthorized {
+  const challenges = authenticators.map((each) => requireSync(each.challenge(ctx), '`challenge`'))
+  const refuse = (code: UnauthorizedCode, message?: string) => new Unauthorized(challenges, code, message)
+  const { authorization } = ctx.req.headers
+  const scheme = authorization === undefined ? undefined : schemeOf(authorization)
+  const isAccepted = challenges.some((each) => each !== undefined && schemeOf(each) === scheme)
+  if (scheme === 'bearer' && isAccepted)
+    return refuse(bearerAuthorization(ctx.req) ? 'ERR_AUTH_INVALID_TOKEN' : 'ERR_AUTH_MALFORMED_HEADER')
+  // The credentials are valid, but not for the required class.
+  const isKnown = [...users.values()].some(({ user, by }) => user && !by?.isForEveryPage)
+  if (isKnown || (scheme === undefined && presented !== 'authenticator')) return refuse('ERR_AUTH_REQUIRED')
+  if (scheme === undefined) return refuse('ERR_AUTH_WRONG_CREDENTIALS')
+  if (!isAccepted) {
+    const usable = authenticators.filter(({ isForEveryPage }) => !(isForEveryPage && presented))
+    const use = listed([...new Set(usable.flatMap(({ accepts }) => accepts ?? []))])
+    if (use === '') return refuse('ERR_AUTH_REQUIRED')
+    const message = `This route does not accept ${nameOf(scheme)}. Use ${use}.`
+    return refuse(
+      scheme === 'bearer' ? 'ERR_AUTH_BEARER_NOT_ACCEPTED' : 'ERR_AUTH_SCHEME_NOT_ACCEPTED',
+      message,
+    )
+  }
+  if (scheme !== 'basic') return refuse('ERR_AUTH_WRONG_CREDENTIALS', 'The credentials are wrong.')
+  return refuse(basicAuthorization(ctx.req) ? 'ERR_AUTH_WRONG_CREDENTIALS' : 'ERR_AUTH_MALFORMED_HEADER')
+}
+
+/** The auth-scheme of a header or a challenge, in lower case (RFC 9110 §11.1). */
+function schemeOf(text: string): string {
+  return text.split(/[\s,]/, 1)[0]?.toLowerCase() ?? ''
+}
+
+function nameOf(scheme: string): string {
+  if (scheme === 'bearer') return 'bearer tokens'
+  return scheme === 'basic' ? 'Basic' : 'this authorization scheme'
+}
+
+function listed(words: string[]): string {
+  const last = words.pop() ?? ''
+  return words.length > 0 ? `${words.join(', ')} or ${last}` : last
+}
