@@ -2,6 +2,7 @@ import type { AuthContext, AuthMiddleware } from './auth.ts'
 import { authenticateBy, type Find, RequestAuthenticator } from './authenticator.ts'
 import type { Class } from './class.ts'
 import { Misuse, requireSync } from './errors.ts'
+import { warnOfMissingFields } from './warnings.ts'
 
 /** The user name and password of a sign-in form. */
 export interface PasswordCredentials {
@@ -21,6 +22,7 @@ export abstract class CredentialsAuthenticator<
   Credentials = PasswordCredentials,
 > extends RequestAuthenticator<User> {
   override readonly signsIn = true
+  override readonly accepts: string = 'credentials in the body'
   readonly #fields: Required<NonNullable<CredentialsOptions['fields']>>
   // Some body parsers leave `body` undefined for other types. One decoded body proves that a parser is mounted.
   #hasParser = false
@@ -62,8 +64,12 @@ export abstract class CredentialsAuthenticator<
   override attempt(ctx: AuthContext): void | Promise<void> {
     // With an `Authorization` header, the body is not tried.
     if (ctx.req.headers.authorization !== undefined) return
-    const credentials = requireSync(this.parse(this.#bodyOf(ctx)), '`parse`')
-    if (credentials === undefined) return
+    const body = this.#bodyOf(ctx)
+    const credentials = requireSync(this.parse(body), '`parse`')
+    if (credentials === undefined) {
+      const isDefault = this.parse === CredentialsAuthenticator.prototype.parse
+      return isDefault ? warnOfMissingFields(ctx, body, Object.values(this.#fields)) : undefined
+    }
     ctx.auth.present(this.user)
     return this.authenticate(credentials, ctx)
   }

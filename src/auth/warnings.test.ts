@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import Router from '@koa/router'
 import Koa from 'koa'
+import bodyParser from 'koa-bodyparser'
 import session from 'koa-session'
 import { type AuthContext, auth } from './auth.ts'
 import { RequestAuthenticator } from './authenticator.ts'
+import { CredentialsAuthenticator } from './credentials.ts'
 import { refuseCrossSite } from './cross-site.ts'
 import { guard } from './guard.ts'
 import { redirectUnless } from './redirect-unless.ts'
@@ -212,6 +214,41 @@ describe('a guard or a redirect with no authenticator before it', () => {
       'GET /only-a-guard has a guard or a redirect and no authenticator before it. Add one, such as `User.authenticator()`.',
       'GET /only-a-redirect has a guard or a redirect and no authenticator before it. Add one, such as `User.authenticator()`.',
     ])
+  })
+})
+
+describe('a body without the fields of the credentials authenticator', () => {
+  async function post(t: TestContext, route: string, fields: Record<string, string>[]) {
+    const router = new Router<object, AuthContext>()
+    const authenticator = CredentialsAuthenticator.from(User, () => undefined)
+    router.post(route, authenticator, guard(User), answer)
+    const app = new Koa<object, AuthContext>()
+    app.use(bodyParser())
+    app.use(auth())
+    app.use(router.routes())
+    const { url } = await serve(t, app)
+    for (const each of fields) await fetch(url + route, { method: 'POST', body: new URLSearchParams(each) })
+  }
+
+  test('is reported once for a route, with the names of its fields and without their values', async (t) => {
+    const seen = warnings(t)
+
+    await post(t, '/misnamed', [
+      { email: 'ada@example.com', password: 's3cret' },
+      { login: 'ada', pass: 's3cret' },
+    ])
+
+    assert.deepEqual(seen, [
+      'KOA_AUTH_FIELDS: POST /misnamed the body has no `username`; it has: email, password. Set the option `fields` for other names.',
+    ])
+  })
+
+  test('is not reported for an empty body or with both fields', async (t) => {
+    const seen = warnings(t)
+
+    await post(t, '/well-named', [{}, { username: 'ada', password: 'wrong', more: '' }])
+
+    assert.deepEqual(seen, [])
   })
 })
 

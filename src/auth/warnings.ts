@@ -1,5 +1,6 @@
 import type { ExtendableContext } from 'koa'
 import type { Class } from './class.ts'
+import { isProduction } from './errors.ts'
 
 /** Warns of a route that ran an authenticator but did not check the user: a guard may be missing. */
 export function warnOfUnguarded(ctx: ExtendableContext): void {
@@ -26,6 +27,18 @@ export function warnOfIneffectiveLogout(ctx: ExtendableContext, type: Class): vo
   )
 }
 
+/** Warns of a body without the fields of a credentials authenticator. Shows the names of the fields, never their values. */
+export function warnOfMissingFields(ctx: ExtendableContext, body: unknown, fields: readonly string[]): void {
+  if (typeof body !== 'object' || body === null || isProduction()) return
+  const missing = fields.filter((name) => !Object.hasOwn(body, name))
+  const names = Object.keys(body).slice(0, 10)
+  if (missing.length === 0 || names.length === 0) return
+  const sent = names.map((name) => name.slice(0, 40).replace(/[^ -~]/g, '?')).join(', ')
+  const lacks = `the body has no \`${missing.join('`/`')}\``
+  const sentence = `${lacks}; it has: ${sent}. Set the option \`fields\` for other names.`
+  warnOfRoute(ctx, sentence, { code: 'KOA_AUTH_FIELDS', once: 'fields' })
+}
+
 const warnedApplications = new WeakSet<object>()
 
 /** Warns once per application of sessions without a cross-site check, because another site can use their cookies. */
@@ -41,14 +54,14 @@ export function warnOfNoCrossSiteCheck(ctx: ExtendableContext): void {
 const warned = new Set<string>()
 
 /** Warns once per route. The number is bounded, because clients choose the paths if there is no router. */
-function warnOfRoute(ctx: ExtendableContext & { _matchedRoute?: unknown }, sentence: string): void {
+function warnOfRoute(
+  ctx: ExtendableContext & { _matchedRoute?: unknown },
+  sentence: string,
+  { code, once }: { code: string; once: string } = { code: 'KOA_AUTH_UNGUARDED', once: sentence },
+): void {
   const path = typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : ctx.path
-  const warning = `${ctx.method} ${path} ${sentence}`
-  if (isProduction() || warned.size >= 100 || warned.has(warning)) return
-  warned.add(warning)
-  process.emitWarning(warning, { code: 'KOA_AUTH_UNGUARDED' })
-}
-
-function isProduction(): boolean {
-  return process.env.NODE_ENV === 'production'
+  const key = `${ctx.method} ${path} ${once}`
+  if (isProduction() || warned.size >= 100 || warned.has(key)) return
+  warned.add(key)
+  process.emitWarning(`${ctx.method} ${path} ${sentence}`, { code })
 }
