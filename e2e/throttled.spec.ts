@@ -19,7 +19,7 @@ test.use({ throttle: 'on' })
 // One worker, because starting a browser and a server takes longer than these tests.
 test.describe.configure({ mode: 'default' })
 
-const tooMany = /^Too many attempts\. Try again in \d+ minutes\.$/
+const tooMany = /^Too many attempts.* Try again in \d+ minutes, at \d\d:\d\d UTC\.$/
 
 test('after too many wrong passwords the form shows the waiting time, also for the right password', async ({
   page,

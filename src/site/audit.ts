@@ -1,6 +1,6 @@
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
-import type { Account, EventName } from './audit-event.ts'
+import type { Account, EventName, NotedEvent } from './audit-event.ts'
 import type { SiteContext } from './site-context.ts'
 
 /**
@@ -9,9 +9,14 @@ import type { SiteContext } from './site-context.ts'
  *
  * @param account the account of the event; for a wrong password, the claimed account
  */
-export function audit(ctx: SiteContext, event: EventName, account?: User | Admin | Account): void {
+export function audit(
+  ctx: SiteContext,
+  event: EventName,
+  account?: User | Admin | Account,
+  details?: NotedEvent['details'],
+): void {
   ctx.state.events ??= []
-  ctx.state.events.push({ event, account: accountOf(account) })
+  ctx.state.events.push({ event, account: accountOf(account), details })
 }
 
 /** Records refused credentials, unless the password check has recorded them. */

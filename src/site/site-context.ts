@@ -14,6 +14,8 @@ export interface DeviceStore {
 export interface Guessing {
   readonly throttle: Throttle
   readonly devices: DeviceStore
+  /** A hint for the log of a refused attempt. */
+  readonly hint?: string | undefined
 }
 
 /** The context of the site's routes. */

@@ -4,7 +4,7 @@ import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { deleteBatch } from '../database/delete-batch.ts'
 import { clockSkew } from '../database/future-time.ts'
 import { isPostgres } from '../database/is-postgres.ts'
-import type { Outcome } from './allowance.ts'
+import type { Allowance, Outcome } from './allowance.ts'
 import { AttemptCount } from './attempt-count.ts'
 import { type CounterRow, type Quota, retryAfter, rowsOf, type Slice } from './counter-rows.ts'
 import { TaskQueue } from './task-queue.ts'
@@ -56,8 +56,8 @@ export class Counters {
     return affectedRows > 0 ? rows : undefined
   }
 
-  /** The milliseconds until the allowances are free again. 0 if only running evaluations use them. */
-  async retryAfter(quota: Quota): Promise<number> {
+  /** The allowance that is free again last, and the milliseconds until then. 0 if only running evaluations use it. */
+  async usedUp(quota: Quota): Promise<{ readonly allowance?: Allowance; readonly wait: number }> {
     const now = this.#now()
     const rows = rowsOf(quota, now)
     const found: Slice[] = await this.#connection.execute(
@@ -65,7 +65,8 @@ export class Counters {
        order by at desc`,
       [...rows.map(({ counter }) => counter), now + clockSkew],
     )
-    return Math.max(...rows.map((row) => retryAfter(found, row, now)))
+    const waits = rows.map((row) => ({ allowance: row.allowance, wait: retryAfter(found, row, now) }))
+    return waits.sort((one, other) => other.wait - one.wait)[0] ?? { wait: 0 }
   }
 
   /** Ends a reservation, and counts it in the allowances for this outcome. Counts nothing without an outcome. */

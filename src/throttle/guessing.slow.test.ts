@@ -150,7 +150,7 @@ describe('guessing', () => {
         asked,
       )
     assert.deepEqual([again.status, Number(again.headers['retry-after']) > 0], [429, true])
-    for (const kept of ['value="Carol"', 'value="carol@example.com"', 'Too many attempts.'])
+    for (const kept of ['value="Carol"', 'value="carol@example.com"', 'Too many attempts from your network.'])
       assert.ok(again.text.includes(kept), `the form again, with ${kept}`)
     assert.equal((await site.visitor().json('/users', registration('Bob'), from('192.0.2.6'))).status, 201)
     const ada = await signIn(site, person)

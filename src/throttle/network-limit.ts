@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
+import type { Allowance } from './allowance.ts'
 import { networkOf } from './network.ts'
 import { tooMany } from './too-many.ts'
 
@@ -12,6 +13,7 @@ const counters = 65_536
  */
 export class NetworkLimit {
   readonly #most: number
+  readonly #allowance: Allowance
   readonly #now: () => number
   readonly #salt = randomBytes(16).toString('base64url')
   readonly #counts = new Uint8Array(counters)
@@ -20,6 +22,7 @@ export class NetworkLimit {
   /** @param most the limit of a network in 15 minutes, at most 255 */
   constructor(most: number, now = () => performance.now()) {
     this.#most = most
+    this.#allowance = { by: ['network'], most, within: windowLength, counts: ['failure', 'success'] }
     this.#now = now
   }
 
@@ -35,7 +38,7 @@ export class NetworkLimit {
     }
     const counter = hash('sha256', this.#salt + networkOf(address), 'buffer').readUInt16BE()
     const count = this.#counts[counter] ?? 0
-    if (count >= this.#most) throw tooMany(this.#end - now)
+    if (count >= this.#most) throw tooMany(this.#end - now, this.#allowance)
     this.#counts[counter] = count + 1
   }
 }

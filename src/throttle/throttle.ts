@@ -31,6 +31,7 @@ export interface Attempt {
 /** Limits attempts by account, network and device. The counts are in the database. */
 export class Throttle {
   readonly #counters: Counters
+  readonly #now: () => number
   readonly #table: TableLimit
   readonly #lookUps = new NetworkLimit(50)
   readonly #pending = new PendingLimit()
@@ -38,6 +39,7 @@ export class Throttle {
   /** @param mostRows the maximum rows of the table, of 200 bytes each. A full table refuses attempts counted by network */
   constructor(orm: MikroORM, now = Date.now, mostRows = 1_000_000) {
     this.#counters = new Counters(orm, now)
+    this.#now = now
     this.#table = new TableLimit(() => orm.em.fork().count(AttemptCount), mostRows)
   }
 
@@ -100,8 +102,8 @@ export class Throttle {
     for (const until = performance.now() + longestWait; ; ) {
       const reservation = await this.#counters.reserve(quota)
       if (reservation) return reservation
-      const retryAfter = await this.#counters.retryAfter(quota)
-      if (retryAfter > 0) throw tooMany(retryAfter)
+      const { allowance, wait } = await this.#counters.usedUp(quota)
+      if (wait > 0) throw tooMany(wait, allowance, this.#now())
       if (performance.now() >= until) throw tooMany(busy)
       await sleep(pause)
       if (isDisconnected()) throw new Refusal(400, 'The connection was closed while this request waited.')

@@ -1,10 +1,34 @@
 import { TryLater } from '../refusal.ts'
+import type { Allowance } from './allowance.ts'
 
-/** A 429 that ends after this many milliseconds. */
-export function tooMany(milliseconds: number): TryLater {
-  const seconds = Math.max(1, Math.ceil(milliseconds / 1000))
+const minute = 60_000
+
+/**
+ * A 429 that ends after `wait` milliseconds. It names the used-up allowance in the same words for accounts that exist and
+ * accounts that do not.
+ */
+export function tooMany(wait: number, allowance?: Allowance, now = Date.now()): TryLater {
+  const seconds = Math.max(1, Math.ceil(wait / 1000))
+  const until = new Date(Math.ceil((now + seconds * 1000) / minute) * minute).toISOString().slice(11, 16)
+  const detail = `Too many attempts${scopeOf(allowance)}. Try again in ${lengthOf(seconds)}, at ${until} UTC.`
+  return new TryLater(429, detail, seconds, allowance && describe(allowance))
+}
+
+function scopeOf({ by }: Pick<Allowance, 'by'> = { by: [] }): string {
+  return [
+    by.includes('account') ? ' for this account' : '',
+    by.includes('network') ? ' from your network' : '',
+    by.includes('device') ? ' from this device' : '',
+  ].join('')
+}
+
+function lengthOf(seconds: number): string {
   const minutes = Math.ceil(seconds / 60)
-  const wait =
-    minutes > 90 ? `${Math.ceil(minutes / 60)} hours` : minutes === 1 ? 'a minute' : `${minutes} minutes`
-  return new TryLater(429, `Too many attempts. Try again in ${wait}.`, seconds)
+  if (minutes > 90) return `${Math.ceil(minutes / 60)} hours`
+  return minutes === 1 ? 'a minute' : `${minutes} minutes`
+}
+
+/** An allowance in the words of the log, such as `account and network: 10 (failure) in 15 minutes`. */
+function describe({ by, most, within, counts }: Allowance): string {
+  return `${by.join(' and ')}: ${most} (${counts.join(', ')}) in ${within / minute} minutes`
 }

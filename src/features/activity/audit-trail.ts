@@ -33,10 +33,10 @@ export function auditEvents(trail: AuditTrail): Middleware {
   return async (ctx, next) => {
     await next()
     const events: readonly NotedEvent[] = ctx.state.events ?? []
-    for (const { event, account } of events) {
+    for (const { event, account, details } of events) {
       if (sessionEvents.includes(event) && ctx.status >= 400) continue
       const origin = { address: ctx.ip, userAgent: ctx.get('User-Agent'), request: ctx.state.request }
-      await trail.record({ event, account, ...origin })
+      await trail.record({ event, account, details, ...origin })
     }
   }
 }
@@ -68,7 +68,7 @@ export class AuditTrail {
   }
 
   /** Records an event. Never throws. */
-  async record({ event, account, ...from }: AuditEvent): Promise<void> {
+  async record({ event, account, details, ...from }: AuditEvent): Promise<void> {
     const origin = {
       address: printable(from.address, 45),
       userAgent: printable(from.userAgent, 255),
@@ -76,7 +76,7 @@ export class AuditTrail {
     }
     const id = account && (await this.#orReport(origin.request, () => this.#idOf(account)))
     const subject = account && { [account.kind]: id ?? null }
-    this.#log.info({ event, outcome: outcomes[event], ...subject, ...origin }, 'authentication')
+    this.#log.info({ event, outcome: outcomes[event], ...subject, ...details, ...origin }, 'authentication')
     if (!account || !this.#isDue(event, account, origin.address)) return
     const row = { id: uuidv7(), at: new Date(this.#now()), event, userId: id ?? null, ...origin }
     await this.#orReport(origin.request, () => insertEvent(this.#orm.em.fork(), row))

@@ -276,7 +276,10 @@ describe('POST /account/password', () => {
     const form = await ada.form(path, change)
     assert.equal(form.status, 429)
     assert.match(form.headers['retry-after'] ?? '', /^\d+$/)
-    assert.match(form.text, /<a href="#currentPassword">Too many attempts\. Try again in 15 minutes\.<\/a>/)
+    assert.match(
+      form.text,
+      /<a href="#currentPassword">Too many attempts for this account from your network\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/a>/,
+    )
     // The allowance is shared with sign-in. The session stays valid.
     assert.equal((await ada.form('/login', { username: person.email, password })).status, 429)
     assert.equal((await ada.get('/me')).status, 200)

@@ -112,7 +112,10 @@ describe('POST /account/close', () => {
     const { status, headers, text } = await ada.form(path, close)
     assert.equal(status, 429)
     assert.match(headers['retry-after'] ?? '', /^\d+$/)
-    assert.match(text, /<a href="#password">Too many attempts\. Try again in 15 minutes\.<\/a>/)
+    assert.match(
+      text,
+      /<a href="#password">Too many attempts for this account from your network\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/a>/,
+    )
     assert.equal(await count(site, 'users'), 1)
   })
 

@@ -45,11 +45,30 @@ describe('guessing', () => {
     assert.equal(refused.headers.get('Content-Type'), 'application/problem+json')
     const page = await post('/login', form({ username: 'ada@example.com', password }))
     assert.equal(page.status, 429)
-    assert.match(await page.text(), /Too many attempts\. Try again in 15 minutes\./)
+    assert.match(
+      await page.text(),
+      /Too many attempts for this account from your network\. Try again in 15 minutes, at \d\d:\d\d UTC\./,
+    )
     assert.equal((await fetch(`${url}/login`)).status, 200)
   })
 
+  test('names the used-up allowance in the log, with the variable that turns rate limits off', async (t) => {
+    const { basic, log } = await siteWithAda(t)
+    for (let i = 0; i < 51; i += 1) await basic('/login', 'wrong', '192.0.2.9', `user-${i >> 3}@example.com`)
+    for (let i = 0; i < 11; i += 1) await basic('/login', 'wrong', '192.0.2.8')
+    const lines = log.map((line) => JSON.parse(line)).filter(({ event }) => event === 'throttled')
+    assert.deepEqual(
+      lines.map(({ allowance, hint }) => [allowance, hint]),
+      ['network: 50', 'account and network: 10'].map((allowance) => [
+        `${allowance} (failure) in 15 minutes`,
+        'Set THROTTLE=off to disable rate limits.',
+      ]),
+    )
+  })
+
   test('D2 sends the same response for an account that does not exist', async (t) => {
+    // The detail of a 429 contains a time of day.
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const { basic } = await siteWithAda(t)
     const answers = async (email: string, from: string) => {
       const all = []

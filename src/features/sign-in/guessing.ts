@@ -66,7 +66,8 @@ async function auditThrottled<Result>(
   try {
     return await work()
   } catch (error) {
-    if (error instanceof TryLater && error.status === 429) audit(ctx, 'throttled', account)
+    if (error instanceof TryLater && error.status === 429)
+      audit(ctx, 'throttled', account, { allowance: error.allowance, hint: ctx.guessing?.hint })
     throw error
   }
 }
