@@ -49,9 +49,9 @@ test('sign-in is accessible when empty, with a notice, and with a wrong password
 
 test('error pages are accessible for a visitor: 401, 404, 405, 413', async ({ page, account }) => {
   for (const [path, title] of [
-    ['/me', 'Error: Unauthorized'],
-    ['/nowhere', 'Error: Not Found'],
-    ['/users', 'Error: Method Not Allowed'],
+    ['/me', 'Error: Sign in first'],
+    ['/nowhere', 'Error: Page not found'],
+    ['/users', 'Error: Method not allowed'],
   ] as const) {
     await page.goto(path)
     await expectSound(page, title)
@@ -69,11 +69,11 @@ test('error pages are accessible for a user, and while the database is unavailab
   await account.signIn(page)
   await page.goto('/nowhere')
   await expect(page.getByRole('banner')).toContainText(account.name)
-  await expectSound(page, 'Error: Not Found')
+  await expectSound(page, 'Error: Page not found')
   accident.happens()
   await page.goto('/nowhere')
   await expect(page.getByText('We cannot tell who is signed in at the moment.')).toBeVisible()
-  await expectSound(page, 'Error: Not Found')
+  await expectSound(page, 'Error: Page not found')
   await page.goto('/account')
   await expectSound(page, 'Error: Service Unavailable')
 })

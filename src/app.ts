@@ -19,6 +19,7 @@ import { home } from './features/home/home.ts'
 import { Devices } from './features/known-devices/devices.ts'
 import { KnownDevices } from './features/known-devices/known-devices.ts'
 import type { SiteUses } from './features/last-uses.ts'
+import { problems } from './features/problems/problems.ts'
 import { profile } from './features/profile/profile.ts'
 import { resetPassword } from './features/reset-password/reset-password.ts'
 import { sessionCookie } from './features/sessions/session-cookie.ts'
@@ -64,7 +65,8 @@ export async function createApp({ orm, config, log, uses, lifecycle }: AppOption
   app.context.publicOrigin = config.publicUrl?.origin
   if (config.throttle) {
     const devices = new KnownDevices(new Devices(orm), { isTls })
-    app.context.guessing = { throttle: new Throttle(orm), devices }
+    const hint = config.production ? undefined : 'Set THROTTLE=off to disable rate limits.'
+    app.context.guessing = { throttle: new Throttle(orm), devices, hint }
   }
 
   app.use(clientAddress(config.trustProxy))
@@ -114,6 +116,7 @@ export function createRouter({ keys, uses, isTls, trail }: RouteOptions): Router
   changePassword(router)
   closeAccount(router)
   activity(router, trail)
+  problems(router)
   return router
 }
 

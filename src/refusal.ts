@@ -1,13 +1,28 @@
-/** A client error with a message for the caller: a status, a sentence and headers. */
+import problems from './problems.json' with { type: 'json' }
+
+/** The stable code of a problem. `problems.json` has its status, title and explanation. */
+export type ProblemCode = keyof typeof problems
+
+/** The code of an error that has only a status: the first problem with that status. */
+export function codeOf(status: number): ProblemCode {
+  const codes = Object.keys(problems) as ProblemCode[]
+  const code = codes.find((each) => problems[each].status === status)
+  return code ?? (status < 500 ? 'bad_request' : 'internal_error')
+}
+
+/** A client error with a message for the caller: a code, a sentence and headers. */
 export class Refusal extends Error {
   override readonly name: string = 'Refusal'
   readonly expose = true
+  readonly code: ProblemCode
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, detail: string, headers: Readonly<Record<string, string>> = {}) {
+  /** @param problem the code, or the status of a problem that needs no code of its own */
+  constructor(problem: ProblemCode | number, detail: string, headers: Readonly<Record<string, string>> = {}) {
     super(detail)
-    this.status = status
+    this.code = typeof problem === 'number' ? codeOf(problem) : problem
+    this.status = problems[this.code].status
     this.headers = headers
   }
 }
@@ -17,8 +32,8 @@ export class FieldRefusal extends Refusal {
   override readonly name = 'FieldRefusal'
   readonly errors: readonly FieldError[]
 
-  constructor(status: number, errors: readonly FieldError[]) {
-    super(status, errors.map(({ detail }) => detail).join(' '))
+  constructor(code: ProblemCode, errors: readonly FieldError[]) {
+    super(code, errors.map(({ detail }) => detail).join(' '))
     this.errors = errors
   }
 }
@@ -33,9 +48,12 @@ export interface FieldError {
 export class TryLater extends Refusal {
   override readonly name = 'TryLater'
   readonly seconds: number
+  /** The rate limit that is used up, for the log. */
+  readonly allowance: string | undefined
 
-  constructor(status: 429 | 503, detail: string, seconds: number) {
-    super(status, detail, { 'Retry-After': String(seconds) })
+  constructor(status: 429 | 503, detail: string, seconds: number, allowance?: string) {
+    super(status === 429 ? 'rate_limited' : 'busy', detail, { 'Retry-After': String(seconds) })
     this.seconds = seconds
+    this.allowance = allowance
   }
 }

@@ -1,13 +1,14 @@
-import type { Server } from 'node:http'
+import { type Server, STATUS_CODES } from 'node:http'
 import { Socket } from 'node:net'
+import type { ProblemCode } from '../refusal.ts'
 import { problem } from '../site/problem.ts'
 import { headers } from '../site/security-headers.ts'
 import type { Connections } from './connections.ts'
 
-const statuses: Record<string, number> = {
-  HPE_HEADER_OVERFLOW: 431,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
+const codes: Record<string, ProblemCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'body_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
 /**
@@ -21,7 +22,7 @@ export function answerClientErrors(server: Server, connections: Connections, lin
     // Reads without parsing, because unread data would reset the connection before the client reads the response.
     socket.removeAllListeners('data').on('data', () => {})
     if (socket instanceof Socket && connections.closeAfterResponses(socket)) return
-    const found = problem(statuses[error.code ?? ''] ?? 400)
+    const found = problem(codes[error.code ?? ''] ?? 'bad_request')
     const body = JSON.stringify(found)
     const lines = Object.entries({
       ...headers,
@@ -29,7 +30,9 @@ export function answerClientErrors(server: Server, connections: Connections, lin
       'Content-Length': Buffer.byteLength(body),
       Connection: 'close',
     }).map(([name, value]) => `${name}: ${value}`)
-    socket.end(`HTTP/1.1 ${found.status} ${found.title}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+    socket.end(
+      `HTTP/1.1 ${found.status} ${STATUS_CODES[found.status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`,
+    )
     const late = setTimeout(() => socket.destroy(), linger).unref()
     socket.once('close', () => clearTimeout(late))
   })

@@ -213,8 +213,8 @@ describe('the audit trail', () => {
     await site.visitor().get('/me', bearer('kauth_x'))
     await site.visitor().get('/me', basic(ada))
     await site.visitor().post('/login', { authorization: 'Basic x' })
-    await site.visitor().json('/login', { username: ada.email })
-    await site.visitor().form('/login', { username: ada.email })
+    await site.visitor().json('/login', { username: `${ada.email}\0`, password: 'x' })
+    await site.visitor().form('/login', { username: `${ada.email}\0`, password: 'x' })
     await site.visitor().get('/me')
     assert.deepEqual(
       linesOf(site).map(({ event, user }) => [event, user]),

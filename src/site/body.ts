@@ -43,7 +43,8 @@ export function body({ unless }: { unless?: (ctx: ExtendableContext) => boolean 
       return next()
     }
     if (!ctx.is('json', 'urlencoded')) throw new Refusal(415, 'Send JSON or a form.')
-    if (!/^(utf-?8)?$/i.test(ctx.request.charset)) throw new Refusal(400, 'The request body must be UTF-8.')
+    if (!/^(utf-?8)?$/i.test(ctx.request.charset))
+      throw new Refusal('invalid_encoding', 'The body must be encoded in UTF-8.')
     // The types of koa-bodyparser require the full Koa context.
     return read(ctx as never, () => {
       Object.assign(ctx.request, { body: decode(ctx) })
@@ -64,27 +65,25 @@ function decode(ctx: ExtendableContext): Record<string, unknown> {
   if (!(bytes instanceof Uint8Array) || bytes.length === 0) return {}
   const text = textOf(bytes)
   if (ctx.is('urlencoded')) return fieldsOfForm(text)
-  const members = parseJsonObject(text)
-  if (!members) throw new Refusal(400, 'The request body must be a JSON object without duplicate keys.')
-  return members
+  return parseJsonObject(text)
 }
 
 function textOf(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw new Refusal(400, 'The request body is not UTF-8.')
+    throw new Refusal('invalid_encoding', 'The body is not valid UTF-8.')
   }
 }
 
 function fieldsOfForm(text: string): Record<string, unknown> {
   if (text.split('&').length > mostFields)
-    throw new Refusal(400, `A form must not have more than ${mostFields} fields.`)
+    throw new Refusal('invalid_form', `A form must not have more than ${mostFields} fields.`)
   refuseInvalidEscapes(text)
   const fields = parseQuery(text)
   // Other parsers read `[name]` and `name[]` as `name`.
   if (Object.keys(fields).some((name) => /[[\]]/.test(name)))
-    throw new Refusal(400, 'Field names must not contain brackets.')
+    throw new Refusal('invalid_form', 'Field names must not contain brackets.')
   return fields
 }
 
@@ -93,6 +92,6 @@ function refuseInvalidEscapes(text: string): void {
   try {
     decodeURIComponent(text)
   } catch {
-    throw new Refusal(400, 'The form fields must be encoded in UTF-8.')
+    throw new Refusal('invalid_form', 'The form fields must be encoded in UTF-8.')
   }
 }

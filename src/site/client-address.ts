@@ -33,7 +33,7 @@ export function trustedProxies(proxies: TrustProxy): (address: string, hop: numb
 /** Refuses Basic authentication without TLS (RFC 7617 §4). Use it before the authenticators. */
 export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
   if (!ctx.state.isOverTls && hasBasic(ctx)) {
-    throw new Refusal(403, 'Send a password over TLS only.')
+    throw new Refusal('tls_required', 'Send a password over TLS only.')
   }
   return next()
 }
@@ -45,7 +45,7 @@ export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
 export function refuseCrossSiteBasic(ctx: Context, next: Next): Promise<unknown> {
   const site = ctx.req.headers['sec-fetch-site'] ?? ''
   if (site !== '' && site !== 'same-origin' && site !== 'none' && hasBasic(ctx)) {
-    throw new Refusal(403, 'A password from another site is not accepted.')
+    throw new Refusal('cross_site', 'A password from another site is not accepted.')
   }
   return next()
 }

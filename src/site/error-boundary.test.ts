@@ -15,10 +15,11 @@ describe('errors', () => {
     assert.equal(status, 404)
     assert.match(headers['content-type'] ?? '', /^application\/problem\+json/)
     assert.deepEqual(record, {
-      type: 'about:blank',
-      title: 'Not Found',
+      type: '/problems/not_found',
+      title: 'Page not found',
       status: 404,
       detail: 'There is no such page.',
+      code: 'not_found',
     })
   })
 
@@ -27,7 +28,7 @@ describe('errors', () => {
     const { status, headers, text } = await site.visitor().page('/nowhere')
     assert.equal(status, 404)
     assert.equal(headers['content-type'], 'text/html; charset=utf-8')
-    assert.match(text, /<h1>Not Found<\/h1>/)
+    assert.match(text, /<h1>Page not found<\/h1>/)
     assert.match(text, /There is no such page\./)
   })
 
@@ -77,7 +78,12 @@ describe('errors', () => {
       assert.deepEqual([status, sorted(headers.allow)], [405, allow], path)
     }
     const page = await site.visitor().send('PUT', '/login', html)
-    assert.match(page.text, /This address does not allow that method\./)
+    assert.match(page.text, /Method not allowed\. This URL accepts HEAD, GET, POST\./)
+    const { record } = await site.visitor().send('DELETE', '/users')
+    assert.deepEqual(
+      [record.code, record.detail],
+      ['method_not_allowed', 'Method not allowed. This URL accepts POST.'],
+    )
     const options = await site.visitor().send('OPTIONS', '/login')
     assert.deepEqual(
       [options.status, options.text, sorted(options.headers.allow)],
@@ -148,6 +154,40 @@ describe('errors', () => {
         const { status } = await site.visitor().send('POST', path, headers, body)
         assert.equal(status, 400, `${path} ${body.toString().slice(0, 30)}`)
       }
+  })
+
+  test('400: tells invalid JSON, another value than an object and a duplicate key apart', async (t) => {
+    const site = await startSite(t)
+    const found: Record<string, unknown> = {}
+    for (const body of ['{bad', '[]', '"x"', '{"name":1,"name":2}', '{"a":[{"b":{"c":1,"\\u0063":2}}]}']) {
+      const { record } = await site.visitor().send('POST', '/users', json, body)
+      found[body] = [record.code, record.detail]
+    }
+    const notAnObject = ['not_a_json_object', 'The body must be a JSON object.']
+    assert.deepEqual(found, {
+      '{bad': ['invalid_json', 'The body is not valid JSON.'],
+      '[]': notAnObject,
+      '"x"': notAnObject,
+      '{"name":1,"name":2}': ['duplicate_key', 'Duplicate key `name` in the body.'],
+      '{"a":[{"b":{"c":1,"\\u0063":2}}]}': ['duplicate_key', 'Duplicate key `c` in the body.'],
+    })
+  })
+
+  test('500: gives the reference of the request in the log, and nothing of the error', async (t) => {
+    const site = await startSite(t)
+    t.mock.method(site.orm, 'isConnected', () => assert.fail('a secret of the server'))
+    for (const accept of ['*/*', 'text/html']) {
+      site.log.length = 0
+      const { status, text } = await fetch(`${site.url}/readyz`, { headers: { accept } }).then(
+        async (response) => ({ status: response.status, text: await response.text() }),
+      )
+      const lines = site.log.map((line) => JSON.parse(line))
+      assert.equal(status, 500)
+      assert.doesNotMatch(text, /secret/)
+      const [, reference] = /logged it \(reference ([\da-f-]{36})\)\./.exec(text) ?? []
+      assert.ok(lines.some(({ msg, request }) => msg === 'error' && request === reference))
+      assert.ok(lines.some(({ msg, request }) => msg === 'request' && request === reference))
+    }
   })
 
   test('K1 malformed input of any kind is a 4xx, never a 5xx', async (t) => {

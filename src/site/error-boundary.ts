@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa'
 import { Unauthorized } from '#auth'
-import { TryLater } from '../refusal.ts'
+import { codeOf, TryLater } from '../refusal.ts'
 import { auditRefusedCredentials } from './audit.ts'
 import { page, wantsPage } from './page.ts'
 import { headersOf, type Problem, problem, problemOf } from './problem.ts'
@@ -21,13 +21,17 @@ export function errorBoundary(): Middleware {
       ctx.remove('Clear-Site-Data')
       keepSessionCookie(ctx)
       ctx.set(headersOf(error))
-      await respond(ctx, problemOf(error))
+      await respond(ctx, problemOf(error, ctx.state.request))
       // `TryLater` is not a defect, and a flood of requests would fill the log.
       if (ctx.status >= 500 && !(error instanceof TryLater)) ctx.app.emit('error', error, ctx)
       return
     }
-    if (ctx.status >= 400 && ctx.body == null) await respond(ctx, problem(ctx.status))
+    if (ctx.status >= 400 && ctx.body == null) await respond(ctx, problem(codeOf(ctx.status), detailOf(ctx)))
   }
+}
+
+function detailOf({ status, response }: Context): string | undefined {
+  return status === 405 ? `Method not allowed. This URL accepts ${response.get('Allow')}.` : undefined
 }
 
 function keepSessionCookie(ctx: Context): void {

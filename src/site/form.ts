@@ -25,7 +25,7 @@ export function refuseProblems(problems: Record<string, string | undefined>): vo
   const errors = Object.entries(problems).flatMap(([field, detail]) =>
     detail === undefined ? [] : [{ field, detail }],
   )
-  if (errors.length > 0) throw new FieldRefusal(400, errors)
+  if (errors.length > 0) throw new FieldRefusal('validation_failed', errors)
 }
 
 /**

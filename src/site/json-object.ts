@@ -1,35 +1,48 @@
+import { Refusal } from '../refusal.ts'
+
 type JsonObject = Readonly<Record<string, unknown>>
 
 const maxDepth = 32
 
 /**
- * Parses a JSON object strictly. Returns `undefined` for a byte order mark, another value than an object, a duplicate
- * key or more than 32 levels. Never throws.
+ * Parses a JSON object strictly.
+ * @throws {Refusal} 400 with a code for invalid JSON, such as a byte order mark, for another value than an object, for a
+ * duplicate key and for more than 32 levels
  */
-export function parseJsonObject(text: string): JsonObject | undefined {
+export function parseJsonObject(json: string): JsonObject {
+  const value = parse(json)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Refusal('not_a_json_object', 'The body must be a JSON object.')
+  refuseDuplicateKeys(json)
+  return value as JsonObject
+}
+
+function parse(json: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) && countColons(text) === countMembers(value, maxDepth) ? value : undefined
+    return JSON.parse(json)
   } catch {
-    return undefined
+    throw new Refusal('invalid_json', 'The body is not valid JSON.')
   }
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+// `JSON.parse` keeps only the last of duplicate keys. In valid JSON, a string before a colon is a key.
+function refuseDuplicateKeys(json: string): void {
+  const open: Set<string>[] = []
+  for (const [token, colon] of json.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g)) {
+    if (token === '{' || token === '[') open.push(new Set())
+    else if (token === '}' || token === ']') open.pop()
+    else if (colon !== undefined) {
+      const key: string = JSON.parse(token.slice(0, -colon.length))
+      const keys = open.at(-1)
+      if (keys?.has(key)) throw new Refusal('duplicate_key', `Duplicate key \`${shown(key)}\` in the body.`)
+      keys?.add(key)
+    }
+    if (open.length > maxDepth)
+      throw new Refusal('json_too_deep', `The body must not have more than ${maxDepth} levels.`)
+  }
 }
 
-// Each colon outside strings is one key. `JSON.parse` keeps only the last of duplicate keys, so the counts differ.
-function countColons(json: string): number {
-  return json.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1
-}
-
-function countMembers(value: unknown, levels: number): number {
-  if (typeof value !== 'object' || value === null) return 0
-  // `NaN` equals no count of colons, so a deeper object is refused.
-  if (levels === 0) return Number.NaN
-  const children: unknown[] = Object.values(value)
-  let count = Array.isArray(value) ? 0 : children.length
-  for (const child of children) count += countMembers(child, levels - 1)
-  return count
+function shown(key: string): string {
+  const line = key.replace(/[\p{C}\p{Z}]/gu, '?')
+  return line.length > 40 ? `${line.slice(0, 40).toWellFormed()}...` : line
 }

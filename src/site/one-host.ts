@@ -6,9 +6,10 @@ const form = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i
 
 /** Refuses a missing, repeated or invalid `Host` with 400 (RFC 9112 §3.2), and the target `*` except with OPTIONS. */
 export function oneHost(ctx: Context, next: Next): Promise<unknown> {
-  if (ctx.url === '*' && ctx.method !== 'OPTIONS') throw new Refusal(400, 'Request a path, such as `/`.')
+  if (ctx.url === '*' && ctx.method !== 'OPTIONS')
+    throw new Refusal('invalid_host', 'Request a path, such as `/`.')
   if (!form.test(ctx.req.headers.host ?? '') || isRepeated(ctx))
-    throw new Refusal(400, 'Send exactly one valid Host header.')
+    throw new Refusal('invalid_host', 'Send exactly one valid Host header.')
   return next()
 }
 

@@ -1,58 +1,62 @@
-import { STATUS_CODES } from 'node:http'
 import { ConstraintViolationException, DriverException } from '@mikro-orm/core'
 import { AuthError } from '#auth'
-import { type FieldError, FieldRefusal, Refusal } from '../refusal.ts'
+import problems from '../problems.json' with { type: 'json' }
+import { codeOf, type FieldError, FieldRefusal, type ProblemCode, Refusal } from '../refusal.ts'
 
 /** The problem details of an error (RFC 9457). They never contain a stack, a statement or a file path. */
 export interface Problem {
+  /** The path of the page that explains it. */
   readonly type: string
   readonly title: string
   readonly status: number
   readonly detail: string
+  readonly code: ProblemCode
   /** The fields with problems. */
   readonly errors?: readonly FieldError[]
 }
 
-const details: Record<number, string> = {
-  400: 'The request is malformed.',
-  404: 'There is no such page.',
-  405: 'This address does not allow that method.',
-  409: 'Another request changed this at the same time. Please try again.',
-  408: 'This request took too long to arrive.',
-  413: 'The request must not exceed 16 KB.',
-  415: 'Send JSON or a form.',
-  431: 'The header of this request is too large.',
-  500: 'An internal error occurred. It has been logged.',
-  503: 'Our database does not answer. Please try again shortly.',
+const codes: Readonly<Record<string, ProblemCode>> = {
+  ERR_AUTH_REQUIRED: 'session_required',
+  ERR_AUTH_WRONG_CREDENTIALS: 'wrong_credentials',
+  ERR_AUTH_INVALID_TOKEN: 'token_invalid',
+  ERR_AUTH_MALFORMED_HEADER: 'authorization_malformed',
+  ERR_AUTH_BEARER_NOT_ACCEPTED: 'bearer_not_accepted',
+  ERR_AUTH_SCHEME_NOT_ACCEPTED: 'scheme_not_accepted',
+  ERR_AUTH_CROSS_SITE: 'cross_site',
 }
 
-/** The problem of a status. The detail defaults to a sentence for the status. */
+/** The problem of a code. The detail defaults to its explanation. */
 export function problem(
-  status: number,
-  detail = details[status] ?? '',
+  code: ProblemCode,
+  detail: string = problems[code].explanation,
   errors?: readonly FieldError[],
 ): Problem {
-  const title = STATUS_CODES[status] ?? 'Error'
-  return { type: 'about:blank', title, status, detail, ...(errors && { errors }) }
+  const { title, status } = problems[code]
+  return { type: `/problems/${code}`, title, status, detail, code, ...(errors && { errors }) }
 }
 
-/** The problem of an error: 409 or 503 for an error of the database, 500 for an unknown error. */
-export function problemOf(error: unknown): Problem {
-  const status = statusOf(error)
-  if (error instanceof FieldRefusal) return problem(status, error.message, error.errors)
-  return problem(status, isOurs(error) && error.expose ? error.message : undefined)
+/** The problem of an error. `reference` identifies the request in the log. */
+export function problemOf(error: unknown, reference: unknown): Problem {
+  const code = codeOfError(error)
+  if (error instanceof FieldRefusal) return problem(code, error.message, error.errors)
+  if (code === 'internal_error')
+    return problem(code, `Something went wrong. We've logged it (reference ${reference}).`)
+  return problem(code, isOurs(error) && error.expose ? error.message : undefined)
 }
 
 /** The headers of an error, such as `WWW-Authenticate` and `Retry-After`. */
 export function headersOf(error: unknown): Record<string, string | string[]> {
   if (isOurs(error)) return { ...error.headers }
-  return statusOf(error) === 503 ? { 'Retry-After': '5' } : {}
+  return codeOfError(error) === 'unavailable' ? { 'Retry-After': '5' } : {}
 }
 
-function statusOf(error: unknown): number {
-  if (error instanceof DriverException) return error instanceof ConstraintViolationException ? 409 : 503
+function codeOfError(error: unknown): ProblemCode {
+  if (error instanceof Refusal) return error.code
+  if (error instanceof AuthError) return codes[error.code] ?? codeOf(error.status)
+  if (error instanceof DriverException)
+    return error instanceof ConstraintViolationException ? 'conflict' : 'unavailable'
   const status = error instanceof Error && 'status' in error ? error.status : undefined
-  return typeof status === 'number' && status >= 400 && status < 600 ? status : 500
+  return typeof status === 'number' && status >= 400 && status < 600 ? codeOf(status) : 'internal_error'
 }
 
 // Messages of other packages are for programmers.

@@ -26,7 +26,7 @@ export function logErrors(app: Koa, log: Logger): void {
   app.on('error', (error: unknown, ctx?: Context) => {
     if (ctx?.req.socket.destroyed && isOfConnection(error))
       log.debug(loggable(error), 'the client has disconnected')
-    else log.error(loggable(error), 'error')
+    else log.error({ ...loggable(error), request: ctx?.state.request }, 'error')
   })
 }
 

@@ -85,6 +85,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     { events: [] },
     { events: [{ event: payload, isRefusal: true, at: new Date(0), device: payload, address: payload }] },
   ],
+  problem: [{ code: payload, title: payload, status: 400, explanation: payload, advice: payload }],
   error: [401, 404, 503].map((status) => ({ status, title: payload, detail: payload })),
 }
 const visitors: Common[] = [

@@ -67,6 +67,7 @@ export type Views = {
     /** The page with older events, if there are any. */
     older?: string | undefined
   }
+  problem: { code: string; title: string; status: number; explanation: string; advice: string }
   error: { status: number; title: string; detail: string }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { resolve } from 'node:path'
+import problems from '../problems.json' with { type: 'json' }
 import { password } from './password.ts'
 
 /** A response of the site. */
@@ -116,11 +117,12 @@ function assertError({ headers, request, status, challenges, ...answer }: Answer
     return
   }
   assert.match(headers['content-type'] ?? '', /^application\/problem\+json(;|$)/, request)
-  const { type, title, status: same, detail, errors, ...others } = answer.record
+  const { type, title, status: same, detail, code, errors, ...others } = answer.record
   assert.deepEqual(others, {}, request)
-  assert.equal(type, 'about:blank', request)
+  assert.ok(Object.hasOwn(problems, String(code)), `${request}: ${code} is in the table`)
+  assert.equal(type, `/problems/${code}`, request)
   assert.match(String(title), /^[A-Z][\w' -]+$/, request)
   assert.equal(same, status, request)
-  assert.match(String(detail), /^[A-Z].+\.$/, `${request}: a sentence`)
+  assert.match(String(detail), /^[A-Z`].+\.$/, `${request}: a sentence`)
   if (errors !== undefined) assert.ok(Array.isArray(errors) && errors.length > 0, request)
 }

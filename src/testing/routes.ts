@@ -29,6 +29,6 @@ async function readRoutes(): Promise<Route[]> {
   await orm.close()
   return stack.map(({ methods, path }) => ({
     method: methods.includes('POST') ? 'POST' : 'GET',
-    path: String(path).replace(':id', '00000000-0000-7000-8000-000000000000'),
+    path: String(path).replace(':id', '00000000-0000-7000-8000-000000000000').replace(':code', 'not_found'),
   }))
 }

@@ -195,8 +195,8 @@ describe('POST /account/tokens as a form', () => {
     for (const [fields, typed, sentence] of [
       [{ name: '', days: '90' }, '', 'Enter a name.'],
       [{ name: 'a\u0007<b>', days: '7' }, 'a\u0007&lt;b&gt;', 'cannot be printed'],
-      [{ name: 'Backup', days: '0' }, 'Backup', 'Choose for how many days'],
-      [{ name: 'Backup', days: 'x' }, 'Backup', 'Choose for how many days'],
+      [{ name: 'Backup', days: '0' }, 'Backup', '`days` must be a number from 1 to 365.'],
+      [{ name: 'Backup', days: 'x' }, 'Backup', '`days` must be a number from 1 to 365.'],
     ] as const) {
       const { status, text } = await here.form(path, fields)
       assert.equal(status, 400)
@@ -473,7 +473,7 @@ describe('creating many tokens', () => {
     for (const way of ways) assert.equal((await way()).status, 429)
     const { headers, text } = await here.form(path, { name: 'kept', days: '7' })
     assert.match(headers['retry-after'] ?? '', /^\d+$/)
-    assert.match(text, /<title>Error: API tokens[\s\S]*Too many attempts\./)
+    assert.match(text, /<title>Error: API tokens[\s\S]*Too many attempts for this account\./)
     assert.match(text, /value="kept"/)
     assert.equal(await count(site, 'user_tokens'), 100)
     assert.equal((await bob.json(path, { name: 'x' })).status, 201, 'another user is not affected')

@@ -93,5 +93,5 @@ function daysOf(ctx: SiteContext): number {
 
 function daysProblem(days: number): string | undefined {
   const isGood = Number.isInteger(days) && days >= 1 && days <= mostDays
-  return isGood ? undefined : `Choose for how many days the token is valid: 1 to ${mostDays}.`
+  return isGood ? undefined : `\`days\` must be a number from 1 to ${mostDays}.`
 }

@@ -3,7 +3,7 @@ import type { ExtendableContext, Next } from 'koa'
 import type { JWTKeys } from '#auth/jwt'
 import { Refusal } from '../../refusal.ts'
 import { audit, auditRefusedCredentials } from '../../site/audit.ts'
-import { fieldsOf, formAgain, textFields } from '../../site/form.ts'
+import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import { userRecord } from '../../site/records.ts'
@@ -19,6 +19,8 @@ import { afterSignIn, requestedPath } from './after-sign-in.ts'
 import { limited } from './guessing.ts'
 import { SignInNotice } from './sign-in-notice.ts'
 import { signOut } from './sign-out.ts'
+
+const unknownAs = 'Unknown `as`. Use `jwt` or `user`, or omit it to get a bearer token.'
 
 /** The sign-in page. `POST /login` starts a session (form and JSON) or issues a token (Basic). `POST /logout` signs out. */
 export function signIn(
@@ -38,6 +40,7 @@ export function signIn(
     '/login',
     onlyCredentialsInThisRequest,
     formAgain(signInForm),
+    requireFields,
     User.authenticator(),
     User.credentialsAuthenticator(),
     async (ctx) => {
@@ -67,6 +70,26 @@ function onlyCredentialsInThisRequest(ctx: SiteContext, next: Next) {
   return next()
 }
 
+/** Names a missing field. A body with neither field is no attempt to sign in, so the response is 401. */
+function requireFields(ctx: SiteContext, next: Next) {
+  const { username, password } = fieldsOf(ctx)
+  const isAttempt = username !== undefined || password !== undefined
+  if (isAttempt && !hasAuthorization(ctx))
+    refuseProblems({
+      username: fieldProblem(
+        username,
+        wantsPage(ctx) ? 'Enter your e-mail address.' : '`username` is missing.',
+      ),
+      password: fieldProblem(password, wantsPage(ctx) ? 'Enter your password.' : '`password` is missing.'),
+    })
+  return next()
+}
+
+function fieldProblem(value: unknown, missing: string): string | undefined {
+  if (value === undefined || value === '') return missing
+  return typeof value === 'string' ? undefined : 'Send the user name and the password as strings.'
+}
+
 function hasAuthorization({ req }: ExtendableContext): boolean {
   return req.headers.authorization !== undefined
 }
@@ -93,7 +116,7 @@ async function exchange(ctx: SiteContext, user: User, keys: JWTKeys): Promise<vo
     return audit(ctx, 'token issued', user)
   }
   audit(ctx, 'password used', user)
-  if (as !== 'user') throw new Refusal(400, 'Use `as=jwt` or `as=user`, or omit `as` to get a bearer token.')
+  if (as !== 'user') throw new Refusal('invalid_parameter', unknownAs)
   ctx.body = userRecord(user)
 }
 

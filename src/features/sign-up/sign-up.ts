@@ -36,7 +36,7 @@ export function signUp(router: Router<object, SiteContext>): void {
     const user = isTaken
       ? undefined
       : await limited(ctx, { action: 'sign-up', account: emailKey }, () => createUser(ctx, registration))
-    if (!user) throw new FieldRefusal(409, [taken])
+    if (!user) throw new FieldRefusal('email_taken', [taken])
     audit(ctx, 'signed up', user)
     if (!wantsPage(ctx)) {
       ctx.status = 201

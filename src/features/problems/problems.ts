@@ -1,0 +1,20 @@
+import type Router from '@koa/router'
+import table from '../../problems.json' with { type: 'json' }
+import { type ProblemCode, Refusal } from '../../refusal.ts'
+import { page, wantsPage } from '../../site/page.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+
+/** `GET /problems/:code` explains the problem of an error response, whose `type` it is. */
+export function problems(router: Router<object, SiteContext>): void {
+  router.get('/problems/:code', (ctx) => {
+    const { code } = ctx.params
+    if (!isProblemCode(code)) throw new Refusal('not_found', 'There is no problem with this code.')
+    const problem = { code, ...table[code] }
+    if (wantsPage(ctx)) return page(ctx, 'problem', problem)
+    ctx.body = { type: ctx.path, ...problem }
+  })
+}
+
+function isProblemCode(code: string | undefined): code is ProblemCode {
+  return code !== undefined && Object.hasOwn(table, code)
+}
