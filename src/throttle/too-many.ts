@@ -15,11 +15,9 @@ export function tooMany(wait: number, allowance?: Allowance, now = Date.now()): 
 }
 
 function scopeOf({ by }: Pick<Allowance, 'by'> = { by: [] }): string {
-  return [
-    by.includes('account') ? ' for this account' : '',
-    by.includes('network') ? ' from your network' : '',
-    by.includes('device') ? ' from this device' : '',
-  ].join('')
+  if (!by.includes('account')) return by.includes('network') ? ' from your network' : ''
+  // The same for a network and a known device, because only accounts that exist have known devices.
+  return by.length > 1 ? ' for this account from your network or device' : ' for this account'
 }
 
 function lengthOf(seconds: number): string {

@@ -278,7 +278,7 @@ describe('POST /account/password', () => {
     assert.match(form.headers['retry-after'] ?? '', /^\d+$/)
     assert.match(
       form.text,
-      /<a href="#currentPassword">Too many attempts for this account from your network\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/a>/,
+      /<a href="#currentPassword">Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/a>/,
     )
     // The allowance is shared with sign-in. The session stays valid.
     assert.equal((await ada.form('/login', { username: person.email, password })).status, 429)

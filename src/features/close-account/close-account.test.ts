@@ -114,7 +114,7 @@ describe('POST /account/close', () => {
     assert.match(headers['retry-after'] ?? '', /^\d+$/)
     assert.match(
       text,
-      /<a href="#password">Too many attempts for this account from your network\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/a>/,
+      /<a href="#password">Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/a>/,
     )
     assert.equal(await count(site, 'users'), 1)
   })

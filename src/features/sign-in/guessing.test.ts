@@ -47,7 +47,7 @@ describe('guessing', () => {
     assert.equal(page.status, 429)
     assert.match(
       await page.text(),
-      /Too many attempts for this account from your network\. Try again in 15 minutes, at \d\d:\d\d UTC\./,
+      /Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\./,
     )
     assert.equal((await fetch(`${url}/login`)).status, 200)
   })
