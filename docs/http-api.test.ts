@@ -11,7 +11,9 @@ describe('docs/http-api.md', () => {
     const listed = [...page.matchAll(/^\| (`(?:GET|POST) .*?) \|/gm)].flatMap(([, cell = '']) =>
       [...cell.matchAll(/`(GET|POST) ([^`?]+)[^`]*`/g)].map(([, method, path]) => `${method} ${path}`),
     )
-    const existing = routes.map(({ method, path }) => `${method} ${path.replace(/[\da-f-]{36}/, ':id')}`)
+    const existing = routes.map(
+      ({ method, path }) => `${method} ${path.replace(/[\da-f-]{36}/, ':id').replace('not_found', ':code')}`,
+    )
     assert.deepEqual(
       existing.filter((route) => !listed.includes(route)),
       [],

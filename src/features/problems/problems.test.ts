@@ -11,7 +11,7 @@ import { type ProblemCode, Refusal, TryLater } from '../../refusal.ts'
 import { basicOverTlsOnly } from '../../site/client-address.ts'
 import { errorBoundary } from '../../site/error-boundary.ts'
 import { hide } from '../../testing/database.ts'
-import { basic, bearer, registration, signUp } from '../../testing/people.ts'
+import { basic, bearer, password, registration, signUp } from '../../testing/people.ts'
 import { type Site, startSite } from '../../testing/site.ts'
 
 const codes = Object.keys(problems) as ProblemCode[]
@@ -57,6 +57,8 @@ const requests: { [Code in ProblemCode]: (site: Site, t: TestContext) => Promise
     await signUp(site, 'Bob')
     return post(site, '/users', json, JSON.stringify(registration('Bob')))
   },
+  link_expired: (site) =>
+    post(site, '/reset', json, JSON.stringify({ token: 'x', password, confirmPassword: password })),
   body_too_large: (site) => post(site, '/users', json, `"${'x'.repeat(17_000)}"`),
   unsupported_media_type: (site) => post(site, '/users', { 'content-type': 'text/plain' }, 'x'),
   expectation_failed: (site) => post(site, '/users', { expect: 'x' }),

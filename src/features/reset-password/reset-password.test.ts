@@ -254,7 +254,7 @@ describe('a link that is not valid', () => {
       const json = await site.visitor().json('/reset', { token, password: 'short' })
       assert.deepEqual(
         [json.status, json.record.title, json.record.detail],
-        [410, 'Gone', 'This link no longer works. Ask for a new one.'],
+        [410, 'Link no longer works', 'This link no longer works. Ask for a new one.'],
         name,
       )
     }
