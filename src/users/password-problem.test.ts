@@ -3,14 +3,16 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { passwordProblem } from './password-problem.ts'
 
+const siteName = 'koa-authenticators'
 const ada = { name: 'Ada Lovelace', email: 'ada.lovelace@example.com' }
 
 function accepts(password: string, owner = ada): void {
-  assert.equal(passwordProblem(password, owner), undefined, password)
+  assert.equal(passwordProblem(password, owner, siteName), undefined, password)
 }
 
 function refuses(why: RegExp, ...passwords: string[]): void {
-  for (const password of passwords) assert.match(passwordProblem(password, ada) ?? 'accepted', why, password)
+  for (const password of passwords)
+    assert.match(passwordProblem(password, ada, siteName) ?? 'accepted', why, password)
 }
 
 describe('passwordProblem', () => {
@@ -69,11 +71,11 @@ describe('passwordProblem', () => {
   test('rejects a password made only of the name, or of the name of the site', () => {
     const grace = { name: 'Grace Brewster Hopper', email: 'admiral@navy.example' }
 
-    assert.match(passwordProblem('GraceHopper1906', grace) ?? '', /made of your name/)
-    assert.match(passwordProblem('ａｄａｌｏｖｅｌａｃｅ', ada) ?? '', /made of/)
+    assert.match(passwordProblem('GraceHopper1906', grace, siteName) ?? '', /made of your name/)
+    assert.match(passwordProblem('ａｄａｌｏｖｅｌａｃｅ', ada, siteName) ?? '', /made of/)
     refuses(/the name of this site/, 'koa-authenticators', 'KoaAuthenticators1', 'koakoakoa')
     assert.match(
-      passwordProblem('hopper@koa.navy', grace) ?? '',
+      passwordProblem('hopper@koa.navy', grace, siteName) ?? '',
       /your name, your e-mail address and the name/,
     )
   })

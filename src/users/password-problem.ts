@@ -13,7 +13,7 @@ export interface PasswordOwner {
 export function passwordProblem(
   password: string,
   owner: PasswordOwner,
-  siteName = 'koa-authenticators',
+  siteName: string,
 ): string | undefined {
   if (password === '') return 'Enter a password.'
   if (!password.isWellFormed()) return 'The password contains a broken character. Type it again.'

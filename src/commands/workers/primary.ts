@@ -102,7 +102,7 @@ class Workers {
     this.#log.info('restarting')
     for (const old of this.#remaining) {
       if (!(await this.#launch())) {
-        this.#log.error('restart called off: a new worker could not start, and the old ones stay')
+        this.#log.error('restart cancelled: a new worker could not start, so the old workers stay')
         return
       }
       if (this.#ends.has(old)) await this.#end(old, () => old.process.send('stopWithoutDrain', () => {}))

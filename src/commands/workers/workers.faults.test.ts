@@ -96,7 +96,7 @@ describe('workers under load', { concurrency: 2 }, () => {
     const server = await startWorkers(t, { WORKERS: '2', NODE_OPTIONS })
     await writeFile(`${folder}/broken`, '')
     server.child.kill('SIGHUP')
-    await server.says('restart called off: a new worker could not start, and the old ones stay')
+    await server.says('restart cancelled: a new worker could not start, so the old workers stay')
     assert.deepEqual([server.workers().length, server.lines('stopped').length], [2, 0])
     assert.equal((await server.visitor().get('/readyz')).status, 200)
     await rm(`${folder}/broken`)

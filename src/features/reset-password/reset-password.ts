@@ -28,7 +28,7 @@ export function resetPassword(router: Router<object, SiteContext>, { isTls }: { 
     const { token, password, confirmPassword } = textFields(ctx, 'token', 'password', 'confirmPassword')
     const { user } = await grantOf(ctx, token)
     refuseProblems({
-      password: passwordProblem(password, user),
+      password: passwordProblem(password, user, ctx.siteName),
       confirmPassword: confirmPassword === password ? undefined : 'The passwords did not match.',
     })
     await useToken(ctx, token, await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) }))
