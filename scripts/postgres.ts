@@ -5,11 +5,11 @@ import { runGroups, type TestGroup } from './test-groups.ts'
 // where the user must be allowed to create databases, or starts a temporary server.
 const suites: readonly TestGroup[] = [
   { files: ['src/features/**/!(*.slow|*.faults).test.ts'] },
-  { files: ['src/{commands,database,http,site,testing,throttle,users}/**/!(*.slow|*.faults).test.ts'] },
+  { files: ['src/{commands,database,http,mail,site,testing,throttle,users}/**/!(*.slow|*.faults).test.ts'] },
   { files: ['src/auth/mikro-orm/{differential/*,postgres}.test.ts'] },
   {
     files: [
-      'src/{commands,database,features,http,site,testing,throttle,users}/**/*.slow.test.ts',
+      'src/{commands,database,features,http,mail,site,testing,throttle,users}/**/*.slow.test.ts',
       'src/database/postgres/lost-connections.faults.test.ts',
       'src/database/two-processes.faults.test.ts',
     ],

@@ -6,7 +6,7 @@ const hasPassed = await runGroups([
   { files: ['src/features/**/!(*.slow|*.faults).test.ts'] },
   {
     files: [
-      'src/{commands,config,database,http,log,site,testing,throttle,users}/**/!(*.slow|*.faults).test.ts',
+      'src/{commands,config,database,http,log,mail,site,testing,throttle,users}/**/!(*.slow|*.faults).test.ts',
       'docs/!(*.slow).test.ts',
     ],
   },

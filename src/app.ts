@@ -30,6 +30,7 @@ import { isSignInByHeader, signIn } from './features/sign-in/sign-in.ts'
 import { signUp } from './features/sign-up/sign-up.ts'
 import { refuseAmbiguousFraming } from './http/framing.ts'
 import type { Logger } from './log/log.ts'
+import type { Outbox } from './mail/outbox.ts'
 import { body } from './site/body.ts'
 import { brandFiles, siteData } from './site/brand.ts'
 import { basicOverTlsOnly, clientAddress, refuseCrossSiteBasic } from './site/client-address.ts'
@@ -50,6 +51,8 @@ export interface AppOptions {
   readonly config: Config
   readonly log: Logger
   readonly uses: SiteUses
+  /** `undefined` if the site sends no mail. */
+  readonly outbox: Outbox | undefined
   readonly lifecycle: Lifecycle
 }
 

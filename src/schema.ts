@@ -2,6 +2,7 @@ import type { Schema } from './database/database-options.ts'
 import { Event } from './features/activity/event.ts'
 import { Device } from './features/known-devices/device.ts'
 import { StoredSession } from './features/sessions/stored-session.ts'
+import { Mail } from './mail/mail.ts'
 import { migrations } from './migrations/index.ts'
 import { AttemptCount } from './throttle/attempt-count.ts'
 import { Admin } from './users/admin.ts'
@@ -11,6 +12,6 @@ import { UserToken } from './users/user-token.ts'
 
 /** The entities and migrations of the site. `copy-database` needs each entity after the entities that it references. */
 export const schema: Schema = {
-  entities: [User, Admin, UserToken, OneTimeToken, StoredSession, Device, Event, AttemptCount],
+  entities: [User, Admin, UserToken, OneTimeToken, StoredSession, Device, Event, AttemptCount, Mail],
   migrations,
 }

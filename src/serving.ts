@@ -11,6 +11,7 @@ import { siteUses } from './features/last-uses.ts'
 import { SessionStore } from './features/sessions/session-store.ts'
 import { httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log/log.ts'
+import { createOutbox } from './mail/create-outbox.ts'
 import { schema } from './schema.ts'
 import { trustedProxies } from './site/client-address.ts'
 import { Throttle } from './throttle/throttle.ts'
@@ -33,7 +34,8 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   shareCores(config.workers)
   const site = { isDraining: false }
   const uses = siteUses(orm, log)
-  const app = await createApp({ orm, config, log, uses, lifecycle: site })
+  const outbox = createOutbox(orm, config, log)
+  const app = await createApp({ orm, config, log, uses, outbox, lifecycle: site })
   const isTrusted = trustedProxies(config.trustProxy)
   const isProxy = (address: string) => isTrusted(address, 0)
   const { server, stop: stopServer } = httpServer(app, { isProxy })
@@ -42,6 +44,8 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   // A connection that cannot be accepted must not end the process.
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
 
+  const url = urlOf(config.host, (server.address() as AddressInfo).port)
+  outbox?.start(config.publicUrl?.origin ?? url)
   const stopPurging = startPurging(
     [
       new Throttle(orm),
@@ -55,12 +59,12 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   )
   const stopAfter = async (drainSeconds: number) => {
     await stopServer(drainSeconds * 1000)
-    await stopPurging()
+    await Promise.all([stopPurging(), outbox?.stop()])
     await Promise.all([uses.sessions.close(), uses.tokens.close()])
     await orm.close()
   }
   return {
-    url: urlOf(config.host, (server.address() as AddressInfo).port),
+    url,
     stop() {
       site.isDraining = true
       return stopAfter(config.drainSeconds)

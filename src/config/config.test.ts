@@ -29,6 +29,8 @@ const production = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'https://example.com',
   TRUST_PROXY: '1',
+  SMTP_URL: 'smtp://localhost',
+  MAIL_FROM: 'no-reply@example.com',
 }
 
 function mistakesOf(variables: Record<string, string | undefined>): readonly string[] {
@@ -68,6 +70,11 @@ describe('readConfig', () => {
         brandColor: undefined,
         supportUrl: undefined,
         jwtIssuer: 'koa-authenticators',
+        mail: {
+          server: undefined,
+          from: { name: '', address: 'no-reply@localhost' },
+          folder: `${DATA_DIR}/mail`,
+        },
         trustProxy: 0,
         throttle: true,
         drainSeconds: 0,
@@ -277,6 +284,12 @@ describe('readConfig', () => {
     assert.equal(plain.secureCookies, false)
     assert.match(plain.warnings.join(), /^PUBLIC_URL is not https/)
     assert.match(direct.warnings.join(), /TRUST_PROXY is not set/)
+  })
+
+  test('warns that production sends no mail without SMTP_URL', () => {
+    assert.deepEqual(readConfig({ ...production, SMTP_URL: '' }).warnings, [
+      'SMTP_URL is not set. The site sends no mail, so users cannot reset their passwords.',
+    ])
   })
 
   test('F2 warns of a directory or database that other users can read', (t) => {

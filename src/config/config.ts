@@ -3,6 +3,7 @@ import { type BrandColor, brandColor, contact, label } from './branding.ts'
 import { readDevelopmentKeys } from './development-keys.ts'
 import { Environment, oneOf, type Variables, wholeNumber } from './environment.ts'
 import { type KeySources, readJwtKeys } from './jwt-keys.ts'
+import { type MailConfig, readMail } from './mail.ts'
 import { readPort, readPublicUrl } from './public-url.ts'
 import { readStorage, type StorageConfig } from './storage.ts'
 import { warnAbout } from './warnings.ts'
@@ -25,6 +26,8 @@ export interface Config extends StorageConfig {
   readonly brandColor: BrandColor | undefined
   /** An `https:` or `mailto:` URL. */
   readonly supportUrl: string | undefined
+  /** `undefined` if the site sends no mail. */
+  readonly mail: MailConfig | undefined
   readonly trustProxy: TrustProxy
   readonly throttle: boolean
   readonly drainSeconds: number
@@ -55,6 +58,7 @@ export function readConfig(variables: Variables = process.env): Config {
     brandColor: environment.read('BRAND_COLOR', brandColor, undefined),
     supportUrl: environment.read('SUPPORT_URL', contact, undefined),
     jwtIssuer: environment.read('JWT_ISSUER', label(200), 'koa-authenticators'),
+    mail: readMail(environment, storage),
     trustProxy: environment.read('TRUST_PROXY', proxies, 0),
     throttle: environment.read('THROTTLE', oneOf('on', 'off'), 'on') === 'on',
     drainSeconds: environment.read('DRAIN_SECONDS', wholeNumber(0, 600), production ? 5 : 0),

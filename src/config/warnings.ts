@@ -2,12 +2,14 @@ import { statSync } from 'node:fs'
 import { databaseName, isPostgresUrl } from '../database/database-url.ts'
 import type { TrustProxy } from './addresses.ts'
 import type { BrandColor } from './branding.ts'
+import type { MailConfig } from './mail.ts'
 import type { StorageConfig } from './storage.ts'
 
 interface CheckedSettings extends StorageConfig {
   readonly publicUrl: URL | undefined
   readonly trustProxy: TrustProxy
   readonly brandColor: BrandColor | undefined
+  readonly mail: MailConfig | undefined
 }
 
 /** Returns warnings about valid settings that may be a mistake. */
@@ -16,6 +18,7 @@ export function warnAbout({
   publicUrl,
   trustProxy,
   brandColor,
+  mail,
   dataDir,
   databaseUrl,
 }: CheckedSettings): string[] {
@@ -30,6 +33,7 @@ export function warnAbout({
     )
   if (brandColor && brandColor.light !== brandColor.given)
     warnings.push(`BRAND_COLOR is too light for text. Light pages use ${brandColor.light} instead.`)
+  if (!mail) warnings.push('SMTP_URL is not set. The site sends no mail, so users cannot reset their passwords.')
   if (isOpenToOthers(dataDir))
     warnings.push(`Other users of this machine can read DATA_DIR. Run: chmod 700 ${dataDir}`)
   if (!isPostgresUrl(databaseUrl) && isOpenToOthers(database))

@@ -5,6 +5,7 @@ import { AttemptCounts20261125 } from './20261125-attempt-counts.ts'
 import { Refusals20261126 } from './20261126-refusals.ts'
 import { TokenAges20261127 } from './20261127-token-ages.ts'
 import { OneTimeTokens20261128 } from './20261128-one-time-tokens.ts'
+import { Mails20261129 } from './20261129-mails.ts'
 
 /** All migrations, oldest first. A released migration never changes. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   { name: '20261126-refusals', class: Refusals20261126 },
   { name: '20261127-token-ages', class: TokenAges20261127 },
   { name: '20261128-one-time-tokens', class: OneTimeTokens20261128 },
+  { name: '20261129-mails', class: Mails20261129 },
 ]

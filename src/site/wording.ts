@@ -13,3 +13,10 @@ export function full(moment: Date): string {
   const date = `${moment.getUTCDate()} ${months[moment.getUTCMonth()]} ${moment.getUTCFullYear()}`
   return `${date} at ${moment.toISOString().slice(11, 16)} UTC`
 }
+
+/** Makes one line of at most `most` characters, without control, bidirectional or invisible characters. */
+export function printable(text: string, most: number): string {
+  const line = text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
+  // The cut may split a surrogate pair.
+  return line.slice(0, most).toWellFormed()
+}

@@ -12,6 +12,8 @@ import { openDatabase } from '../database/open-database.ts'
 import { type SiteUses, siteUses } from '../features/last-uses.ts'
 import { httpServer } from '../http/http-server.ts'
 import { createLog } from '../log/log.ts'
+import { createOutbox } from '../mail/create-outbox.ts'
+import type { Outbox } from '../mail/outbox.ts'
 import { schema } from '../schema.ts'
 import { password } from './password.ts'
 import { makeDatabase, type TestDatabase } from './test-database.ts'
@@ -24,6 +26,8 @@ export interface Site {
   readonly config: Config
   readonly database: TestDatabase
   readonly uses: SiteUses
+  /** The outbox, which sends mails only when a test calls `sendDue`. */
+  readonly outbox: Outbox | undefined
   /** Writes the pending last uses of sessions and tokens now. */
   writeUses(): Promise<void>
   /** The lines of the log. */
@@ -62,7 +66,8 @@ export async function startSite(test: Test, environment: Record<string, string> 
   const lifecycle = { isDraining: false }
   const siteLog = createLog('trace', sink)
   const uses = siteUses(orm, siteLog)
-  const app = await createApp({ orm, config, log: siteLog, uses, lifecycle })
+  const outbox = createOutbox(orm, config, siteLog)
+  const app = await createApp({ orm, config, log: siteLog, uses, outbox, lifecycle })
   const { server } = httpServer(app)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -82,7 +87,7 @@ export async function startSite(test: Test, environment: Record<string, string> 
     await Promise.all([uses.sessions.write(), uses.tokens.write()])
   }
   const visitor = (session?: string) => new Visitor({ url, secrets }, session)
-  return { url, orm, config, database, uses, writeUses, log, lifecycle, secrets, visitor }
+  return { url, orm, config, database, uses, outbox, writeUses, log, lifecycle, secrets, visitor }
 }
 
 /** Asserts that each line of the log is a JSON object without a secret. */

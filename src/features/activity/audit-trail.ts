@@ -7,6 +7,7 @@ import { deleteBatch } from '../../database/delete-batch.ts'
 import { clockSkew } from '../../database/future-time.ts'
 import { type Logger, loggable } from '../../log/log.ts'
 import { type Account, type EventName, type NotedEvent, outcomes } from '../../site/audit-event.ts'
+import { printable } from '../../site/wording.ts'
 import { networkOf } from '../../throttle/network.ts'
 import { emailKey } from '../../users/email.ts'
 import { Event, insertEvent } from './event.ts'
@@ -129,11 +130,4 @@ export class AuditTrail {
       return undefined
     }
   }
-}
-
-/** Makes one line of at most `most` characters, without control, bidirectional or invisible characters. */
-export function printable(text: string, most: number): string {
-  const line = text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
-  // The cut may split a surrogate pair.
-  return line.slice(0, most).toWellFormed()
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { printable } from './audit-trail.ts'
+import { printable } from './wording.ts'
 
 describe('printable', () => {
   test('returns one bounded, well-formed line without control and invisible characters', () => {

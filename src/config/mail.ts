@@ -1,0 +1,85 @@
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import { emailProblem } from '../users/email.ts'
+import { nameProblem } from '../users/person-name.ts'
+import type { Environment, Kind } from './environment.ts'
+import type { StorageConfig } from './storage.ts'
+
+/** How the site sends mails. */
+export interface MailConfig {
+  /** The sender. */
+  readonly from: Mailbox
+  /** If it is `undefined`, each mail is written to a file in the folder. */
+  readonly server: MailServer | undefined
+  readonly folder: string
+}
+
+/** An address, and a name that may be empty. */
+export interface Mailbox {
+  readonly name: string
+  readonly address: string
+}
+
+/** An SMTP server. */
+export interface MailServer {
+  readonly host: string
+  readonly port: number
+  /** `tls`: TLS from the first byte. `starttls`: refuses a server without STARTTLS. `loopback`: the same machine. */
+  readonly security: 'tls' | 'starttls' | 'loopback'
+  readonly credentials: { readonly user: string; readonly password: string } | undefined
+}
+
+/** Reads `SMTP_URL` and `MAIL_FROM`. Returns `undefined` in production without a mail server: the site sends no mail. */
+export function readMail(
+  environment: Environment,
+  { production, dataDir }: Pick<StorageConfig, 'production' | 'dataDir'>,
+): MailConfig | undefined {
+  const server = environment.read('SMTP_URL', smtpUrl, undefined)
+  const from = environment.read('MAIL_FROM', mailbox, { name: '', address: 'no-reply@localhost' })
+  const isFromSet = environment.text('MAIL_FROM') !== undefined
+  if (environment.text('SMTP_URL') !== undefined && !isFromSet) {
+    environment.reject('MAIL_FROM', `must be set with SMTP_URL to ${mailbox.takes}`)
+  }
+  if (production && !server) return undefined
+  return { server, from, folder: join(dataDir, 'mail') }
+}
+
+const smtpUrl: Kind<MailServer> = {
+  takes: 'smtps://USER:PASSWORD@HOST:465 or smtp://USER:PASSWORD@HOST:587, with %40 for @',
+  parse(text) {
+    const url = URL.parse(text)
+    if (!url || !/^smtps?:$/.test(url.protocol) || !/^\/?$/.test(url.pathname + url.search + url.hash))
+      return undefined
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+    const isTls = url.protocol === 'smtps:'
+    const port = url.port === '' ? (isTls ? 465 : 587) : Number(url.port)
+    if ((isIP(host) === 0 && !/^[a-z\d.-]+$/i.test(host)) || port === 0) return undefined
+    const [user, password] = [decode(url.username), decode(url.password)]
+    // A user without a password is a mistake, and vice versa.
+    if (user === undefined || password === undefined || (user === '') !== (password === '')) return undefined
+    const security = isTls ? 'tls' : loopback.test(host) ? 'loopback' : 'starttls'
+    return { host, port, security, credentials: user === '' ? undefined : { user, password } }
+  },
+}
+
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i
+
+/** Decodes percent escapes. Returns `undefined` if the text is not valid. */
+function decode(text: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(text)
+    return /\p{Cc}/u.test(decoded) ? undefined : decoded
+  } catch {
+    return undefined
+  }
+}
+
+const mailbox: Kind<Mailbox> = {
+  takes: 'an e-mail address, or a name and an address: Example <no-reply@example.com>',
+  parse(text) {
+    const [, quotedName = '', address = ''] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [text, '', text]
+    const name = quotedName.trim().replace(/^"(.*)"$/, '$1')
+    if (emailProblem(address) || (name !== '' && nameProblem(name))) return undefined
+    return { name, address }
+  },
+}

@@ -1,0 +1,15 @@
+import type { MikroORM } from '@mikro-orm/core'
+import type { Config } from '../config/config.ts'
+import type { Logger } from '../log/log.ts'
+import { mailFolder } from './mail-folder.ts'
+import { MailTemplates } from './mail-templates.ts'
+import { Outbox } from './outbox.ts'
+import { smtp } from './smtp.ts'
+
+/** Creates the outbox of the configuration. Returns `undefined` if the site sends no mail. */
+export function createOutbox(orm: MikroORM, { mail }: Config, log: Logger): Outbox | undefined {
+  if (!mail) return undefined
+  const { from, server, folder } = mail
+  const deliver = server ? smtp(server, from) : mailFolder(folder, from)
+  return new Outbox(orm, { deliver, templates: new MailTemplates('koa-authenticators'), log })
+}

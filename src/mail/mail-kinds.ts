@@ -1,0 +1,42 @@
+import type { NoticeData } from './notices.ts'
+import { notices } from './notices.ts'
+
+/**
+ * The kinds of mail, with the data of each. The outbox stores the data, so it contains no secret.
+ * The templates are `views/mail/<kind>.txt.eta` and `<kind>.html.eta`.
+ */
+export interface Mails {
+  /** An operator has created the account: a link to choose the first password. */
+  invite: undefined
+  /** A link to choose a new password. */
+  reset: undefined
+  /** A link that proves the address of a new account. */
+  verify: undefined
+  /** A link, sent to the new address, that changes the address of an account. */
+  'change-email': undefined
+  /** To the owner of an address that another account asked for. */
+  'address-taken': undefined
+  /** A security event of the account. Without a secret, and without a link that signs in. */
+  notice: NoticeData
+}
+
+export type MailKind = keyof Mails
+
+/** The kinds with a link. The outbox creates the link when it sends the mail. */
+export type LinkKind = 'invite' | 'reset' | 'verify' | 'change-email'
+
+/** The subject of each kind. The name of the site precedes it. */
+export const subjects: { readonly [Kind in MailKind]: (data: Mails[Kind]) => string } = {
+  invite: () => 'Choose a password for your account',
+  reset: () => 'Choose a new password',
+  verify: () => 'Confirm your e-mail address',
+  'change-email': () => 'Confirm your new e-mail address',
+  'address-taken': () => 'You already have an account',
+  notice: ({ event }) => notices[event].subject,
+}
+
+const linkKinds: readonly MailKind[] = ['invite', 'reset', 'verify', 'change-email'] satisfies LinkKind[]
+
+export function hasLink(kind: MailKind): kind is LinkKind {
+  return linkKinds.includes(kind)
+}

@@ -1,0 +1,117 @@
+import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/core'
+import { v7 as uuidv7 } from 'uuid'
+import { clockSkew } from '../database/future-time.ts'
+import { emailProblem } from '../users/email.ts'
+import { Mail } from './mail.ts'
+import type { MailKind, Mails } from './mail-kinds.ts'
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+// The pauses after failed attempts: 8 attempts within 23 hours.
+const pauses = [30 * second, 2 * minute, 10 * minute, hour, 3 * hour, 6 * hour, 12 * hour]
+const longestPause = Math.max(...pauses)
+// The clocks of two processes may differ.
+const lease = clockSkew + 3 * minute
+
+/** The most attempts for a mail. */
+export const mostTries = pauses.length + 1
+
+/** A mail to add to the outbox. */
+export type NewMail = { [Kind in MailKind]: MailOf<Kind> }[MailKind]
+
+type MailOf<Kind extends MailKind> = {
+  readonly kind: Kind
+  /** The address of the one recipient. */
+  readonly to: string
+  /** The account, which takes its waiting mails with it when it is deleted. */
+  readonly userId?: string | undefined
+} & (Mails[Kind] extends undefined ? unknown : { readonly data: Mails[Kind] })
+
+/**
+ * Inserts a mail in the transaction of `em`. A command can use it without an `Outbox`: the running site sends the mail
+ * within seconds.
+ */
+export async function queueMail(em: EntityManager, mail: NewMail, now = Date.now()): Promise<void> {
+  if (emailProblem(mail.to)) throw new Error('The recipient of a mail must be one e-mail address.')
+  const [at, { kind, to: address }] = [new Date(now), mail]
+  const data = 'data' in mail ? mail.data : {}
+  const row = {
+    id: uuidv7(),
+    kind,
+    address,
+    data,
+    user: mail.userId ?? null,
+    createdAt: at,
+    dueAt: at,
+    tries: 0,
+  }
+  await em.insert(Mail, row)
+}
+
+/** The rows of the outbox. Several processes may use them at the same time. */
+export class MailQueue {
+  readonly #orm: MikroORM
+  readonly #now: () => number
+  // Mails that are finished, whose rows could not be deleted yet.
+  readonly #finished = new Set<string>()
+
+  constructor(orm: MikroORM, now = Date.now) {
+    this.#orm = orm
+    this.#now = now
+  }
+
+  /** Claims due mails of these kinds for five minutes. */
+  async claim(kinds: readonly MailKind[], most: number): Promise<Mail[]> {
+    await this.#deleteFinished()
+    const now = this.#now()
+    const isDue = [
+      { dueAt: { $lte: new Date(now) } },
+      // Written while a clock was wrong.
+      { dueAt: { $gt: new Date(now + longestPause + clockSkew) } },
+    ]
+    const where = { kind: { $in: [...kinds] }, $or: isDue }
+    const em = this.#orm.em.fork()
+    // Outside of a transaction, which would lock an SQLite database against other writes.
+    if ((await em.count(Mail, where, { filters: false })) === 0) return []
+    return em.transactional(async (em) => {
+      const mails = await em.find(Mail, where, {
+        filters: false,
+        orderBy: { dueAt: 'asc', id: 'asc' },
+        limit: most,
+        // PostgreSQL skips mails that another process is claiming. SQLite has one writer at a time.
+        lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE,
+      })
+      for (const mail of mails) {
+        mail.tries += 1
+        mail.dueAt = new Date(now + lease)
+      }
+      return mails
+    })
+  }
+
+  /** Whether another process may have claimed the mail, because this one was suspended. */
+  hasLost(mail: Mail): boolean {
+    return this.#now() > mail.dueAt.getTime() - clockSkew
+  }
+
+  /** Deletes a mail. Never throws: if the database is unavailable, the next claim deletes the mail. */
+  async delete({ id }: Mail): Promise<void> {
+    this.#finished.add(id)
+    await this.#deleteFinished().catch(() => {})
+  }
+
+  /** Makes a mail due again after a pause. */
+  async retryLater({ id, tries }: Mail): Promise<void> {
+    const dueAt = new Date(this.#now() + (pauses[tries - 1] ?? longestPause))
+    // With `tries`, because another process may have claimed the mail since.
+    await this.#orm.em.fork().nativeUpdate(Mail, { id, tries }, { dueAt }, { filters: false })
+  }
+
+  async #deleteFinished(): Promise<void> {
+    const ids = [...this.#finished]
+    if (ids.length === 0) return
+    await this.#orm.em.fork().nativeDelete(Mail, { id: { $in: ids } }, { filters: false })
+    for (const id of ids) this.#finished.delete(id)
+  }
+}

@@ -1,0 +1,109 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import { type Logger, loggable } from '../log/log.ts'
+import type { Mail } from './mail.ts'
+import { hasLink, type LinkKind, type MailKind, type Mails, subjects } from './mail-kinds.ts'
+import { MailQueue, mostTries } from './mail-queue.ts'
+import type { Link, MailTemplates } from './mail-templates.ts'
+import { type Deliver, DeliveryError } from './message.ts'
+
+/** The mails, and so the connections, at the same time. */
+export const batchSize = 5
+// In milliseconds.
+const sendTimeout = 20_000
+
+/** Options of `Outbox`. */
+export interface OutboxOptions {
+  readonly deliver: Deliver
+  readonly templates: MailTemplates
+  readonly log: Logger
+  /** The clock, in milliseconds. */
+  readonly now?: () => number
+}
+
+/** Creates the link of a mail. Returns `undefined` if the mail is no longer needed. After an error it is called again. */
+export type CreateLink = (
+  mail: { readonly address: string; readonly userId: string | undefined },
+  context: { readonly em: EntityManager; readonly origin: string },
+) => Promise<Link | undefined>
+
+/** Renders and sends the due mails of the queue. */
+export class MailSender {
+  readonly #orm: MikroORM
+  readonly #options: OutboxOptions
+  readonly #queue: MailQueue
+  readonly #links = new Map<MailKind, CreateLink>()
+  readonly #cancel = new AbortController()
+
+  constructor(orm: MikroORM, options: OutboxOptions) {
+    this.#orm = orm
+    this.#options = options
+    this.#queue = new MailQueue(orm, options.now)
+  }
+
+  onLink(kind: LinkKind, createLink: CreateLink): void {
+    this.#links.set(kind, createLink)
+  }
+
+  /** Aborts all attempts. */
+  cancel(): void {
+    this.#cancel.abort()
+  }
+
+  /** Sends a batch of due mails. Returns their number. */
+  async sendDue(origin: string): Promise<number> {
+    const kinds = (Object.keys(subjects) as MailKind[]).filter(
+      (kind) => !hasLink(kind) || this.#links.has(kind),
+    )
+    const mails = await this.#queue.claim(kinds, batchSize)
+    const results = await Promise.allSettled(mails.map((mail) => this.#send(mail, origin)))
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+    // One line for all, because the queue may be long while the mail server is down.
+    if (failures.length > 0)
+      this.#options.log.warn({ mails: failures.length, ...describe(failures[0]) }, 'mails are retried later')
+    return mails.length
+  }
+
+  /** Throws if the mail is retried later. */
+  async #send(mail: Mail, origin: string): Promise<void> {
+    const { log } = this.#options
+    const fields = { mail: mail.id, kind: mail.kind, user: mail.user?.id, tries: mail.tries }
+    try {
+      const delivered = await this.#deliver(mail, origin)
+      log.info({ ...fields, ...delivered }, delivered ? 'mail sent' : 'mail no longer needed')
+    } catch (error) {
+      const isFinal = error instanceof DeliveryError && error.isFinal
+      if (!isFinal && mail.tries < mostTries) {
+        await this.#queue.retryLater(mail)
+        throw error
+      }
+      log.error({ ...fields, ...describe(error) }, 'mail given up')
+    }
+    await this.#queue.delete(mail)
+  }
+
+  /** Returns `undefined` if the mail is no longer needed. */
+  async #deliver(mail: Mail, origin: string): Promise<object | undefined> {
+    const { id, kind, address, data, tries } = mail
+    // Each attempt has ended with the death of its process.
+    if (tries > mostTries) throw new DeliveryError('ETRIES', { isFinal: true })
+    const createLink = this.#links.get(kind)
+    const userId = mail.user?.id
+    const link = await createLink?.({ address, userId }, { em: this.#orm.em.fork(), origin })
+    if (createLink && !link) return undefined
+    // `NewMail` connects the data to the kind.
+    const content = this.#options.templates.render(kind, data as Mails[MailKind], {
+      link,
+      origin,
+      to: address,
+    })
+    if (this.#queue.hasLost(mail)) throw new DeliveryError('ELEASE')
+    const signal = AbortSignal.any([this.#cancel.signal, AbortSignal.timeout(sendTimeout)])
+    return this.#options.deliver({ id: `${id}.${tries}`, kind, to: address, ...content }, signal)
+  }
+}
+
+/** The loggable part of an error, without addresses. */
+function describe(error: unknown): object {
+  if (!(error instanceof DeliveryError)) return loggable(error)
+  return { code: error.code, responseCode: error.responseCode }
+}

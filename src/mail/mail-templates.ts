@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Eta } from 'eta'
+import { root } from '../config/root.ts'
+import { full, printable } from '../site/wording.ts'
+import { type MailKind, type Mails, subjects } from './mail-kinds.ts'
+import { notices } from './notices.ts'
+
+const folder = join(root, 'views/mail')
+
+/** The data of every mail, beside the data of its kind. */
+export interface MailView {
+  /** The origin of the site, such as `https://example.com`. */
+  readonly origin: string
+  /** The address of the recipient. */
+  readonly to: string
+  readonly link?: Link | undefined
+}
+
+/** A link of a mail. */
+export interface Link {
+  readonly url: string
+  /** How long it works, in milliseconds. */
+  readonly lifetime: number
+}
+
+/** The texts of mails. All templates are read at the start. */
+export class MailTemplates {
+  readonly #site: string
+  readonly #html = readTemplates('.html.eta', { autoEscape: true })
+  readonly #text = readTemplates('.txt.eta', { autoEscape: false, autoTrim: false })
+
+  /** @param site the name of the site */
+  constructor(site: string) {
+    this.#site = site
+  }
+
+  render<Kind extends MailKind>(kind: Kind, data: Mails[Kind], view: MailView) {
+    const subject = `${this.#site}: ${subjects[kind](data)}`
+    const lifetime = view.link && inWords(view.link.lifetime)
+    const values = {
+      ...oneLineEach(data),
+      site: this.#site,
+      ...view,
+      subject,
+      url: view.link?.url,
+      lifetime,
+      full,
+      notices,
+    }
+    return {
+      subject,
+      // A line with only a statement of the template leaves an empty line.
+      text: `${this.#text
+        .render(`@${kind}`, values)
+        .replace(/\n\s*\n/g, '\n\n')
+        .trim()}\n`,
+      html: this.#html.render(`@${kind}`, values),
+    }
+  }
+}
+
+function readTemplates(suffix: string, options: ConstructorParameters<typeof Eta>[0]): Eta {
+  const eta = new Eta({ cache: true, ...options })
+  for (const file of readdirSync(folder)) {
+    const name = `@${file.slice(0, -suffix.length)}`
+    if (file.endsWith(suffix)) eta.loadTemplate(name, readFileSync(join(folder, file), 'utf8'))
+  }
+  return eta
+}
+
+/** Removes line breaks and control characters, which could forge a part of a mail. */
+function oneLineEach(data: object = {}): object {
+  const entries = Object.entries(data)
+  return Object.fromEntries(entries.map(([name, value]) => [name, printable(String(value), 255)]))
+}
+
+/** A number of whole hours or days, such as `one hour` or `3 days`. */
+function inWords(lifetime: number): string {
+  const hours = Math.round(lifetime / 3_600_000)
+  if (hours === 1) return 'one hour'
+  return hours > 24 && hours % 24 === 0 ? `${hours / 24} days` : `${hours} hours`
+}

@@ -1,0 +1,65 @@
+import { domainToASCII } from 'node:url'
+import type { SendMailOptions } from 'nodemailer'
+import type { Mailbox } from '../config/mail.ts'
+import { emailProblem } from '../users/email.ts'
+
+/** A mail to one recipient. */
+export interface Message {
+  /** Unique for each attempt, because a receiver may drop a second mail with the same id. Becomes the `Message-ID`. */
+  readonly id: string
+  readonly kind: string
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+}
+
+/**
+ * Delivers a message. Returns fields for the log. An abort closes the connection.
+ * @throws {DeliveryError} if it is not delivered, or if that is not certain
+ */
+export type Deliver = (message: Message, signal: AbortSignal) => Promise<{ readonly file?: string }>
+
+/** A message was not delivered. The message of the error contains no address and no text of the mail server. */
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError'
+  readonly code: string
+  /** The reply of the mail server (RFC 5321 §4.2). */
+  readonly responseCode: number | undefined
+  /** Whether a further attempt is useless, because the server has refused the mail with a 5xx. */
+  readonly isFinal: boolean
+
+  constructor(
+    code: string,
+    { responseCode, isFinal = false }: { responseCode?: number; isFinal?: boolean } = {},
+  ) {
+    super(`The mail was not delivered: ${code} ${responseCode ?? ''}`.trim())
+    this.code = code
+    this.responseCode = responseCode
+    this.isFinal = isFinal
+  }
+}
+
+/** The message for nodemailer. */
+export function compose({ id, to, subject, text, html }: Message, from: Mailbox): SendMailOptions {
+  // nodemailer reads a text with a comma as two recipients.
+  if (emailProblem(to)) throw new DeliveryError('ERECIPIENT', { isFinal: true })
+  return {
+    from,
+    to: { name: '', address: to },
+    envelope: { from: from.address, to: [to] },
+    messageId: `<${id}@${domainOf(from)}>`,
+    subject,
+    text,
+    html,
+    // Asks for no automatic replies (RFC 3834).
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  }
+}
+
+/** The domain of the sender. */
+export function domainOf({ address }: Mailbox): string {
+  return domainToASCII(address.slice(address.lastIndexOf('@') + 1)) || 'localhost'
+}

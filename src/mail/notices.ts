@@ -1,0 +1,56 @@
+/** The data of a notice about a security event. */
+export interface NoticeData {
+  readonly event: NoticeEvent
+  /** The name of the user. */
+  readonly name: string
+  /** The time, as text of `Date.toISOString`. */
+  readonly at: string
+  /** The device in words, such as `Firefox on Linux`. */
+  readonly device: string
+  /** The IP address or network of the request. */
+  readonly network: string
+}
+
+export type NoticeEvent = keyof typeof notices
+
+interface Notice {
+  readonly subject: string
+  /** The event in a sentence. */
+  readonly text: string
+  /** How the owner stops an attacker: by a reset of the password, or only with the help of the operator. */
+  readonly remedy: 'reset' | 'contact'
+}
+
+/** The wording of the notices. They go to verified addresses only. */
+export const notices = {
+  'new device': {
+    subject: 'New sign-in to your account',
+    text: 'Somebody signed in to your account from a new device.',
+    remedy: 'reset',
+  },
+  'password changed': {
+    subject: 'Your password was changed',
+    text: 'The password of your account was changed. All other sessions and all API tokens have ended.',
+    remedy: 'reset',
+  },
+  'password reset': {
+    subject: 'Your password was reset',
+    text: 'The password of your account was reset with a link. All sessions and all API tokens have ended.',
+    remedy: 'reset',
+  },
+  'address change requested': {
+    subject: 'Request to change your e-mail address',
+    text: 'Somebody who knows your password asked to change the e-mail address of your account. We have sent a link to the new address. Nothing changes until the link is used.',
+    remedy: 'reset',
+  },
+  'address changed': {
+    subject: 'Your e-mail address was changed',
+    text: 'The e-mail address of your account was changed. Only the new address can sign in now.',
+    remedy: 'contact',
+  },
+  'account closed': {
+    subject: 'Your account was closed',
+    text: 'Your account was closed. All its data is deleted.',
+    remedy: 'contact',
+  },
+} satisfies Record<string, Notice>

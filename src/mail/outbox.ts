@@ -1,0 +1,99 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import { loggable } from '../log/log.ts'
+import type { LinkKind } from './mail-kinds.ts'
+import { type NewMail, queueMail } from './mail-queue.ts'
+import { batchSize, type CreateLink, MailSender, type OutboxOptions } from './mail-sender.ts'
+
+// In milliseconds.
+const pollInterval = 5_000
+const stopTimeout = 5_000
+
+/**
+ * Transactional outbox: a feature adds a mail in the transaction of its cause, and a background task sends it. No request
+ * waits for the mail server, and a committed mail survives the death of the process.
+ *
+ * Links are created when their mail is sent, so that no row contains a usable token:
+ *
+ * ```ts
+ * outbox.onLink('reset', async ({ userId = '' }, { em, origin }) => {
+ *   const account = await em.findOne(User, { id: userId })
+ *   const url = account && (await createResetLink(em, { account, origin }))
+ *   return url ? { url, lifetime: resetLifetime } : undefined
+ * })
+ *
+ * await em.transactional(async (em) => {
+ *   await outbox.add(em, { kind: 'reset', to: user.email, userId: user.id })
+ * })
+ * ```
+ *
+ * A mail has 8 attempts within 23 hours. A refusal with 5xx is final. Processes that share a database claim each mail for
+ * five minutes. A mail is sent twice only if, after the mail server has accepted it, the process dies or loses the
+ * database for minutes before it deletes the row.
+ */
+export class Outbox {
+  readonly #options: OutboxOptions
+  readonly #sender: MailSender
+  // Transactions that have added a mail.
+  readonly #transactions = new WeakSet<object>()
+  #isStopping = false
+  #woken = Promise.withResolvers<void>()
+  #finished: Promise<void> | undefined
+
+  constructor(orm: MikroORM, options: OutboxOptions) {
+    this.#options = options
+    this.#sender = new MailSender(orm, options)
+    orm.em.getEventManager().registerSubscriber({
+      afterTransactionCommit: async ({ transaction }) => {
+        if (transaction && this.#transactions.has(transaction)) this.#woken.resolve()
+      },
+    })
+  }
+
+  /** Sets the function for the links of a kind. Without it, mails of this kind wait. */
+  onLink(kind: LinkKind, createLink: CreateLink): void {
+    this.#sender.onLink(kind, createLink)
+  }
+
+  /** Adds a mail in the transaction of `em`. It is sent after the commit. */
+  async add(em: EntityManager, mail: NewMail): Promise<void> {
+    await queueMail(em, mail, this.#options.now?.())
+    const transaction: object | undefined = em.getTransactionContext()
+    if (transaction) this.#transactions.add(transaction)
+    else this.#woken.resolve()
+  }
+
+  /** Starts to send mails. `origin` is the origin of the site for links. */
+  start(origin: string): void {
+    this.#finished ??= this.#run(origin)
+  }
+
+  /** Stops sending. Current attempts have five seconds to end. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#woken.resolve()
+    const timer = setTimeout(() => this.#sender.cancel(), stopTimeout)
+    await this.#finished
+    clearTimeout(timer)
+  }
+
+  /** Sends a batch of due mails. Returns their number. */
+  sendDue(origin: string): Promise<number> {
+    return this.#sender.sendDue(origin)
+  }
+
+  async #run(origin: string): Promise<void> {
+    let isFailing = false
+    while (!this.#isStopping) {
+      this.#woken = Promise.withResolvers()
+      const sent = await this.sendDue(origin).catch((error: unknown) => {
+        if (!isFailing) this.#options.log.warn(loggable(error), 'the outbox cannot use the database')
+        return undefined
+      })
+      isFailing = sent === undefined
+      if (sent === batchSize) continue
+      const timer = setTimeout(this.#woken.resolve, pollInterval).unref()
+      await this.#woken.promise
+      clearTimeout(timer)
+    }
+  }
+}

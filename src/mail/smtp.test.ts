@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import type { MailServer } from '../config/mail.ts'
+import { startProxy } from '../testing/database-proxy.ts'
+import { until } from '../testing/faults/until.ts'
+import { type MailServerOptions, startMailServer } from '../testing/mail-server.ts'
+import { within } from '../testing/within.ts'
+import { DeliveryError, type Message } from './message.ts'
+import { smtp } from './smtp.ts'
+
+const from = { name: 'Ada’s site', address: 'no-reply@site.example' }
+const credentials = { user: 'us@er', password: 'p:w/%é "\\' }
+const message: Message = {
+  id: '01932c07-209f-7000-8000-000000000000.1',
+  kind: 'reset',
+  to: 'ada@example.com',
+  subject: 'Łucja: a subject',
+  text: 'https://site.example/reset?token=a-long-token\n',
+  html: '<p>https://site.example/reset?token=a-long-token</p>',
+}
+const never = new AbortController().signal
+
+/** A mail server whose certificate is trusted, and a function that sends to it. */
+async function open(t: TestContext, options: MailServerOptions = {}, changes: Partial<MailServer> = {}) {
+  const server = await startMailServer(t, options)
+  setDefaultCACertificates([...getCACertificates(), server.certificate.cert])
+  t.after(() => setDefaultCACertificates(getCACertificates('bundled')))
+  const security = options.security === 'tls' ? 'tls' : 'starttls'
+  const config: MailServer = { host: '127.0.0.1', port: server.port, security, credentials: undefined }
+  const send = (each: Partial<Message> = {}, signal = never) =>
+    smtp({ ...config, ...changes }, from)({ ...message, ...each }, signal)
+  return { server, send, config }
+}
+
+/** Asserts that nothing is delivered, with an error that contains no text of the mail or of the server. */
+async function assertFails(sent: Promise<unknown>, expected: Partial<DeliveryError>): Promise<void> {
+  await assert.rejects(sent, (error) => {
+    assert.ok(error instanceof DeliveryError)
+    const { code, responseCode, isFinal } = error
+    const all = { code, responseCode: undefined, isFinal: false, ...expected }
+    assert.deepEqual({ code, responseCode, isFinal }, all)
+    assert.equal(error.cause, undefined)
+    assert.doesNotMatch(error.stack ?? '', /example|token|refused|p:w/)
+    return true
+  })
+}
+
+describe('smtp', () => {
+  test('sends one mail with TLS and a password', async (t) => {
+    for (const security of ['tls', 'starttls'] as const) {
+      const { server, send } = await open(t, { security, credentials }, { credentials })
+      assert.deepEqual(await send(), {})
+      assert.equal(server.mails.length, 1)
+      const [mail = assert.fail()] = server.mails
+      assert.deepEqual(
+        [mail.from, mail.to, mail.isEncrypted, mail.user],
+        ['no-reply@site.example', ['ada@example.com'], true, credentials.user],
+      )
+      assert.deepEqual([mail.text.trim(), mail.html.trim()], [message.text.trim(), message.html])
+      const { date, 'content-type': type, 'mime-version': version, ...headers } = mail.headers
+      assert.ok(Math.abs(Date.parse(date ?? '') - Date.now()) < 60_000)
+      assert.match(type ?? '', /^multipart\/alternative;/)
+      assert.equal(version, '1.0')
+      assert.deepEqual(headers, {
+        from: 'Ada’s site <no-reply@site.example>',
+        to: 'ada@example.com',
+        subject: message.subject,
+        'message-id': `<${message.id}@site.example>`,
+        'auto-submitted': 'auto-generated',
+      })
+    }
+  })
+
+  test('sends without TLS on the same machine only', async (t) => {
+    const { server, send, config } = await open(t, { security: 'none' })
+    await assertFails(send(), { code: 'ETLS', responseCode: 500 })
+    assert.equal(server.attempts.count, 0)
+    await smtp({ ...config, security: 'loopback' }, from)(message, never)
+    assert.deepEqual(
+      server.mails.map(({ isEncrypted }) => isEncrypted),
+      [false],
+    )
+  })
+
+  test('uses STARTTLS with any certificate on the same machine', async (t) => {
+    const server = await startMailServer(t)
+    const config = { host: '127.0.0.1', port: server.port, credentials: undefined }
+    await smtp({ ...config, security: 'loopback' }, from)(message, never)
+    assert.deepEqual(
+      server.mails.map(({ isEncrypted }) => isEncrypted),
+      [true],
+    )
+  })
+
+  test('does not send to a server whose certificate is not trusted', async (t) => {
+    for (const security of ['tls', 'starttls'] as const) {
+      const { server, send } = await open(t, { security })
+      setDefaultCACertificates(getCACertificates('bundled'))
+      await assertFails(send(), { code: 'ESOCKET' })
+      assert.equal(server.attempts.count, 0)
+    }
+  })
+
+  test('needs a server that accepts the password', async (t) => {
+    const { server, send } = await open(
+      t,
+      { credentials },
+      { credentials: { ...credentials, password: 'x' } },
+    )
+    await assertFails(send(), { code: 'EAUTH', responseCode: 535 })
+    const { server: open2, send: send2 } = await open(t, {}, { credentials })
+    await assertFails(send2(), { code: 'EAUTH', responseCode: 500 })
+    assert.deepEqual([server.attempts.count, open2.attempts.count], [0, 0])
+  })
+
+  test('is final if the server refuses the mail with 5xx, and only then', async (t) => {
+    const { server, send } = await open(t)
+    for (const command of ['sender', 'recipient', 'data'] as const) {
+      for (const [reply, isFinal] of [
+        [550, true],
+        [554, true],
+        [421, false],
+        [451, false],
+      ] as const) {
+        server.replies[command] = reply
+        await assertFails(send(), { responseCode: reply, isFinal })
+      }
+      server.replies[command] = 250
+    }
+    assert.equal(server.mails.length, 0)
+    await send()
+    assert.equal(server.mails.length, 1)
+  })
+
+  test('fails if the connection is refused, or ends during DATA', async (t) => {
+    const { server, config } = await open(t)
+    const proxy = await startProxy(t, `smtp://127.0.0.1:${server.port}`)
+    const deliver = smtp({ ...config, port: Number(new URL(proxy.url).port) }, from)
+    server.hooks.onData = async () => proxy.reset()
+    await assertFails(deliver(message, never), { code: 'ECONNECTION' })
+    proxy.refuse()
+    await assertFails(deliver(message, never), { code: 'ESOCKET' })
+    proxy.recover()
+    server.hooks.onData = async () => {}
+    server.mails.length = 0
+    await deliver(message, never)
+    assert.equal(server.mails.length, 1)
+  })
+
+  test('ends with its signal, and closes the connection to a silent or slow server', async (t) => {
+    const sockets: Socket[] = []
+    const slow = createServer((socket) => {
+      sockets.push(socket)
+      // Never idle for longer than the timeouts.
+      const timer = setInterval(() => socket.write('2'), 20)
+      socket.on('error', () => {}).on('close', () => clearInterval(timer))
+    }).listen(0, '127.0.0.1')
+    t.after(() => void slow.close())
+    await once(slow, 'listening')
+    const { port } = slow.address() as AddressInfo
+    for (const security of ['starttls', 'loopback'] as const) {
+      const deliver = smtp({ host: '127.0.0.1', port, security, credentials: undefined }, from)
+      await within(3, assertFails(deliver(message, AbortSignal.timeout(200)), { code: 'ETIMEDOUT' }))
+      await within(3, assertFails(deliver(message, AbortSignal.abort()), { code: 'ETIMEDOUT' }))
+    }
+    await until('the connections are closed', () => sockets.every(({ closed }) => closed))
+  })
+
+  test('never sends to two recipients, whatever the address contains', async (t) => {
+    const { server, send } = await open(t)
+    for (const to of [
+      'ada@example.com, mallory@evil.example',
+      'ada@example.com;mallory@evil.example',
+      'ada@example.com mallory@evil.example',
+      'Ada <ada@example.com>',
+      'group: ada@example.com, mallory@evil.example;',
+      '"ada@example.com, x"@evil.example',
+      'ada@example.com\r\nRCPT TO:<mallory@evil.example>',
+      'ada@example.com>\r\nDATA',
+      '',
+    ])
+      await assertFails(send({ to }), { code: 'ERECIPIENT', isFinal: true })
+    assert.equal(server.attempts.count, 0)
+  })
+
+  test('I1 lets no text add a header or a command', async (t) => {
+    const injected = 'x\r\nBcc: mallory@evil.example\r\n\r\n.\r\nMAIL FROM:<x@evil.example>\r\n'
+    const { server, config } = await open(t)
+    const deliver = smtp(config, { ...from, name: injected })
+    await deliver({ ...message, subject: injected, text: `${message.text}\r\n.\r\n${injected}` }, never)
+    const [mail = assert.fail(), ...others] = server.mails
+    assert.deepEqual([others, mail.to], [[], ['ada@example.com']])
+    assert.deepEqual(Object.keys(mail.headers).sort(), [
+      ...['auto-submitted', 'content-type', 'date', 'from', 'message-id', 'mime-version', 'subject', 'to'],
+    ])
+    assert.match(mail.text, /\n\.\n/)
+  })
+})
