@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { root } from '../config/root.ts'
 
-const templates = globSync('views/**/*.eta', { cwd: root }).map((name) => ({
+// src/mail/mail-templates.test.ts checks the templates of mails.
+const pages = globSync('views/**/*.eta', { cwd: root }).filter((name) => !/^views.mail/.test(name))
+const templates = pages.map((name) => ({
   name,
   text: readFileSync(join(root, name), 'utf8'),
 }))

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { root } from '../config/root.ts'
+import { hasLink, type MailKind, type Mails } from './mail-kinds.ts'
+import { MailTemplates } from './mail-templates.ts'
+import { type NoticeData, type NoticeEvent, notices } from './notices.ts'
+
+const hostile = `"'><script>alert(1)</script><a href="https://evil.example">x\r\n.\r\nBcc: x\u202e\u0000</a>`
+const origin = 'https://site.example'
+const url = `${origin}/reset?token=${'x'.repeat(43)}`
+const templates = new MailTemplates('Ada’s <site>')
+
+function notice(event: NoticeEvent, text = 'Ada'): NoticeData {
+  return { event, name: text, at: '2026-11-25T18:18:00.000Z', device: text, network: text }
+}
+
+/** All kinds of mail, with a hostile value wherever a user's value can come. */
+const states: { [Kind in MailKind]: Mails[Kind][] } = {
+  invite: [undefined],
+  reset: [undefined],
+  verify: [undefined],
+  'change-email': [undefined],
+  'address-taken': [undefined],
+  notice: (Object.keys(notices) as NoticeEvent[]).flatMap((event) => [notice(event), notice(event, hostile)]),
+}
+
+function renderAll() {
+  return (Object.keys(states) as MailKind[]).flatMap((kind) =>
+    states[kind].map((data) => ({ kind, ...render(kind, data) })),
+  )
+}
+
+function render(kind: MailKind, data: Mails[MailKind]) {
+  const link = hasLink(kind) ? { url, lifetime: 3_600_000 } : undefined
+  return templates.render(kind, data, { origin, to: 'ada@example.com', link })
+}
+
+describe('MailTemplates', () => {
+  test('L8 every mail is safe: no code, no image, no foreign address, no unescaped value', () => {
+    for (const { kind, html } of renderAll()) {
+      assert.match(html, /^<!doctype html>\n<html lang="en">/, kind)
+      assert.doesNotMatch(
+        html,
+        /<(script|img|form|iframe|link|base)|\son\w+=|javascript:|url\(|@import/i,
+        kind,
+      )
+      assert.doesNotMatch(html, /undefined|\[object|Invalid Date/, kind)
+      assert.equal(html.match(/<h1>/g)?.length, 1)
+      const addresses = [...html.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, address]) => address)
+      for (const address of addresses)
+        assert.ok([url, `${origin}/login`, `${origin}/forgot`].includes(address ?? ''), address)
+    }
+  })
+
+  test('the text says the same as the HTML', () => {
+    for (const { kind, html, text } of renderAll()) {
+      const body = html.slice(html.indexOf('<body>')).replace(/<[^>]+>/g, ' ')
+      assert.deepEqual(wordsOf(unescape(body)), wordsOf(text), kind)
+    }
+  })
+
+  test('a text has one line for each paragraph, and its link stands alone on a line', () => {
+    for (const { kind, text } of renderAll()) {
+      assert.match(text, /^\S[^]*[^\n]\n$/, kind)
+      assert.doesNotMatch(text, /\n{3}|[ \t]\n|[\r\0\u202e]|&\w+;|&#/, kind)
+      if (hasLink(kind)) assert.equal(text.split('\n').filter((line) => line === url).length, 1, kind)
+    }
+  })
+
+  test('a subject is one line with the name of the site', () => {
+    for (const { subject } of renderAll()) assert.match(subject, /^Ada’s <site>: [A-Z][\w' -]+$/)
+  })
+
+  test('mails to an address that is not verified contain no name', () => {
+    for (const kind of ['invite', 'reset', 'verify', 'change-email', 'address-taken'] as const)
+      assert.doesNotMatch(render(kind, undefined).text, /Hello|Dear/)
+  })
+
+  test('a notice says when, from where and how to react, without a link that signs in', () => {
+    for (const event of Object.keys(notices) as NoticeEvent[]) {
+      const { text } = render('notice', {
+        ...notice(event),
+        device: 'Firefox on Linux',
+        network: '203.0.113.7',
+      })
+      assert.match(text, /^Time: 25 November 2026 at 18:18 UTC$/m)
+      assert.match(text, /^Device: Firefox on Linux$/m)
+      assert.match(text, /^Network: 203\.0\.113\.7$/m)
+      assert.match(text, /^If it was not you, /m)
+      assert.doesNotMatch(text, /token=|\?/)
+    }
+  })
+
+  test('names the lifetime of a link in words', () => {
+    const lifetime = (hours: number) =>
+      templates.render('verify', undefined, { origin, to: 'x', link: { url, lifetime: hours * 3_600_000 } })
+        .text
+    assert.match(lifetime(1), /for one hour\./)
+    assert.match(lifetime(24), /for 24 hours\./)
+    assert.match(lifetime(72), /for 3 days\./)
+  })
+
+  test('HTML templates leave text unescaped only where they include another template', () => {
+    for (const file of globSync('views/mail/*.html.eta', { cwd: root }))
+      for (const [, raw = ''] of readFileSync(join(root, file), 'utf8').matchAll(/<%[-_]?\s*~\s*(.{0,12})/g))
+        assert.match(raw, /^(include\('@|it\.body )/, file)
+  })
+})
+
+function wordsOf(text: string): string[] {
+  // A colon follows a label in the text only.
+  return text.split(/[\s:]+/).filter(Boolean)
+}
+
+function unescape(html: string): string {
+  const characters: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+  return html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => characters[name] ?? '')
+}
