@@ -57,13 +57,13 @@ describe('MailTemplates', () => {
   test('the text says the same as the HTML', () => {
     for (const { kind, html, text } of renderAll()) {
       const body = html.slice(html.indexOf('<body>')).replace(/<[^>]+>/g, ' ')
-      assert.deepEqual(wordsOf(unescape(body)), wordsOf(text), kind)
+      assert.deepEqual(wordsOf(unescapeHtml(body)), wordsOf(text), kind)
     }
   })
 
   test('a text has one line for each paragraph, and its link stands alone on a line', () => {
     for (const { kind, text } of renderAll()) {
-      assert.match(text, /^\S[^]*[^\n]\n$/, kind)
+      assert.match(text, /^\S[\s\S]*[^\n]\n$/, kind)
       assert.doesNotMatch(text, /\n{3}|[ \t]\n|[\r\0\u202e]|&\w+;|&#/, kind)
       if (hasLink(kind)) assert.equal(text.split('\n').filter((line) => line === url).length, 1, kind)
     }
@@ -114,7 +114,7 @@ function wordsOf(text: string): string[] {
   return text.split(/[\s:]+/).filter(Boolean)
 }
 
-function unescape(html: string): string {
+function unescapeHtml(html: string): string {
   const characters: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
   return html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => characters[name] ?? '')
 }

@@ -50,7 +50,7 @@ export const notices = {
   },
   'account closed': {
     subject: 'Your account was closed',
-    text: 'Your account was closed. All its data is deleted.',
+    text: 'Your account was closed. All sessions and API tokens have ended, and nobody can sign in to it.',
     remedy: 'contact',
   },
 } satisfies Record<string, Notice>
