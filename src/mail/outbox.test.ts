@@ -7,8 +7,8 @@ import { createLog } from '../log/log.ts'
 import { sql } from '../testing/database.ts'
 import { until } from '../testing/faults/until.ts'
 import { signUp } from '../testing/people.ts'
-import { quiet } from '../testing/quiet.ts'
 import { parseMail } from '../testing/received-mail.ts'
+import { scaledLimit } from '../testing/scaled-limit.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { type NewMail, queueMail } from './mail-queue.ts'
 import { MailTemplates } from './mail-templates.ts'
@@ -112,7 +112,7 @@ describe('Outbox', () => {
       await outbox.add(site.orm.em.fork(), notice)
       await until('both mails are sent', () => mails.length === count)
     }
-    assert.ok(performance.now() - start < quiet(5) * 1000, 'without waiting for polls')
+    assert.ok(performance.now() - start < scaledLimit(5) * 1000, 'without waiting for polls')
   })
 
   test('creates a link when it sends the mail, so that no row contains a token', async (t) => {
@@ -365,7 +365,7 @@ describe('stop', () => {
     await until('it is claimed', async () => (await rows(site)).some(({ tries }) => tries === 1))
     const start = performance.now()
     await outbox.stop()
-    assert.ok(performance.now() - start < quiet(8) * 1000)
+    assert.ok(performance.now() - start < scaledLimit(8) * 1000)
     assert.equal((await rows(site)).length, 1)
   })
 })
