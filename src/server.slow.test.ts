@@ -111,17 +111,22 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal((await ended).code, 0)
   })
 
-  test('prints readable lines to a terminal in development, and its address in one of them', async (t) => {
-    if (spawnSync('script', ['--version']).status !== 0) return t.skip('Nothing here makes a terminal.')
+  test('prints readable lines in development, the first with its address, to a pipe and to a terminal', async (t) => {
     const program = join(import.meta.dirname, 'start.js')
-    const terminal = spawn('script', ['-qec', `'${process.execPath}' '${program}' server`, '/dev/null'], {
-      env: { PATH: process.env.PATH, DATA_DIR: await temporaryFolder(t), PORT: '0' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    t.after(() => terminal.kill('SIGKILL'))
-    const [line] = await once(createInterface(terminal.stdout), 'line')
-    const [, url = ''] = stripVTControlCharacters(line).match(/INFO: Listening on (http:\S+)$/) ?? []
-    assert.equal((await fetch(`${url}/healthz`)).status, 200, line)
+    const command = `'${process.execPath}' '${program}' server`
+    const commands = [['sh', '-c', `exec ${command}`]]
+    if (spawnSync('script', ['--version']).status === 0)
+      commands.push(['script', '-qec', command, '/dev/null'])
+    for (const [shell = '', ...words] of commands) {
+      const server = spawn(shell, words, {
+        env: { PATH: process.env.PATH, DATA_DIR: await temporaryFolder(t), PORT: '0' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      t.after(() => server.kill('SIGKILL'))
+      const [line] = await once(createInterface(server.stdout), 'line')
+      const [, url = ''] = stripVTControlCharacters(line).match(/INFO: Listening on (http:\S+)$/) ?? []
+      assert.equal((await fetch(`${url}/healthz`)).status, 200, line)
+    }
   })
 
   test('stops when the shell of `npm start` ends, because that forwards no signal', async (t) => {
