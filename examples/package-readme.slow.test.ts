@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { describe, test } from 'node:test'
@@ -48,6 +49,16 @@ describe('the README of the package', () => {
         examples.some((example) => example.includes(`\n//   ${line}`)),
         line,
       )
+  })
+
+  test('lists the codes of all errors and warnings, and no other', async () => {
+    const sources = globSync('../src/auth/**/*.ts', { cwd: folder }).filter(
+      (path) => !/\.test\.ts$|\/dist\//.test(path),
+    )
+    const texts = await Promise.all(sources.map((path) => readFile(`${folder}/${path}`, 'utf8')))
+    const codesIn = (text: string) => [...new Set(text.match(/\b(ERR_AUTH|KOA_AUTH)_\w+/g))].sort()
+
+    assert.deepEqual(codesIn(sectionOf('## Errors and warnings')), codesIn(texts.join()))
   })
 
   test('links to its own headings and to absolute URLs only', () => {
