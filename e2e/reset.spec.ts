@@ -43,7 +43,7 @@ test('C5 a reset link opened in the browser of the session signs it out', async 
   await expect(page.getByText('Your password has been changed.')).toBeVisible()
 })
 
-test('the form of a reset link is sound, with every mistake, and when the link no longer works', async ({
+test('the form of a reset link is accessible, also with every error and with an invalid link', async ({
   page,
   server,
   account,

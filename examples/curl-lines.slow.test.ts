@@ -13,9 +13,9 @@ const files = await readdir(folder)
 const examples = files.filter((file) => /^[\w-]+\.ts$/.test(file) && !file.startsWith('readme'))
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 
-describe('the lines at the top of each example', { skip: !hasCurl && 'there is no curl here' }, () => {
+describe('the curl commands at the top of each example', { skip: !hasCurl && 'curl is missing' }, () => {
   for (const name of examples)
-    test(`${name}: work as pasted, and answer what they say`, async (t) => {
+    test(`${name}: work as pasted, with the documented output`, async (t) => {
       const [howToRun, ...lines] = linesOf(await readFile(join(folder, name), 'utf8'))
       assert.equal(howToRun?.command, `npm run example examples/${name}`)
       assert.ok(lines.some(({ answer }) => answer !== undefined))
@@ -28,7 +28,7 @@ describe('the lines at the top of each example', { skip: !hasCurl && 'there is n
       t.after(() => program.stop())
       const host = new URL(program.url).host
 
-      // A line between the answers, so that each is held against its own.
+      // Separates the outputs, so that each is compared with its own command.
       const pasted = lines.map(({ command }) => `${command}\nprintf '\\n%s\\n' ----`).join('\n')
       const script = pasted.replaceAll('localhost:3000', host).replaceAll('/tmp/', `${cookies}/`)
       const { stdout } = await run('sh', ['-c', script])
@@ -39,7 +39,7 @@ describe('the lines at the top of each example', { skip: !hasCurl && 'there is n
     })
 })
 
-/** The indented lines of the comment that opens a file: `command   # what the answer says`. */
+/** The indented lines of the comment that opens a file: `command   # a part of the output`. */
 function linesOf(source: string): { command: string; answer: string | undefined }[] {
   const [comment = ''] = source.split('\n\n', 1)
   return [...comment.matchAll(/^\/\/ {3}(.+)$/gm)].map(([, line = '']) => {

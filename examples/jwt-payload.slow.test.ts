@@ -4,7 +4,7 @@ import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
 import { bearer } from './testing/headers.ts'
 import { example } from './testing/program.ts'
 
-const secret = 'thirty-two bytes that nobody else has'
+const secret = 'thirty-two bytes for these tests'
 
 describe('examples/jwt-payload.ts', () => {
   const program = example('jwt-payload.ts', { environment: { JWT_SECRET: secret } })

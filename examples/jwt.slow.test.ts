@@ -4,7 +4,7 @@ import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
 import { basic, bearer } from './testing/headers.ts'
 import { example, freePort } from './testing/program.ts'
 
-const secret = 'thirty-two bytes that nobody else has'
+const secret = 'thirty-two bytes for these tests'
 const keys = { secrets: [secret], issuer: 'http://localhost:3000', audience: 'http://localhost:3000' }
 
 describe('examples/jwt.ts', () => {
@@ -12,7 +12,7 @@ describe('examples/jwt.ts', () => {
   const post = (path: string, headers = {}) => fetch(program.url + path, { method: 'POST', headers })
   const right = basic('ada', 'analytical-engine')
 
-  test('S56 answers a right password with a token of 15 minutes, and a wrong one with 401', async () => {
+  test('S56 returns a token of 15 minutes for the right password, and 401 for a wrong one', async () => {
     const response = await post('/login', right)
     const { token, ...others } = (await response.json()) as { token: string }
 
@@ -25,7 +25,7 @@ describe('examples/jwt.ts', () => {
       assert.equal((await post('/login', headers)).status, 401)
   })
 
-  test('answers the token with an empty 200', async () => {
+  test('responds to the token with an empty 200', async () => {
     const { token } = (await (await post('/login', right)).json()) as { token: string }
     const response = await post('/validateLoggedInUser', bearer(token))
 
@@ -33,10 +33,10 @@ describe('examples/jwt.ts', () => {
     assert.equal(await response.text(), '')
   })
 
-  test('refuses a token that has expired or was signed by somebody else, the password, and nothing at all', async () => {
+  test('rejects an expired token, a token with another key, the password, and a request without credentials', async () => {
     const old = new JWTKeys({ ...keys, now: () => Date.now() - 900_000 })
     const expired = old.sign(new SessionToken(crypto.randomUUID(), new Date()))
-    const foreign = new JWTKeys({ ...keys, secrets: ['thirty-two bytes that somebody else has'] })
+    const foreign = new JWTKeys({ ...keys, secrets: ['thirty-two bytes of another application'] })
     const forged = foreign.sign(new SessionToken(crypto.randomUUID()))
     for (const headers of [bearer(expired), bearer(forged), bearer('wrong'), right, {}]) {
       const response = await post('/validateLoggedInUser', headers)

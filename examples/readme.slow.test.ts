@@ -8,7 +8,7 @@ import { example, freePort } from './testing/program.ts'
 describe('the program of the README', () => {
   const program = example('readme.ts', { args: freePort })
 
-  test('answers its token with the name, as a plain string', async () => {
+  test('returns the name for its token, as plain text', async () => {
     const response = await fetch(`${program.url}/me`, { headers: bearer('analytical-engine') })
 
     assert.equal(response.status, 200)
@@ -16,7 +16,7 @@ describe('the program of the README', () => {
     assert.equal(await response.text(), 'Ada')
   })
 
-  test('refuses another token, another scheme and none', async () => {
+  test('rejects another token, another scheme and no header', async () => {
     for (const headers of [
       bearer('difference-engine'),
       bearer(''),

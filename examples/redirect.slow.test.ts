@@ -12,7 +12,7 @@ describe('examples/redirect.ts', () => {
     assert.equal(response.headers.get('location'), location)
   }
 
-  test('S67 sends a stranger to a fixed path with a flag, where the page says why', async () => {
+  test('S67 redirects a visitor to a fixed path with a flag, for which the page shows the reason', async () => {
     const browser = new Browser(program.url)
 
     assertLeadsTo(await browser.get('/account'), '/login?loginRequired=true')
@@ -20,7 +20,7 @@ describe('examples/redirect.ts', () => {
     assert.doesNotMatch(await (await browser.get('/login')).text(), /Please log in first/)
   })
 
-  test('S67 carries the page asked for through the form, and shows it after the log-in', async () => {
+  test('S67 keeps the requested page in the form, and redirects to it after the log-in', async () => {
     const browser = new Browser(program.url)
     const login = '/login?next=%2Forders%3Fpage%3D2'
 
@@ -33,7 +33,7 @@ describe('examples/redirect.ts', () => {
     assertLeadsTo(await browser.get('/login'), '/account')
   })
 
-  test('leads to no other site', async () => {
+  test('does not redirect to another site', async () => {
     const browser = new Browser(program.url)
     for (const next of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)']) {
       const login = `/login?next=${encodeURIComponent(next)}`
@@ -53,14 +53,14 @@ describe('examples/redirect.ts', () => {
     }
   })
 
-  test('refuses a form from another site', async () => {
+  test('rejects a form from another site', async () => {
     const browser = new Browser(program.url)
 
     assert.equal((await browser.post('/login', right, { 'sec-fetch-site': 'cross-site' })).status, 403)
     assert.equal(browser.cookie, '')
   })
 
-  test('S89 sends a cookie that no script and no other site can use, and takes none that it has not signed', async () => {
+  test('S89 sends a cookie that scripts and other sites cannot use, and rejects a cookie without its signature', async () => {
     const browser = new Browser(program.url)
     const response = await browser.post('/login', right)
     const lines = response.headers.getSetCookie()

@@ -81,9 +81,9 @@ describe('examples/website.ts with the lines of the README', () => {
       [{ email: 'eve@example.org', password: 'seven77' }, 400],
       [{ email: 'eve@example.org', password: 'a'.repeat(73) }, 400],
     ] as const) {
-      const stranger = new Browser(url)
-      assert.equal((await stranger.post('/users', { ...user, ...fields })).status, status)
-      assert.equal(stranger.cookie, '')
+      const visitor = new Browser(url)
+      assert.equal((await visitor.post('/users', { ...user, ...fields })).status, status)
+      assert.equal(visitor.cookie, '')
     }
   })
 

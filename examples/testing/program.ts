@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
 
-/** A program that serves HTTP in a process of its own. */
+/** A program that serves HTTP in a separate process. */
 export interface Program {
   readonly url: string
   /** Ends it, and gives what it has printed. */
@@ -25,7 +25,7 @@ export async function startProgram(
   child.stderr.setEncoding('utf8').on('data', (chunk) => {
     errors += chunk
   })
-  const patience = setTimeout(() => child.kill(), 30_000)
+  const timeout = setTimeout(() => child.kill(), 30_000)
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
       output += chunk
@@ -34,7 +34,7 @@ export async function startProgram(
     })
     child.once('error', reject)
     child.once('close', () => reject(new Error(`${args.at(-1)} ended before it listened: ${errors}`)))
-  }).finally(() => clearTimeout(patience))
+  }).finally(() => clearTimeout(timeout))
   return {
     url,
     async stop() {

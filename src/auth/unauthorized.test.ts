@@ -54,34 +54,34 @@ async function refusal(
 }
 
 describe('Unauthorized', () => {
-  test('says that a request without credentials needs them', async (t) => {
+  test('reports missing credentials', async (t) => {
     const required = ['ERR_AUTH_REQUIRED', 'Authentication required.']
     assert.deepEqual(await refusal(t, []), required)
     assert.deepEqual(await refusal(t, [], wrongBasic), required, 'no authenticator could take them')
     assert.deepEqual(await refusal(t, [fromSession(), basic(), bearer(), form()]), required)
   })
 
-  test('says that a password is wrong, in a header and in a body', async (t) => {
+  test('reports a wrong password, in a header and in a body', async (t) => {
     const wrong = ['ERR_AUTH_WRONG_CREDENTIALS', 'The username or password is wrong.']
     assert.deepEqual(await refusal(t, [basic(), bearer()], wrongBasic), wrong)
     const body = new URLSearchParams({ username: 'ada', password: 'wrong' })
     assert.deepEqual(await refusal(t, [fromSession(), form()], { method: 'POST', body }), wrong)
   })
 
-  test('says that a token is invalid', async (t) => {
+  test('reports an invalid token', async (t) => {
     assert.deepEqual(await refusal(t, [basic(), bearer()], header('Bearer wrong')), [
       'ERR_AUTH_INVALID_TOKEN',
       'The token is invalid or expired.',
     ])
   })
 
-  test('says that the header is malformed', async (t) => {
+  test('reports a malformed header', async (t) => {
     const malformed = ['ERR_AUTH_MALFORMED_HEADER', 'The `Authorization` header is malformed.']
     for (const each of ['Basic', 'Basic !', 'Bearer', 'bearer a b'])
       assert.deepEqual(await refusal(t, [basic(), bearer()], header(each)), malformed, each)
   })
 
-  test('names what the route accepts instead of another scheme', async (t) => {
+  test('lists the accepted credentials after another scheme', async (t) => {
     assert.deepEqual(await refusal(t, [fromSession(), basic()], header('Bearer x')), [
       'ERR_AUTH_BEARER_NOT_ACCEPTED',
       'This route does not accept bearer tokens. Use a session or Basic.',
@@ -96,7 +96,7 @@ describe('Unauthorized', () => {
     ])
   })
 
-  test('does not offer the session where a handler ignores it', async (t) => {
+  test('does not list the session if the handler ignores it', async (t) => {
     const ignoreSession: AuthMiddleware = (ctx, next) => {
       ctx.auth.present(User)
       return next()
@@ -109,7 +109,7 @@ describe('Unauthorized', () => {
     ])
   })
 
-  test('knows the scheme of an authenticator by its challenge', async (t) => {
+  test('detects the scheme of an authenticator by its challenge', async (t) => {
     class Digest extends RequestAuthenticator<User> {
       readonly user = User
       override attempt() {}
@@ -124,7 +124,7 @@ describe('Unauthorized', () => {
     ])
   })
 
-  test('does not call a right password wrong where another class is required', async (t) => {
+  test('does not report a wrong password if another class is required', async (t) => {
     const right = header(`Basic ${btoa('ada:right')}`)
     assert.deepEqual(await refusal(t, [basic()], right, Admin), [
       'ERR_AUTH_REQUIRED',

@@ -156,7 +156,7 @@ describe('errors', () => {
       }
   })
 
-  test('400: tells invalid JSON, another value than an object and a duplicate key apart', async (t) => {
+  test('400: distinguishes invalid JSON, a value that is not an object, and a duplicate key', async (t) => {
     const site = await startSite(t)
     const found: Record<string, unknown> = {}
     for (const body of ['{bad', '[]', '"x"', '{"name":1,"name":2}', '{"a":[{"b":{"c":1,"\\u0063":2}}]}']) {

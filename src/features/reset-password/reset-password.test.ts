@@ -60,7 +60,7 @@ describe('GET /reset', () => {
 })
 
 describe('POST /reset', () => {
-  test('C5 sets the password, redirects to the sign-in page with a notice, and signs nobody in', async (t) => {
+  test('C5 sets the password, redirects to the sign-in page with a notice, and starts no session', async (t) => {
     const { site, person, token } = await siteWithAda(t)
     const visitor = site.visitor()
     const { status, headers } = await visitor.form('/reset', { token, ...passwords })
@@ -76,7 +76,7 @@ describe('POST /reset', () => {
     assert.ok(!(await visitor.page('/login')).text.includes(notice))
   })
 
-  test('answers a program with 204, without a cookie', async (t) => {
+  test('responds to JSON with 204, without a cookie', async (t) => {
     const { site, person, token } = await siteWithAda(t)
     const { status, text, cookies } = await site.visitor().json('/reset', { token, ...passwords })
     assert.deepEqual([status, text, cookies], [204, '', []])
@@ -131,7 +131,7 @@ describe('POST /reset', () => {
     )
   })
 
-  test('B7 keeps the link if the password is refused, and names every field with a problem', async (t) => {
+  test('B7 keeps the link if the password is rejected, and reports every invalid field', async (t) => {
     const { site, token } = await siteWithAda(t)
     const before = await dump(site)
     const hashes = countHashes(t)
@@ -207,7 +207,7 @@ describe('POST /reset', () => {
     assert.equal((await site.visitor().form('/reset', { token, ...passwords })).status, 303)
   })
 
-  test('G1 is refused if another site sends it', async (t) => {
+  test('G1 rejects a request from another site', async (t) => {
     const { site, token } = await siteWithAda(t)
     const before = await dump(site)
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }] as const)
@@ -217,7 +217,7 @@ describe('POST /reset', () => {
 })
 
 describe('a link that is not valid', () => {
-  test('C5 gets the same 410 whatever the reason', async (t) => {
+  test('C5 gets the same 410 for every reason', async (t) => {
     const { site, person, token: replaced } = await siteWithAda(t)
     const bob = await signUp(site, 'Bob')
     const used = await takeResetToken(site, person)

@@ -20,9 +20,9 @@ import { SignInNotice } from '../sign-in/sign-in-notice.ts'
 export function resetPassword(router: Router<object, SiteContext>, { isTls }: { isTls: boolean }): void {
   const notice = new SignInNotice({ isTls })
 
-  router.get('/reset', withoutReferrer, showGonePage, (ctx) => form(ctx, queryParameter(ctx, 'token')))
+  router.get('/reset', withoutReferrer, showInvalidLinkPage, (ctx) => form(ctx, queryParameter(ctx, 'token')))
 
-  router.post('/reset', withoutReferrer, showGonePage, showFormAgain, async (ctx) => {
+  router.post('/reset', withoutReferrer, showInvalidLinkPage, showFormAgain, async (ctx) => {
     // Throws 503 if the session cannot be read.
     const current = ctx.auth.get(User)
     const { token, password, confirmPassword } = textFields(ctx, 'token', 'password', 'confirmPassword')
@@ -54,7 +54,7 @@ async function form(ctx: SiteContext, token: unknown, errors: Complaint[] = []):
 
 async function grantOf(ctx: SiteContext, token: string): Promise<Grant> {
   const grant = await findOneTimeToken(entityManager(ctx), token, 'reset')
-  if (!grant) throw gone()
+  if (!grant) throw invalidLink()
   return grant
 }
 
@@ -62,7 +62,7 @@ async function grantOf(ctx: SiteContext, token: string): Promise<Grant> {
 function useToken(ctx: SiteContext, token: string, passwordHash: string): Promise<void> {
   return entityManager(ctx).transactional(async (em) => {
     const grant = await consumeOneTimeToken(em, token, 'reset')
-    if (!grant) throw gone()
+    if (!grant) throw invalidLink()
     const { id, email } = grant.user
     await overwritePassword(em, { kind: 'user', entity: User, id, email }, passwordHash)
   })
@@ -74,7 +74,7 @@ function withoutReferrer(ctx: SiteContext, next: Next) {
   return next()
 }
 
-async function showGonePage(ctx: SiteContext, next: Next) {
+async function showInvalidLinkPage(ctx: SiteContext, next: Next) {
   try {
     await next()
   } catch (error) {
@@ -85,6 +85,6 @@ async function showGonePage(ctx: SiteContext, next: Next) {
 }
 
 // The same for unknown, used, expired and replaced links.
-function gone(): Refusal {
+function invalidLink(): Refusal {
   return new Refusal(410, 'This link no longer works. Ask for a new one.')
 }
