@@ -46,7 +46,7 @@ export const brandColor: Kind<BrandColor> = {
 
 // Light and dark surfaces of public/style.css, with a margin for surfaces that are tinted with the accent colour.
 const lightSurface = '#e8eeeb'
-const darkSurface = '#222b28'
+const darkSurface = '#24302b'
 
 /** Mixes a colour with black (0) or white (255) until it has the contrast of readable text (WCAG 2.2, 1.4.3). */
 function toContrast(color: string, { surface, towards }: { surface: string; towards: 0 | 255 }): string {
