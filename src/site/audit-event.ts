@@ -29,8 +29,10 @@ export const refusals = Object.entries(outcomes)
 export interface NotedEvent {
   readonly event: EventName
   readonly account?: Account | undefined
-  /** Fields of the line in the log. */
-  readonly details?: Readonly<Record<string, string | undefined>> | undefined
+  /** For the activity page, such as the name of a token. */
+  readonly detail?: string | undefined
+  /** For the line in the log. */
+  readonly logFields?: Readonly<Record<string, string | undefined>> | undefined
 }
 
 /** An account by its id, or by the user name that a client sent, which may not exist. */

@@ -13,10 +13,10 @@ export function audit(
   ctx: SiteContext,
   event: EventName,
   account?: User | Admin | Account,
-  details?: NotedEvent['details'],
+  more?: Pick<NotedEvent, 'detail' | 'logFields'>,
 ): void {
   ctx.state.events ??= []
-  ctx.state.events.push({ event, account: accountOf(account), details })
+  ctx.state.events.push({ event, account: accountOf(account), ...more })
 }
 
 /** Records refused credentials, unless the password check has recorded them. */

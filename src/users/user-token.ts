@@ -27,6 +27,8 @@ const UserTokenSchema = defineEntity({
       .unique()
       .onCreate(() => uuidv7()),
     name: p.string().length(100),
+    // The last characters of the token, so that its user recognises it.
+    tail: p.string().length(4).nullable().hidden(),
     // Covered by the index above.
     user: () => p.manyToOne(User).deleteRule('cascade').index(false),
     expiresAt: p.datetime(),
@@ -55,10 +57,10 @@ export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, 
 
 UserTokenSchema.setClass(UserToken)
 
-/** A new token, with the digest and the expiry for its row. */
+/** A new token, with the digest, the last characters and the expiry for its row. */
 export function issueToken(now = Date.now(), days = usualDays) {
   const token = newTokenValue()
   const value = storedToken(token)
   if (value === undefined) throw new Error('A new token has a wrong format.')
-  return { token, value, expiresAt: new Date(now + days * day) }
+  return { token, value, tail: token.slice(-4), expiresAt: new Date(now + days * day) }
 }

@@ -1,3 +1,4 @@
+import { eraseDetails } from '../../features/activity/event.ts'
 import type { Command } from './command.ts'
 import { findAccount } from './find-account.ts'
 
@@ -8,8 +9,11 @@ export const deleteAccount: Command = {
 
   async run(call) {
     const { id, email } = await findAccount(call)
-    // The foreign keys delete sessions and tokens.
-    await call.em.nativeDelete(call.entity, { id }, { filters: false })
+    await call.em.transactional(async (em) => {
+      // The foreign keys delete sessions and tokens.
+      await em.nativeDelete(call.entity, { id }, { filters: false })
+      await eraseDetails(em, id)
+    })
     return `The ${call.noun} ${email} is deleted.`
   },
 }

@@ -81,7 +81,7 @@ describe('AuditTrail', () => {
     const { id, at, userId, ...same } = { ...row }
     assert.deepEqual(
       { userId, ...same },
-      { userId: ada.id, event: 'signed in', times: 1, refusal: null, ...from },
+      { userId: ada.id, event: 'signed in', detail: null, times: 1, refusal: null, ...from },
     )
     assert.equal(at?.toISOString(), '2026-11-21T12:00:00.000Z')
     assert.deepEqual([more, (await rows()).length], [[], 1])

@@ -34,10 +34,10 @@ export function auditEvents(trail: AuditTrail): Middleware {
   return async (ctx, next) => {
     await next()
     const events: readonly NotedEvent[] = ctx.state.events ?? []
-    for (const { event, account, details } of events) {
-      if (sessionEvents.includes(event) && ctx.status >= 400) continue
+    for (const noted of events) {
+      if (sessionEvents.includes(noted.event) && ctx.status >= 400) continue
       const origin = { address: ctx.ip, userAgent: ctx.get('User-Agent'), request: ctx.state.request }
-      await trail.record({ event, account, details, ...origin })
+      await trail.record({ ...noted, ...origin })
     }
   }
 }
@@ -69,7 +69,7 @@ export class AuditTrail {
   }
 
   /** Records an event. Never throws. */
-  async record({ event, account, details, ...from }: AuditEvent): Promise<void> {
+  async record({ event, account, detail, logFields, ...from }: AuditEvent): Promise<void> {
     const origin = {
       address: printable(from.address, 45),
       userAgent: printable(from.userAgent, 255),
@@ -77,9 +77,10 @@ export class AuditTrail {
     }
     const id = account && (await this.#orReport(origin.request, () => this.#idOf(account)))
     const subject = account && { [account.kind]: id ?? null }
-    this.#log.info({ event, outcome: outcomes[event], ...subject, ...details, ...origin }, 'authentication')
+    this.#log.info({ event, outcome: outcomes[event], ...subject, ...logFields, ...origin }, 'authentication')
     if (!account || !this.#isDue(event, account, origin.address)) return
-    const row = { id: uuidv7(), at: new Date(this.#now()), event, userId: id ?? null, ...origin }
+    const told = { event, detail: detail === undefined ? null : printable(detail, 255) }
+    const row = { id: uuidv7(), at: new Date(this.#now()), ...told, userId: id ?? null, ...origin }
     await this.#orReport(origin.request, () => insertEvent(this.#orm.em.fork(), row))
   }
 

@@ -23,6 +23,8 @@ const EventSchema = defineEntity({
       .onCreate(() => uuidv7()),
     at: p.datetime(),
     event: p.string().length(40),
+    // For the user, for example the name of a token. Erased when the account is closed.
+    detail: p.string().length(255).nullable(),
     // No foreign key, because events remain when the account is closed.
     userId: p.string().nullable(),
     address: p.string().length(45),
@@ -40,7 +42,10 @@ export class Event extends EventSchema.class {}
 EventSchema.setClass(Event)
 
 /** An event to insert. */
-export type NewEvent = Pick<Event, 'id' | 'at' | 'event' | 'userId' | 'address' | 'userAgent' | 'request'>
+export type NewEvent = Pick<
+  Event,
+  'id' | 'at' | 'event' | 'detail' | 'userId' | 'address' | 'userAgent' | 'request'
+>
 
 /** Inserts an event, or updates the row of earlier refusals of its kind, account and day. */
 export async function insertEvent(em: EntityManager, event: NewEvent): Promise<void> {
@@ -48,13 +53,18 @@ export async function insertEvent(em: EntityManager, event: NewEvent): Promise<v
     await em.insert(Event, event)
     return
   }
-  const { at, address, userAgent, request } = event
+  const { at, detail, address, userAgent, request } = event
   await (em as SqlEntityManager)
     .createQueryBuilder(Event)
     .insert({ ...event, refusal: refusalOf(event) } satisfies RequiredEntityData<Event>)
     .onConflict('refusal')
-    .merge({ at, address, userAgent, request, times: raw('events.times + 1') })
+    .merge({ at, detail, address, userAgent, request, times: raw('events.times + 1') })
     .execute()
+}
+
+/** Erases the details of an account's events, because they may contain the user's name. */
+export async function eraseDetails(em: EntityManager, userId: string): Promise<void> {
+  await em.nativeUpdate(Event, { userId, detail: { $ne: null } }, { detail: null })
 }
 
 function refusalOf({ at, event, userId, address }: NewEvent): string {

@@ -70,7 +70,8 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
       if (existing.get(ctx) === id) return store.update(id, data)
       const isKept = maxAge > lifetime(false) + slack
       const passwordChangedAt = ctx.auth.peek(User)?.passwordChangedAt
-      await store.start(id, data, { isKept, userAgent: ctx.get('User-Agent'), passwordChangedAt })
+      const client = { userAgent: ctx.get('User-Agent'), address: ctx.ip }
+      await store.start(id, data, { isKept, ...client, passwordChangedAt })
       existing.set(ctx, id)
       started.set(ctx, content)
     },

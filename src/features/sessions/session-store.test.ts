@@ -15,7 +15,7 @@ const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 const id = 'i'.repeat(43)
-const usual = { isKept: false, userAgent: 'a browser' }
+const usual = { isKept: false, userAgent: 'a browser', address: '192.0.2.1' }
 
 describe('SessionStore', () => {
   test('returns stored data, and undefined for an unknown identifier', async (t) => {
@@ -160,7 +160,11 @@ describe('SessionStore', () => {
       ['kept, almost too old', true, 0, limits.kept.absolute - 1, false],
     ]
     for (const [name, isKept, used, started] of rows) {
-      await store.start(name.replaceAll(/\W/g, '_').padEnd(43, 'x'), { user }, { isKept, userAgent: name })
+      await store.start(
+        name.replaceAll(/\W/g, '_').padEnd(43, 'x'),
+        { user },
+        { ...usual, isKept, userAgent: name },
+      )
       await sql(site, 'update sessions set seen_at = ?, created_at = ? where user_agent = ?', [
         now - used,
         now - started,

@@ -19,6 +19,8 @@ export const mostSessions = 100
 interface NewSession {
   readonly isKept: boolean
   readonly userAgent: string
+  /** The IP address of the client. */
+  readonly address: string
   /** The time of the password that the user signed in with. */
   readonly passwordChangedAt?: Date | undefined
 }
@@ -63,7 +65,7 @@ export class SessionStore {
   async start(
     id: string,
     saved: SessionData,
-    { isKept, userAgent, passwordChangedAt }: NewSession,
+    { isKept, userAgent, address, passwordChangedAt }: NewSession,
   ): Promise<void> {
     const { user, ...more } = ownData(saved)
     if (typeof user !== 'string') throw new Error('Only a signed-in user has a session.')
@@ -78,6 +80,7 @@ export class SessionStore {
         id: uuidv7(),
         user,
         userAgent: userAgent.slice(0, 255),
+        address: address.slice(0, 45),
         data: { user, ...more },
         kept: isKept,
         createdAt: now,

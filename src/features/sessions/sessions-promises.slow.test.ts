@@ -42,7 +42,7 @@ describe('an ended session', () => {
       const deletesUser = end === endings.at(-1)
       const person = deletesUser ? await signUp(site, `Bob${nth}`) : ada
       const session = newIdentifier()
-      await store.start(session, { user: person.id }, { isKept: i % 2 === 0, userAgent: '' })
+      await store.start(session, { user: person.id }, { isKept: i % 2 === 0, userAgent: '', address: '' })
       // Then the request writes the last use into the same row.
       await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
       const paused = pauseNextFlush()

@@ -15,6 +15,8 @@ const StoredSessionSchema = defineEntity({
     id: p.uuid().unique(),
     user: () => p.manyToOne(User).deleteRule('cascade').index(),
     userAgent: p.string().length(255),
+    // The IP address that signed in.
+    address: p.string().length(45).nullable(),
     data: p.json<Record<string, unknown>>(),
     // "Keep me signed in on this device".
     kept: p.boolean(),

@@ -6,13 +6,14 @@ import type { Attempt } from '../../throttle/throttle.ts'
 import { accountKey, type ClaimedAccount, type CredentialCheck } from '../../users/check-credentials.ts'
 import type { HashingOptions } from '../../users/hashing-slots.ts'
 import { User } from '../../users/user.ts'
+import { attemptedForm } from './attempted-form.ts'
 
 /** Checks every password of the site: rate-limits guesses, and records refusals in the audit trail. */
 export const credentialCheck: CredentialCheck = async (ctx, claim, evaluate) => {
   // `createApp` sets this check, so the context is the site's.
   const site = ctx as SiteContext
   const found = await auditThrottled(site, claim, () => evaluateGuess(site, claim, evaluate))
-  if (found === undefined) audit(site, 'credentials refused', claim)
+  if (found === undefined) audit(site, 'credentials refused', claim, { detail: attemptedForm(site) })
   return found
 }
 
@@ -67,7 +68,10 @@ async function auditThrottled<Result>(
     return await work()
   } catch (error) {
     if (error instanceof TryLater && error.status === 429)
-      audit(ctx, 'throttled', account, { allowance: error.allowance, hint: ctx.guessing?.hint })
+      audit(ctx, 'throttled', account, {
+        detail: attemptedForm(ctx),
+        logFields: { allowance: error.allowance, hint: ctx.guessing?.hint },
+      })
     throw error
   }
 }

@@ -1,0 +1,13 @@
+import type { ExtendableContext } from 'koa'
+
+const forms: Record<string, string> = {
+  '/login': 'Sign-in form',
+  '/account/password': 'Change password form',
+  '/account/close': 'Close account form',
+}
+
+/** Where a password was sent, in words for the activity page. */
+export function attemptedForm(ctx: ExtendableContext): string {
+  if (ctx.req.headers.authorization !== undefined) return 'API, Authorization header'
+  return (ctx.is('urlencoded') && forms[ctx.path]) || 'API, JSON'
+}
