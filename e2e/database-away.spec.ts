@@ -19,7 +19,7 @@ test('public pages show that the user is unknown while the database is unavailab
   const response = await page.goto('/account')
   expect(response?.status()).toBe(503)
   expect(response?.headers()['retry-after']).toBe('5')
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Service Unavailable')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Temporarily unavailable')
   await expect(page.locator('body')).not.toContainText(/sqlite|select|table|stack/i)
 
   accident.isOver()
@@ -36,10 +36,10 @@ test('a form gets 503 while the database is unavailable, and works afterwards', 
   await page.goto('/signup')
   accident.happens()
   await signUp(page, { ...newcomer, confirmation: newcomer.password })
-  await expect(page).toHaveTitle('Error: Service Unavailable – koa-authenticators')
+  await expect(page).toHaveTitle('Error: Temporarily unavailable – koa-authenticators')
   await page.goto('/login')
   await signIn(page, account)
-  await expect(page).toHaveTitle('Error: Service Unavailable – koa-authenticators')
+  await expect(page).toHaveTitle('Error: Temporarily unavailable – koa-authenticators')
 
   accident.isOver()
   await page.goto('/login')
@@ -52,7 +52,7 @@ test('sign-out fails visibly while the database is unavailable', async ({ page, 
   await page.goto('/account')
   accident.happens()
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await expect(page).toHaveTitle('Error: Service Unavailable – koa-authenticators')
+  await expect(page).toHaveTitle('Error: Temporarily unavailable – koa-authenticators')
 
   accident.isOver()
   await page.goto('/account')

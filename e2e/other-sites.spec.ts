@@ -41,7 +41,7 @@ for (const { name, host } of strangers) {
     await page.goto(`http://${host}:${stranger.port}/`)
     await page.getByRole('button').click()
 
-    await expect(page).toHaveTitle('Error: Forbidden – koa-authenticators')
+    await expect(page).toHaveTitle('Error: Request from another site – koa-authenticators')
     await expect(
       page.getByText('This request came from another site, so it was not carried out.'),
     ).toBeVisible()
@@ -66,7 +66,7 @@ for (const { name, host } of strangers) {
       stranger.html = html
       await page.goto(`http://${host}:${stranger.port}/`)
       await page.getByRole('button').click()
-      await expect(page).toHaveTitle('Error: Forbidden – koa-authenticators')
+      await expect(page).toHaveTitle('Error: Request from another site – koa-authenticators')
       await page.goto('/account')
       await expect(page.getByRole('main')).toContainText(account.email)
     }
@@ -79,7 +79,7 @@ for (const { name, host } of strangers) {
     await page.goto(`http://${host}:${stranger.port}/`)
     await page.getByRole('button').click()
 
-    await expect(page).toHaveTitle('Error: Forbidden – koa-authenticators')
+    await expect(page).toHaveTitle('Error: Request from another site – koa-authenticators')
     const response = await request.post('/login', { data: { username: email, password } })
     expect(response.status()).toBe(401)
   })
@@ -111,7 +111,7 @@ test('the 403 page for a cross-site form is accessible', async ({ page, server, 
   stranger.html = form(`${server.url}/logout`, {})
   await page.goto(`http://localhost:${stranger.port}/`)
   await page.getByRole('button').click()
-  await expectSound(page, 'Error: Forbidden')
+  await expectSound(page, 'Error: Request from another site')
 })
 
 function form(action: string, fields: Record<string, string>): string {

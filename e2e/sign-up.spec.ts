@@ -21,7 +21,7 @@ test('sign-up shows every error with a link to its field, keeps the values excep
   const links = summary.getByRole('link')
   await expect(links).toHaveCount(4)
 
-  const fields = ['Name', 'E-mail address', 'Password', 'Password confirmation']
+  const fields = ['Name', 'E-mail address', 'Password', 'Repeat password']
   for (const [index, label] of fields.entries()) {
     const field = page.getByLabel(label, { exact: true })
     const link = links.nth(index)
@@ -33,11 +33,11 @@ test('sign-up shows every error with a link to its field, keeps the values excep
 
   await expect(page.getByLabel('E-mail address')).toHaveValue('ada@')
   await expect(page.getByLabel('Password', { exact: true })).toBeEmpty()
-  await expect(page.getByLabel('Password confirmation', { exact: true })).toBeEmpty()
+  await expect(page.getByLabel('Repeat password', { exact: true })).toBeEmpty()
 
   await signUp(page, nobodyYet)
   await expect(page).toHaveURL('/account')
-  await expect(page).toHaveTitle('Your account – koa-authenticators')
+  await expect(page).toHaveTitle('Profile – koa-authenticators')
   await expect(page.getByRole('banner')).toContainText('Ada Lovelace')
   await expect(page.getByRole('main')).toContainText('ada.lovelace@example.com')
   await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible()
@@ -66,7 +66,7 @@ test('L1 a name with markup is escaped', async ({ page }) => {
   await page.goto('/signup')
   await signUp(page, { ...nobodyYet, name, email: 'bobby@example.com' })
 
-  await expect(page).toHaveTitle('Your account – koa-authenticators')
+  await expect(page).toHaveTitle('Profile – koa-authenticators')
   await expect(page.getByRole('banner').getByText(name)).toBeVisible()
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue(name)
 })

@@ -31,8 +31,8 @@ test('L7 the keyboard shows and hides a password, and submitting hides it', asyn
 
 test('each password field has its own button, which does not submit the form', async ({ page }) => {
   await page.goto('/signup')
-  await page.getByRole('button', { name: 'Show password confirmation' }).click()
-  await expect(page.getByLabel('Password confirmation', { exact: true })).toHaveAttribute('type', 'text')
+  await page.getByRole('button', { name: 'Show repeat password' }).click()
+  await expect(page.getByLabel('Repeat password', { exact: true })).toHaveAttribute('type', 'text')
   await expect(page.getByLabel('Password', { exact: true })).toHaveAttribute('type', 'password')
   await expect(page).toHaveURL('/signup')
   await expect(page).toHaveTitle('Create an account – koa-authenticators')
@@ -54,12 +54,12 @@ test.describe('the clipboard', () => {
   test('the button copies the whole command, and confirms it for two seconds', async ({ page }) => {
     await page.clock.install()
     await page.goto('/')
-    const terminal = page.getByRole('group', { name: 'Turn the password into a token' })
-    const copy = terminal.getByRole('button', { name: 'Copy: Turn the password into a token' })
+    const terminal = page.getByRole('group', { name: 'Call the API with a token' })
+    const copy = terminal.getByRole('button', { name: 'Copy: Call the API with a token' })
     await copy.press('Enter')
 
     await expect(copy).toHaveText('Copied')
-    await expect(page.getByRole('status')).toHaveText('Copied: Turn the password into a token')
+    await expect(page.getByRole('status')).toHaveText('Copied: Call the API with a token')
     const lines = await terminal.locator('code').textContent()
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${lines}\n`)
 

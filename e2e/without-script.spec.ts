@@ -1,4 +1,13 @@
-import { changePassword, chooseNewPassword, closeAccount, createToken, signIn, signUp } from './forms.ts'
+import {
+  changePassword,
+  chooseNewPassword,
+  closeAccount,
+  confirm,
+  createToken,
+  signIn,
+  signOutEverywhereElse,
+  signUp,
+} from './forms.ts'
 import { takeResetLink } from './reset-link.ts'
 import { expect, test } from './site.ts'
 
@@ -19,7 +28,7 @@ test('without script, a user signs up, signs out, signs in and returns to the re
   const summary = page.getByRole('alert')
   await expect(summary).toBeVisible()
   await summary.getByRole('link', { name: 'The passwords did not match.' }).click()
-  await expect(page.getByLabel('Password confirmation')).toBeFocused()
+  await expect(page.getByLabel('Repeat password')).toBeFocused()
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Grace Hopper')
   await expect(page.getByLabel('Password', { exact: true })).toBeEmpty()
 
@@ -27,7 +36,7 @@ test('without script, a user signs up, signs out, signs in and returns to the re
   await expect(page).toHaveURL('/account?from=a%20bookmark')
   await expect(page.getByRole('banner')).toContainText('Grace Hopper')
   await page.getByRole('link', { name: 'koa-authenticators' }).click()
-  await expect(page.getByText('recognised by session cookie')).toBeVisible()
+  await expect(page.getByText('identified by session cookie')).toBeVisible()
 
   await page.getByRole('button', { name: 'Sign out' }).click()
   await expect(page).toHaveURL('/')
@@ -51,15 +60,17 @@ test('without script, a user manages and closes the account', async ({ page, con
   await account.signIn(page)
 
   await page.goto('/account/sessions')
-  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
-  await expect(page.getByText('You are signed in nowhere else.')).toBeVisible()
+  await signOutEverywhereElse(page)
+  await expect(page.getByText('You are not signed in anywhere else.')).toBeVisible()
 
   await page.goto('/account/tokens')
   await createToken(page, 'Backup script')
   await expect(page.getByLabel('Token', { exact: true })).toHaveValue(/^kauth_[\w-]{49}$/)
   await page.locator('summary', { hasText: 'Backup script' }).click()
-  await page.getByRole('button', { name: /^Revoke for good.*Backup script$/ }).click()
-  await expect(page.getByText('You have no tokens.')).toBeVisible()
+  await page.getByRole('link', { name: 'Cancel' }).filter({ visible: true }).click()
+  await expect(page.getByRole('button', { name: 'Yes, revoke' })).toBeHidden()
+  await confirm(page, { of: 'Backup script', button: 'Revoke' })
+  await expect(page.getByText('No API tokens')).toBeVisible()
 
   const password = 'a microsecond of wire'
   await page.goto('/account/password')

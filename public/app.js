@@ -9,17 +9,19 @@ for (const input of document.querySelectorAll('input[type="password"]')) addShow
 if (navigator.clipboard) {
   for (const code of document.querySelectorAll('.terminal code')) {
     const terminal = code.closest('.terminal')
-    terminal.append(copyButton(terminal.getAttribute('aria-label'), () => `${code.textContent}\n`))
+    terminal.append(copyButton(terminal.getAttribute('aria-label'), 'quiet', () => `${code.textContent}\n`))
   }
   for (const field of document.querySelectorAll('textarea[readonly]')) {
-    field.after(copyButton(field.labels[0].textContent.trim(), () => field.value))
+    field.after(copyButton(field.labels[0].textContent.trim(), '', () => field.value))
   }
 }
+for (const link of document.querySelectorAll('details [data-close]')) closeInPlace(link)
+document.querySelector('.sections [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
 document.querySelector('#error-summary')?.focus()
 
 function addShowButton(input) {
   const label = input.labels[0].textContent.trim().toLowerCase()
-  const button = newButton('show')
+  const button = newButton('show quiet')
   button.setAttribute('aria-controls', input.id)
   button.addEventListener('click', () => {
     show(input.type === 'password')
@@ -39,8 +41,8 @@ function addShowButton(input) {
   }
 }
 
-function copyButton(name, read) {
-  const button = newButton('copy')
+function copyButton(name, kind, read) {
+  const button = newButton(`copy ${kind}`)
   button.textContent = 'Copy'
   button.setAttribute('aria-label', `Copy: ${name}`)
   button.addEventListener('click', async () => {
@@ -55,9 +57,19 @@ function copyButton(name, read) {
   return button
 }
 
+/** Without script, the link loads the page again, with its details closed. */
+function closeInPlace(link) {
+  const details = link.closest('details')
+  link.addEventListener('click', (event) => {
+    event.preventDefault()
+    details.open = false
+    details.querySelector('summary').focus()
+  })
+}
+
 function newButton(kind) {
   const button = document.createElement('button')
   button.type = 'button'
-  button.className = kind
+  button.className = `button ${kind}`
   return button
 }

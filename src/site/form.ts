@@ -30,17 +30,16 @@ export function refuseProblems(problems: Record<string, string | undefined>): vo
 
 /**
  * Shows a form again with its errors, under the status of the refusal. JSON requests are left to the error boundary.
- *
- * @param password the field that gets the message when attempts are throttled
+ * A throttled attempt gets a warning, because its fields are not wrong.
  */
-export function formAgain(form: (ctx: SiteContext, errors: Complaint[]) => Promise<void>, password?: string) {
+export function formAgain(form: (ctx: SiteContext, errors: Complaint[]) => Promise<void>) {
   return async (ctx: SiteContext, next: Next) => {
     if (!wantsPage(ctx)) return next()
     try {
       await next()
     } catch (error) {
       if (error instanceof FieldRefusal) await show(ctx, error, [...error.errors])
-      else if (error instanceof TryLater) await show(ctx, error, [{ field: password, detail: error.message }])
+      else if (error instanceof TryLater) await show(ctx, error, [{ detail: error.message, isWarning: true }])
       else throw error
     }
   }

@@ -2,10 +2,10 @@ import type { ExtendableContext } from 'koa'
 import { User } from '../users/user.ts'
 import type { SiteContext } from './site-context.ts'
 import type { Common, Views } from './views.ts'
-import { full, quoted } from './wording.ts'
+import { ago, day, full, quoted } from './wording.ts'
 
 // An error before authentication is rendered without `auth`.
-type PageContext = Pick<SiteContext, 'render' | 'protocol' | 'host' | 'publicOrigin'> &
+type PageContext = Pick<SiteContext, 'render' | 'protocol' | 'host' | 'publicOrigin' | 'state'> &
   Partial<Pick<SiteContext, 'auth'>>
 
 /**
@@ -23,7 +23,7 @@ export function page<Name extends keyof Views>(
   name: Name,
   data: Views[Name],
 ): Promise<void> {
-  const view = { ...commonOf(ctx), ...data, quoted, full }
+  const view = { ...commonOf(ctx), ...data, quoted, full, day, ago }
   return ctx.render(`${name}.eta`, { view })
 }
 
@@ -46,12 +46,13 @@ export function takeNotice({ session, method }: SiteContext): string | undefined
   return notice
 }
 
-function commonOf({ auth, protocol, host, publicOrigin }: PageContext): Common {
+function commonOf({ auth, protocol, host, publicOrigin, state }: PageContext): Common {
   const isUnsure = auth?.failure !== undefined
   const user = isUnsure ? undefined : auth?.get(User)
   return {
     user: user && { name: user.name, email: user.email },
     unsure: isUnsure,
     origin: publicOrigin ?? `${protocol}://${host}`,
+    request: state.request,
   }
 }

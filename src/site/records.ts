@@ -9,6 +9,8 @@ export function userRecord({ id, name, email }: User) {
 export interface TokenRecord {
   readonly id: string
   readonly name: string
+  /** The last four characters of the value. Tokens of older versions have none. */
+  readonly tail: string | null
   readonly createdAt: Date
   readonly lastUsedAt: Date | null
   readonly expiresAt: Date
@@ -26,6 +28,8 @@ export interface NewTokenRecord {
 export interface SessionRecord {
   readonly id: string
   readonly device: string
+  /** The IP address that signed in. Sessions of older versions have none. */
+  readonly address: string | null
   readonly startedAt: Date
   /** To the minute. */
   readonly seenAt: Date

@@ -32,6 +32,6 @@ export interface SiteContext extends CheckedContext {
     /** A message for the next account page. */
     notice?: string | undefined
   }
-  state: Record<string, unknown> & { events?: NotedEvent[] }
+  state: Record<string, unknown> & { events?: NotedEvent[]; request?: string }
   render(view: string, locals: object): Promise<void>
 }

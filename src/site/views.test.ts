@@ -13,9 +13,18 @@ const payload = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
 const token = {
   id: '01932c07-209f-7000-8000-000000000000',
   name: payload,
+  tail: payload,
   createdAt: new Date(0),
   expiresAt: new Date(0),
 }
+
+const profile = {
+  user: { name: payload, email: payload },
+  createdAt: new Date(0),
+  passwordChangedAt: new Date(0),
+}
+
+const event = { event: payload, isRefusal: true, at: new Date(0), device: payload, address: payload }
 
 /** Every page in every state, with a hostile value in place of each input. */
 const states: { [Name in keyof Views]: Views[Name][] } = {
@@ -41,10 +50,9 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
   ],
   'reset-gone': [{}],
   profile: [
-    { user: { name: payload, email: payload }, passwordChangedAt: new Date(0), notice: payload },
+    { ...profile, notice: payload },
     {
-      user: { name: payload, email: payload },
-      passwordChangedAt: new Date(0),
+      ...profile,
       typedName: payload,
       errors: [{ field: 'name', detail: payload }],
     },
@@ -53,8 +61,9 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     { sessions: [], notice: payload },
     {
       sessions: [true, false].map((current) => ({
-        id: '01932c07-209f-7000-8000-000000000000',
+        id: `01932c07-209f-7000-8000-00000000000${Number(current)}`,
         device: payload,
+        address: current ? payload : null,
         startedAt: new Date(0),
         seenAt: new Date(0),
         kept: !current,
@@ -75,7 +84,11 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       errors: [{ field: 'name', detail: payload }, { field: 'days', detail: payload }, { detail: payload }],
     },
   ],
-  'change-password': [{}, { errors: [{ field: 'password', detail: payload }, { detail: payload }] }],
+  'change-password': [
+    { tokens: 0 },
+    { tokens: 2, errors: [{ field: 'password', detail: payload }, { detail: payload }] },
+    { tokens: 1, errors: [{ detail: payload, isWarning: true }] },
+  ],
   'close-account': [
     {},
     { errors: [{ field: 'confirm', detail: payload }, { detail: payload }], isConfirmed: true },
@@ -83,10 +96,10 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
   'account-closed': [{}],
   activity: [
     { events: [] },
-    { events: [{ event: payload, isRefusal: true, at: new Date(0), device: payload, address: payload }] },
+    { events: [null, payload].map((detail) => ({ ...event, detail })), older: '/account/activity' },
   ],
   problem: [{ code: payload, title: payload, status: 400, explanation: payload, advice: payload }],
-  error: [401, 404, 503].map((status) => ({ status, title: payload, detail: payload })),
+  error: [401, 404, 405, 503].map((status) => ({ status, title: payload, detail: payload })),
 }
 const visitors: Common[] = [
   {},
@@ -123,7 +136,7 @@ describe('views and page', () => {
   test('a page is ASCII if its data is, and other characters are not escaped', async () => {
     for (const name of Object.keys(states) as (keyof Views)[])
       for (const data of states[name]) assert.match((await render(name, data)).html, /^\p{ASCII}+$/u)
-    assert.match((await render('sign-in', {})).html, /What &ldquo;Sign in&rdquo; does/)
+    assert.match((await render('sessions', { sessions: [] })).html, /don&rsquo;t/)
     const { html } = await render('home', {}, { user: { ...ada, name: 'Łucja 🌻' } })
     assert.match(html, /Łucja 🌻/)
   })
@@ -132,8 +145,8 @@ describe('views and page', () => {
     const words = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
     for (let month = 0; month < 12; month += 1) {
       const passwordChangedAt = new Date(Date.UTC(2026, month, month + 1, 2 * month, 5 * month))
-      const { html } = await render('profile', { user: ada, passwordChangedAt })
-      assert.ok(html.includes(`>${words.format(passwordChangedAt)} UTC</time>`), `${month}`)
+      const { html } = await render('profile', { ...profile, passwordChangedAt })
+      assert.ok(html.includes(` title="${words.format(passwordChangedAt)} UTC">`), `${month}`)
     }
   })
 
@@ -161,12 +174,13 @@ describe('views and page', () => {
     }
   })
 
-  test('the login page shows one message for both fields, and keeps the user name, the target and the checkbox', async () => {
+  test('the sign-in page shows one message for both fields, and keeps the name, the target and the choice', async () => {
     const errors = [{ detail: 'The e-mail address or password is wrong.' }]
     const values = { username: 'ada@example.com', remember: true }
     const { html } = await render('sign-in', { values, errors, next: '/account?a=1&b=2' })
     assert.match(html, /<title>Error: Sign in/)
-    assert.match(html, /<a href="#username">The e-mail address or password is wrong\.<\/a>/)
+    assert.equal(html.match(/The e-mail address or password is wrong\./g)?.length, 1, 'said once')
+    assert.match(html, /id="error-summary" role="alert" tabindex="-1"/)
     for (const id of ['username', 'password']) {
       assert.match(tag(html, `id="${id}"`), /aria-describedby="login-error"[^>]*aria-invalid="true"/)
     }
@@ -201,6 +215,37 @@ describe('views and page', () => {
     }
   })
 
+  test('a throttled attempt is a warning, and no field is marked as wrong', async () => {
+    const errors = [{ detail: 'Too many attempts. Try again in 15 minutes.', isWarning: true }]
+    for (const { html } of [
+      await render('sign-in', { errors }),
+      await render('change-password', { tokens: 0, errors }),
+    ]) {
+      assert.match(html, /<div class="callout warning" id="error-summary" role="alert" tabindex="-1">/)
+      assert.equal(html.match(/Too many attempts/g)?.length, 1)
+      assert.doesNotMatch(html, /aria-invalid="true"|has-error|There is a problem/)
+    }
+  })
+
+  test('a 405 is the page of a 404, and a 5xx names its request in the log', async () => {
+    const request = 'd1eb9acb-0000-4000-8000-000000000000'
+    const method = await render(
+      'error',
+      { status: 405, title: 'Method Not Allowed', detail: 'Use POST.' },
+      {},
+      { request },
+    )
+    assert.match(method.html, /<h1>Page not found<\/h1>/)
+    assert.doesNotMatch(method.html, /POST|method|d1eb9acb/)
+    const broken = await render(
+      'error',
+      { status: 500, title: 'Something went wrong', detail: 'It is logged.' },
+      {},
+      { request },
+    )
+    assert.match(broken.html, /<h1>Something went wrong<\/h1>[\s\S]*Reference: <code>d1eb9acb<\/code>/)
+  })
+
   test('an error page links to sign-in for 401, and else to the home page', async () => {
     const detail = 'You need to sign in.'
     const refused = await render('error', { status: 401, title: 'Sign in first', detail })
@@ -210,22 +255,16 @@ describe('views and page', () => {
     assert.match(missing.html, /<a class="button" href="\/">/)
   })
 
-  test('the curl commands escape apostrophes and question marks for the shell', async () => {
-    const user = { name: "O'Brien", email: "o'brien@example.com" }
-    const account = await render(
-      'profile',
-      { user, passwordChangedAt: new Date(0) },
-      { user, origin: 'http://localhost:3000' },
-    )
-    assert.ok(account.html.includes(String.raw`-u &#39;o&#39;\&#39;&#39;brien@example.com&#39;`))
+  test('quotes the address in commands for a shell', async () => {
+    const odd = await render('home', {}, { origin: "http://o'brien:3000" })
+    assert.ok(odd.html.includes(String.raw`curl -i &#39;http://o&#39;\&#39;&#39;brien:3000/me&#39;`))
     const home = await render('home', {}, { origin: 'http://localhost:3000' })
-    assert.match(home.html, /POST &#39;http:\/\/localhost:3000\/login\?as=jwt&#39; /)
     assert.match(home.html, /curl -i http:\/\/localhost:3000\/me\n?/)
   })
 
   test('L8 a template gets only the common data and its own data, and not ctx.state', async () => {
     const { html } = await render('home', {}, {}, { user: ada })
-    assert.doesNotMatch(html, /ada@example\.com, recognised|>Ada</)
+    assert.doesNotMatch(html, /ada@example\.com|>Ada</)
     assert.match(html, /Nobody yet/)
   })
 

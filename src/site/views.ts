@@ -24,10 +24,12 @@ export type Common = SiteData & {
   unsure?: boolean
   /** The origin in the commands for a terminal, such as `http://localhost:3000`. */
   origin?: string
+  /** The identifier of the request in the log. */
+  request?: string | undefined
 }
 
 /** A message for a field of a form. Without a field on the page, it appears in the summary only. */
-export type Complaint = { field?: string | undefined; detail: string }
+export type Complaint = { field?: string | undefined; detail: string; isWarning?: boolean }
 
 /** The data of each view, beside the common data. It contains no entities. */
 export type Views = {
@@ -43,6 +45,7 @@ export type Views = {
   'reset-gone': object
   profile: {
     user: { name: string; email: string }
+    createdAt: Date
     passwordChangedAt: Date
     /** The rejected input of the name form. */
     typedName?: string | undefined
@@ -59,11 +62,22 @@ export type Views = {
     errors?: Complaint[]
     notice?: string | undefined
   }
-  'change-password': { errors?: Complaint[] }
+  'change-password': {
+    /** The number of API tokens that will be revoked. */
+    tokens: number
+    errors?: Complaint[]
+  }
   'close-account': { errors?: Complaint[]; isConfirmed?: boolean }
   'account-closed': object
   activity: {
-    events: { event: string; isRefusal: boolean; at: Date; device: string; address: string }[]
+    events: {
+      event: string
+      detail: string | null
+      isRefusal: boolean
+      at: Date
+      device: string
+      address: string
+    }[]
     /** The page with older events, if there are any. */
     older?: string | undefined
   }

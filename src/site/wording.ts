@@ -14,6 +14,25 @@ export function full(moment: Date): string {
   return `${date} at ${moment.toISOString().slice(11, 16)} UTC`
 }
 
+/** Formats a date as `21 Nov 2026`. */
+export function day(moment: Date): string {
+  return `${moment.getUTCDate()} ${months[moment.getUTCMonth()]?.slice(0, 3)} ${moment.getUTCFullYear()}`
+}
+
+/** Formats a past date as `2 minutes ago`, and after 30 days as its day. */
+export function ago(moment: Date, now = Date.now()): string {
+  const minutes = Math.floor((now - moment.getTime()) / 60_000)
+  if (minutes < 1) return 'just now'
+  if (minutes < 60) return count(minutes, 'minute')
+  if (minutes < 24 * 60) return count(Math.floor(minutes / 60), 'hour')
+  const days = Math.floor(minutes / (24 * 60))
+  return days <= 30 ? count(days, 'day') : day(moment)
+}
+
+function count(number: number, unit: string): string {
+  return `${number} ${unit}${number === 1 ? '' : 's'} ago`
+}
+
 /** Makes one line of at most `most` characters, without control, bidirectional or invisible characters. */
 export function printable(text: string, most: number): string {
   const line = text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()

@@ -16,9 +16,9 @@ export interface Route {
 export const routes: readonly Route[] = await readRoutes()
 
 /** The paths that a middleware handles before the router. */
-export const others: readonly Route[] = ['/healthz', '/readyz', '/style.css', '/app.js', '/favicon.svg'].map(
-  (path) => ({ method: 'GET', path }),
-)
+export const others: readonly Route[] = [
+  ...['/healthz', '/readyz', '/style.css', '/home.css', '/app.js', '/favicon.svg'],
+].map((path) => ({ method: 'GET', path }))
 
 async function readRoutes(): Promise<Route[]> {
   const orm = await openDatabase('sqlite::memory:', schema)

@@ -20,7 +20,12 @@ describe('GET /account/activity', () => {
       events.map(({ id: _id, at: _at, ...event }) => event),
       [
         { event: 'signed in', address: '127.0.0.1', device: 'Firefox on Linux' },
-        { event: 'credentials refused', address: '127.0.0.1', device: 'Firefox on Linux' },
+        {
+          event: 'credentials refused',
+          detail: 'API, JSON',
+          address: '127.0.0.1',
+          device: 'Firefox on Linux',
+        },
         { event: 'signed up', address: '127.0.0.1', device: 'An unknown device' },
       ],
     )
@@ -68,16 +73,19 @@ describe('GET /account/activity', () => {
     await browser.json('/login', { username: ada.email, password: 'wrong' })
     const { status, text } = await browser.page('/account/activity')
     assert.equal(status, 200)
-    assert.match(text, /<title>Recent activity &ndash; /)
-    assert.match(text, /<caption>[^<]+<\/caption>/)
+    assert.match(text, /<title>Activity &ndash; /)
+    assert.match(text, /<caption [^>]*>[^<]+<\/caption>/)
     assert.match(text, /<th role="columnheader" scope="col">When<\/th>/)
     assert.match(
       text,
-      /<time datetime="\d{4}-\d\d-\d\dT[\d:.]{12}Z">\d{1,2} \w+ \d{4} at \d\d:\d\d UTC<\/time>/,
+      /<time datetime="\d{4}-\d\d-\d\dT[\d:.]{12}Z" title="\d{1,2} \w+ \d{4} at \d\d:\d\d UTC">just now<\/time>/,
     )
     const events = [...text.matchAll(/<th role="rowheader"[^>]*>([^<]+)</g)].map(([, event]) => event)
     assert.deepEqual(events, ['Wrong password', 'Signed in', 'Account created'])
-    assert.match(text, /<a [^>]*href="\/account\/password">This was not me<\/a>/)
+    assert.match(
+      text,
+      /There were failed attempts[^<]*<a href="\/account\/password">change your password<\/a>/,
+    )
   })
 
   test('shows an unknown event and any user agent as escaped text', async (t) => {
@@ -108,6 +116,40 @@ describe('GET /account/activity', () => {
     const { text } = await browser.page('/account/activity')
     assert.match(text, />Wrong password, 100 times on this day</)
     assert.match(text, />Signed in</)
+  })
+
+  test('has the details of each event, as text', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const browser = await signIn(site, ada)
+    await browser.form('/account/name', { name: '<b>Ada' })
+    await browser.form('/account/tokens', { name: 'Backup <i>', days: '7' })
+    const [{ id }] = JSON.parse((await browser.get('/account/tokens')).text)
+    await browser.form(`/account/tokens/${id}/revoke`, {})
+    const wrong = { username: ada.email, password: 'wrong' }
+    const details: Record<string, string> = {}
+    const collect = async () => {
+      for (const { event, detail } of JSON.parse((await browser.get('/account/activity')).text))
+        details[event] = detail
+    }
+    await collect()
+    assert.equal(details['name changed'], '“Ada” → “<b>Ada”')
+    assert.equal(details['token created'], 'Backup <i>')
+    assert.equal(details['token revoked'], 'Backup <i>')
+    for (const [form, send] of [
+      ['Sign-in form', () => site.visitor().form('/login', wrong)],
+      ['Change password form', () => browser.form('/account/password', { currentPassword: 'wrong' })],
+      ['Close account form', () => browser.form('/account/close', { password: 'wrong' })],
+      ['API, Authorization header', () => site.visitor().get('/account/activity', basic(ada, 'wrong'))],
+      ['API, JSON', () => site.visitor().json('/login', wrong)],
+    ] as const) {
+      await send()
+      await collect()
+      assert.equal(details['credentials refused'], form)
+    }
+    const { text } = await browser.page('/account/activity')
+    assert.match(text, /<bdi>Backup &lt;i(>|&gt;)<\/bdi>/)
+    assert.doesNotMatch(text, /<b>Ada|<i>/)
   })
 
   test('pages older events, as a page and as JSON', async (t) => {

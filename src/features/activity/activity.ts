@@ -14,10 +14,10 @@ const wording: Record<EventName, string> = {
   'signed up': 'Account created',
   'signed in': 'Signed in',
   'signed out': 'Signed out',
-  'token issued': 'Password exchanged for a token',
-  'password used': 'Password used by a program',
+  'token issued': 'Token issued for the password',
+  'password used': 'Password used with the API',
   'credentials refused': 'Wrong password',
-  throttled: 'Too many attempts, refused',
+  throttled: 'Blocked after too many attempts',
   'password changed': 'Password changed',
   'password reset': 'Password reset by a link',
   'name changed': 'Name changed',
@@ -41,16 +41,17 @@ export function activity(router: Router<object, SiteContext>, trail: AuditTrail)
   })
 }
 
-function record({ id, at, event, address, userAgent, times }: Event) {
-  return { id, at, event, address, device: deviceName(userAgent), ...(times > 1 && { times }) }
+function record({ id, at, event, detail, address, userAgent, times }: Event) {
+  const device = deviceName(userAgent)
+  return { id, at, event, ...(detail && { detail }), address, device, ...(times > 1 && { times }) }
 }
 
 function describeEvent(stored: Event): Views['activity']['events'][number] {
-  const { at, event, address, device, times = 1 } = record(stored)
+  const { event, detail = null, times = 1, ...origin } = record(stored)
   // A newer version of the site may have added events.
-  if (!isKnown(event)) return { event, isRefusal: false, at, address, device }
+  if (!isKnown(event)) return { ...origin, event, detail, isRefusal: false }
   const words = times > 1 ? `${wording[event]}, ${times} times on this day` : wording[event]
-  return { event: words, isRefusal: outcomes[event] === 'refusal', at, address, device }
+  return { ...origin, event: words, detail, isRefusal: outcomes[event] === 'refusal' }
 }
 
 function isKnown(event: string): event is EventName {

@@ -206,10 +206,7 @@ describe('POST /account/tokens as a form', () => {
       assert.ok(text.includes(`value="${typed}"`), typed)
       assert.match(text, /<a href="#(name|days)">/)
     }
-    assert.match(
-      (await here.form(path, { name: '', days: '90' })).text,
-      /name="days" type="radio" value="90" checked>/,
-    )
+    assert.match((await here.form(path, { name: '', days: '90' })).text, /<option value="90" selected>/)
     const twice = await here.send(
       'POST',
       path,
@@ -259,6 +256,7 @@ describe('GET /account/tokens', () => {
     assert.deepEqual(others, {
       id: first.record.id,
       name: 'First',
+      tail: String(first.record.value).slice(-4),
       lastUsedAt: null,
       expiresAt: first.record.expiresAt,
     })
@@ -279,17 +277,19 @@ describe('GET /account/tokens', () => {
     assert.ok(!(await here.page(path)).text.includes('Old'))
   })
 
-  test('as a page shows each token with a button to revoke it, and a form with four lifetimes', async (t) => {
+  test('as a page lists each with its last characters, a button to revoke it, and a form with four lifetimes', async (t) => {
     const { here } = await siteWithSession(t)
-    assert.match((await here.page(path)).text, /You have no tokens\./)
+    assert.match((await here.page(path)).text, /No API tokens/)
     const { record } = await here.json(path, { name: 'Backup' })
     const { text } = await here.page(path)
-    assert.match(text, /<bdi>Backup<\/bdi>[\s\S]*<dt>Last used<\/dt><dd>Never</)
-    assert.ok(text.includes(`<form method="post" action="${path}/${record.id}/revoke">`))
-    const choices = [...text.matchAll(/name="days" type="radio" value="(\d+)"( checked)?/g)]
+    const [, tail] = /(.{4})$/.exec(String(record.value)) ?? []
+    assert.match(text, new RegExp(`<bdi>Backup</bdi>.*Ends in <code>${tail}</code>.*Never used`, 's'))
+    assert.doesNotMatch(text, /Expires soon/)
+    assert.ok(text.includes(`<form method="post" action="${path}/${record.id}/revoke" `))
+    const choices = [...text.matchAll(/<option value="(\d+)"( selected)?>/g)]
     assert.deepEqual(
       choices.map(([, days, checked]) => `${days}${checked ?? ''}`),
-      ['7', '30 checked', '90', '365'],
+      ['7', '30 selected', '90', '365'],
     )
     assert.match(text, /<form method="post" action="\/logout">/)
   })

@@ -51,7 +51,7 @@ export function apiTokens(
     refuseProblems({ name: nameProblem(name), days: daysProblem(days) })
     await limited(ctx, { action: 'token', account: user.id }, async () => {
       const created = await createToken(ctx, { name, days })
-      audit(ctx, 'token created', user)
+      audit(ctx, 'token created', user, { detail: name })
       if (wantsPage(ctx)) {
         newToken.store(ctx, created)
         seeOther(ctx, '/account/tokens')
@@ -66,7 +66,7 @@ export function apiTokens(
     const name = await revokeToken(ctx, ctx.params.id ?? '')
     // The same for revoked tokens and tokens of other users.
     if (name === undefined) throw new Refusal(404, 'You have no such token.')
-    audit(ctx, 'token revoked', ctx.auth.require(User))
+    audit(ctx, 'token revoked', ctx.auth.require(User), { detail: name })
     if (wantsPage(ctx)) seeOther(ctx, '/account/tokens', `The token “${name}” has been revoked.`)
     else ctx.status = 204
   })

@@ -20,21 +20,27 @@ export async function validTokens(
   const { id: user } = ctx.auth.require(User)
   const found = await entityManager(ctx).find(
     UserToken,
-    {
-      user,
-      expiresAt: { $gt: new Date() },
-      createdAt: { $lte: new Date(Date.now() + clockSkew) },
-      ...(before !== undefined && { id: { $lt: before } }),
-    },
+    { ...validTokensOf(user), ...(before !== undefined && { id: { $lt: before } }) },
     { orderBy: { id: 'desc' }, limit: most },
   )
   return found.map((token) => ({
     id: token.id,
     name: token.name,
+    tail: token.tail ?? null,
     createdAt: token.createdAt,
     lastUsedAt: uses.of(token) ?? null,
     expiresAt: token.expiresAt,
   }))
+}
+
+/** The number of the user's valid tokens. */
+export function countTokens(ctx: SiteContext): Promise<number> {
+  return entityManager(ctx).count(UserToken, validTokensOf(ctx.auth.require(User).id))
+}
+
+function validTokensOf(user: string) {
+  const now = Date.now()
+  return { user, expiresAt: { $gt: new Date(now) }, createdAt: { $lte: new Date(now + clockSkew) } }
 }
 
 /** Creates a token for the user. Throws 409 if the session has ended or the password has changed. */
@@ -43,15 +49,15 @@ export function createToken(
   { name, days }: { name: string; days: number },
 ): Promise<NewTokenRecord> {
   const { id: user, passwordChangedAt } = ctx.auth.require(User)
-  const { token, value, expiresAt } = issueToken(Date.now(), days)
+  const { token, ...columns } = issueToken(Date.now(), days)
   return entityManager(ctx).transactional(async (em) => {
     // A slow request must not create a token after a sign-out or a password change.
     const isUnchanged = await lockAccount(em, { id: user, passwordChangedAt })
     if (!isUnchanged || !(ctx.auth.credentialsSent || (await lockSession(em, ctx, user))))
       throw new Refusal(409, 'Another request has just signed you out.')
-    const { id } = em.create(UserToken, { name, value, user, expiresAt })
+    const { id } = em.create(UserToken, { name, user, ...columns })
     await em.flush()
-    return { id, name, value: token, expiresAt }
+    return { id, name, value: token, expiresAt: columns.expiresAt }
   })
 }
 

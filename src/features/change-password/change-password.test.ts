@@ -86,7 +86,7 @@ describe('POST /account/password', () => {
     const { status, headers } = await ada.form(path, change)
     assert.deepEqual([status, headers.location], [303, '/account'])
     const notice =
-      /role="status">Your password has been changed\. Everybody else has been signed out, and 2 tokens have been revoked\./
+      /role="status">Your password has been changed\. All other sessions have been signed out, and 2 API tokens have been revoked\./
     assert.match((await ada.page('/account')).text, notice)
     assert.doesNotMatch((await ada.page('/account')).text, /has been changed/)
     const login = (secret: string) => site.visitor().post('/login?as=user', basic(person, secret))
@@ -278,8 +278,9 @@ describe('POST /account/password', () => {
     assert.match(form.headers['retry-after'] ?? '', /^\d+$/)
     assert.match(
       form.text,
-      /<a href="#currentPassword">Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/a>/,
+      /role="alert"[^>]*>\s*<p>Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/p>/,
     )
+    assert.doesNotMatch(form.text, /aria-invalid="true"/)
     // The allowance is shared with sign-in. The session stays valid.
     assert.equal((await ada.form('/login', { username: person.email, password })).status, 429)
     assert.equal((await ada.get('/me')).status, 200)

@@ -5,10 +5,12 @@ import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
+import type { Complaint } from '../../site/views.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { hashPassword } from '../../users/password.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
+import { countTokens } from '../api-tokens/own-tokens.ts'
 import { storeDevice } from '../known-devices/known-devices.ts'
 import { currentDigest } from '../sessions/session-store.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
@@ -17,7 +19,7 @@ import { endAccess } from './end-access.ts'
 
 /** `/account/password`: changes the password, and ends all other sessions and all tokens. */
 export function changePassword(router: Router<object, SiteContext>): void {
-  router.get('/account/password', signedIn, (ctx) => page(ctx, 'change-password', {}))
+  router.get('/account/password', signedIn, (ctx) => passwordPage(ctx))
 
   router.post('/account/password', ...owner(), showFormAgain, async (ctx) => {
     const user = ctx.auth.require(User)
@@ -43,7 +45,12 @@ export function changePassword(router: Router<object, SiteContext>): void {
   router.get('/.well-known/change-password', (ctx) => seeOther(ctx, '/account/password'))
 }
 
-const showFormAgain = formAgain((ctx, errors) => page(ctx, 'change-password', { errors }), 'currentPassword')
+const showFormAgain = formAgain(passwordPage)
+
+async function passwordPage(ctx: SiteContext, errors?: Complaint[]): Promise<void> {
+  const tokens = await countTokens(ctx)
+  await page(ctx, 'change-password', { tokens, ...(errors && { errors }) })
+}
 
 interface Ended {
   readonly at: Date
@@ -70,12 +77,14 @@ async function replacePassword(ctx: SiteContext, user: User, password: string): 
 }
 
 function respond(ctx: SiteContext, { ownSession, sessions, tokens }: Ended): void {
-  const notice = `Your password has been changed. Everybody else has been signed out${revoked(tokens)}.`
+  const notice = `Your password has been changed. All other sessions have been signed out${revoked(tokens)}.`
   if (wantsPage(ctx)) seeOther(ctx, '/account', ownSession ? notice : undefined)
   else ctx.body = { sessionsEnded: sessions, tokensRevoked: tokens }
 }
 
 function revoked(tokens: number): string {
-  if (tokens === 0) return '; there was no token to revoke'
-  return tokens === 1 ? ', and one token has been revoked' : `, and ${tokens} tokens have been revoked`
+  if (tokens === 0) return ''
+  return tokens === 1
+    ? ', and one API token has been revoked'
+    : `, and ${tokens} API tokens have been revoked`
 }

@@ -33,6 +33,7 @@ describe('POST /account/close', () => {
     const other = await signIn(site, person)
     const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
     const old = ada.session
+    await ada.form('/account/name', { name: 'Ada Canary' })
     const { status, headers } = await ada.form(path, close)
     assert.deepEqual(
       [status, headers.location, headers['clear-site-data']],
@@ -48,6 +49,8 @@ describe('POST /account/close', () => {
       for (const each of [token, jwt])
         assert.equal((await site.visitor().get(route, bearer(each))).status, 401, route)
     assert.equal((await site.visitor().post('/login', basic(person))).status, 401)
+    const details = await sql(site, 'select distinct detail from events where user_id = ?', [person.id])
+    assert.deepEqual(details, [{ detail: null }], 'the events do not contain the name any more')
     const rows = await dump(site)
     assert.ok(!JSON.stringify(rows).includes(person.id))
     assert.ok(!JSON.stringify(rows).includes('ada@example.com'))
@@ -87,7 +90,7 @@ describe('POST /account/close', () => {
     assert.match(neither.text, /<a href="#password">This is not your current password\.<\/a>/)
     assert.match(
       neither.text,
-      /<a href="#confirm">Tick the box if you want to close your account for good\.<\/a>/,
+      /<a href="#confirm">Tick the box to confirm that you want to close your account\.<\/a>/,
     )
     assert.match(neither.text, /id="confirm"[^>]*aria-describedby="confirm-error" aria-invalid="true"/)
     assert.ok(!neither.text.includes('wrong canary'))
@@ -114,7 +117,7 @@ describe('POST /account/close', () => {
     assert.match(headers['retry-after'] ?? '', /^\d+$/)
     assert.match(
       text,
-      /<a href="#password">Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/a>/,
+      /role="alert"[^>]*>\s*<p>Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/p>/,
     )
     assert.equal(await count(site, 'users'), 1)
   })

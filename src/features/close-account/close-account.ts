@@ -5,6 +5,7 @@ import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
+import { eraseDetails } from '../activity/event.ts'
 import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
 
 /** `/account/close`: deletes the account. Requires its password, and in the form a ticked box too. */
@@ -17,10 +18,13 @@ export function closeAccount(router: Router<object, SiteContext>): void {
     const isConfirmed = confirm === 'on' || !wantsPage(ctx)
     refuseProblems({
       password: await currentPasswordProblem(ctx, password),
-      confirm: isConfirmed ? undefined : 'Tick the box if you want to close your account for good.',
+      confirm: isConfirmed ? undefined : 'Tick the box to confirm that you want to close your account.',
     })
     // The foreign keys delete sessions, tokens and known devices.
-    await entityManager(ctx).nativeDelete(User, { id: user.id }, { filters: false })
+    await entityManager(ctx).transactional(async (em) => {
+      await em.nativeDelete(User, { id: user.id }, { filters: false })
+      await eraseDetails(em, user.id)
+    })
     audit(ctx, 'account closed', user)
     if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
     ctx.set('Clear-Site-Data', '"cache", "storage"')
@@ -37,4 +41,4 @@ export function closeAccount(router: Router<object, SiteContext>): void {
 const showFormAgain = formAgain((ctx, errors) => {
   const { confirm } = textFields(ctx, 'confirm')
   return page(ctx, 'close-account', { errors, isConfirmed: confirm === 'on' })
-}, 'password')
+})

@@ -243,6 +243,7 @@ describe('static files', () => {
     const site = await startSite(t)
     const types = {
       '/style.css': 'text/css; charset=utf-8',
+      '/home.css': 'text/css; charset=utf-8',
       '/app.js': 'text/javascript; charset=utf-8',
       '/favicon.svg': 'image/svg+xml',
     }

@@ -32,9 +32,10 @@ describe('GET /account', () => {
     const ada = await signIn(site, await signUp(site))
     await sql(site, 'update users set password_changed_at = ?', [Date.UTC(2026, 1, 3, 4, 5)])
     const { text } = await ada.page('/account')
-    assert.match(text, /<form class="form-side" method="post" action="\/account\/name"/)
+    assert.match(text, /<form method="post" action="\/account\/name"/)
     assert.match(text, /<input id="name" name="name" type="text" autocomplete="name"[^>]*value="Ada"/)
-    assert.match(text, /<time datetime="2026-02-03T04:05:00\.000Z">3 February 2026 at 04:05 UTC<\/time>/)
+    assert.match(text, /<time datetime="2026-02-03T04:05:00\.000Z" title="3 February 2026 at 04:05 UTC">/)
+    assert.match(text, /Member since/)
   })
 
   test('shows no text from a crafted link', async (t) => {
@@ -83,7 +84,7 @@ describe('POST /account/name', () => {
       assert.deepEqual([status, fields], [400, ['name']], JSON.stringify(name))
       const form = await ada.form(path, { name })
       assert.equal(form.status, 400)
-      assert.match(form.text, /<title>Error: Your account/)
+      assert.match(form.text, /<title>Error: Profile/)
       assert.match(form.text, /<a href="#name">/)
     }
     const { text } = await ada.form(path, { name: `"><script>${'x'.repeat(100)}` })

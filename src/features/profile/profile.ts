@@ -18,9 +18,10 @@ export function profile(router: Router<object, SiteContext>): void {
     const user = ctx.auth.require(User)
     const name = textFields(ctx, 'name').name.trim()
     refuseProblems({ name: nameProblem(name) })
+    const change = `“${user.name}” → “${name}”`
     user.name = name
     await entityManager(ctx).flush()
-    audit(ctx, 'name changed', user)
+    audit(ctx, 'name changed', user, { detail: change })
     if (wantsPage(ctx)) seeOther(ctx, '/account', 'Your name has been changed.')
     else ctx.body = userRecord(user)
   })
@@ -31,6 +32,6 @@ const showFormAgain = formAgain((ctx, errors) =>
 )
 
 function profilePage(ctx: SiteContext, more: Partial<Views['profile']>): Promise<void> {
-  const { name, email, passwordChangedAt } = ctx.auth.require(User)
-  return page(ctx, 'profile', { user: { name, email }, passwordChangedAt, ...more })
+  const { name, email, createdAt, passwordChangedAt } = ctx.auth.require(User)
+  return page(ctx, 'profile', { user: { name, email }, createdAt, passwordChangedAt, ...more })
 }

@@ -41,10 +41,7 @@ export function resetPassword(router: Router<object, SiteContext>, { isTls }: { 
   })
 }
 
-const showFormAgain = formAgain(
-  (ctx, errors) => form(ctx, textFields(ctx, 'token').token, errors),
-  'password',
-)
+const showFormAgain = formAgain((ctx, errors) => form(ctx, textFields(ctx, 'token').token, errors))
 
 async function form(ctx: SiteContext, token: unknown, errors: Complaint[] = []): Promise<void> {
   const text = typeof token === 'string' ? token : ''

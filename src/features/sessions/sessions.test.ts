@@ -38,13 +38,14 @@ describe('GET /account/sessions', () => {
     assert.equal(headers['content-type'], 'application/json; charset=utf-8')
     const [own, other, ...more] = JSON.parse(text)
     assert.deepEqual(more, [])
-    assert.deepEqual(Object.keys(own), ['id', 'device', 'startedAt', 'seenAt', 'kept', 'current'])
+    assert.deepEqual(Object.keys(own), ['id', 'device', 'address', 'startedAt', 'seenAt', 'kept', 'current'])
     assert.deepEqual([own.device, own.kept, own.current], ['Firefox on Windows', false, true])
     assert.deepEqual(
       { ...other, id: '' },
       {
         id: '',
         device: 'Safari on iPhone',
+        address: '127.0.0.1',
         startedAt: new Date(start).toISOString(),
         seenAt: new Date(start + minute).toISOString(),
         kept: true,
@@ -132,25 +133,30 @@ describe('GET /account/sessions', () => {
     assert.equal((await site.visitor().get(path, basic(person))).status, 200)
   })
 
-  test('as a page shows each device, marks the current one, and has buttons to end each and all others', async (t) => {
+  test('as a page lists each device with its IP address, marks this one, and has a button for each other one', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     await signInFrom(site, person, safari, { remember: 'on' })
     await signInFrom(site, person, '<script>alert(1)</script>/1')
     const { status, text } = await here.page(path)
     assert.equal(status, 200)
-    const [, own = '', others = ''] = text.split(/<h2 id="(?:here|elsewhere)">/)
-    assert.match(own, /^This device<.*Firefox on Windows/s)
-    assert.match(others, /^Elsewhere<.*An unknown device.*Safari on iPhone.*for up to 30 days/s)
+    const rows = text.split('<li class="row">').slice(1).join('')
+    assert.match(
+      rows,
+      /Firefox on Windows <span class="badge">This device<\/span>.*An unknown device.*Safari on iPhone/s,
+    )
+    assert.match(
+      rows,
+      /Last active <time .* title="[^"]+ UTC">just now<\/time>.*IP address 127\.0\.0\.1.*for up to 30 days/s,
+    )
+    assert.equal(text.match(/This device/g)?.length, 1)
     assert.ok(!text.includes('<script>alert'))
-    for (const { id, current } of await list(here)) {
-      const form = `<form class="act" method="post" action="${path}/${id}/end">`
-      assert.ok((current ? own : others).includes(form), id)
-    }
-    assert.ok(others.includes(`action="${path}/end-others"`))
+    for (const { id, current } of await list(here))
+      assert.equal(rows.includes(`action="${path}/${id}/end" `), !current, id)
+    assert.match(text, /action="\/account\/sessions\/end-others" .*Sign out 2 other sessions\?/s)
     assert.match(text, /<form method="post" action="\/logout">/, 'every page can sign out')
     const alone = await signIn(site, await signUp(site, 'Bob'))
     const page = await alone.page(path)
-    assert.match(page.text, /You are signed in nowhere else\./)
+    assert.match(page.text, /You are not signed in anywhere else\./)
     assert.ok(!page.text.includes('end-others'))
   })
 

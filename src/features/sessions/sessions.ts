@@ -40,8 +40,9 @@ export function sessions(router: Router<object, SiteContext>, uses: SiteUses): v
     const hasEnded = found && (await entityManager(ctx).nativeDelete(StoredSession, found.digest)) > 0
     // The same for ended sessions and sessions of other users.
     if (!hasEnded) throw new Refusal(404, 'You have no such session.')
-    audit(ctx, 'session ended', ctx.auth.require(User))
-    respond(ctx, `${deviceName(found.userAgent)} has been signed out.`)
+    const device = deviceName(found.userAgent)
+    audit(ctx, 'session ended', ctx.auth.require(User), { detail: device })
+    respond(ctx, `${device} has been signed out.`)
   })
 }
 
@@ -53,9 +54,10 @@ async function liveSessions(ctx: SiteContext, uses: SiteUses): Promise<SessionRe
   return found
     .map((session) => ({ session, seenAt: uses.sessions.of(session) ?? session.createdAt }))
     .filter(({ session: { kept, createdAt }, seenAt }) => !isExpired({ kept, createdAt, seenAt }))
-    .map(({ session: { id, userAgent, createdAt, kept, digest }, seenAt }) => ({
+    .map(({ session: { id, userAgent, address, createdAt, kept, digest }, seenAt }) => ({
       id,
       device: deviceName(userAgent),
+      address: address ?? null,
       startedAt: createdAt,
       seenAt,
       kept,
