@@ -45,7 +45,7 @@ export const brandColor: Kind<BrandColor> = {
 }
 
 // Light and dark surfaces of public/style.css, with a margin for surfaces that are tinted with the accent colour.
-const lightSurface = '#e8eeeb'
+const lightSurface = '#e6ecea'
 const darkSurface = '#24302b'
 
 /** Mixes a colour with black (0) or white (255) until it has the contrast of readable text (WCAG 2.2, 1.4.3). */
