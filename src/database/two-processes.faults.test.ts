@@ -81,6 +81,22 @@ describe('two processes on one database', () => {
       assert.equal((await each.visitor().json('/login', { username: email, password })).status, 429)
   })
 
+  test('C5 M6 use a reset link once when it is sent to both at the same time', async () => {
+    const { both, one, database } = await two()
+    const grace = await signUp(one, 'Grace')
+    const { stdout } = await runUserCommand(database, 'reset-link', grace.email)
+    const token = new URL(stdout.split('\n', 1)[0] ?? '').searchParams.get('token')
+    const passwords = Array.from({ length: 40 }, (_, i) => `eight wise canaries ${i}`)
+    const resets = passwords.map((each, i) =>
+      both[i % 2 === 0 ? 0 : 1].visitor().json('/reset', { token, password: each, confirmPassword: each }),
+    )
+    const statuses = (await Promise.all(resets)).map(({ status }) => status)
+    const winner = statuses.indexOf(204)
+    assert.deepEqual(statuses.toSorted(), [204, ...Array.from({ length: 39 }, () => 410)])
+    for (const { visitor } of both)
+      assert.equal((await visitor().post('/login?as=user', basic(grace, passwords[winner]))).status, 200)
+  })
+
   test('K8 create one account from concurrent sign-ups with one address', async () => {
     const { both } = await two()
     for (let round = 0; round < 20; round += 1) {
