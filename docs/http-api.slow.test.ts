@@ -30,7 +30,12 @@ describe('docs/http-api.md', () => {
     assert.equal(signedIn, user)
     assert.equal(JSON.parse(renamed ?? '').name, 'Grace Hopper')
     assert.match(JSON.parse(token ?? '').value, /^kauth_[\w-]{49}$/)
-    assert.equal(JSON.parse(sessions ?? '').length, 1)
+    const [current] = JSON.parse(sessions ?? '')
+    const [, members = ''] = /^\| Session \| (.*) \|$/m.exec(page) ?? []
+    assert.deepEqual(
+      Object.keys(current),
+      [...members.matchAll(/`(\w+)`/g)].map(([, name]) => name),
+    )
     assert.deepEqual(JSON.parse(changed ?? ''), { sessionsEnded: 0, tokensRevoked: 2 })
     assert.match(refused ?? '', /^HTTP\/1\.1 401 Unauthorized\r\n/)
   })
