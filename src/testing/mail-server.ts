@@ -59,7 +59,9 @@ export async function startMailServer(test: Test, options: MailServerOptions = {
     },
     onRcptTo: (_address, _session, done) => done(problem(replies.recipient)),
     async onData(stream, { envelope, secure, user }, done) {
-      const raw = await text(stream)
+      // A client that is killed sends half a mail.
+      const raw = await text(stream).catch(() => undefined)
+      if (raw === undefined) return
       await hooks.onData()
       if (replies.data !== 250) return done(problem(replies.data))
       const { mailFrom, rcptTo } = envelope

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openDatabase } from '../database/open-database.ts'
+import { schema } from '../schema.ts'
+import { startMailServer } from '../testing/mail-server.ts'
+import { scaledLimit } from '../testing/scaled-limit.ts'
+import { startServer, temporaryFolder } from '../testing/server-process.ts'
+import { queueMail } from './mail-queue.ts'
+
+const mailCount = 1_000
+
+describe('a long queue', () => {
+  test('N8 does not slow pages: 1,000 mails over TLS', async (t) => {
+    const DATA_DIR = await temporaryFolder(t)
+    const { port, mails, certificate } = await startMailServer(t, { security: 'tls' })
+    const authority = join(DATA_DIR, 'authority.pem')
+    await writeFile(authority, certificate.cert)
+    const orm = await openDatabase(`sqlite:${DATA_DIR}/site.sqlite`, schema)
+    await orm.em.transactional(async (em) => {
+      for (let i = 0; i < mailCount; i += 1)
+        await queueMail(em, { kind: 'address-taken', to: `user${i}@example.com` })
+    })
+    await orm.close()
+
+    const server = await startServer(t, {
+      DATA_DIR,
+      SMTP_URL: `smtps://localhost:${port}`,
+      MAIL_FROM: 'no-reply@example.com',
+      NODE_EXTRA_CA_CERTS: authority,
+    })
+    const visitor = server.visitor()
+    const times: number[] = []
+    const start = performance.now()
+    while (mails.length < mailCount) {
+      const before = performance.now()
+      assert.equal((await visitor.page('/login')).status, 200)
+      times.push(performance.now() - before)
+      assert.ok(before - start < scaledLimit(120) * 1000, 'the mails take too long')
+      await sleep(10)
+    }
+    const p99 = times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? assert.fail()
+    const seconds = (performance.now() - start) / 1000
+    t.diagnostic(
+      `${mailCount} mails in ${seconds.toFixed(1)} s, ${times.length} pages, p99 ${p99.toFixed(1)} ms`,
+    )
+    assert.equal(new Set(mails.map(({ to }) => to.join())).size, mailCount)
+    assert.ok(p99 < scaledLimit(50), `p99 ${p99} ms`)
+  })
+})

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { openDatabase } from '../database/open-database.ts'
+import { schema } from '../schema.ts'
+import { sql } from '../testing/database.ts'
+import { until } from '../testing/faults/until.ts'
+import { startMailServer } from '../testing/mail-server.ts'
+import { registration } from '../testing/people.ts'
+import { scaledLimit } from '../testing/scaled-limit.ts'
+import { databaseFor, startServer, temporaryFolder } from '../testing/server-process.ts'
+import { within } from '../testing/within.ts'
+import { queueMail } from './mail-queue.ts'
+
+const credentials = { user: 'site', password: 'canary of the mail server' }
+
+/** The variables of a site and its mail server, and the outbox in the database of the site. */
+async function open(t: TestContext) {
+  const mailServer = await startMailServer(t, { credentials })
+  const DATA_DIR = await temporaryFolder(t)
+  const database = await databaseFor(t, { DATA_DIR })
+  const orm = await openDatabase(database.DATABASE_URL ?? `sqlite:${DATA_DIR}/site.sqlite`, schema)
+  t.after(() => orm.close())
+  const variables = {
+    ...database,
+    SMTP_URL: `smtp://site:${encodeURIComponent(credentials.password)}@127.0.0.1:${mailServer.port}`,
+    MAIL_FROM: 'no-reply@site.example',
+  }
+  let count = 0
+  /** Adds mails as a command does. */
+  const add = async (mails = 1) => {
+    for (let i = 0; i < mails; i += 1)
+      await queueMail(orm.em.fork(), { kind: 'address-taken', to: `user${++count}@mail.example` })
+  }
+  return {
+    mailServer,
+    variables,
+    add,
+    tries: async () => (await sql({ orm }, 'select tries from mails')).map(({ tries }) => Number(tries)),
+    /** Ends the pauses and claims, as the passing of time does. */
+    makeDue: () => sql({ orm }, 'update mails set due_at = 0'),
+  }
+}
+
+describe('a mail server that is down', () => {
+  test('N1 N13 O2 stops neither the start nor a request, and gets the mails when it is back', async (t) => {
+    const { mailServer, variables, add, makeDue } = await open(t)
+    await mailServer.stop()
+    await add()
+    const server = await startServer(t, variables)
+    await server.says('mails are retried later')
+    assert.equal((await within(5, server.visitor().get('/readyz'))).status, 200)
+    assert.equal((await within(5, server.visitor().json('/users', registration('Ada')))).status, 201)
+
+    const { mails } = await startMailServer(t, { credentials, port: mailServer.port })
+    await makeDue()
+    await server.says('mail sent')
+    assert.deepEqual(
+      mails.map(({ to, isEncrypted, user }) => [to, isEncrypted, user]),
+      [[['user1@mail.example'], true, credentials.user]],
+    )
+    assert.match(mails[0]?.text ?? '', new RegExp(`^If it was you, .*: ${server.url}/login$`, 'm'))
+    server.child.kill('SIGTERM')
+    const { code, stdout, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.doesNotMatch(stdout, /canary|mail\.example/)
+  })
+
+  test('N6 does not delay the stop of the site, if it is silent', async (t) => {
+    const { mailServer, variables, add, tries } = await open(t)
+    mailServer.hooks.onData = () => new Promise(() => {})
+    const server = await startServer(t, variables)
+    await add()
+    await until('the mail is at the server', () => mailServer.attempts.count > 0)
+    const start = performance.now()
+    server.child.kill('SIGTERM')
+    assert.equal((await server.ended).code, 0)
+    assert.ok(performance.now() - start < scaledLimit(15) * 1000)
+    assert.deepEqual(await tries(), [1])
+  })
+})
+
+describe('a killed site', () => {
+  test('N5 loses no mail: neither before nor during its attempt', async (t) => {
+    const { mailServer, variables, add, tries, makeDue } = await open(t)
+    const { onData } = mailServer.hooks
+    mailServer.hooks.onData = () => new Promise(() => {})
+    const killed = await startServer(t, variables)
+    await add(8)
+    await until('mails are at the server', () => mailServer.attempts.count >= 5)
+    killed.child.kill('SIGKILL')
+    await killed.ended
+    assert.deepEqual((await tries()).sort(), [0, 0, 0, 1, 1, 1, 1, 1])
+
+    mailServer.hooks.onData = onData
+    await startServer(t, variables)
+    await until('the mails without an attempt are sent', () => mailServer.mails.length === 3)
+    assert.equal((await tries()).length, 5)
+    await makeDue()
+    await until('all mails are sent', async () => (await tries()).length === 0)
+    assert.deepEqual(recipients(mailServer), addresses(8))
+  })
+})
+
+describe('two processes on one database', () => {
+  test('M6 send each mail once', async (t) => {
+    const { mailServer, variables, add, tries } = await open(t)
+    const both = await Promise.all([startServer(t, variables), startServer(t, variables)])
+    await add(200)
+    await until('all mails are sent', async () => (await tries()).length === 0)
+    assert.deepEqual(recipients(mailServer), addresses(200))
+    for (const { log } of both) assert.ok(log.some(({ msg }) => msg === 'mail sent'))
+  })
+})
+
+function recipients({ mails }: Awaited<ReturnType<typeof startMailServer>>): string[] {
+  return mails.map(({ to }) => to.join()).sort()
+}
+
+function addresses(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `user${i + 1}@mail.example`).sort()
+}
