@@ -7,7 +7,7 @@ export type { Logger }
 /** Creates a log of JSON lines with times in UTC, by default on the standard output. */
 export function createLog(level: string, destination: DestinationStream = standardOutput()): Logger {
   const timestamp = pino.stdTimeFunctions.isoTime
-  return pino({ level, base: null, timestamp, hooks: { streamWrite: harmless } }, destination)
+  return pino({ level, base: null, timestamp, hooks: { streamWrite: sanitizeLine } }, destination)
 }
 
 /** The loggable part of an error, without the message of a database driver, which contains SQL with values. */
@@ -32,7 +32,7 @@ const unprintable = /[\u007f-\uffff]/g
 const suspicious = /[%\u007f-\uffff]|kauth_|eyJ/
 
 /** Removes tokens from a JSON line, and escapes characters outside of ASCII, which a JSON parser decodes again. */
-export function harmless(line: string): string {
+export function sanitizeLine(line: string): string {
   return suspicious.test(line) ? line.replace(token, '(token)').replace(unprintable, escaped) : line
 }
 

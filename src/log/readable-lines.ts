@@ -1,5 +1,5 @@
 import type { LogDescriptor } from 'pino'
-import { harmless } from './log.ts'
+import { sanitizeLine } from './log.ts'
 
 /**
  * Formats log entries for a terminal: one line each, with the stack of an error below. Escapes control characters, so that
@@ -19,7 +19,7 @@ export async function readableLines(): Promise<(line: string) => string> {
     errorLikeObjectKeys: ['stack'],
     customPrettifiers: { stack: (stack) => printable(String(stack), /[^\P{Cc}\n]/gu) },
   })
-  return (line) => harmless(format(readable(JSON.parse(line))))
+  return (line) => sanitizeLine(format(readable(JSON.parse(line))))
 }
 
 /** Puts the values of the most frequent entries into the message, and removes values that only programs need. */

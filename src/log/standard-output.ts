@@ -55,7 +55,7 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
   })
   return {
     write(line) {
-      // `harmless` has escaped all but ASCII, so characters are bytes.
+      // `sanitizeLine` has escaped all but ASCII, so characters are bytes.
       if (lines.length + line.length > options.maxWrite) writeLines()
       lines += line
       turn ??= setImmediate(writeLines)
