@@ -42,13 +42,7 @@ for (const { name, host } of strangers) {
     await page.getByRole('button').click()
 
     await expect(page).toHaveTitle('Error: Request from another site – koa-authenticators')
-<<<<<<< HEAD
-    await expect(
-      page.getByText('This request came from another site, so it was not carried out.'),
-    ).toBeVisible()
-=======
     await expect(page.getByText('This request came from another site, so it was rejected.')).toBeVisible()
->>>>>>> 3de286c (Expect the problem titles in browser tests)
     await page.goto('/')
     await expect(page.getByText('Nobody yet')).toBeVisible()
   })

@@ -3,7 +3,6 @@ import { databaseName, isPostgresUrl } from '../database/database-url.ts'
 import type { TrustProxy } from './addresses.ts'
 import type { BrandColor } from './branding.ts'
 import type { MailConfig } from './mail.ts'
-import type { MailConfig } from './mail.ts'
 import type { StorageConfig } from './storage.ts'
 
 interface CheckedSettings extends StorageConfig {
@@ -36,7 +35,6 @@ export function warnAbout({
     warnings.push(`BRAND_COLOR is too light for text. Light pages use ${brandColor.light} instead.`)
   if (!mail)
     warnings.push('SMTP_URL is not set. The site sends no mail, so users cannot reset their passwords.')
-  if (!mail) warnings.push('SMTP_URL is not set. The site sends no mail, so users cannot reset their passwords.')
   if (isOpenToOthers(dataDir))
     warnings.push(`Other users of this machine can read DATA_DIR. Run: chmod 700 ${dataDir}`)
   if (!isPostgresUrl(databaseUrl) && isOpenToOthers(database))
