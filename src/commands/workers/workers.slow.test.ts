@@ -201,7 +201,10 @@ describe('WORKERS', { concurrency: 2 }, () => {
     }
     const server = await startWorkers(t, variables)
     const warnings = server.log.filter(({ level }) => level === 40).map(({ msg }) => msg)
-    assert.deepEqual(warnings, ['PUBLIC_URL is not https. Passwords and cookies are sent unencrypted.'])
+    assert.deepEqual(warnings, [
+      'PUBLIC_URL is not https. Passwords and cookies are sent unencrypted.',
+      'SMTP_URL is not set. The site sends no mail, so users cannot reset their passwords.',
+    ])
   })
 })
 
