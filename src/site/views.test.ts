@@ -190,6 +190,18 @@ describe('views and page', () => {
     assert.match(tag(html, 'id="remember"'), /value="on"[^>]*checked/)
   })
 
+  test('the sign-in page shows a missing field at the field', async () => {
+    const errors = [{ field: 'password', detail: 'Enter your password.' }]
+    const { html } = await render('sign-in', { values: { username: 'ada@example.com' }, errors })
+    assert.match(html, /<title>Error: Sign in/)
+    assert.match(
+      html,
+      /id="password-error"><span class="visually-hidden">Error: <\/span>Enter your password\./,
+    )
+    assert.match(tag(html, 'id="password"'), /aria-describedby="password-error"[^>]*aria-invalid="true"/)
+    assert.match(tag(html, 'id="username"'), /value="ada@example\.com"[^>]*aria-invalid="false"/)
+  })
+
   test('the login page focuses a field only if it shows no message', async () => {
     assert.match((await render('sign-in', {})).html, /\sautofocus/)
     assert.doesNotMatch(
