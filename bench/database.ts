@@ -29,7 +29,6 @@ export function original(amounts: Amounts): Promise<string> {
   return made
 }
 
-/** Copies a database for one server. */
 export function copy(file: string, server: string): string {
   const path = join(folder, 'copies', `${server}.sqlite`)
   mkdirSync(join(folder, 'copies'), { recursive: true })

@@ -15,7 +15,6 @@ const run = promisify(execFile)
 // Each connection sends a request after the previous response.
 const connections = 32
 
-/** The requests of a task. */
 export interface Requests {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -24,7 +23,6 @@ export interface Requests {
   readonly values: string
 }
 
-/** The requests of a task for one server. */
 export function requestsOf(
   { key, method, path, header, values }: Task,
   server: Server,

@@ -67,7 +67,6 @@ async function startOnce(
   }
 }
 
-/** Rotates the order of the servers. */
 function rotated(all: readonly Contestant[], round: number): Contestant[] {
   const first = round % all.length
   return [...all.slice(first), ...all.slice(0, first)]

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { bcryptCost, folder, publicUrl } from './data.ts'
 import { onCore } from './machine.ts'
 
-/** A program that serves HTTP. */
 export interface Program {
   /** Its name on the command line and in the results. */
   readonly key: string
@@ -14,7 +13,6 @@ export interface Program {
   readonly program: readonly string[]
 }
 
-/** A running server. */
 export interface RunningServer {
   readonly key: string
   readonly url: string
@@ -24,7 +22,6 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** The website of this repository. */
 export const site: Program = {
   key: 'site',
   program: [join(import.meta.dirname, '../src/start.js'), 'server'],

@@ -6,7 +6,6 @@ import { type Rows, sqliteRows } from './database.ts'
 import type { Keys } from './keys.ts'
 import { type Program, type RunningServer, site, start } from './server-process.ts'
 
-/** A measured server. */
 export interface Server extends Program {
   readonly name: string
   /** Its database, if it is not the default one. */
@@ -90,14 +89,12 @@ export const servers: readonly Server[] = [
   },
 ]
 
-/** The server with that key. */
 export function serverOf(key: string): Server {
   const server = servers.find((each) => each.key === key)
   if (!server) throw new Error(`There is no server "${key}".`)
   return server
 }
 
-/** Starts a server with its database. */
 export async function startServer(server: Server, keys: Keys, core?: number): Promise<RunningServer> {
   const { rows = sqliteRows(usual) } = server
   const environment = { ...keys.environment, DATABASE_URL: await rows(server.key) }

@@ -21,7 +21,6 @@ export interface Task {
   check(answer: Answer, number: number): void
 }
 
-/** An HTTP response. */
 export interface Answer {
   readonly status: number
   readonly text: string
@@ -91,10 +90,8 @@ const visitor: Task = {
   },
 }
 
-/** All tasks. */
 export const tasks: readonly Task[] = [bearer, jwt('HS256'), jwt('ES256'), jwt('EdDSA'), session, visitor]
 
-/** The task with that key. */
 export function taskOf(key: string): Task {
   const task = tasks.find((each) => each.key === key)
   if (!task) throw new Error(`There is no task "${key}".`)

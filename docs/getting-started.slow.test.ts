@@ -14,7 +14,7 @@ const [users = '', app = '', moreUsers = '', moreApp = ''] = blocks('js')
 const [formLines = '', tokenLines = ''] = blocks('sh')
 
 describe('docs/getting-started.md', () => {
-  test('has a site whose curl lines respond as they say', async (t) => {
+  test('has a site and curl commands with the documented output', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
     t.after(() => rm(folder, { recursive: true }))
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))

@@ -5,7 +5,6 @@ export function bearer(ctx: Context): string {
   return /^Bearer +(\S+)$/i.exec(ctx.req.headers.authorization ?? '')?.[1] ?? ''
 }
 
-/** Responds with 401. */
 export function unauthorized(ctx: Context): void {
   ctx.status = 401
   ctx.set('WWW-Authenticate', 'Bearer')

@@ -4,7 +4,6 @@ import Database from 'better-sqlite3'
 import { cookieSecret, publicUrl } from '../data.ts'
 import { cacheSize } from './environment.ts'
 
-/** Better Auth on a database file. */
 export function authOn(path: string) {
   const database = new Database(path)
   database.pragma('journal_mode = wal')

@@ -16,7 +16,6 @@ const UserSchema = defineEntity({
   filters: { enabled: { name: 'enabled', cond: { disabledAt: null }, default: true } },
 })
 
-/** A user. */
 export class User extends ModelSessionAuthenticatable(UserSchema.class) {}
 
 UserSchema.setClass(User)
@@ -33,7 +32,6 @@ const UserTokenSchema = defineEntity({
   },
 })
 
-/** A bearer token of a user. */
 export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, {
   value: 'value',
   user: 'user',
@@ -61,7 +59,6 @@ const StoredSessionSchema = defineEntity({
   },
 })
 
-/** A session of a user. */
 export class StoredSession extends StoredSessionSchema.class {}
 
 StoredSessionSchema.setClass(StoredSession)

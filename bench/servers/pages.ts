@@ -14,22 +14,18 @@ for (const file of readdirSync(templates, { recursive: true, encoding: 'utf8' })
 
 const common = { site: 'koa-authenticators', full, quoted }
 
-/** The data of the account page. */
 export function accountView({ name, email, passwordChangedAt }: Omit<Person, 'id'>) {
   return { ...common, origin, user: { name, email }, passwordChangedAt: new Date(passwordChangedAt) }
 }
 
-/** The data of the sign-in page. */
 export function loginView() {
   return { ...common, origin }
 }
 
-/** The account page of a user. */
 export function accountPage(user: Omit<Person, 'id'>): string {
   return rendered('profile.eta', accountView(user))
 }
 
-/** The sign-in page. */
 export function loginPage(): string {
   return rendered('sign-in.eta', loginView())
 }

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 
-/** A user. */
 export interface Person {
   readonly id: string
   readonly name: string
@@ -8,14 +7,12 @@ export interface Person {
   readonly passwordChangedAt: number
 }
 
-/** A bearer token with its user. */
 export interface TokenRow extends Person {
   readonly tokenID: string
   readonly expiresAt: number
   readonly lastUsedAt: number
 }
 
-/** A session with its user. */
 export interface SessionRow extends Person {
   readonly createdAt: number
   readonly seenAt: number
@@ -27,7 +24,6 @@ const hour = 60 * minute
 /** The columns of a `Person`, in the SQL of both databases. */
 export const person = 'u.id, u.name, u.email, u.password_changed_at as "passwordChangedAt"'
 
-/** Whether a session has expired. */
 export function isExpired(
   { createdAt, seenAt }: Pick<SessionRow, 'createdAt' | 'seenAt'>,
   now: number,

@@ -30,7 +30,6 @@ const log = pino(
   pino.destination({ sync: false, minLength: 4096 }),
 )
 
-/** Logs one line for each request. */
 export async function requestLog(ctx: Context, next: Next): Promise<void> {
   const start = performance.now()
   const request = randomUUID()
@@ -43,7 +42,6 @@ export async function requestLog(ctx: Context, next: Next): Promise<void> {
   }
 }
 
-/** Sets the security headers of the site. */
 export function securityHeaders(ctx: Context, next: Next): Promise<void> {
   ctx.res.setHeaders(headers)
   return next()
@@ -73,7 +71,6 @@ export function staticFiles(ctx: Context, next: Next): Promise<void> | undefined
   return undefined
 }
 
-/** Rejects unsafe requests from other sites. */
 export function refuseCrossSite(ctx: Context, next: Next): Promise<void> {
   const isSafe = ['GET', 'HEAD', 'OPTIONS'].includes(ctx.method)
   const site = ctx.get('Sec-Fetch-Site')

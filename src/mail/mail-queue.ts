@@ -24,7 +24,7 @@ type MailOf<Kind extends MailKind> = {
   readonly kind: Kind
   /** The address of the one recipient. */
   readonly to: string
-  /** The account, which takes its waiting mails with it when it is deleted. */
+  /** The account. Deleting it deletes its waiting mails. */
   readonly userId?: string | undefined
 } & (Mails[Kind] extends undefined ? unknown : { readonly data: Mails[Kind] })
 

@@ -36,13 +36,13 @@ async function open(t: TestContext) {
     variables,
     add,
     tries: async () => (await sql({ orm }, 'select tries from mails')).map(({ tries }) => Number(tries)),
-    /** Ends the pauses and claims, as the passing of time does. */
+    /** Ends the pauses and claims, as if time had passed. */
     makeDue: () => sql({ orm }, 'update mails set due_at = 0'),
   }
 }
 
 describe('a mail server that is down', () => {
-  test('N1 N13 O2 stops neither the start nor a request, and gets the mails when it is back', async (t) => {
+  test('N1 N13 O2 delays neither the start nor a request, and receives the mails when it is back', async (t) => {
     const { mailServer, variables, add, makeDue } = await open(t)
     await mailServer.stop()
     await add()

@@ -47,7 +47,6 @@ export function toPostgres(orm: MikroORM, statement: string, values: unknown[]):
   return orm.em.getPlatform().formatQuery(translated, values)
 }
 
-/** The number of rows of a table. */
 export async function count(site: Site, table: Table): Promise<number> {
   const [row] = await sql(site, `select count(*) as n from ${table}`)
   return Number(row?.n)

@@ -1,7 +1,6 @@
 import { type AbstractSqlDriver, DatabaseSchema } from '@mikro-orm/sqlite'
 import type { Site } from './site.ts'
 
-/** The schema of a table. */
 interface TableDescription {
   readonly columns: readonly string[]
   readonly required: readonly string[]
@@ -10,7 +9,6 @@ interface TableDescription {
   readonly foreignKeys: readonly string[]
 }
 
-/** Reads the schema of a table from the database. */
 export async function describeTable({ orm }: Pick<Site, 'orm'>, name: string): Promise<TableDescription> {
   const driver = orm.driver as AbstractSqlDriver
   const schema = await DatabaseSchema.create(driver.getConnection(), driver.getPlatform(), orm.config)

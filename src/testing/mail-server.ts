@@ -19,7 +19,6 @@ export interface AcceptedMail extends ReceivedMail {
   readonly raw: string
 }
 
-/** Options of `startMailServer`. */
 export interface MailServerOptions {
   /** `tls` from the first byte, `starttls` (the default), or `none`. */
   readonly security?: 'tls' | 'starttls' | 'none'
@@ -77,7 +76,7 @@ export async function startMailServer(test: Test, options: MailServerOptions = {
     },
   }
   const server = new SMTPServer(settings)
-  // A client that goes away is part of the tests.
+  // Some tests disconnect clients.
   server.on('error', () => {})
   server.listen(options.port ?? 0, '127.0.0.1')
   await once(server.server, 'listening')

@@ -1,6 +1,5 @@
 import type { Site } from './site.ts'
 
-/** A paused flush of a request. */
 interface PausedFlush {
   /** Resolves when the flush starts. */
   readonly begun: Promise<void>

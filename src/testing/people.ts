@@ -45,7 +45,6 @@ export async function signIn(
   return visitor
 }
 
-/** The header for Basic authentication. */
 export function basic({ email }: Pick<Person, 'email'>, secret = password): { authorization: string } {
   return { authorization: `Basic ${Buffer.from(`${email}:${secret}`).toString('base64')}` }
 }
@@ -55,13 +54,11 @@ export function bearer(token: string): { authorization: string } {
   return { authorization: `Bearer ${token}` }
 }
 
-/** Creates an API token. */
 export async function takeToken(site: AnySite, person: Pick<Person, 'email'>): Promise<string> {
   const { record } = await site.visitor().post('/login', basic(person))
   return String(record.value)
 }
 
-/** Creates a JWT. */
 export async function takeJWT(site: AnySite, person: Pick<Person, 'email'>): Promise<string> {
   const { record } = await site.visitor().post('/login?as=jwt', basic(person))
   return String(record.token)
@@ -84,7 +81,6 @@ export async function takeResetToken(
   return token
 }
 
-/** Creates an admin. */
 export async function addAdmin({ orm }: Site, name = 'Grace'): Promise<Person> {
   const email = `${name.toLowerCase()}@example.com`
   const em = orm.em.fork()

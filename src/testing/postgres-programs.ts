@@ -31,7 +31,6 @@ export async function changeOwner(path: string): Promise<void> {
   if (isRoot) await chown(path, nobody, nobody)
 }
 
-/** Starts a program of PostgreSQL. */
 export function start(program: string, args: string[]): ChildProcess {
   const account = isRoot ? { uid: nobody, gid: nobody } : {}
   const options: SpawnOptions = { ...account, cwd: tmpdir(), stdio: ['ignore', 'ignore', 'pipe'] }

@@ -93,7 +93,6 @@ export class PostgresServer {
     return this.#signalAll('SIGSTOP')
   }
 
-  /** Resumes the processes. */
   thaw(): Promise<void> {
     return this.#signalAll('SIGCONT')
   }

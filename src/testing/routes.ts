@@ -6,7 +6,6 @@ import { siteUses } from '../features/last-uses.ts'
 import { createLog } from '../log/log.ts'
 import { schema } from '../schema.ts'
 
-/** A route of the site. */
 export interface Route {
   readonly method: 'GET' | 'POST'
   readonly path: string

@@ -30,7 +30,6 @@ export interface Site {
   readonly outbox: Outbox | undefined
   /** Writes the pending last uses of sessions and tokens now. */
   writeUses(): Promise<void>
-  /** The lines of the log. */
   readonly log: string[]
   readonly lifecycle: { isDraining: boolean }
   /** The secrets that were issued. At the end no line of the log may contain one. */

@@ -23,12 +23,10 @@ export const onlyPostgres: { skip: string | false } = {
   skip: !isOnPostgres && 'PostgreSQL only: npm run postgres',
 }
 
-/** A database for one test. */
 export interface TestDatabase {
   readonly url: string
   /** Closes all connections and refuses new ones. PostgreSQL only. */
   close(): Promise<void>
-  /** Accepts connections again. */
   open(): Promise<void>
   /** Deletes the database, even with open connections. */
   drop(): Promise<void>

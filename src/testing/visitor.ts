@@ -19,7 +19,6 @@ export class Visitor {
     if (session !== undefined) this.cookies.set('session', session)
   }
 
-  /** The session id in the cookie. */
   get session(): string | undefined {
     return this.cookies.get('__Host-session') ?? this.cookies.get('session')
   }

@@ -203,7 +203,6 @@ function warningsOf(t: TestContext): { code?: string; message: string }[] {
   return warnings
 }
 
-/** A minimal context of a request. */
 function contextOf(site: Site): AuthContext {
   const check: CheckedContext['credentialCheck'] = (_ctx, _claim, evaluate) => evaluate({})
   const ctx = { credentialCheck: check } as unknown as AuthContext

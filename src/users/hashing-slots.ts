@@ -34,7 +34,7 @@ export class HashingSlots {
 
   /**
    * Evaluates when a slot is free.
-   *@throws {TryLater} 503, immediately if the queue is full, or after ten seconds
+   * @throws {TryLater} 503, immediately if the queue is full, or after ten seconds
    * @throws {Refusal} 400, if the client has closed the connection
    */
   async run<Result>(

@@ -35,7 +35,6 @@ export class Ledger {
     return this.#longest
   }
 
-  /** Waits for this many more acknowledged writes. */
   more(count: number): Promise<void> {
     return new Promise((reached) => {
       this.#enough = { count: this.#acknowledged + count, reached }

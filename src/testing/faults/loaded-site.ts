@@ -8,7 +8,6 @@ import { eventually, within } from '../within.ts'
 import { Ledger } from './ledger.ts'
 import { assertStatuses, isSuccess, isUnavailable, userRequests } from './user-requests.ts'
 
-/** The size of the connection pool. */
 export const poolSize = 4
 
 /** Starts a server with a new database and constant writes, which a ledger records. */
@@ -35,7 +34,6 @@ export async function startLoadedSite(t: TestContext, postgres: PostgresServer) 
     admin,
     name,
     server,
-    /** Waits for more acknowledged writes. */
     more: (count: number) => Promise.race([ledger.more(count), busy]),
     /** Asserts that guarded requests are a 503 and public pages a 200, within three seconds. */
     assertUnavailable: () =>

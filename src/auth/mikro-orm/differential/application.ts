@@ -16,7 +16,6 @@ export interface Application {
   readonly byKey?: string | undefined
   /** The expected result, an entity by default. */
   readonly finds?: 'an entity' | 'nothing' | 'an error'
-  /** Inserts the rows. */
   fill(em: EntityManager, orm: MikroORM, entities: Application['entities']): Promise<unknown>
   /** Changes the entity, for a flush. */
   change(found: object): void

@@ -18,7 +18,6 @@ export class ReversedText extends Type<string | null, string | null> {
   }
 }
 
-/** A value object with a private field. */
 export class Money {
   readonly #cents: number
 
@@ -53,7 +52,6 @@ export class MoneyType extends Type<Money, number> {
   }
 }
 
-/** A point with a custom comparison. */
 export class PointType extends Type<{ x: number; y: number }, string> {
   override convertToDatabaseValue({ x, y }: { x: number; y: number }): string {
     return `${x}|${y}`

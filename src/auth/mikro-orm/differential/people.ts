@@ -2,7 +2,6 @@ import { defineEntity, type EntityClass, type EntityManager, p } from '@mikro-or
 import type { Class } from '../../class.ts'
 import type { Application } from './application.ts'
 
-/** An entity class. */
 export type Model = EntityClass<object> & Class
 
 type Values = Readonly<Record<string, unknown>>
