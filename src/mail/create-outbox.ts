@@ -7,9 +7,9 @@ import { Outbox } from './outbox.ts'
 import { smtp } from './smtp.ts'
 
 /** Creates the outbox of the configuration. Returns `undefined` if the site sends no mail. */
-export function createOutbox(orm: MikroORM, { mail, siteName }: Config, log: Logger): Outbox | undefined {
-  if (!mail) return undefined
-  const { from, server, folder } = mail
+export function createOutbox(orm: MikroORM, config: Config, log: Logger): Outbox | undefined {
+  if (!config.mail) return undefined
+  const { from, server, folder } = config.mail
   const deliver = server ? smtp(server, from) : mailFolder(folder, from)
-  return new Outbox(orm, { deliver, templates: new MailTemplates(siteName), log })
+  return new Outbox(orm, { deliver, templates: new MailTemplates(config), log })
 }

@@ -10,7 +10,11 @@ import { type NoticeData, type NoticeEvent, notices } from './notices.ts'
 const hostile = `"'><script>alert(1)</script><a href="https://evil.example">x\r\n.\r\nBcc: x\u202e\u0000</a>`
 const origin = 'https://site.example'
 const url = `${origin}/reset?token=${'x'.repeat(43)}`
-const templates = new MailTemplates('Ada’s <site>')
+const support = 'mailto:help@site.example'
+const brandColor = { given: '#ff0000', light: '#dd0000', dark: '#ff6666' }
+const plain = { siteName: 'Ada’s <site>', supportUrl: undefined, brandColor: undefined }
+const templates = new MailTemplates(plain)
+const branded = new MailTemplates({ ...plain, supportUrl: support, brandColor })
 
 function notice(event: NoticeEvent, text = 'Ada'): NoticeData {
   return { event, name: text, at: '2026-11-25T18:18:00.000Z', device: text, network: text }
@@ -28,13 +32,16 @@ const states: { [Kind in MailKind]: Mails[Kind][] } = {
 
 function renderAll() {
   return (Object.keys(states) as MailKind[]).flatMap((kind) =>
-    states[kind].map((data) => ({ kind, ...render(kind, data) })),
+    states[kind].flatMap((data) => [
+      { kind, ...render(kind, data) },
+      { kind, ...render(kind, data, branded) },
+    ]),
   )
 }
 
-function render(kind: MailKind, data: Mails[MailKind]) {
+function render(kind: MailKind, data: Mails[MailKind], from = templates) {
   const link = hasLink(kind) ? { url, lifetime: 3_600_000 } : undefined
-  return templates.render(kind, data, { origin, to: 'ada@example.com', link })
+  return from.render(kind, data, { origin, to: 'ada@example.com', link })
 }
 
 describe('MailTemplates', () => {
@@ -50,7 +57,7 @@ describe('MailTemplates', () => {
       assert.equal(html.match(/<h1>/g)?.length, 1)
       const addresses = [...html.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, address]) => address)
       for (const address of addresses)
-        assert.ok([url, `${origin}/login`, `${origin}/forgot`].includes(address ?? ''), address)
+        assert.ok([url, support, `${origin}/login`, `${origin}/forgot`].includes(address ?? ''), address)
     }
   })
 
@@ -91,6 +98,16 @@ describe('MailTemplates', () => {
       assert.match(text, /^If it was not you, /m)
       assert.doesNotMatch(text, /token=|\?/)
     }
+  })
+
+  test('use the colours and the contact of the configuration', () => {
+    const { html, text } = render('notice', notice('account closed'), branded)
+    assert.match(html, /background: #dd0000;/)
+    assert.match(html, /background: #ff6666;/)
+    assert.match(text, /^If it was not you, contact us at once: help@site\.example$/m)
+    const without = render('notice', notice('account closed'))
+    assert.match(without.html, /background: #0b6a4e;/)
+    assert.match(without.text, /^If it was not you, contact us at once\.$/m)
   })
 
   test('names the lifetime of a link in words', () => {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Eta } from 'eta'
+import type { Config } from '../config/config.ts'
 import { root } from '../config/root.ts'
 import { full, printable } from '../site/wording.ts'
 import { type MailKind, type Mails, subjects } from './mail-kinds.ts'
@@ -24,39 +25,31 @@ export interface Link {
   readonly lifetime: number
 }
 
+/** The name and the look of the site. */
+export type MailSite = Pick<Config, 'siteName' | 'supportUrl' | 'brandColor'>
+
+// As in public/style.css.
+const defaultAccent = { light: '#0b6a4e', dark: '#5fd0a5' }
+
 /** The texts of mails. All templates are read at the start. */
 export class MailTemplates {
-  readonly #site: string
+  readonly #site: { readonly site: string; readonly support: string | undefined; readonly accent: object }
   readonly #html = readTemplates('.html.eta', { autoEscape: true })
   readonly #text = readTemplates('.txt.eta', { autoEscape: false, autoTrim: false })
 
-  /** @param site the name of the site */
-  constructor(site: string) {
-    this.#site = site
+  constructor({ siteName, supportUrl, brandColor }: MailSite) {
+    this.#site = { site: siteName, support: supportUrl, accent: brandColor ?? defaultAccent }
   }
 
   render<Kind extends MailKind>(kind: Kind, data: Mails[Kind], view: MailView) {
-    const subject = `${this.#site}: ${subjects[kind](data)}`
+    const subject = `${this.#site.site}: ${subjects[kind](data)}`
     const lifetime = view.link && inWords(view.link.lifetime)
-    const values = {
-      ...oneLineEach(data),
-      site: this.#site,
-      ...view,
-      subject,
-      url: view.link?.url,
-      lifetime,
-      full,
-      notices,
-    }
-    return {
-      subject,
-      // A line with only a statement of the template leaves an empty line.
-      text: `${this.#text
-        .render(`@${kind}`, values)
-        .replace(/\n\s*\n/g, '\n\n')
-        .trim()}\n`,
-      html: this.#html.render(`@${kind}`, values),
-    }
+    const texts = { subject, url: view.link?.url, lifetime, full, notices }
+    const values = { ...oneLineEach(data), ...this.#site, ...view, ...texts }
+    const text = this.#text.render(`@${kind}`, values)
+    const html = this.#html.render(`@${kind}`, values)
+    // A line with only a statement of the template leaves an empty line.
+    return { subject, html, text: `${text.replace(/\n\s*\n/g, '\n\n').trim()}\n` }
   }
 }
 

@@ -49,7 +49,7 @@ async function open(t: TestContext, { deliver = async () => ({}) }: { deliver?: 
         mails.push(message)
         return delivered
       },
-      templates: new MailTemplates('Ada’s site'),
+      templates: new MailTemplates({ siteName: 'Ada’s site', supportUrl: undefined, brandColor: undefined }),
       log: createLog('info', sink),
       now,
     })
