@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { v7 as uuidv7 } from 'uuid'
 import { databaseName } from '../database/database-url.ts'
 import { openDatabase } from '../database/open-database.ts'
+import { queueMail } from '../mail/mail-queue.ts'
 import { schema } from '../schema.ts'
 import { sql } from '../testing/database.ts'
 import { addAdmin, basic, bearer, signIn, signUp, takeResetToken, takeToken } from '../testing/people.ts'
@@ -15,7 +16,7 @@ import { isOnPostgres, makeEmptyDatabase } from '../testing/test-database.ts'
 
 const tables = [
   ...['users', 'admins', 'user_tokens', 'one_time_tokens'],
-  ...['sessions', 'devices', 'events', 'attempts'],
+  ...['sessions', 'devices', 'events', 'attempts', 'mails'],
 ]
 
 function copyDatabase(...words: string[]) {
@@ -32,6 +33,7 @@ async function open(t: TestContext) {
   const token = await takeToken(site, bob)
   const link = await takeResetToken(site, bob)
   const admin = await addAdmin(site)
+  await queueMail(site.orm.em.fork(), { kind: 'reset', to: bob.email, userId: bob.id })
   assert.equal((await site.visitor().get('/me', basic(ada, 'wrong'))).status, 401)
   await sql(site, 'update users set disabled_at = 1 where id = ?', [(await signUp(site, 'Eve')).id])
   return { folder, from, to: await emptyDatabase(t, folder), site, ada, bob, admin, visitor, token, link }
