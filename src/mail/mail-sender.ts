@@ -10,6 +10,7 @@ import { type Deliver, DeliveryError } from './message.ts'
 export const batchSize = 5
 // In milliseconds.
 const sendTimeout = 20_000
+const warnInterval = 60_000
 
 /** Options of `Outbox`. */
 export interface OutboxOptions {
@@ -33,6 +34,7 @@ export class MailSender {
   readonly #queue: MailQueue
   readonly #links = new Map<MailKind, CreateLink>()
   readonly #cancel = new AbortController()
+  #warnedAt = 0
 
   constructor(orm: MikroORM, options: OutboxOptions) {
     this.#orm = orm
@@ -57,10 +59,16 @@ export class MailSender {
     const mails = await this.#queue.claim(kinds, batchSize)
     const results = await Promise.allSettled(mails.map((mail) => this.#send(mail, origin)))
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-    // One line for all, because the queue may be long while the mail server is down.
-    if (failures.length > 0)
-      this.#options.log.warn({ mails: failures.length, ...describe(failures[0]) }, 'mails are retried later')
+    if (failures.length > 0) this.#warn(failures)
     return mails.length
+  }
+
+  // At most once a minute, because the queue may be long while the mail server is down.
+  #warn(failures: readonly unknown[]): void {
+    const now = this.#options.now?.() ?? Date.now()
+    if (Math.abs(now - this.#warnedAt) < warnInterval) return
+    this.#warnedAt = now
+    this.#options.log.warn({ mails: failures.length, ...describe(failures[0]) }, 'mails are retried later')
   }
 
   /** Throws if the mail is retried later. */
