@@ -7,7 +7,7 @@ import { expectAccessible, expectSound } from './soundness.ts'
 test('home is accessible for a visitor, for a user, and while the user is unknown', async ({
   page,
   account,
-  accident,
+  outage,
 }) => {
   await page.goto('/')
   await expectSound(page, 'Authentication for Koa, typed and composable')
@@ -15,7 +15,7 @@ test('home is accessible for a visitor, for a user, and while the user is unknow
   await page.goto('/')
   await expect(page.getByRole('banner')).toContainText(account.name)
   await expectSound(page, 'Authentication for Koa, typed and composable')
-  accident.happens()
+  outage.begin()
   await page.goto('/')
   await expect(page.getByRole('banner')).not.toContainText(account.name)
   await expectSound(page, 'Authentication for Koa, typed and composable')
@@ -64,13 +64,13 @@ test('error pages are accessible for a visitor: 401, 404, 405, 413', async ({ pa
 test('error pages are accessible for a user, and while the database is unavailable: 404, 503', async ({
   page,
   account,
-  accident,
+  outage,
 }) => {
   await account.signIn(page)
   await page.goto('/nowhere')
   await expect(page.getByRole('banner')).toContainText(account.name)
   await expectSound(page, 'Error: Page not found')
-  accident.happens()
+  outage.begin()
   await page.goto('/nowhere')
   await expect(page.getByText('We cannot tell who is signed in at the moment.')).toBeVisible()
   await expectSound(page, 'Error: Page not found')

@@ -13,9 +13,9 @@ export interface Account {
 }
 
 /** A failure of the database while the server runs. */
-export interface Accident {
-  happens(): void
-  isOver(): void
+export interface Outage {
+  begin(): void
+  end(): void
 }
 
 /**
@@ -23,8 +23,8 @@ export interface Accident {
  * console error of a `page` fails the test.
  */
 export const test = base.extend<
-  { newAccount(): Promise<Account>; account: Account; accident: Accident },
-  { throttle: 'on' | 'off'; server: Server; newcomers: Iterator<number, never> }
+  { newAccount(): Promise<Account>; account: Account; outage: Outage },
+  { throttle: 'on' | 'off'; server: Server; accountNumbers: Iterator<number, never> }
 >({
   // All tests of a worker share one address, and with it one rate limit.
   throttle: ['off', { scope: 'worker', option: true }],
@@ -45,10 +45,10 @@ export const test = base.extend<
   },
 
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs.
-  newcomers: [({}, use) => use(countFrom(1)), { scope: 'worker' }],
-  newAccount: ({ request, newcomers }, use) =>
+  accountNumbers: [({}, use) => use(countFrom(1)), { scope: 'worker' }],
+  newAccount: ({ request, accountNumbers }, use) =>
     use(async () => {
-      const number = newcomers.next().value
+      const number = accountNumbers.next().value
       const name = `Grace ${number}`
       const email = `grace${number}@example.com`
       const password = 'a nanosecond of wire'
@@ -62,22 +62,22 @@ export const test = base.extend<
     }),
   account: async ({ newAccount }, use) => use(await newAccount()),
 
-  accident: async ({ server }, use) => {
+  outage: async ({ server }, use) => {
     const database = new Database(server.database)
-    let hasHappened = false
-    const accident: Accident = {
-      happens() {
+    let isDown = false
+    const outage: Outage = {
+      begin() {
         database.exec('alter table sessions rename to lost_sessions; alter table users rename to lost_users')
-        hasHappened = true
+        isDown = true
       },
-      isOver() {
-        if (!hasHappened) return
+      end() {
+        if (!isDown) return
         database.exec('alter table lost_users rename to users; alter table lost_sessions rename to sessions')
-        hasHappened = false
+        isDown = false
       },
     }
-    await use(accident)
-    accident.isOver()
+    await use(outage)
+    outage.end()
     database.close()
   },
 })

@@ -20,9 +20,9 @@ test('the commands of the home page work as pasted, in two shells', async ({ pag
   const token = await page.getByLabel('Token', { exact: true }).inputValue()
 
   for (const shell of ['bash', 'sh']) {
-    const [stranger, user, again, ...more] = run(shell, [...pasted, another], { TOKEN: token })
-    expect(stranger).toContain('HTTP/1.1 401 Unauthorized')
-    expect(stranger).toMatch(/^WWW-Authenticate: Bearer/im)
+    const [anonymous, user, again, ...more] = run(shell, [...pasted, another], { TOKEN: token })
+    expect(anonymous).toContain('HTTP/1.1 401 Unauthorized')
+    expect(anonymous).toMatch(/^WWW-Authenticate: Bearer/im)
     expect(user).toContain('HTTP/1.1 200 OK')
     expect(user).toContain(`"email":"${account.email}"`)
     expect(user).not.toMatch(/hash/i)

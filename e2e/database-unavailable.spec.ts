@@ -4,10 +4,10 @@ import { expect, test } from './site.ts'
 test('public pages show that the user is unknown while the database is unavailable, and users stay signed in', async ({
   page,
   account,
-  accident,
+  outage,
 }) => {
   await account.signIn(page)
-  accident.happens()
+  outage.begin()
 
   await page.goto('/')
   await expect(page.getByRole('status').first()).toContainText(
@@ -22,7 +22,7 @@ test('public pages show that the user is unknown while the database is unavailab
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Temporarily unavailable')
   await expect(page.locator('body')).not.toContainText(/sqlite|select|table|stack/i)
 
-  accident.isOver()
+  outage.end()
   await page.goto('/account')
   await expect(page.getByRole('banner')).toContainText(account.name)
 })
@@ -30,31 +30,31 @@ test('public pages show that the user is unknown while the database is unavailab
 test('a form gets 503 while the database is unavailable, and works afterwards', async ({
   page,
   account,
-  accident,
+  outage,
 }) => {
-  const newcomer = { name: 'Ada', email: 'afterwards@example.com', password: account.password }
+  const newUser = { name: 'Ada', email: 'afterwards@example.com', password: account.password }
   await page.goto('/signup')
-  accident.happens()
-  await signUp(page, { ...newcomer, confirmation: newcomer.password })
+  outage.begin()
+  await signUp(page, { ...newUser, confirmation: newUser.password })
   await expect(page).toHaveTitle('Error: Temporarily unavailable – koa-authenticators')
   await page.goto('/login')
   await signIn(page, account)
   await expect(page).toHaveTitle('Error: Temporarily unavailable – koa-authenticators')
 
-  accident.isOver()
+  outage.end()
   await page.goto('/login')
   await signIn(page, account)
   await expect(page).toHaveURL('/account')
 })
 
-test('sign-out fails visibly while the database is unavailable', async ({ page, account, accident }) => {
+test('sign-out fails visibly while the database is unavailable', async ({ page, account, outage }) => {
   await account.signIn(page)
   await page.goto('/account')
-  accident.happens()
+  outage.begin()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await expect(page).toHaveTitle('Error: Temporarily unavailable – koa-authenticators')
 
-  accident.isOver()
+  outage.end()
   await page.goto('/account')
   await page.getByRole('button', { name: 'Sign out' }).click()
   await expect(page.getByText('Nobody yet')).toBeVisible()
