@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
@@ -7,7 +7,7 @@ import { createLog } from '../log/log.ts'
 import { sql } from '../testing/database.ts'
 import { until } from '../testing/faults/until.ts'
 import { signUp } from '../testing/people.ts'
-import { parseMail } from '../testing/received-mail.ts'
+import { receiveMails } from '../testing/received-mail.ts'
 import { scaledLimit } from '../testing/scaled-limit.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { type NewMail, queueMail } from './mail-queue.ts'
@@ -400,9 +400,10 @@ describe('a site without a mail server', () => {
     assert.match(name, /^[\da-f-]{36}\.1-reset\.eml$/)
     assert.equal((await stat(join(folder, name))).mode & 0o777, 0o600)
     assert.equal((await stat(folder)).mode & 0o777, 0o700)
-    const { headers, text } = parseMail(await readFile(join(folder, name), 'utf8'))
+    const [{ headers, text } = assert.fail()] = await receiveMails(site)
     assert.equal(headers.to, 'ada@example.com')
     assert.match(text, /^https:\/\/site\.example\/reset\?token=canary$/m)
+    assert.deepEqual(await receiveMails(site), [])
     const line = site.log.find((each) => each.includes('mail sent')) ?? assert.fail()
     assert.equal(JSON.parse(line).file, join(folder, name))
     assert.doesNotMatch(site.log.join(), /canary/)

@@ -1,9 +1,26 @@
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Site } from './site.ts'
+
 /** A mail as its recipient sees it. */
 export interface ReceivedMail {
   /** The headers by their names in lower case, with decoded words. */
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
   readonly html: string
+}
+
+/** Sends the due mails of a site without a mail server, and takes all mails from its folder, oldest first. */
+export async function receiveMails({ outbox, url, config }: Site): Promise<ReceivedMail[]> {
+  while (outbox && (await outbox.sendDue(config.publicUrl?.origin ?? url)) > 0);
+  const folder = join(config.dataDir, 'mail')
+  const files = (await readdir(folder).catch(() => [])).sort().map((name) => join(folder, name))
+  const mails: ReceivedMail[] = []
+  for (const file of files) {
+    mails.push(parseMail(await readFile(file, 'utf8')))
+    await rm(file)
+  }
+  return mails
 }
 
 /** Parses a mail with a text and an HTML part (RFC 5322, RFC 2045). */
