@@ -242,7 +242,7 @@ describe('a mail that is not delivered', () => {
     assert.deepEqual(await rows(site), [])
   })
 
-  test('is given up at once after a final refusal', async (t) => {
+  test('is given up immediately after a permanent failure', async (t) => {
     const error = new DeliveryError('EENVELOPE', { responseCode: 550, isFinal: true })
     const { outbox, add, log, site } = await open(t, { deliver: failing(error) })
     await add()

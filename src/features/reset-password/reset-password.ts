@@ -16,7 +16,7 @@ import { overwritePassword } from '../change-password/overwrite-password.ts'
 import { isDisconnected } from '../sign-in/guessing.ts'
 import { SignInNotice } from '../sign-in/sign-in-notice.ts'
 
-/** `/reset`: sets a new password with the token of a reset link. It ends all access to the account, and signs nobody in. */
+/** `/reset`: sets a new password with the token of a reset link. It ends all access to the account, and starts no session. */
 export function resetPassword(router: Router<object, SiteContext>, { isTls }: { isTls: boolean }): void {
   const notice = new SignInNotice({ isTls })
 
