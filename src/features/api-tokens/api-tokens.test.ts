@@ -285,6 +285,8 @@ describe('GET /account/tokens', () => {
     const [, tail] = /(.{4})$/.exec(String(record.value)) ?? []
     assert.match(text, new RegExp(`<bdi>Backup</bdi>.*Ends in <code>${tail}</code>.*Never used`, 's'))
     assert.doesNotMatch(text, /Expires soon/)
+    await here.json(path, { name: 'CI', days: 6 })
+    assert.match((await here.page(path)).text, /<bdi>CI<\/bdi> <span class="badge warning">Expires soon</)
     assert.ok(text.includes(`<form method="post" action="${path}/${record.id}/revoke" `))
     const choices = [...text.matchAll(/<option value="(\d+)"( selected)?>/g)]
     assert.deepEqual(

@@ -83,6 +83,7 @@ describe('POST /account/password', () => {
     const { site, ada, person } = await siteWithAda(t)
     await takeToken(site, person)
     await takeToken(site, person)
+    assert.match((await ada.page(path)).text, /signs out your other sessions and revokes your 2 API tokens\./)
     const { status, headers } = await ada.form(path, change)
     assert.deepEqual([status, headers.location], [303, '/account'])
     const notice =
