@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Eta } from 'eta'
-import { full, quoted } from '../../src/site/wording.ts'
+import { ago, day, full, quoted } from '../../src/site/wording.ts'
 import { publicUrl as origin } from '../data.ts'
 import type { Person } from './row-rules.ts'
 
@@ -12,10 +12,12 @@ const eta = new Eta({ cache: true, autoEscape: true })
 for (const file of readdirSync(templates, { recursive: true, encoding: 'utf8' }))
   if (file.endsWith('.eta')) eta.loadTemplate(nameOf(file), readFileSync(join(templates, file), 'utf8'))
 
-const common = { site: 'koa-authenticators', full, quoted }
+const common = { site: 'koa-authenticators', full, day, ago, quoted }
 
 export function accountView({ name, email, passwordChangedAt }: Omit<Person, 'id'>) {
-  return { ...common, origin, user: { name, email }, passwordChangedAt: new Date(passwordChangedAt) }
+  // The users of the benchmark have the password of their sign-up.
+  const createdAt = new Date(passwordChangedAt)
+  return { ...common, origin, user: { name, email }, createdAt, passwordChangedAt: createdAt }
 }
 
 export function loginView() {
