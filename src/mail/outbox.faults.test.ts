@@ -7,7 +7,7 @@ import { openDatabase } from '../database/open-database.ts'
 import { schema } from '../schema.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { scaledLimit } from '../testing/scaled-limit.ts'
-import { startServer, temporaryFolder } from '../testing/server-process.ts'
+import { databaseFor, startServer, temporaryFolder } from '../testing/server-process.ts'
 import { queueMail } from './mail-queue.ts'
 
 const mailCount = 1_000
@@ -18,7 +18,8 @@ describe('a long queue', () => {
     const { port, mails, certificate } = await startMailServer(t, { security: 'tls' })
     const authority = join(DATA_DIR, 'authority.pem')
     await writeFile(authority, certificate.cert)
-    const orm = await openDatabase(`sqlite:${DATA_DIR}/site.sqlite`, schema)
+    const database = await databaseFor(t, { DATA_DIR })
+    const orm = await openDatabase(database.DATABASE_URL ?? `sqlite:${DATA_DIR}/site.sqlite`, schema)
     await orm.em.transactional(async (em) => {
       for (let i = 0; i < mailCount; i += 1)
         await queueMail(em, { kind: 'address-taken', to: `user${i}@example.com` })
@@ -26,7 +27,7 @@ describe('a long queue', () => {
     await orm.close()
 
     const server = await startServer(t, {
-      DATA_DIR,
+      ...database,
       SMTP_URL: `smtps://localhost:${port}`,
       MAIL_FROM: 'no-reply@example.com',
       NODE_EXTRA_CA_CERTS: authority,
