@@ -7,6 +7,7 @@ import { TokenAges20261127 } from './20261127-token-ages.ts'
 import { OneTimeTokens20261128 } from './20261128-one-time-tokens.ts'
 import { Mails20261129 } from './20261129-mails.ts'
 import { PageDetails20261129 } from './20261129-page-details.ts'
+import { VerifiedAddresses20261130 } from './20261130-verified-addresses.ts'
 
 /** All migrations, oldest first. A released migration never changes. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   { name: '20261128-one-time-tokens', class: OneTimeTokens20261128 },
   { name: '20261129-mails', class: Mails20261129 },
   { name: '20261129-page-details', class: PageDetails20261129 },
+  { name: '20261130-verified-addresses', class: VerifiedAddresses20261130 },
 ]

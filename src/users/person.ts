@@ -12,6 +12,8 @@ export const person = {
   email: p.string().length(254).unique(),
   // The address in lower case, so that it is unique regardless of case.
   emailKey: p.string().length(254).unique().hidden(),
+  // The time at which the owner has proved the address. Unused for admins, who have the same columns.
+  emailVerifiedAt: p.datetime().nullable().hidden(),
   passwordHash: p.string().length(60).hidden(),
   // Invalidates older signed tokens. A token without this claim has only whole seconds, so at sign-up the time is one
   // second earlier. Otherwise such a token of the same second would be invalid.
@@ -24,6 +26,11 @@ export const person = {
     .datetime()
     .hidden()
     .onCreate(() => new Date()),
+}
+
+/** Whether the owner of an account has proved its e-mail address. */
+export function isVerified({ emailVerifiedAt }: { emailVerifiedAt?: Date | null | undefined }): boolean {
+  return emailVerifiedAt != null
 }
 
 /** Hides disabled accounts in every query without `filters: false`. */
