@@ -1,4 +1,6 @@
+import type { EntityManager } from '@mikro-orm/core'
 import type { ExtendableContext } from 'koa'
+import type { Outbox } from '../mail/outbox.ts'
 import type { Throttle } from '../throttle/throttle.ts'
 import type { CheckedContext } from '../users/check-credentials.ts'
 import type { User } from '../users/user.ts'
@@ -7,8 +9,11 @@ import type { NotedEvent } from './audit-event.ts'
 /** Recognises the devices that users have signed in from. */
 export interface DeviceStore {
   deviceOf(ctx: ExtendableContext, email: string): Promise<string | undefined>
-  store(ctx: ExtendableContext, user: User): Promise<void>
+  store(ctx: ExtendableContext, user: User, onNew?: OnNewDevice): Promise<void>
 }
+
+/** Called in the transaction that adds a device which was not known to the account. */
+export type OnNewDevice = (em: EntityManager) => Promise<void>
 
 /** The limits on guessing passwords. */
 export interface Guessing {
@@ -22,6 +27,8 @@ export interface Guessing {
 export interface SiteContext extends CheckedContext {
   /** `undefined` with `THROTTLE=off`. */
   readonly guessing?: Guessing | undefined
+  /** `undefined` if the site sends no mail. */
+  readonly outbox?: Outbox | undefined
   readonly siteName: string
   /** The origin of `PUBLIC_URL`. */
   readonly publicOrigin?: string | undefined

@@ -1,12 +1,13 @@
 const minute = 60_000
 const quarter = 15 * minute
-const day = 24 * 60 * minute
+const hour = 60 * minute
+const day = 24 * hour
 
 /** A property by which attempts are counted. */
 export type Column = 'account' | 'network' | 'device'
 
 /** An action with an allowance. */
-export type Action = 'password' | 'sign-up' | 'token'
+export type Action = 'password' | 'sign-up' | 'token' | 'mail' | 'mailbox' | 'notice'
 
 /** How an attempt ended. */
 export type Outcome = 'failure' | 'success'
@@ -41,6 +42,21 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
   },
   token: {
     allowances: [{ by: ['account'], most: 100, within: quarter, counts: ['failure', 'success'] }],
+    fromDevice: [],
+  },
+  // Mails that a network asks for.
+  mail: {
+    allowances: [{ by: ['network'], most: 20, within: hour, counts: ['failure', 'success'] }],
+    fromDevice: [],
+  },
+  // Mails to an address, which may have no account.
+  mailbox: {
+    allowances: [{ by: ['account'], most: 5, within: hour, counts: ['failure', 'success'] }],
+    fromDevice: [],
+  },
+  // Notices of one event to an account.
+  notice: {
+    allowances: [{ by: ['account'], most: 10, within: hour, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
 }
