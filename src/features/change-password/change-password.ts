@@ -12,6 +12,7 @@ import { passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
 import { countTokens } from '../api-tokens/own-tokens.ts'
 import { storeDevice } from '../known-devices/known-devices.ts'
+import { notify } from '../notices/notify.ts'
 import { currentDigest } from '../sessions/session-store.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
 import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
@@ -72,7 +73,9 @@ async function replacePassword(ctx: SiteContext, user: User, password: string): 
     await em.nativeUpdate(User, { id }, { passwordHash, passwordChangedAt: at })
     const digest = currentDigest(ctx)
     const ownSession = (await em.nativeDelete(StoredSession, { digest, user: id })) === 1
-    return { at, ownSession, ...(await endAccess(em, id)) }
+    const ended = await endAccess(em, id)
+    await notify(ctx, em, user, 'password changed')
+    return { at, ownSession, ...ended }
   })
 }
 

@@ -6,6 +6,7 @@ import { page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { eraseDetails } from '../activity/event.ts'
+import { notify } from '../notices/notify.ts'
 import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
 
 /** `/account/close`: deletes the account. Requires its password, and in the form a ticked box too. */
@@ -24,6 +25,7 @@ export function closeAccount(router: Router<object, SiteContext>): void {
     await entityManager(ctx).transactional(async (em) => {
       await em.nativeDelete(User, { id: user.id }, { filters: false })
       await eraseDetails(em, user.id)
+      await notify(ctx, em, user, 'account closed')
     })
     audit(ctx, 'account closed', user)
     if (!ctx.auth.credentialsSent) ctx.auth.logout(User)

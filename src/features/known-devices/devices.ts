@@ -4,6 +4,7 @@ import { deleteBatch } from '../../database/delete-batch.ts'
 import { deleteBeyond } from '../../database/delete-beyond.ts'
 import { clockSkew } from '../../database/future-time.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
+import type { OnNewDevice } from '../../site/site-context.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import type { User } from '../../users/user.ts'
 import { Device } from './device.ts'
@@ -36,10 +37,12 @@ export class Devices {
    * changed since. Another user's value is replaced, because both users would share its rate limit.
    *
    * @param current the value in the cookie
+   * @param onNew called in the transaction that adds a new device
    */
   async store(
     current: string | undefined,
     { id: user, passwordChangedAt }: Pick<User, 'id' | 'passwordChangedAt'>,
+    onNew: OnNewDevice = async () => {},
   ): Promise<string | undefined> {
     const isOwn = current !== undefined && (await this.#belongsTo(user, current))
     const value = isOwn ? current : newIdentifier()
@@ -48,8 +51,9 @@ export class Devices {
       // A password change deletes all devices. A concurrent sign-in with the old password must not add one.
       if (!(await lockAccount(em, { id: user, passwordChangedAt }))) return undefined
       await em.upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
-      if (!isOwn)
-        await deleteBeyond(em, 'devices', { user, current: digest, most: mostDevices, tie: 'digest' })
+      if (isOwn) return value
+      await deleteBeyond(em, 'devices', { user, current: digest, most: mostDevices, tie: 'digest' })
+      await onNew(em)
       return value
     })
   }

@@ -1,6 +1,6 @@
 import type { ExtendableContext } from 'koa'
 import { HostCookie } from '../../site/host-cookie.ts'
-import type { DeviceStore, SiteContext } from '../../site/site-context.ts'
+import type { DeviceStore, OnNewDevice, SiteContext } from '../../site/site-context.ts'
 import type { User } from '../../users/user.ts'
 import { type Devices, deviceLifetime } from './devices.ts'
 
@@ -21,16 +21,16 @@ export class KnownDevices implements DeviceStore {
   }
 
   /** Stores the device of a user who has just signed in, and sets its cookie. */
-  async store(ctx: ExtendableContext, user: User): Promise<void> {
-    const value = await this.#devices.store(this.#cookie.read(ctx), user)
+  async store(ctx: ExtendableContext, user: User, onNew?: OnNewDevice): Promise<void> {
+    const value = await this.#devices.store(this.#cookie.read(ctx), user, onNew)
     if (value !== undefined) this.#cookie.write(ctx, value, deviceLifetime)
   }
 }
 
 /** Stores the device of a sign-in, so that guesses by others cannot lock the user out. An error does not fail the sign-in. */
-export async function storeDevice(ctx: SiteContext, user: User): Promise<void> {
+export async function storeDevice(ctx: SiteContext, user: User, onNew?: OnNewDevice): Promise<void> {
   try {
-    await ctx.guessing?.devices.store(ctx, user)
+    await ctx.guessing?.devices.store(ctx, user, onNew)
   } catch (error) {
     ctx.app.emit('error', error, ctx)
   }

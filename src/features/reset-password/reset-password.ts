@@ -13,6 +13,7 @@ import { hashPassword } from '../../users/password.ts'
 import { passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
 import { overwritePassword } from '../change-password/overwrite-password.ts'
+import { notify } from '../notices/notify.ts'
 import { isDisconnected } from '../sign-in/guessing.ts'
 import { SignInNotice } from '../sign-in/sign-in-notice.ts'
 
@@ -60,8 +61,12 @@ function useToken(ctx: SiteContext, token: string, passwordHash: string): Promis
   return entityManager(ctx).transactional(async (em) => {
     const grant = await consumeOneTimeToken(em, token, 'reset')
     if (!grant) throw invalidLink()
-    const { id, email } = grant.user
+    const { id, email, emailVerifiedAt } = grant.user
     await overwritePassword(em, { kind: 'user', entity: User, id, email }, passwordHash)
+    // The link was sent to the address, so it proves the address too.
+    if (!emailVerifiedAt) await em.nativeUpdate(User, { id }, { emailVerifiedAt: new Date() })
+    // To an address that was verified before, because only then is the name the owner's.
+    await notify(ctx, em, grant.user, 'password reset')
   })
 }
 

@@ -2,6 +2,7 @@ import type { ExtendableContext } from 'koa'
 
 const forms: Record<string, string> = {
   '/login': 'Sign-in form',
+  '/forgot': 'Forgotten password form',
   '/account/password': 'Change password form',
   '/account/close': 'Close account form',
 }

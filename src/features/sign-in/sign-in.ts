@@ -14,6 +14,7 @@ import { usualDays } from '../../users/user-token.ts'
 import { createToken } from '../api-tokens/own-tokens.ts'
 import { SignedToken } from '../json-web-tokens/signed-token.ts'
 import { storeDevice } from '../known-devices/known-devices.ts'
+import { notify } from '../notices/notify.ts'
 import { lifetime } from '../sessions/session-limits.ts'
 import { afterSignIn, requestedPath } from './after-sign-in.ts'
 import { limited } from './guessing.ts'
@@ -50,7 +51,7 @@ export function signIn(
       const { remember, next } = fieldsOf(ctx)
       // The session middleware stores the session after the handler.
       ctx.session.maxAge = lifetime(remember === 'on' || remember === true)
-      await storeDevice(ctx, user)
+      await storeDevice(ctx, user, (em) => notify(ctx, em, user, 'new device'))
       audit(ctx, 'signed in', user)
       if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next))
       else ctx.body = userRecord(user)

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { sql } from '../../testing/database.ts'
+import { basic, password, signIn, signUp, takeResetToken } from '../../testing/people.ts'
+import { receiveMail, receiveMails } from '../../testing/receive-mails.ts'
+import { startSite } from '../../testing/site.ts'
+
+const newPassword = 'eight wise canaries 1816'
+const passwords = { password: newPassword, confirmPassword: newPassword }
+const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'
+const headers = { 'user-agent': firefox }
+
+/** A site with a user whose address is verified, and who has signed in. */
+async function siteWithAda(t: TestContext) {
+  const site = await startSite(t, { THROTTLE: 'on' })
+  const ada = await signUp(site)
+  await sql(site, 'update users set email_verified_at = 1')
+  const visitor = await signIn(site, ada)
+  await receiveMails(site)
+  return { site, ada, visitor }
+}
+
+describe('notify', () => {
+  test('Q5 tells of a sign-in from a new device, with time, device and network', async (t) => {
+    const { site, ada, visitor } = await siteWithAda(t)
+    await visitor.form('/login', { username: ada.email, password }, headers)
+    assert.deepEqual(await receiveMails(site), [], 'a known device')
+
+    const before = Math.floor(Date.now() / 60_000)
+    const answer = await site.visitor().form('/login', { username: ada.email, password }, headers)
+    assert.equal(answer.status, 303)
+    const { to, subject, text, html, raw } = await receiveMail(site)
+    assert.deepEqual([to, subject], [ada.email, 'koa-authenticators: New sign-in to your account'])
+    assert.match(text, /^Hello Ada,$/m)
+    assert.match(text, /^Device: Firefox on Linux$/m)
+    assert.match(text, /^Network: 127\.0\.0\.1$/m)
+    assert.match(text, /^If it was not you, choose a new password\..+\/forgot$/m)
+    const [, at = ''] = /^Time: (.+) UTC$/m.exec(text) ?? []
+    const minute = Date.parse(`${at.replace(' at ', ' ')} UTC`) / 60_000
+    assert.ok(minute >= before && minute <= before + 1, at)
+    assert.doesNotMatch(raw + html, /token=/)
+  })
+
+  test('Q5 tells of a new password, a reset and a closed account', async (t) => {
+    const { site, ada, visitor } = await siteWithAda(t)
+    assert.equal(
+      (await visitor.form('/account/password', { currentPassword: password, ...passwords })).status,
+      303,
+    )
+    assert.match((await receiveMail(site)).subject, /Your password was changed$/)
+
+    const token = await takeResetToken(site, ada)
+    assert.equal((await site.visitor().json('/reset', { token, ...passwords })).status, 204)
+    assert.match((await receiveMail(site)).subject, /Your password was reset$/)
+
+    const closing = await site
+      .visitor()
+      .json('/account/close', { password: newPassword }, basic(ada, newPassword))
+    assert.equal(closing.status, 204)
+    const { subject, to, text } = await receiveMail(site)
+    assert.match(subject, /Your account was closed$/)
+    assert.equal(to, ada.email)
+    assert.match(text, /^If it was not you, contact us at once\.$/m)
+  })
+
+  test('Q5 sends nothing to an address that is not verified', async (t) => {
+    const { site, ada, visitor } = await siteWithAda(t)
+    await sql(site, 'update users set email_verified_at = null')
+    await signIn(site, ada)
+    await visitor.form('/account/password', { currentPassword: password, ...passwords })
+    await site.visitor().json('/account/close', { password: newPassword }, basic(ada, newPassword))
+    assert.deepEqual(await receiveMails(site), [])
+    assert.deepEqual(await sql(site, 'select * from mails'), [])
+  })
+
+  test('Q5 sends no notice of an event that did not happen', async (t) => {
+    const { site, ada, visitor } = await siteWithAda(t)
+    await visitor.form('/account/password', { currentPassword: 'wrong', ...passwords })
+    await site.visitor().form('/login', { username: ada.email, password: 'wrong' })
+    await visitor.form('/account/close', { password, confirm: '' })
+    assert.deepEqual(await receiveMails(site), [])
+  })
+
+  test('Q5 sends at most ten notices of an event in an hour', async (t) => {
+    const { site, ada, visitor } = await siteWithAda(t)
+    for (let i = 0; i < 12; i += 1) await signIn(site, ada)
+    // The first sign-in of `siteWithAda` counts too.
+    assert.equal((await receiveMails(site)).length, 9)
+    await visitor.form('/account/password', { currentPassword: password, ...passwords })
+    assert.match((await receiveMail(site)).subject, /Your password was changed$/)
+  })
+
+  test('Q6 a hostile name or device stays text', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const name = '<a href="https://evil.example">x</a>'
+    await site.visitor().json('/account/name', { name }, basic(ada))
+    const agent = '<img src=x>"\'</title>'
+    await site.visitor().form('/login', { username: ada.email, password }, { 'user-agent': agent })
+    const { text, html, headers } = await receiveMail(site)
+    assert.ok(text.includes(`Hello ${name},`))
+    assert.ok(html.includes('&lt;a href='))
+    assert.doesNotMatch(html, /evil\.example">|<img/)
+    assert.deepEqual([headers.to, headers.bcc, headers.cc], [ada.email, undefined, undefined])
+  })
+})

@@ -1,0 +1,36 @@
+import type { EntityManager } from '@mikro-orm/core'
+import type { NoticeEvent } from '../../mail/notices.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { countLocked } from '../../throttle/count-locked.ts'
+import { isVerified } from '../../users/person.ts'
+import type { User } from '../../users/user.ts'
+import { deviceName } from '../sessions/device-name.ts'
+
+/** The recipient of a notice. */
+export interface Recipient extends Pick<User, 'id' | 'name' | 'email'> {
+  readonly emailVerifiedAt?: Date | null | undefined
+}
+
+/**
+ * Queues a notice about a security event of an account, with the time, device and network of the request. Does nothing if the
+ * address is not verified, if the site sends no mail, or after ten notices of the event in an hour.
+ *
+ * @param em the transaction of the event, which has locked the account
+ */
+export async function notify(
+  ctx: SiteContext,
+  em: EntityManager,
+  { id, name, email, ...account }: Recipient,
+  event: NoticeEvent,
+): Promise<void> {
+  if (!ctx.outbox || !isVerified(account)) return
+  if (ctx.guessing && !(await countLocked(em, { action: 'notice', account: `${event} ${id}` }))) return
+  const device = deviceName(ctx.get('User-Agent'))
+  await ctx.outbox.add(em, {
+    kind: 'notice',
+    to: email,
+    // Otherwise the foreign key would delete the notice with the account.
+    userId: event === 'account closed' ? undefined : id,
+    data: { event, name, at: new Date().toISOString(), device, network: ctx.ip },
+  })
+}
