@@ -14,6 +14,7 @@ import { api } from './features/api/api.ts'
 import { apiTokens } from './features/api-tokens/api-tokens.ts'
 import { changePassword } from './features/change-password/change-password.ts'
 import { closeAccount } from './features/close-account/close-account.ts'
+import { forgotPassword } from './features/forgot-password/forgot-password.ts'
 import { health, type Lifecycle } from './features/health/health.ts'
 import { home } from './features/home/home.ts'
 import { Devices } from './features/known-devices/devices.ts'
@@ -57,13 +58,14 @@ export interface AppOptions {
 }
 
 /** Creates the application. The first middleware sees the request first and the response last. */
-export async function createApp({ orm, config, log, uses, lifecycle }: AppOptions): Promise<Koa> {
+export async function createApp({ orm, config, log, uses, outbox, lifecycle }: AppOptions): Promise<Koa> {
   setBcryptCost(config.bcryptCost)
   const isTls = config.secureCookies
   const trail = new AuditTrail(orm, log)
   const app = new Koa()
   logErrors(app, log)
   app.context.credentialCheck = credentialCheck
+  app.context.outbox = outbox
   app.context.siteName = config.siteName
   app.context.publicOrigin = config.publicUrl?.origin
   if (config.throttle) {
@@ -97,14 +99,20 @@ export async function createApp({ orm, config, log, uses, lifecycle }: AppOption
     issuer: config.jwtIssuer,
     audience: config.jwtIssuer,
   })
-  const router = createRouter({ keys, uses, isTls, trail })
+  const router = createRouter({ keys, uses, isTls, trail, outbox })
   app.use(router.routes())
   app.use(router.allowedMethods())
   return app
 }
 
 /** The routes of all features. */
-export function createRouter({ keys, uses, isTls, trail }: RouteOptions): Router<object, SiteContext> {
+export function createRouter({
+  keys,
+  uses,
+  isTls,
+  trail,
+  outbox,
+}: RouteOptions): Router<object, SiteContext> {
   // Strict, so that each route has one path in the log and the throttle. With all methods, a known path answers 405
   // instead of 501 to unknown methods.
   const router = new Router<object, SiteContext>({ strict: true, sensitive: true, methods: METHODS })
@@ -113,6 +121,7 @@ export function createRouter({ keys, uses, isTls, trail }: RouteOptions): Router
   signUp(router)
   signIn(router, { keys, isTls })
   resetPassword(router, { isTls })
+  if (outbox) forgotPassword(router, outbox)
   profile(router)
   sessions(router, uses)
   apiTokens(router, { uses, isTls })
@@ -128,4 +137,6 @@ interface RouteOptions {
   readonly uses: SiteUses
   readonly isTls: boolean
   readonly trail: AuditTrail
+  /** `undefined` if the site sends no mail. It then has no routes for mails. */
+  readonly outbox: Outbox | undefined
 }

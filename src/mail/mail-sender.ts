@@ -91,22 +91,23 @@ export class MailSender {
 
   /** Returns `undefined` if the mail is no longer needed. */
   async #deliver(mail: Mail, origin: string): Promise<object | undefined> {
-    const { id, kind, address, data, tries } = mail
+    const { id, kind, data, tries } = mail
     // Each attempt has ended with the death of its process.
     if (tries > mostTries) throw new DeliveryError('ETRIES', { isFinal: true })
     const createLink = this.#links.get(kind)
     const userId = mail.user?.id
-    const link = await createLink?.({ address, userId }, { em: this.#orm.em.fork(), origin })
+    const link = await createLink?.({ address: mail.address, userId }, { em: this.#orm.em.fork(), origin })
     if (createLink && !link) return undefined
+    const to = link?.to ?? mail.address
     // `NewMail` connects the data to the kind.
     const content = this.#options.templates.render(kind, data as Mails[MailKind], {
       link,
       origin,
-      to: address,
+      to,
     })
     if (this.#queue.hasLost(mail)) throw new DeliveryError('ELEASE')
     const signal = AbortSignal.any([this.#cancel.signal, AbortSignal.timeout(sendTimeout)])
-    return this.#options.deliver({ id: `${id}.${tries}`, kind, to: address, ...content }, signal)
+    return this.#options.deliver({ id: `${id}.${tries}`, kind, to, ...content }, signal)
   }
 }
 

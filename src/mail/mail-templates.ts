@@ -23,6 +23,8 @@ export interface Link {
   readonly url: string
   /** How long it works, in milliseconds. */
   readonly lifetime: number
+  /** The recipient, if it is another spelling of the address of the mail. */
+  readonly to?: string
 }
 
 /** The name and the look of the site. */

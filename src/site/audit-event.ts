@@ -1,4 +1,4 @@
-/** The events of accounts, and their outcome. */
+/** The events of accounts, and their outcome. Anybody can cause a `request` for any account. */
 export const outcomes = {
   'signed up': 'success',
   'signed in': 'success',
@@ -8,6 +8,7 @@ export const outcomes = {
   'credentials refused': 'refusal',
   throttled: 'refusal',
   'password changed': 'success',
+  'reset link requested': 'request',
   'password reset': 'success',
   'name changed': 'success',
   'token created': 'success',
@@ -16,13 +17,13 @@ export const outcomes = {
   'other sessions ended': 'success',
   'account closed': 'success',
   'admin used': 'success',
-} as const satisfies Record<string, 'success' | 'refusal'>
+} as const satisfies Record<string, 'success' | 'refusal' | 'request'>
 
 export type EventName = keyof typeof outcomes
 
 /** The events that clients can cause without signing in. */
-export const refusals = Object.entries(outcomes)
-  .filter(([, outcome]) => outcome === 'refusal')
+export const unauthenticated = Object.entries(outcomes)
+  .filter(([, outcome]) => outcome !== 'success')
   .map(([event]) => event)
 
 /** An event of a request whose response has not been sent. It never holds a secret. */

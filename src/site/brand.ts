@@ -2,8 +2,14 @@ import type { Config } from '../config/config.ts'
 import type { SiteData } from './views.ts'
 
 /** The data of the configuration for every page. */
-export function siteData({ siteName, supportUrl, brandColor }: Config): SiteData {
-  return { site: siteName, support: supportUrl, hasBrandColor: brandColor !== undefined }
+export function siteData({ siteName, supportUrl, brandColor, mail }: Config): SiteData {
+  return {
+    site: siteName,
+    support: supportUrl,
+    hasBrandColor: brandColor !== undefined,
+    hasMail: mail !== undefined,
+    mailFolder: mail?.server ? undefined : mail?.folder,
+  }
 }
 
 /** The style sheet with the colours of the configuration. It overrides custom properties of public/style.css. */

@@ -44,6 +44,8 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       errors: [{ field: 'username', detail: payload }],
     },
   ],
+  forgot: [{}, { email: payload, errors: [{ field: 'email', detail: payload }, { detail: payload }] }],
+  'forgot-sent': [{}],
   reset: [
     { token: payload, email: payload },
     { token: payload, email: payload, errors: [{ field: 'password', detail: payload }, { detail: payload }] },

@@ -14,6 +14,10 @@ export interface SiteData {
   readonly support?: string | undefined
   /** Whether `/brand.css` has other accent colours. */
   readonly hasBrandColor?: boolean
+  /** Whether the site sends mail. */
+  readonly hasMail?: boolean
+  /** The folder of the mails, if there is no mail server. */
+  readonly mailFolder?: string | undefined
 }
 
 /** The data of every page. */
@@ -41,6 +45,8 @@ export type Views = {
     next?: string | undefined
     notice?: string | undefined
   }
+  forgot: { email?: string; errors?: Complaint[] }
+  'forgot-sent': object
   reset: { token: string; email: string; errors?: Complaint[] }
   'reset-gone': object
   profile: {

@@ -4,6 +4,8 @@ import { openDatabase } from '../database/open-database.ts'
 import { AuditTrail } from '../features/activity/audit-trail.ts'
 import { siteUses } from '../features/last-uses.ts'
 import { createLog } from '../log/log.ts'
+import { MailTemplates } from '../mail/mail-templates.ts'
+import { Outbox } from '../mail/outbox.ts'
 import { schema } from '../schema.ts'
 
 export interface Route {
@@ -23,7 +25,8 @@ async function readRoutes(): Promise<Route[]> {
   const orm = await openDatabase('sqlite::memory:', schema)
   const log = createLog('silent')
   const keys = new JWTKeys({ secrets: ['routes-'.repeat(8)], issuer: 'test', audience: 'test' })
-  const options = { keys, uses: siteUses(orm, log), isTls: false, trail: new AuditTrail(orm, log) }
+  const outbox = new Outbox(orm, { deliver: async () => ({}), templates: new MailTemplates('test'), log })
+  const options = { keys, uses: siteUses(orm, log), isTls: false, trail: new AuditTrail(orm, log), outbox }
   const { stack } = createRouter(options)
   await orm.close()
   return stack.map(({ methods, path }) => ({

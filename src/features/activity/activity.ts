@@ -19,6 +19,7 @@ const wording: Record<EventName, string> = {
   'credentials refused': 'Wrong password',
   throttled: 'Blocked after too many attempts',
   'password changed': 'Password changed',
+  'reset link requested': 'Link for a new password requested',
   'password reset': 'Password reset by a link',
   'name changed': 'Name changed',
   'token created': 'Token created',

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { clockSkew } from '../../database/future-time.ts'
-import { refusals } from '../../site/audit-event.ts'
+import { unauthenticated } from '../../site/audit-event.ts'
 import { Event } from './event.ts'
 
 const length = 100
@@ -13,7 +13,7 @@ export interface EventPage {
 }
 
 /**
- * Finds a page of the owner's events, and the refusals of the same period. Refusals do not count toward the length, so that
+ * Finds a page of the owner's events, and the unauthenticated events of the same period. These do not count toward the length, so that
  * attackers cannot push a sign-in off the page.
  */
 export async function eventPage(
@@ -26,7 +26,7 @@ export async function eventPage(
     Event,
     {
       userId,
-      event: { $nin: refusals },
+      event: { $nin: unauthenticated },
       at: { $lte: new Date(now + clockSkew) },
       ...(before !== undefined && { id: { $lt: before } }),
     },
@@ -37,7 +37,7 @@ export async function eventPage(
   const start = last?.at ?? new Date(0)
   const refused = await em.find(
     Event,
-    { userId, event: { $in: refusals }, at: { $gte: start, $lt: new Date(end) } },
+    { userId, event: { $in: unauthenticated }, at: { $gte: start, $lt: new Date(end) } },
     { orderBy: { id: 'desc' }, limit: length },
   )
   const events = [...own, ...refused].sort(

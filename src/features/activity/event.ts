@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { defineEntity, type EntityManager, p, type RequiredEntityData, raw } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
 import { v7 as uuidv7 } from 'uuid'
-import { refusals } from '../../site/audit-event.ts'
+import { unauthenticated } from '../../site/audit-event.ts'
 import { networkOf } from '../../throttle/network.ts'
 
 const day = 24 * 60 * 60_000
@@ -49,7 +49,7 @@ export type NewEvent = Pick<
 
 /** Inserts an event, or updates the row of earlier refusals of its kind, account and day. */
 export async function insertEvent(em: EntityManager, event: NewEvent): Promise<void> {
-  if (!refusals.includes(event.event)) {
+  if (!unauthenticated.includes(event.event)) {
     await em.insert(Event, event)
     return
   }

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, type TestContext, test } from 'node:test'
+import { countStatements } from '../../testing/count-statements.ts'
+import { sql } from '../../testing/database.ts'
+import { password, signIn, signUp } from '../../testing/people.ts'
+import { receiveMail, receiveMails } from '../../testing/receive-mails.ts'
+import { type Site, startSite } from '../../testing/site.ts'
+
+const sentence = 'If that address has an account, we have sent a link. It works for one hour.'
+const newPassword = 'eight wise canaries 1816'
+const passwords = { password: newPassword, confirmPassword: newPassword }
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+
+/** A site with a user, without mails. */
+async function siteWithAda(t: TestContext, environment = {}) {
+  const site = await startSite(t, { THROTTLE: 'on', ...environment })
+  const ada = await signUp(site)
+  await receiveMails(site)
+  return { site, ada }
+}
+
+function ask(site: Site, email: string) {
+  return site.visitor().form('/forgot', { email })
+}
+
+function withoutValues(statement: string): string {
+  return statement.replace(/'[^']*'|\bnull\b|\d+/g, '?')
+}
+
+describe('POST /forgot', () => {
+  test('Q1 answers the same for every address, with the same statements', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    await signUp(site, 'Bob')
+    await signUp(site, 'Eve')
+    await sql(site, "update users set disabled_at = 1 where name = 'Bob'")
+    await sql(site, "update users set email_verified_at = 1 where name = 'Eve'")
+    for (let i = 0; i < 5; i += 1) await ask(site, 'throttled@example.com')
+    const statements = await countStatements(t, site)
+    const costs: string[][] = []
+    for (const address of [ada.email, 'nobody@example.com', 'bob@example.com', 'eve@example.com']) {
+      const answer = await ask(site, address)
+      assert.equal(answer.status, 200)
+      assert.ok(answer.text.includes(sentence))
+      costs.push([answer.text, ...statements().map(withoutValues)])
+    }
+    for (const cost of costs) assert.deepEqual(cost, costs[0])
+    const throttled = await ask(site, 'throttled@example.com')
+    assert.deepEqual([throttled.status, throttled.text], [200, costs[0]?.[0]])
+  })
+
+  test('Q1 answers JSON with 202 and the same sentence', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    for (const email of [ada.email, 'nobody@example.com']) {
+      const answer = await site.visitor().json('/forgot', { email })
+      assert.deepEqual([answer.status, answer.record], [202, { detail: sentence }])
+      assert.deepEqual(answer.cookies, [])
+    }
+  })
+
+  test('Q1 mails a link to an account, and nothing to other addresses', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    await signUp(site, 'Bob')
+    await sql(site, "update users set disabled_at = 1 where name = 'Bob'")
+    await receiveMails(site)
+    for (const email of ['nobody@example.com', 'bob@example.com', ada.email]) await ask(site, email)
+    const { to, subject, text, token } = await receiveMail(site)
+    assert.deepEqual([to, subject], [ada.email, 'koa-authenticators: Choose a new password'])
+    assert.doesNotMatch(text, /Ada/)
+    assert.ok(text.includes(`\n${site.url}/reset?token=${token}\n`))
+    assert.deepEqual(await sql(site, 'select * from mails'), [])
+  })
+
+  test('Q1 sends nothing in the request, and no row contains a token', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    await ask(site, ada.email)
+    assert.deepEqual(await sql(site, 'select * from one_time_tokens'), [])
+    const [mail] = await sql(site, 'select kind, address, user_id from mails')
+    assert.deepEqual({ ...mail }, { kind: 'reset', address: ada.email, user_id: null })
+  })
+
+  test('finds the account in any case, and mails the address of the account', async (t) => {
+    const { site } = await siteWithAda(t)
+    await signUp(site, 'Bob', { email: 'Bob@example.com' })
+    await receiveMails(site)
+    await ask(site, 'bOB@example.COM')
+    assert.equal((await receiveMail(site)).to, 'Bob@example.com')
+  })
+
+  test('refuses what is no address', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    for (const email of ['', 'ada', `${ada.email},eve@example.com`, `${ada.email}\r\nBcc: eve@example.com`]) {
+      const answer = await ask(site, email)
+      assert.equal(answer.status, 400)
+      assert.match(answer.text, /<title>Error: Forgot your password\?/)
+      const { status, record } = await site.visitor().json('/forgot', { email })
+      assert.deepEqual([status, record.code], [400, 'validation_failed'])
+    }
+    for (const email of [null, 1, ['ada@example.com'], {}])
+      assert.equal((await site.visitor().json('/forgot', { email })).status, 400)
+    assert.deepEqual(await receiveMails(site), [])
+  })
+
+  test('Q3 mails an address five times an hour, in any case and from any network', async (t) => {
+    const { site, ada } = await siteWithAda(t, { TRUST_PROXY: '1' })
+    for (let i = 0; i < 7; i += 1) {
+      const email = i % 2 === 0 ? ada.email : ada.email.toUpperCase()
+      const headers = { 'x-forwarded-for': `203.0.113.${i}` }
+      assert.equal((await site.visitor().form('/forgot', { email }, headers)).status, 200)
+    }
+    // The mail of the sign-up counts too.
+    assert.ok((await receiveMails(site)).length <= 5)
+  })
+
+  test('Q3 refuses a network after twenty mails in an hour, to any addresses', async (t) => {
+    const { site, ada } = await siteWithAda(t, { TRUST_PROXY: '1' })
+    const headers = { 'x-forwarded-for': '203.0.113.7' }
+    for (let i = 0; i < 20; i += 1) {
+      const email = `nobody${i}@example.com`
+      assert.equal((await site.visitor().form('/forgot', { email }, headers)).status, 200)
+    }
+    for (const email of [ada.email, 'nobody@example.com']) {
+      const answer = await site.visitor().form('/forgot', { email }, headers)
+      assert.equal(answer.status, 429)
+      assert.match(answer.text, /Too many attempts from your network\. Try again in/)
+      assert.equal((await site.visitor().json('/forgot', { email }, headers)).status, 429)
+    }
+    assert.equal((await ask(site, ada.email)).status, 200)
+  })
+
+  test('Q2 the link begins with the origin of the site, whatever the request says', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const hostile = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
+    await site.visitor().form('/forgot', { email: ada.email }, hostile)
+    const { raw, text } = await receiveMail(site)
+    assert.ok(text.includes(`${site.url}/reset?token=`))
+    assert.doesNotMatch(raw, /evil/)
+  })
+
+  test('Q4 the link sets a password once, verifies the address, ends all access and signs nobody in', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const session = await signIn(site, ada)
+    await ask(site, ada.email)
+    const { token } = await receiveMail(site)
+    const visitor = site.visitor()
+    for (const method of ['GET', 'HEAD'])
+      for (let i = 0; i < 2; i += 1) {
+        const page = await visitor.send(method, `/reset?token=${token}`, { accept: 'text/html' })
+        assert.deepEqual([page.status, page.headers['referrer-policy']], [200, 'no-referrer'])
+      }
+    assert.equal((await sql(site, 'select email_verified_at from users'))[0]?.email_verified_at, null)
+    const answer = await visitor.form('/reset', { token, ...passwords })
+    assert.deepEqual([answer.status, answer.headers.location], [303, '/login'])
+    assert.equal((await visitor.get('/me')).status, 401)
+    assert.equal((await session.get('/me')).status, 401)
+    assert.equal((await visitor.form('/login', { username: ada.email, password })).status, 401)
+    const [user] = await sql(site, 'select email_verified_at from users')
+    assert.ok(Number(user?.email_verified_at) > Date.now() - 60_000)
+    assert.equal((await visitor.form('/reset', { token, ...passwords })).status, 410)
+  })
+
+  test('Q4 a newer link replaces an older one', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    await ask(site, ada.email)
+    const first = await receiveMail(site)
+    await ask(site, ada.email)
+    const second = await receiveMail(site)
+    const status = async (token: string) => (await site.visitor().page(`/reset?token=${token}`)).status
+    assert.deepEqual([await status(first.token), await status(second.token)], [410, 200])
+  })
+
+  test('P3 is an event of the account, which counts repeated requests in one row', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    for (let i = 0; i < 3; i += 1) await ask(site, ada.email)
+    await ask(site, 'nobody@example.com')
+    const visitor = await signIn(site, ada)
+    const { text } = await visitor.page('/account/activity')
+    assert.match(text, /Link for a new password requested, 3 times on this day/)
+    assert.doesNotMatch(text, /There were failed attempts/)
+  })
+
+  test('Q7 does not exist without mail', async (t) => {
+    const { site } = await siteWithAda(t)
+    const visitor = site.visitor()
+    assert.match((await visitor.page('/login')).text, /<a href="\/forgot">Forgot your password\?<\/a>/)
+
+    const environment = {
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'http://site.example',
+      JWT_SECRET: randomBytes(32).toString('base64'),
+    }
+    const silent = await startSite(t, { ...environment, BCRYPT_COST: '10', THROTTLE: 'on' })
+    assert.equal(silent.outbox, undefined)
+    assert.equal((await silent.visitor().page('/forgot')).status, 404)
+    assert.equal((await silent.visitor().send('POST', '/forgot', form, 'email=a@example.com')).status, 404)
+    assert.doesNotMatch((await silent.visitor().page('/login')).text, /forgot/i)
+    assert.doesNotMatch((await silent.visitor().page('/reset')).text, /forgot/i)
+  })
+})

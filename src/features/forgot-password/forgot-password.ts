@@ -1,0 +1,46 @@
+import type Router from '@koa/router'
+import { entityManager } from '#auth/mikro-orm'
+import type { CreateLink } from '../../mail/mail-sender.ts'
+import type { Outbox } from '../../mail/outbox.ts'
+import { audit } from '../../site/audit.ts'
+import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { page, wantsPage } from '../../site/page.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { emailKey, emailProblem } from '../../users/email.ts'
+import { User } from '../../users/user.ts'
+import { countMailFromNetwork, countMailTo, mayMail } from '../mail-limit.ts'
+import { createResetLink, resetLifetime } from '../reset-password/reset-link.ts'
+
+/**
+ * `/forgot`: mails a reset link. The request does not look for an account: it queues a mail for every address, and the outbox drops
+ * those without an account. So the response and its time are the same for all addresses.
+ */
+export function forgotPassword(router: Router<object, SiteContext>, outbox: Outbox): void {
+  outbox.onLink('reset', createLink)
+
+  router.get('/forgot', (ctx) => page(ctx, 'forgot', {}))
+
+  router.post('/forgot', showFormAgain, async (ctx) => {
+    const { email } = textFields(ctx, 'email')
+    refuseProblems({ email: emailProblem(email) })
+    await countMailFromNetwork(ctx)
+    if (await mayMail(() => countMailTo(ctx, email))) {
+      await outbox.add(entityManager(ctx), { kind: 'reset', to: email })
+    }
+    audit(ctx, 'reset link requested', { kind: 'user', username: email })
+    if (wantsPage(ctx)) return page(ctx, 'forgot-sent', {})
+    ctx.status = 202
+    ctx.body = { detail: 'If that address has an account, we have sent a link. It works for one hour.' }
+  })
+}
+
+/** Creates the link when the mail is sent, to the address in the spelling of the account. */
+const createLink: CreateLink = async ({ address, userId }, { em, origin }) => {
+  const account = await em.findOne(User, userId ? { id: userId } : { emailKey: emailKey(address) })
+  const url = account && (await createResetLink(em, { account, origin }))
+  return url ? { url, lifetime: resetLifetime, to: account.email } : undefined
+}
+
+const showFormAgain = formAgain((ctx, errors) =>
+  page(ctx, 'forgot', { email: textFields(ctx, 'email').email, errors }),
+)
