@@ -25,7 +25,11 @@ async function readRoutes(): Promise<Route[]> {
   const orm = await openDatabase('sqlite::memory:', schema)
   const log = createLog('silent')
   const keys = new JWTKeys({ secrets: ['routes-'.repeat(8)], issuer: 'test', audience: 'test' })
-  const outbox = new Outbox(orm, { deliver: async () => ({}), templates: new MailTemplates('test'), log })
+  const outbox = new Outbox(orm, {
+    deliver: async () => ({}),
+    templates: new MailTemplates({ siteName: 'test', supportUrl: undefined, brandColor: undefined }),
+    log,
+  })
   const options = { keys, uses: siteUses(orm, log), isTls: false, trail: new AuditTrail(orm, log), outbox }
   const { stack } = createRouter(options)
   await orm.close()
