@@ -30,6 +30,7 @@ const newPassword = 'eight wise canaries 1816'
 const fields: Record<string, Record<string, string>> = {
   '/users': { name: 'Eve', email: 'eve@example.com', password, confirmPassword: password },
   '/login': { username: 'ada@example.com', password },
+  '/forgot': { email: 'ada@example.com' },
   // With the token of a link of Ada.
   '/reset': { token: '', password: newPassword, confirmPassword: newPassword },
   '/account/name': { name: 'Ada King' },
