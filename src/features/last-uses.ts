@@ -12,7 +12,7 @@ export interface SiteUses {
 
 /** Creates both. A failed write is only logged, because it is retried. */
 export function siteUses(orm: MikroORM, log: Logger): SiteUses {
-  const onError = (error: unknown) => log.warn(loggable(error), 'last uses cannot be written down')
+  const onError = (error: unknown) => log.warn(loggable(error), 'last uses cannot be saved')
   return {
     sessions: new LastUses(orm, StoredSession, 'seenAt', { onError }),
     tokens: new LastUses(orm, UserToken, 'lastUsedAt', { onError }),

@@ -422,7 +422,7 @@ describe('a token in use', () => {
     const warnings = site.log.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40)
     assert.deepEqual(
       warnings.map(({ msg }) => msg),
-      ['last uses cannot be written down'],
+      ['last uses cannot be saved'],
     )
     await repair()
     await site.writeUses()
