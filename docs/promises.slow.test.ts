@@ -22,7 +22,7 @@ const sizes = {
   N: 13,
   O: 6,
   P: 9,
-  Q: 7,
+  Q: 9,
 }
 
 describe('docs/promises.md', () => {

@@ -35,6 +35,13 @@ export async function changePassword(
   await page.getByRole('button', { name: 'Change password' }).click()
 }
 
+/** Fills in the form for a new address, and sends it. */
+export async function changeEmail(page: Page, { email, password }: { email: string; password: string }) {
+  await page.getByLabel('New e-mail address').fill(email)
+  await page.getByLabel('Current password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Send link' }).click()
+}
+
 /** Fills in the form of a reset link, and sends it. */
 export async function chooseNewPassword(
   page: Page,

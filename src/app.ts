@@ -12,6 +12,7 @@ import { activity } from './features/activity/activity.ts'
 import { AuditTrail, auditEvents } from './features/activity/audit-trail.ts'
 import { api } from './features/api/api.ts'
 import { apiTokens } from './features/api-tokens/api-tokens.ts'
+import { changeEmail } from './features/change-email/change-email.ts'
 import { changePassword } from './features/change-password/change-password.ts'
 import { closeAccount } from './features/close-account/close-account.ts'
 import { forgotPassword } from './features/forgot-password/forgot-password.ts'
@@ -126,6 +127,7 @@ export function createRouter({
   sessions(router, uses)
   apiTokens(router, { uses, isTls })
   changePassword(router)
+  if (outbox) changeEmail(router, outbox)
   closeAccount(router)
   activity(router, trail)
   problems(router)

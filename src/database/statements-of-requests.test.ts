@@ -17,7 +17,7 @@ const costs: Record<string, Cost> = {
   'a page without a session': { client: 'visitor', request: 'GET /login', statements: 0 },
   'the API without credentials': { client: 'visitor', request: 'GET /me', statements: 0 },
   'a sign-out without a session': { client: 'visitor', request: 'POST /logout', statements: 0 },
-  'a page with a session': { client: 'session', request: 'GET /account', statements: 1 },
+  'a page with a session': { client: 'session', request: 'GET /account/close', statements: 1 },
   'the home page with a session': { client: 'session', request: 'GET /', statements: 1 },
   'the API with a session': { client: 'session', request: 'GET /me', statements: 1 },
   'the API with a token': { client: 'token', request: 'GET /me', statements: 1 },

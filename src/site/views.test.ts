@@ -53,6 +53,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
   'reset-gone': [{}],
   profile: [
     { ...profile, notice: payload },
+    { ...profile, pendingEmail: payload },
     {
       ...profile,
       typedName: payload,
@@ -91,6 +92,16 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     { tokens: 2, errors: [{ field: 'password', detail: payload }, { detail: payload }] },
     { tokens: 1, errors: [{ detail: payload, isWarning: true }] },
   ],
+  'change-email': [
+    {},
+    {
+      email: payload,
+      errors: [
+        { field: 'email', detail: payload },
+        { field: 'password', detail: payload },
+      ],
+    },
+  ],
   'close-account': [
     {},
     { errors: [{ field: 'confirm', detail: payload }, { detail: payload }], isConfirmed: true },
@@ -106,7 +117,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
 const visitors: Common[] = [
   {},
   { unsure: true },
-  { user: { name: payload, email: payload }, origin: `http://${payload}` },
+  { user: { name: payload, email: payload }, origin: `http://${payload}`, hasMail: true },
 ]
 
 describe('views and page', () => {

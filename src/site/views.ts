@@ -53,6 +53,8 @@ export type Views = {
     user: { name: string; email: string }
     createdAt: Date
     passwordChangedAt: Date
+    /** The new address that waits for its confirmation. */
+    pendingEmail?: string | undefined
     /** The rejected input of the name form. */
     typedName?: string | undefined
     errors?: Complaint[]
@@ -73,6 +75,7 @@ export type Views = {
     tokens: number
     errors?: Complaint[]
   }
+  'change-email': { email?: string; errors?: Complaint[] }
   'close-account': { errors?: Complaint[]; isConfirmed?: boolean }
   'account-closed': object
   activity: {

@@ -82,14 +82,24 @@ export async function consumeOneTimeToken(
   return grant && where && (await em.nativeDelete(OneTimeToken, where)) === 1 ? grant : undefined
 }
 
+/** Finds the address and the expiry of the account's valid token, for the pages of its owner. */
+export async function findIssuedToken(
+  em: EntityManager,
+  account: NewOneTimeToken['account'],
+  purpose: Purpose,
+  now = Date.now(),
+): Promise<Pick<OneTimeToken, 'email' | 'expiresAt'> | undefined> {
+  const where = { user: account.id, purpose, account: stateOf(account), ...unexpired(now) }
+  return (await em.findOne(OneTimeToken, where, { disableIdentityMap: true })) ?? undefined
+}
+
 function validToken(token: string, purpose: Purpose, now: number): FilterQuery<OneTimeToken> | undefined {
   if (!/^[\w-]{43}$/.test(token)) return undefined
-  return {
-    digest: digestOf(token),
-    purpose,
-    expiresAt: { $gt: new Date(now) },
-    createdAt: { $lte: new Date(now + clockSkew) },
-  }
+  return { digest: digestOf(token), purpose, ...unexpired(now) }
+}
+
+function unexpired(now: number) {
+  return { expiresAt: { $gt: new Date(now) }, createdAt: { $lte: new Date(now + clockSkew) } }
 }
 
 function digestOf(token: string): string {

@@ -8,6 +8,7 @@ import type { SiteContext } from '../../site/site-context.ts'
 import type { Views } from '../../site/views.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
+import { pendingAddress } from '../change-email/pending-address.ts'
 import { owner, signedIn } from '../sign-in/owner.ts'
 
 /** `GET /account`: the profile. `POST /account/name`: changes the name, by the rules of sign-up. */
@@ -31,7 +32,15 @@ const showFormAgain = formAgain((ctx, errors) =>
   profilePage(ctx, { errors, typedName: textFields(ctx, 'name').name }),
 )
 
-function profilePage(ctx: SiteContext, more: Partial<Views['profile']>): Promise<void> {
-  const { name, email, createdAt, passwordChangedAt } = ctx.auth.require(User)
-  return page(ctx, 'profile', { user: { name, email }, createdAt, passwordChangedAt, ...more })
+async function profilePage(ctx: SiteContext, more: Partial<Views['profile']>): Promise<void> {
+  const user = ctx.auth.require(User)
+  const { name, email, createdAt, passwordChangedAt } = user
+  const pendingEmail = ctx.outbox && (await pendingAddress(entityManager(ctx), user))
+  await page(ctx, 'profile', {
+    user: { name, email },
+    createdAt,
+    passwordChangedAt,
+    pendingEmail,
+    ...more,
+  })
 }

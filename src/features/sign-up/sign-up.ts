@@ -16,7 +16,8 @@ import { afterSignIn, requestedPath } from '../sign-in/after-sign-in.ts'
 import { countLookUp, isDisconnected, limited } from '../sign-in/guessing.ts'
 import { parseRegistration, type Registration } from './registration.ts'
 
-const taken = { field: 'email', detail: 'There is already an account with this e-mail address.' }
+/** The problem of an address that another account has. */
+export const taken = { field: 'email', detail: 'There is already an account with this e-mail address.' }
 
 /** The sign-up page, and `POST /users`, which creates an account. The form signs the user in; JSON gets the record. */
 export function signUp(router: Router<object, SiteContext>): void {

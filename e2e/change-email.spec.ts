@@ -1,0 +1,19 @@
+import { changeEmail } from './forms.ts'
+import { expect, test } from './site.ts'
+import { expectSound } from './soundness.ts'
+
+test('the page to change the address is accessible, also with every error, as is a pending change', async ({
+  page,
+  account,
+}) => {
+  await account.signIn(page)
+  await page.goto('/account/email')
+  await expectSound(page, 'Change your e-mail address')
+  await changeEmail(page, { email: 'nobody', password: '' })
+  await expect(page.getByRole('alert').getByRole('link')).toHaveCount(2)
+  await expectSound(page, 'Error: Change your e-mail address')
+  const longest = `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.eu`
+  await changeEmail(page, { email: longest, password: account.password })
+  await expect(page.getByText('Not changed yet.')).toBeVisible()
+  await expectSound(page, 'Profile')
+})

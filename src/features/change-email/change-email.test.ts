@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, type TestContext, test } from 'node:test'
+import { countHashes } from '../../testing/count-hashes.ts'
+import { countStatements } from '../../testing/count-statements.ts'
+import { count, dump, sql } from '../../testing/database.ts'
+import { basic, bearer, password, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
+import { receiveMail, receiveMails } from '../../testing/receive-mails.ts'
+import { type Site, startSite } from '../../testing/site.ts'
+
+const path = '/account/email'
+const email = 'ada@example.org'
+const change = { email, password }
+
+describe('GET /account/email', () => {
+  test('L7 is a form for the new address and the current password', async (t) => {
+    const { ada, person } = await siteWithAda(t)
+    const { status, text, headers } = await ada.page(path)
+    assert.deepEqual([status, headers['cache-control']], [200, 'no-store'])
+    assert.match(text, new RegExp(`name="username" value="${person.email}" autocomplete="username" readonly`))
+    assert.match(text, /<input id="email" name="email" type="email" autocomplete="email"/)
+    assert.match(text, /<input id="password" name="password" type="password" autocomplete="current-password"/)
+  })
+
+  test('redirects an anonymous visitor to sign-in and back', async (t) => {
+    const { site } = await siteWithAda(t)
+    const { status, headers } = await site.visitor().page(path)
+    assert.deepEqual([status, headers.location], [303, '/login?next=%2Faccount%2Femail'])
+  })
+})
+
+describe('POST /account/email', () => {
+  test('Q8 sends a link to the new address and a notice to the old one, and changes nothing yet', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const users = async () => sql(site, 'select * from users')
+    const before = await users()
+    const { status, headers } = await ada.form(path, change)
+    assert.deepEqual([status, headers.location], [303, '/account'])
+    assert.match((await ada.page('/account')).text, /We have sent a link to ada@example\.org\./)
+
+    const [link, notice, ...others] = await receiveMails(site)
+    assert.deepEqual([link?.to, notice?.to, others], [email, person.email, []])
+    assert.match(link?.subject ?? '', /Confirm your new e-mail address$/)
+    assert.match(link?.text ?? '', /This link works once, for 24 hours\./)
+    assert.match(link?.token ?? '', /^[\w-]{43}$/)
+    assert.doesNotMatch(
+      `${link?.text}${link?.html}`,
+      /Ada/,
+      'a mail to an address that is not verified contains no name',
+    )
+    assert.match(notice?.subject ?? '', /Request to change your e-mail address$/)
+    assert.match(notice?.text ?? '', /If it was not you, choose a new password\..*\/forgot$/m)
+    assert.equal(notice?.token, '')
+    assert.deepEqual(await users(), before)
+    assert.equal((await site.visitor().post('/login?as=user', basic(person))).status, 200)
+    assert.equal((await site.visitor().post('/login?as=user', basic({ email }))).status, 401)
+  })
+
+  test('Q8 sends no notice to an old address that is not verified', async (t) => {
+    const { site, ada } = await siteWithAda(t, {}, { isVerified: false })
+    await ada.form(path, change)
+    assert.equal((await receiveMail(site)).to, email)
+  })
+
+  test('responds to JSON with 202, by session and by Basic', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const bySession = await ada.json(path, change)
+    const detail = 'We have sent a link to ada@example.org. It works for 24 hours.'
+    assert.deepEqual([bySession.status, bySession.record, bySession.cookies], [202, { detail }, []])
+    const byBasic = await site.visitor().json(path, change, basic(person))
+    assert.deepEqual([byBasic.status, byBasic.text], [202, bySession.text])
+    assert.equal((await receiveMails(site)).filter(({ to }) => to === email).length, 2)
+  })
+
+  test('Q9 has the same response, statements and pages for a taken address, whose owner gets a mail', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const bob = await signUp(site, 'Bob')
+    await receiveMails(site)
+    await ada.form(path, { email: 'warm-up@example.org', password })
+    await receiveMails(site)
+    const statements = await countStatements(t, site)
+    const observe = async (address: string) => {
+      statements()
+      const seen: unknown[] = []
+      for (const send of [
+        () => ada.form(path, { email: address, password }),
+        () => ada.json(path, { email: address, password }),
+        () => ada.page('/account'),
+        () => ada.page('/account'),
+        () => ada.page(path),
+      ]) {
+        const { status, text, headers, cookies } = await send()
+        const { date: _, ...others } = headers
+        seen.push([status, text.replaceAll(address, 'ADDRESS'), others, cookies.length])
+      }
+      const texts = statements().map((each) => each.replace(/'[^']*'|\b\d+\b|\bnull\b(?=,)/g, '?'))
+      return { seen, texts, mails: await receiveMails(site) }
+    }
+    const free = await observe(email)
+    for (const address of [bob.email, 'BOB@example.com']) {
+      const taken = await observe(address)
+      assert.deepEqual(taken.seen, free.seen)
+      assert.deepEqual(taken.texts, free.texts)
+      const toBob = taken.mails.filter(({ to }) => to === bob.email)
+      assert.equal(toBob.length, 2)
+      for (const { subject, text, token } of toBob) {
+        assert.match(subject, /You already have an account$/)
+        assert.match(text, /Nothing|nothing has changed/)
+        assert.deepEqual([token, text.includes('Ada'), text.includes('Bob')], ['', false, false])
+      }
+      assert.equal(taken.mails.length, free.mails.length)
+    }
+  })
+
+  test('Q8 without the right password changes nothing, and reports every invalid field', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    const before = await dump(site)
+    const wrong = await ada.form(path, { email: 'ada', password: 'wrong canary' })
+    assert.equal(wrong.status, 400)
+    assert.match(wrong.text, /<title>Error: Change your e-mail address/)
+    assert.match(wrong.text, /<a href="#email">Enter an e-mail address like name@example\.com\.<\/a>/)
+    assert.match(wrong.text, /<a href="#password">This is not your current password\.<\/a>/)
+    assert.match(wrong.text, /<input id="email"[^>]* value="ada"/)
+    assert.ok(!wrong.text.includes('wrong canary'))
+    const own = await ada.json(path, { email: person.email, password })
+    assert.deepEqual(own.record.errors, [{ field: 'email', detail: 'This is already your e-mail address.' }])
+    for (const value of [
+      undefined,
+      null,
+      '',
+      0,
+      [email],
+      { $ne: '' },
+      `${email}, eve@example.com`,
+      'ſ@example.com',
+    ])
+      assert.equal((await ada.json(path, { email: value, password })).status, 400)
+    for (const value of [undefined, null, '', 0, true, [password], { $ne: '' }, 'wrong canary'])
+      assert.equal((await ada.json(path, { email, password: value })).status, 400)
+    assert.deepEqual([await dump(site), await receiveMails(site)], [before, []])
+  })
+
+  test('D5 counts a wrong password as a failed attempt, and then sends Retry-After', async (t) => {
+    const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
+    const hashes = countHashes(t)
+    for (let i = 0; i < 10; i += 1)
+      assert.equal((await ada.json(path, { email, password: 'wrong canary' })).status, 400)
+    assert.equal(hashes().evaluations, 10)
+    const { status, headers, text } = await ada.form(path, change)
+    assert.equal(status, 429)
+    assert.match(headers['retry-after'] ?? '', /^\d+$/)
+    assert.match(text, /Too many attempts for this account/)
+    assert.equal(hashes().evaluations, 0)
+    assert.deepEqual(await receiveMails(site), [])
+  })
+
+  test('Q3 sends five mails to an address in an hour, whoever asks and whether it is taken', async (t) => {
+    const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
+    const bob = await signUp(site, 'Bob')
+    const eve = await signIn(site, await signUp(site, 'Eve'))
+    await receiveMails(site)
+    await sql(site, 'delete from attempts')
+    for (const address of [email, bob.email]) {
+      const spellings = [address, address.toUpperCase()]
+      const statuses: number[] = []
+      for (let i = 0; i < 7; i += 1) {
+        const visitor = i % 2 === 0 ? ada : eve
+        statuses.push((await visitor.json(path, { email: spellings[i % 2], password })).status)
+      }
+      assert.deepEqual(statuses, [202, 202, 202, 202, 202, 429, 429], address)
+    }
+    const page = await ada.form(path, change)
+    assert.equal(page.status, 429)
+    assert.match(page.headers['retry-after'] ?? '', /^\d+$/)
+    assert.match(page.text, /<title>Error: Change your e-mail address/)
+  })
+
+  test('rejects tokens, anonymous requests and other sites', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    for (const each of [await takeToken(site, person), await takeJWT(site, person)])
+      for (const route of [path, `${path}/cancel`])
+        assert.equal((await site.visitor().json(route, change, bearer(each))).status, 401)
+    assert.equal((await site.visitor().json(path, change)).status, 401)
+    const { status, headers } = await site.visitor().form(path, change)
+    assert.deepEqual([status, headers.location], [303, '/login'])
+    assert.equal((await ada.form(path, change, { 'sec-fetch-site': 'same-site' })).status, 403)
+    assert.deepEqual(await receiveMails(site), [])
+  })
+
+  test('changes nothing if the mail cannot be stored', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    const before = await dump(site)
+    await sql(site, 'alter table mails rename to mails_hidden')
+    assert.equal((await ada.json(path, change)).status, 503)
+    assert.equal((await ada.form(path, change)).status, 503)
+    await sql(site, 'alter table mails_hidden rename to mails')
+    assert.deepEqual(await dump(site), before)
+  })
+
+  test('is an event of the activity page', async (t) => {
+    const { ada } = await siteWithAda(t)
+    await ada.form(path, change)
+    await ada.form(`${path}/cancel`, {})
+    await ada.form(`${path}/cancel`, {})
+    const { text } = await ada.page('/account/activity')
+    for (const event of ['requested', 'cancelled'])
+      assert.equal(text.match(new RegExp(`>Change of e-mail address ${event}<`, 'g'))?.length, 1, event)
+    assert.equal(text.match(/<bdi>ada@example\.org<\/bdi>/g)?.length, 2)
+  })
+})
+
+describe('the pending address', () => {
+  test('Q8 is shown by the profile until it is cancelled, which ends its link', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    assert.doesNotMatch((await ada.page('/account')).text, /account\/email\/cancel/)
+    await ada.json(path, change)
+    const { text } = await ada.page('/account')
+    assert.match(text, /<b>ada@example\.org<\/b>/)
+    assert.match(text, /<form method="post" action="\/account\/email\/cancel">/)
+    await receiveMails(site)
+    const { status, headers } = await ada.form(`${path}/cancel`, {})
+    assert.deepEqual([status, headers.location], [303, '/account'])
+    const after = await ada.page('/account')
+    assert.match(after.text, /Your e-mail address stays as it is\./)
+    assert.doesNotMatch(after.text, /ada@example\.org/)
+    assert.equal(await count(site, 'one_time_tokens'), 0)
+    assert.equal((await ada.json(`${path}/cancel`, {})).status, 204)
+  })
+
+  test('costs the profile one search by an index', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    await ada.json(path, change)
+    await ada.page('/account')
+    const statements = await countStatements(t, site)
+    await ada.page('/account')
+    const executed = statements()
+    assert.equal(executed.length, 2, executed.join('\n'))
+  })
+
+  test('gets no link if it is cancelled or replaced before its mail is sent', async (t) => {
+    const { site, ada } = await siteWithAda(t, {}, { isVerified: false })
+    await ada.json(path, change)
+    await ada.json(`${path}/cancel`, {})
+    assert.deepEqual(await receiveMails(site), [])
+    await ada.json(path, change)
+    await ada.json(path, { email: 'ada@example.net', password })
+    assert.equal((await receiveMail(site)).to, 'ada@example.net')
+  })
+
+  test('Q8 ends after 24 hours, also if the mail server was down', async (t) => {
+    const { site, ada } = await siteWithAda(t, {}, { isVerified: false })
+    await ada.json(path, change)
+    await sql(site, 'update one_time_tokens set expires_at = expires_at - ?', [20 * 60 * 60_000])
+    const { text } = await receiveMail(site)
+    assert.match(text, /works once, for 4 hours\./)
+    await sql(site, 'update one_time_tokens set expires_at = expires_at - ?', [4 * 60 * 60_000])
+    assert.doesNotMatch((await ada.page('/account')).text, /ada@example\.org/)
+
+    await ada.json(path, change)
+    await sql(site, 'update one_time_tokens set expires_at = 1')
+    assert.deepEqual(await receiveMails(site), [])
+  })
+
+  test('leaves with the password, with a closed account and with a disabled one', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    await ada.json(path, change)
+    const next = 'eight wise canaries 1816'
+    site.secrets.add(next)
+    const body = { currentPassword: password, password: next, confirmPassword: next }
+    assert.equal((await ada.json('/account/password', body)).status, 200)
+    assert.equal(await count(site, 'one_time_tokens'), 0)
+    const mails = await receiveMails(site)
+    assert.deepEqual(
+      mails.map(({ to }) => to),
+      [person.email, person.email],
+    )
+    await ada.json(path, { email, password: next })
+    await ada.json('/account/close', { password: next })
+    assert.equal(await count(site, 'one_time_tokens'), 0)
+    assert.ok((await receiveMails(site)).every(({ to }) => to !== email))
+  })
+})
+
+describe('a site without mail', () => {
+  test('Q7 has no route to change an address', async (t) => {
+    const environment = {
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'http://site.example',
+      JWT_SECRET: randomBytes(32).toString('base64'),
+    }
+    const site = await startSite(t, { ...environment, BCRYPT_COST: '10', THROTTLE: 'on' })
+    assert.equal(site.outbox, undefined)
+    for (const route of [path, `${path}/cancel`])
+      assert.equal((await site.visitor().json(route, change)).status, 404)
+    assert.equal((await site.visitor().page(path)).status, 404)
+  })
+})
+
+/** A site with a user who is signed in. */
+async function siteWithAda(
+  t: TestContext,
+  environment: Record<string, string> = {},
+  { isVerified = true } = {},
+) {
+  const site = await startSite(t, environment)
+  const person = await signUp(site)
+  if (isVerified) await verify(site, person.id)
+  const ada = await signIn(site, person)
+  await receiveMails(site)
+  return { site, person, ada }
+}
+
+function verify(site: Site, id: string) {
+  return sql(site, 'update users set email_verified_at = ? where id = ?', [Date.now(), id])
+}

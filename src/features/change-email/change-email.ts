@@ -1,0 +1,54 @@
+import type Router from '@koa/router'
+import { entityManager } from '#auth/mikro-orm'
+import type { Outbox } from '../../mail/outbox.ts'
+import { audit } from '../../site/audit.ts'
+import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { page, seeOther, wantsPage } from '../../site/page.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import type { Complaint } from '../../site/views.ts'
+import { emailProblem } from '../../users/email.ts'
+import { User } from '../../users/user.ts'
+import { countMailFromNetwork, countMailTo } from '../mail-limit.ts'
+import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
+import { cancelAddress, createChangeLink, pendingAddress, requestAddress } from './pending-address.ts'
+
+/** `/account/email`: sends a link to a new address. The address changes when the link is used, by `confirmNewAddress`. */
+export function changeEmail(router: Router<object, SiteContext>, outbox: Outbox): void {
+  outbox.onLink('change-email', createChangeLink)
+
+  router.get('/account/email', signedIn, (ctx) => form(ctx))
+
+  router.post('/account/email', ...owner(), showFormAgain, async (ctx) => {
+    const user = ctx.auth.require(User)
+    const { email, password } = textFields(ctx, 'email', 'password')
+    const isCurrent = email === user.email
+    refuseProblems({
+      email: isCurrent ? 'This is already your e-mail address.' : emailProblem(email),
+      password: await currentPasswordProblem(ctx, password),
+    })
+    await countMailFromNetwork(ctx)
+    await countMailTo(ctx, email)
+    await requestAddress(ctx, outbox, email)
+    audit(ctx, 'address change requested', user, { detail: email })
+    // The same, whether or not another account has the address.
+    const detail = `We have sent a link to ${email}. It works for 24 hours.`
+    if (wantsPage(ctx)) return seeOther(ctx, '/account', detail)
+    ctx.status = 202
+    ctx.body = { detail }
+  })
+
+  router.post('/account/email/cancel', ...owner(), async (ctx) => {
+    const user = ctx.auth.require(User)
+    const email = await pendingAddress(entityManager(ctx), user)
+    if (await cancelAddress(entityManager(ctx), user))
+      audit(ctx, 'address change cancelled', user, { detail: email })
+    if (wantsPage(ctx)) seeOther(ctx, '/account', 'Your e-mail address stays as it is.')
+    else ctx.status = 204
+  })
+}
+
+const showFormAgain = formAgain((ctx, errors) => form(ctx, { email: textFields(ctx, 'email').email, errors }))
+
+function form(ctx: SiteContext, more: { email?: string; errors?: Complaint[] } = {}): Promise<void> {
+  return page(ctx, 'change-email', more)
+}

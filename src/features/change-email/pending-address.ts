@@ -1,0 +1,65 @@
+import type { EntityManager } from '@mikro-orm/core'
+import { entityManager } from '#auth/mikro-orm'
+import type { CreateLink } from '../../mail/mail-sender.ts'
+import type { Outbox } from '../../mail/outbox.ts'
+import { Refusal } from '../../refusal.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { emailKey } from '../../users/email.ts'
+import { lockAccount } from '../../users/lock-account.ts'
+import { OneTimeToken } from '../../users/one-time-token.ts'
+import { findIssuedToken, issueOneTimeToken } from '../../users/one-time-tokens.ts'
+import { User } from '../../users/user.ts'
+import { notify } from '../notices/notify.ts'
+
+const purpose = 'change-email'
+/** How long a new address waits for its confirmation: 24 hours in milliseconds. */
+const changeLifetime = 24 * 60 * 60_000
+
+/**
+ * Starts a change of address, which replaces an earlier one. The pending change is the row of a one-time token. It is stored
+ * also if another account has the address, so that the response and the pages are the same.
+ */
+export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: string): Promise<void> {
+  const user = ctx.auth.require(User)
+  await entityManager(ctx).transactional(async (em) => {
+    // Nobody gets this token. The outbox replaces it when it sends the link.
+    const token = await issueOneTimeToken(em, { purpose, account: user, email, lifetime: changeLifetime })
+    if (!token) throw new Refusal(409, 'Another request has just changed the password of this account.')
+    const where = { emailKey: emailKey(email), id: { $ne: user.id } }
+    const owner = await em.findOne(User, where, { filters: false, disableIdentityMap: true })
+    const mail = owner
+      ? // Without its account, whose row another transaction may have locked.
+        ({ kind: 'address-taken', to: owner.email } as const)
+      : ({ kind: 'change-email', to: email, userId: user.id } as const)
+    await outbox.add(em, mail)
+    await notify(ctx, em, user, 'address change requested')
+  })
+}
+
+/** The address that waits for its confirmation. */
+export async function pendingAddress(em: EntityManager, user: User): Promise<string | undefined> {
+  return (await findIssuedToken(em, user, purpose))?.email
+}
+
+/** Cancels the pending change. Returns whether there was one. */
+export function cancelAddress(em: EntityManager, { id }: Pick<User, 'id'>): Promise<boolean> {
+  return em.transactional(async (em) => {
+    // A concurrent transaction of `createChangeLink` would restore the row.
+    await lockAccount(em, { id })
+    return (await em.nativeDelete(OneTimeToken, { user: id, purpose })) === 1
+  })
+}
+
+/** Creates the link of a mail to a new address. Returns `undefined` if the change is no longer pending. */
+export const createChangeLink: CreateLink = ({ address, userId = '' }, { em, origin }) =>
+  em.transactional(async (em) => {
+    await lockAccount(em, { id: userId })
+    const account = await em.findOne(User, { id: userId })
+    const pending = account && (await findIssuedToken(em, account, purpose))
+    if (!account || !pending || pending.email !== address) return undefined
+    // The link expires at the time at which a link to a taken address would.
+    const lifetime = pending.expiresAt.getTime() - Date.now()
+    const token = await issueOneTimeToken(em, { purpose, account, email: address, lifetime })
+    // In the query, because the request log contains paths.
+    return token ? { url: `${origin}/verify?token=${token}`, lifetime } : undefined
+  })
