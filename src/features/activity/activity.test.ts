@@ -181,7 +181,7 @@ describe('GET /account/activity', () => {
     const browser = await signIn(site, await signUp(site))
     await sql(site, 'delete from events')
     const { text } = await browser.page('/account/activity')
-    assert.match(text, /Nothing has happened in the last 180 days/)
+    assert.match(text, /There was no activity in the last 180 days/)
     assert.doesNotMatch(text, /<table/)
   })
 
