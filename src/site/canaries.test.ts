@@ -62,6 +62,8 @@ async function requestAll(site: Site): Promise<Answer[]> {
   await keep(ada.form('/account/name', { name: 'Ada King' }))
   await keep(ada.form('/account/tokens', { name: 'backup', days: '30' }), ada.page('/account/tokens'))
   await keep(ada.json('/account/tokens', { name: 'backup', days: 1 }))
+  await keep(ada.form('/account/email', { email: 'ada@example.org', password: first }), ada.page('/account'))
+  await keep(ada.form('/account/email', { email: wrong, password: wrong }))
   await keep(
     ada.form('/account/password', { currentPassword: wrong, password: second, confirmPassword: second }),
   )

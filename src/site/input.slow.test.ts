@@ -36,11 +36,12 @@ const fields: Record<string, Record<string, string>> = {
   '/account/name': { name: 'Ada King' },
   '/account/tokens': { name: 'backup', days: '30' },
   '/account/password': { currentPassword: password, password: newPassword, confirmPassword: newPassword },
+  '/account/email': { email: 'ada@example.org', password },
   '/account/close': { password, confirm: 'on' },
 }
 
 /** The routes that require a readable body but ignore its fields. */
-const fieldless = ['/logout', '/validateLoggedInUser', '/end', '/end-others', '/revoke']
+const fieldless = ['/logout', '/validateLoggedInUser', '/end', '/end-others', '/revoke', '/cancel']
 
 // These fields have a default in the API.
 const optional = new Set([

@@ -74,6 +74,8 @@ describe('a request whose session ends before its body arrives', () => {
       [`/account/sessions/${ofOther}/end`]: 'a=b',
       '/account/sessions/end-others': 'a=b',
       '/account/password': `currentPassword=${newPassword}&password=${password}&confirmPassword=${password}`,
+      '/account/email': `email=eve@example.com&password=${newPassword}`,
+      '/account/email/cancel': 'a=b',
       '/account/close': `password=${newPassword}&confirm=on`,
     }
     const waiting = Object.entries(asked).flatMap(([path, form]) => {
