@@ -2,7 +2,7 @@ import { DriverException, helper, type MikroORM } from '@mikro-orm/core'
 import { Misuse } from '../errors.ts'
 import { Batch } from './batch.ts'
 import { databasesOf, entityManager, type RequestDatabases } from './databases.ts'
-import { FindOneQuery } from './find-one-query.ts'
+import { type FindOneQuery, recordQuery } from './find-one-query.ts'
 import { type Connection, type Key, type Load, prepareStatement } from './prepared-statement.ts'
 import type { LookUpOptions } from './query-builder.ts'
 
@@ -82,14 +82,13 @@ export class LookUp<Model extends object> {
 }
 
 async function prepare(orm: MikroORM, options: LookUpOptions): Promise<Prepared | undefined> {
-  const query = await FindOneQuery.record(orm, options)
+  const query = await recordQuery(orm, options)
   if (!query) return undefined
   const statements = new WeakMap<Connection, Promise<Load>>()
   const batch = new Batch(async (keys) => {
     if (!(await query.isCurrent())) throw new Error('An option, a schema, a hook or a filter has changed.')
-    const { connection } = query
-    const statement =
-      statements.get(connection) ?? prepareStatement(connection, (placeholder) => query.sql(placeholder))
+    const connection = query.connection()
+    const statement = statements.get(connection) ?? prepareStatement(connection, query.sql)
     statements.set(connection, statement)
     try {
       return await (await statement)(keys)

@@ -55,10 +55,9 @@ export function metadataOf(em: EntityManager, model: Class): EntityMetadata<obje
   const metadata = em.getMetadata()
   if (metadata.has(model as EntityClass<object>)) return metadata.get<object>(model)
   const { name } = model
-  const isSet = EntitySchema.REGISTRY.has(model as EntityClass<object>)
-  throw new Misuse(
-    isSet ? `Add ${name} to the \`entities\` of MikroORM.` : `Call \`${name}Schema.setClass(${name})\`.`,
-  )
+  if (EntitySchema.REGISTRY.has(model as EntityClass<object>))
+    throw new Misuse(`Add ${name} to the \`entities\` of MikroORM.`)
+  throw new Misuse(`Call \`${name}Schema.setClass(${name})\`.`)
 }
 
 const keyTypes = ['string', 'number', 'bigint', 'unknown']

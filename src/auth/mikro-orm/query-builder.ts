@@ -1,4 +1,4 @@
-import { type EntityMetadata, type MikroORM, raw } from '@mikro-orm/core'
+import { type EntityMetadata, type EntityProperty, type MikroORM, raw } from '@mikro-orm/core'
 import type { Class } from '../class.ts'
 import type { Connection, Key } from './prepared-statement.ts'
 
@@ -23,19 +23,15 @@ export interface QueryBuilder {
   execute(...args: unknown[]): Promise<object[]>
   toQuery(): { sql: string; params: readonly unknown[] }
   getConnection(): Connection
+  getAliasForJoinPath(path: string, options: object): string
 }
 
 /** The part of MikroORM's SQL driver that a look-up uses. */
 interface Driver {
   createQueryBuilder(...args: unknown[]): QueryBuilder
   joinedProps(meta: EntityMetadata, populate: readonly PopulateHint[]): readonly PopulateHint[]
-  mapResult(
-    row: object,
-    meta: EntityMetadata,
-    populate: readonly PopulateHint[],
-    qb: QueryBuilder,
-    map: object,
-  ): object
+  mapResult(row: object, meta: EntityMetadata): Record<string, unknown>
+  mapJoinedProp(data: object, property: EntityProperty, ...args: unknown[]): void
   getSchemaName(meta: EntityMetadata): string | undefined
 }
 

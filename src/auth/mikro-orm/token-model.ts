@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { EntityProperty, MikroORM, OptionalProps } from '@mikro-orm/core'
-import { Reference, Utils, wrap } from '@mikro-orm/core'
+import { type EntityProperty, type MikroORM, type OptionalProps, Reference, wrap } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
@@ -91,16 +90,12 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   readonly #tokens: LookUp<TokenModel>
   readonly #owners = new WeakMap<MikroORM, readonly Class[]>()
 
-  constructor(
-    type: TokenAuthenticatable,
-    { value, user }: { value: string; user: string },
-    database?: string,
-  ) {
+  constructor(model: TokenAuthenticatable, keys: Record<'value' | 'user', string>, database?: string) {
     super()
-    this.user = type
-    this.#relation = user
+    this.user = model
+    this.#relation = keys.user
     this.#database = database
-    this.#tokens = new LookUp({ model: type, property: value, relation: user })
+    this.#tokens = new LookUp({ model, property: keys.value, relation: keys.user })
   }
 
   override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
@@ -118,8 +113,8 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   }
 
   async #delete(token: TokenModel, ctx: AuthContext): Promise<void> {
-    const key = Utils.getPrimaryKeyCond(token, wrap(token, true).__meta.primaryKeys as never)
-    if (key) await entityManager(ctx, this.#database).nativeDelete<object>(this.user, key)
+    const key = wrap(token, true).getPrimaryKey() as object
+    await entityManager(ctx, this.#database).nativeDelete<object>(this.user, key)
   }
 
   /** Skipped if the user is already authenticated, for example by password. */

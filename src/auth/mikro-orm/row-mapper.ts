@@ -1,0 +1,39 @@
+import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
+import type { Row } from './prepared-statement.ts'
+import { driverOf, type QueryBuilder } from './query-builder.ts'
+
+type Data = Record<string, unknown>
+
+/** Maps rows by MikroORM's functions, but finds the joined columns once. `undefined` if they have the name of another column. */
+export function rowMapper(
+  orm: MikroORM,
+  qb: QueryBuilder,
+  meta: EntityMetadata,
+  relation: EntityProperty | undefined,
+): ((row: Row) => Data) | undefined {
+  const driver = driverOf(orm)
+  const target = relation?.targetMeta
+  if (!target) return (row) => driver.mapResult({ ...row }, meta)
+  const path = `[populate]${meta.name}.${relation.name}`
+  const alias = qb.getAliasForJoinPath(path, { matchPopulateJoins: true })
+  const platform = orm.em.getPlatform()
+  const timezone = platform.getTimezone()
+  const columnOf = ({ fieldNames: [name] }: EntityProperty) => `${alias}__${name}`
+  const saved = target.props.filter((property) => platform.shouldHaveColumn(property, []))
+  const unsaved = target.props.filter(({ persist, fieldNames }) => persist === false && fieldNames)
+  const joined = new Set(saved.map(columnOf))
+  if (meta.props.some(({ fieldNames }) => fieldNames?.some((name) => joined.has(name)))) return undefined
+  const key = columnOf(target.getPrimaryProp())
+  let own: readonly string[] | undefined
+  return (row) => {
+    own ??= Object.keys(row).filter((column) => !joined.has(column))
+    const ownRow: Data = {}
+    for (const column of own) ownRow[column] = row[column]
+    const data = driver.mapResult(ownRow, meta)
+    const related: Data = {}
+    data[relation.name] = row[key] == null ? null : related
+    for (const property of unsaved) related[property.name] = row[columnOf(property)]
+    for (const property of saved) driver.mapJoinedProp(related, property, alias, row, timezone, target)
+    return data
+  }
+}
