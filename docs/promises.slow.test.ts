@@ -26,7 +26,7 @@ const sizes = {
 }
 
 describe('docs/promises.md', () => {
-  it('has one line for each promise, in order, with its tier', () => {
+  it('has each promise in order, with its tier', () => {
     const expected = Object.entries(sizes).flatMap(([letter, size]) =>
       Array.from({ length: size }, (_, i) => `${letter}${i + 1}`),
     )

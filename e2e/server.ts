@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 
-/** A server process, as of `npm start`, on a free port. */
+/** A server process, started as by `npm start`, on a free port. */
 export interface Server {
   readonly url: string
   /** The path of its SQLite file. */

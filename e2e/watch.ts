@@ -15,7 +15,7 @@ export function watch(page: Page, origin: string): string[] {
   page.on('pageerror', ({ message }) => complaints.push(`threw: ${message}`))
   page.on('console', (message) => {
     if (!isComplaint(message)) return
-    // An expected 401 or 404 of a page is a console message too.
+    // Ignore the console message of a page with an expected 401 or 404.
     if (message.text().startsWith('Failed to load resource') && documents.has(message.location().url)) return
     complaints.push(`${message.type()}: ${message.text()}`)
   })

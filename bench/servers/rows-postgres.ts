@@ -20,7 +20,7 @@ const bySession = statement<SessionRow>(
 const useToken = statement('use-token', 'update user_tokens set last_used_at = now() where id = $1')
 const seeSession = statement('see-session', 'update sessions set seen_at = now() where digest = $1')
 
-/** The user of a bearer token. Writes at most once a minute that the token was used. */
+/** The user of a bearer token. Writes the last use of the token at most once a minute. */
 export async function userByToken(token: string): Promise<Person | undefined> {
   const found = await byToken(digest(token))
   const now = Date.now()
@@ -29,7 +29,7 @@ export async function userByToken(token: string): Promise<Person | undefined> {
   return found
 }
 
-/** The user of a session. Writes at most once a minute that the session was used. */
+/** The user of a session. Writes the last use of the session at most once a minute. */
 export async function userBySession(id: string): Promise<Person | undefined> {
   const found = await bySession(digest(id))
   const now = Date.now()
@@ -38,7 +38,7 @@ export async function userBySession(id: string): Promise<Person | undefined> {
   return found
 }
 
-/** A statement that each connection prepares once, under its name. Returns the first row. */
+/** Returns the first row of a named statement, which each connection prepares once. */
 function statement<Row extends object>(name: string, text: string) {
   return async (...values: string[]): Promise<Row | undefined> => {
     const { rows } = await pool.query<Row>({ name, text, values })

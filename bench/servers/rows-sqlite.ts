@@ -20,7 +20,7 @@ const end = database.prepare('delete from sessions where digest = ?')
 const useToken = database.prepare('update user_tokens set last_used_at = ? where id = ?')
 const seeSession = database.prepare('update sessions set seen_at = ? where digest = ?')
 
-/** The user of a bearer token. Writes at most once a minute that the token was used. */
+/** The user of a bearer token. Writes the last use of the token at most once a minute. */
 export function userByToken(token: string): Person | undefined {
   const found = byToken.get(digest(token))
   const now = Date.now()
@@ -29,7 +29,7 @@ export function userByToken(token: string): Person | undefined {
   return found
 }
 
-/** The user of a session. Writes at most once a minute that the session was used. */
+/** The user of a session. Writes the last use of the session at most once a minute. */
 export function userBySession(id: string): Person | undefined {
   const found = bySession.get(digest(id))
   const now = Date.now()

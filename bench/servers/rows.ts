@@ -1,6 +1,6 @@
 import { isPostgres } from './environment.ts'
 
-/** The look-ups by hand, on SQLite or PostgreSQL. */
+/** The hand-written look-ups, on SQLite or PostgreSQL. */
 export const { userByToken, userBySession } = isPostgres
   ? await import('./rows-postgres.ts')
   : await import('./rows-sqlite.ts')

@@ -10,7 +10,7 @@ export abstract class AuthError extends Error {
   readonly headers: Readonly<Record<string, string | string[]>> = {}
 }
 
-// No message tells whether an account exists.
+// No message reveals whether an account exists.
 const unauthorized = {
   ERR_AUTH_REQUIRED: 'Authentication required.',
   ERR_AUTH_WRONG_CREDENTIALS: 'The username or password is wrong.',

@@ -4,7 +4,7 @@ const maxBytes = 2048
 // An arbitrary origin. A path stays on the site if its resolved URL has this origin.
 const site = 'https://site.invalid'
 
-/** The path after sign-in: `next` if it stays on this site, also when percent-decoded. Otherwise the fallback. */
+/** The path after sign-in: `next` if it and its percent-decoded form stay on this site, otherwise the fallback. */
 export function nextPath(next: unknown, fallback: string): string {
   return isPathOnSite(next) ? next : fallback
 }
@@ -26,7 +26,7 @@ function isPathOnSite(value: unknown): value is string {
   return decoded !== undefined && staysOnSite(value) && staysOnSite(decoded)
 }
 
-/** Whether a redirect to that path stays on this site, with and without its dot segments (RFC 3986 §5.2.4). */
+/** Whether a redirect to that path stays on this site, before and after the removal of dot segments (RFC 3986 §5.2.4). */
 export function staysOnSite(path: string): boolean {
   if (!/^\/(?![/\\])/.test(path) || /\p{Cc}/u.test(path)) return false
   const url = URL.parse(path, site)

@@ -14,7 +14,7 @@ async function listenError(t: TestContext, host: string, port = 0): Promise<unkn
 }
 
 describe('startProblem', () => {
-  test('names HOST for an address that is not one of this machine', async (t) => {
+  test('names HOST for an address that this machine does not have', async (t) => {
     // RFC 5737: an address for documentation.
     const problem = startProblem(await listenError(t, '192.0.2.1'))
 

@@ -2,7 +2,7 @@ import { constants, fstatSync, openSync } from 'node:fs'
 import { type DestinationStream, pino } from 'pino'
 
 const options = {
-  // Without it, sonic-boom has no `flush`.
+  // Required for sonic-boom's `flush`.
   minLength: 1,
   // Bytes. If a stalled reader leaves more than this in the buffer, further lines are dropped.
   maxLength: 1_000_000,
@@ -60,7 +60,7 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
       lines += line
       turn ??= setImmediate(writeLines)
     },
-    // pino calls this method at the level `fatal`. sonic-boom's `flushSync` never returns on a full disk.
+    // pino calls this method at the level `fatal`. It replaces sonic-boom's `flushSync`, which never returns on a full disk.
     flushSync: writeLines,
   }
 }

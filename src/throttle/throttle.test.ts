@@ -66,7 +66,7 @@ describe('Throttle', () => {
     assert.deepEqual(result, { evaluated: 10, refused: 190 })
   })
 
-  test('D7 accepts 20 concurrent right log-ins', async (t) => {
+  test('D7 accepts 20 concurrent sign-ins with the right password', async (t) => {
     const { orm } = await openOne(t)
     assert.deepEqual(await flood([new Throttle(orm)], Array(20).fill(guess), right), {
       evaluated: 20,
@@ -130,7 +130,7 @@ describe('Throttle', () => {
     await assert.rejects(new Throttle(orm).attempt(guess, right), TryLater)
   })
 
-  test('D4 blocks a network that tries many accounts after 50 failed attempts', async (t) => {
+  test('D4 rejects a network after 50 failed attempts at many accounts', async (t) => {
     const { orm } = await openOne(t)
     const spray = Array.from({ length: 200 }, (_, i) => ({ ...guess, account: `${i}@example.com` }))
     assert.equal((await flood([new Throttle(orm)], spray, wrong)).evaluated, 50)
@@ -290,7 +290,7 @@ describe('Throttle', () => {
     assert.ok(new Set(names).size < 65_536)
   })
 
-  test('rejects an attempt after running ones have held all reservations for five seconds', async (t) => {
+  test('rejects an attempt if other attempts hold all reservations for five seconds', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const { gate, running } = await runTen(throttle)

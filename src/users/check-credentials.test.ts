@@ -12,7 +12,7 @@ import { setBcryptCost } from './password.ts'
 import { User } from './user.ts'
 
 describe('a change of the bcrypt cost', () => {
-  test('B9 renews the hash at the next log-in by form, JSON or Basic, and changes nothing else', async (t) => {
+  test('B9 renews the hash at the next sign-in by form, JSON or Basic, and changes nothing else', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -80,7 +80,7 @@ describe('a change of the bcrypt cost', () => {
     assert.match(await hashOf(site), /^\$2b\$05\$/, 'the old hash remains')
   })
 
-  test('accepts 20 concurrent log-ins with the right password', async (t) => {
+  test('accepts 20 concurrent sign-ins with the right password', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     setBcryptCost(5)
@@ -112,7 +112,7 @@ describe('a change of the bcrypt cost', () => {
 })
 
 describe('a stored hash that is damaged or hostile', () => {
-  test('B8 fails the log-in as a wrong password, and warns the operator with the id of the account', async (t) => {
+  test('B8 rejects the sign-in like a wrong password, and logs a warning with the id of the account', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const hash = await hashOf(site)
@@ -164,7 +164,7 @@ describe('User.findByCredentials', () => {
     await assert.rejects(found, /app\.context\.credentialCheck/)
   })
 
-  test('rejects a password if it is changed, or the account closed, during verification', async (t) => {
+  test('rejects a password if the password changes, or the account is closed, during verification', async (t) => {
     const site = await startSite(t)
     const { email: username } = await signUp(site)
     const log = async (meanwhile: string) => {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Refusal, TryLater } from '../refusal.ts'
 
-// The queue holds five seconds of work. The timeout is longer, because known devices go first. In milliseconds.
+// In milliseconds. The queue holds five seconds of work. The timeout is longer, because known devices overtake others.
 const longestWork = 5_000
 const longestWait = 10_000
 
@@ -22,7 +22,7 @@ export class HashingSlots {
   // The moving average of one evaluation, in milliseconds.
   #duration: number
 
-  /** @param options `processes` is how many processes share the cores of this machine */
+  /** @param options `processes` is the number of processes that share the cores of this machine */
   constructor({
     processes = 1,
     slots = Math.max(1, Math.floor(availableParallelism() / processes)),
@@ -33,7 +33,7 @@ export class HashingSlots {
   }
 
   /**
-   * Evaluates when a slot is free.
+   * Runs the evaluation when a slot is free.
    * @throws {TryLater} 503, immediately if the queue is full, or after ten seconds
    * @throws {Refusal} 400, if the client has closed the connection
    */

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 export type Key = string | number
 /** A row of the database by column name. */
 export type Row = Readonly<Record<string, unknown>>
-/** Returns a row or `undefined` for each key, in order. Throws if `em.findOne` must be used. */
+/** Returns a row or `undefined` for each key, in order. Throws if the caller must use `em.findOne` instead. */
 export type Load = (keys: readonly Key[]) => (Row | undefined)[] | Promise<(Row | undefined)[]>
 
 /** A connection of MikroORM, or the application's subclass of it. */
@@ -59,7 +59,7 @@ function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): L
     // `exec` throws while a query is streamed, because this connection would read the older snapshot of that query.
     client.exec(keys.length > 1 ? 'begin' : '')
     if (keys.length === 1) return keys.map(get)
-    // SQLite takes its read lock once for the transaction.
+    // The transaction takes SQLite's read lock once for all keys.
     try {
       return keys.map(get)
     } finally {
@@ -97,7 +97,7 @@ async function queryPool(pool: Postgres, query: object): Promise<Result> {
 /** PostgreSQL's type of the key without a length, because a cast to `character` would truncate the key. */
 async function keyTypeOnPostgres(send: (query: object) => Promise<Result>, sql: string): Promise<string> {
   const name = `koa-authenticators-${++statements}`
-  // One text, so that one connection runs all four statements. The result is from the last statement.
+  // One query text, so that one connection runs all four statements. The result is that of the last statement.
   const { rows } = await send({
     text: `prepare "${name}" as ${sql};
       select set_config('koa_authenticators.type', format_type(parameter_types[1], -1), true)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** Sends header lines unchanged, also duplicates. Returns the status and the text of the response. */
+/** Sends header lines unchanged, including duplicates. Returns the status and the text of the response. */
 export async function rawRequest(
   port: number,
   lines: readonly string[],

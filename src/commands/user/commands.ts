@@ -6,7 +6,7 @@ import { list } from './list.ts'
 import { resetLink } from './reset-link.ts'
 import { setPassword } from './set-password.ts'
 
-/** The commands by their names. */
+/** The commands by name. */
 export const commands: ReadonlyMap<string, Command> = new Map([
   ['add', add],
   ['list', list],

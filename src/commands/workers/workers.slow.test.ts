@@ -50,7 +50,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.deepEqual([...served].sort(), workers.sort())
   })
 
-  test('of 1 starts no further process', async (t) => {
+  test('of 1 starts no second process', async (t) => {
     const server = await startWorkers(t, { WORKERS: '1' })
     assert.deepEqual(
       server.log.map(({ msg, pid }) => [msg, pid]),
@@ -154,7 +154,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.equal(stderr.match(/^Error: a bug at the start$/gm)?.length, 1)
   })
 
-  test('are started again with a back-off while others serve', async (t) => {
+  test('are restarted with a back-off while other workers serve', async (t) => {
     const folder = await temporaryFolder(t)
     const flag = join(folder, 'broken')
     const isBroken = `const { existsSync } = await import('node:fs'); if (existsSync('${flag}')) process.exit(3)`
@@ -169,7 +169,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     await until('there is another', () => workersOf(server).length === 3)
   })
 
-  test('report a problem at the start once', async (t) => {
+  test('report a startup problem only once', async (t) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     t.after(() => taken.close())
@@ -192,7 +192,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     }
   })
 
-  test('warn of the configuration once', async (t) => {
+  test('log each configuration warning only once', async (t) => {
     const variables = {
       NODE_ENV: 'production',
       PUBLIC_URL: 'http://example.com',

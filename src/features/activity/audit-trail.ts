@@ -16,8 +16,8 @@ import { RepeatFilter } from './repeat-filter.ts'
 
 const minute = 60_000
 const quarter = 15 * minute
-// With a smaller limit, an attacker could fill the filter from own accounts and hide the use of a stolen password. Each
-// use costs a password hash, so no machine reaches this number within the interval.
+// With a smaller limit, an attacker could fill the filter with events of other accounts, and so hide the use of a
+// stolen password. Each use costs a password hash, so no machine reaches this number within the interval.
 const mostPasswordUses = 1_000_000
 const keptFor = 180 * 24 * 60 * 60_000
 
@@ -79,8 +79,15 @@ export class AuditTrail {
     const subject = account && { [account.kind]: id ?? null }
     this.#log.info({ event, outcome: outcomes[event], ...subject, ...logFields, ...origin }, 'authentication')
     if (!account || !this.#isDue(event, account, origin.address)) return
-    const told = { event, detail: detail === undefined ? null : printable(detail, 255) }
-    const row = { id: uuidv7(), at: new Date(this.#now()), ...told, userId: id ?? null, ...origin }
+    const text = detail === undefined ? null : printable(detail, 255)
+    const row = {
+      id: uuidv7(),
+      at: new Date(this.#now()),
+      event,
+      detail: text,
+      userId: id ?? null,
+      ...origin,
+    }
     await this.#orReport(origin.request, () => insertEvent(this.#orm.em.fork(), row))
   }
 
@@ -112,7 +119,7 @@ export class AuditTrail {
     return row?.id ?? undefined
   }
 
-  // Cheap events are written once in an interval, so that repeating them does not hide other events.
+  // Events that are cheap to cause are written once in an interval, so that a flood of them does not hide other events.
   #isDue(event: EventName, account: Account, address: string): boolean {
     const filter = this.#filters[event]
     if (!filter) return true

@@ -8,7 +8,7 @@ const length = 100
 /** A page of the events of an account, newest first. */
 export interface EventPage {
   readonly events: Event[]
-  /** The id of the owner's oldest event on this page, if there are older ones. */
+  /** The id of the owner's oldest event on this page. `undefined` on the last page. */
   readonly last?: string | undefined
 }
 

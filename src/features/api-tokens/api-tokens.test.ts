@@ -277,7 +277,7 @@ describe('GET /account/tokens', () => {
     assert.ok(!(await here.page(path)).text.includes('Old'))
   })
 
-  test('as a page lists each with its last characters, a button to revoke it, and a form with four lifetimes', async (t) => {
+  test('as a page shows the last characters and a revoke button of each token, and a form with four lifetimes', async (t) => {
     const { here } = await siteWithSession(t)
     assert.match((await here.page(path)).text, /No API tokens/)
     const { record } = await here.json(path, { name: 'Backup' })
@@ -365,7 +365,7 @@ describe('POST /account/tokens/:id/revoke', () => {
     assert.equal((await site.visitor().get('/me', bearer(bobs))).status, 200)
   })
 
-  test('is recorded, as is creating one, but not a rejected request', async (t) => {
+  test('is recorded, and so is its creation, but not a rejected request', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     await sql(site, 'delete from events')
     const { record } = await here.json(path, { name: 'x' })
@@ -379,7 +379,7 @@ describe('POST /account/tokens/:id/revoke', () => {
     )
   })
 
-  test('from another site is rejected, as is creating one', async (t) => {
+  test('from another site is rejected, and so is a creation', async (t) => {
     const { site, here } = await siteWithSession(t)
     const { record } = await here.json(path, { name: 'x' })
     const before = await dump(site)

@@ -21,7 +21,7 @@ export async function overwritePassword(
   { kind, entity, id, email }: LockedAccount,
   passwordHash: string,
 ): Promise<void> {
-  // Set after the lock, which may take seconds: older signed tokens end at this time.
+  // Read the time after the lock, because waiting for it may take seconds. Signed tokens from before this time are invalid.
   const change = { passwordHash, passwordChangedAt: new Date() }
   await em.nativeUpdate(entity, { id }, change, { filters: false })
   await endAccess(em, id)

@@ -221,7 +221,7 @@ describe('a signed token', () => {
       assert.equal((await site.visitor().get(path, bearer(String(record.token)))).status, 401, path)
   })
 
-  test('J9 that is issued in the second of a password change is valid immediately', async (t) => {
+  test('J9 from the same second as a password change is valid immediately', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     // Later than the time of issue, which has whole seconds.

@@ -250,7 +250,7 @@ describe('POST /account/sessions/:id/end', () => {
     assert.equal((await bob.get('/me')).status, 200)
   })
 
-  test('is recorded as the end of a session, the end of all others, or a sign-out', async (t) => {
+  test('is recorded as an ended session, as other ended sessions, or as a sign-out', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const phone = await signInFrom(site, person, safari)
     await sql(site, 'delete from events')
@@ -306,7 +306,7 @@ describe('POST /account/sessions/end-others', () => {
 })
 
 describe('sessions under concurrency', () => {
-  test('E17 are 20 valid sessions after 20 concurrent sign-ins of a user', async (t) => {
+  test('E17 are all valid after 20 concurrent sign-ins of a user', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const visitors = await Promise.all(Array.from({ length: 20 }, () => signIn(site, person)))
