@@ -1,4 +1,4 @@
-// An API: a password gets a token, and a token or a password gets the data. The database holds only digests of the tokens.
+// An API: a client exchanges a password for a token. The data requires a token or a password. The database stores only digests.
 //
 //   npm run example examples/api.ts
 //   curl -u ada@example.org:analytical-engine -X POST localhost:3000/tokens        # {"token":"

@@ -30,7 +30,7 @@ class User {
 const users = new Map([
   ['ada', new User('Ada', '$2b$12$wF/IQZn3WhBxy6ew7Ia3geRWMugpo3hbd7ojvPOdir4VlCOHkSr6W')],
 ])
-// Verified for an unknown name, so that the response time does not show that it is unknown.
+// A dummy hash for unknown names, so that the response time does not reveal them.
 const nobody = new User('nobody', `$2b$12$${'.'.repeat(53)}`)
 
 class UserPassword extends BasicAuthenticator<User> {

@@ -1,4 +1,5 @@
-// Composition: authenticators in a row are alternatives. `/me` accepts a password or a token, and `/secure` an admin or a user.
+// Composition: several authenticators on a route are alternatives. `/me` accepts a password or a token. `/secure` accepts an admin
+// or a user.
 //
 //   npm run example examples/composition.ts
 //   curl -u ada:analytical-engine localhost:3000/me                           # Ada

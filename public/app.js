@@ -30,7 +30,7 @@ function addShowButton(input) {
   show(false)
   input.after(button)
 
-  // A browser remembers the text of a plain field, and must not remember this one's.
+  // Hide the password before it is sent, because browsers store the text of a plain field for autofill.
   input.form.addEventListener('submit', () => show(false))
 
   function show(isVisible) {

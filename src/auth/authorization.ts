@@ -57,7 +57,7 @@ function isRepeated({ rawHeaders }: IncomingMessage): boolean {
 
 function parseBasic(token68: string): BasicAuthorization | undefined {
   const bytes = Buffer.from(token68, 'base64')
-  // Node decodes leniently, so an encoding that is not canonical is refused here (RFC 4648 §3.5).
+  // Node decodes leniently, so this line rejects an encoding that is not canonical (RFC 4648 §3.5).
   if (bytes.toString('base64') !== token68 || !isUtf8(bytes)) return undefined
   const text = bytes.toString()
   const colon = text.indexOf(':')

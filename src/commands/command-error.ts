@@ -7,7 +7,7 @@ export class CommandError extends Error {
   override readonly name: string = 'CommandError'
 }
 
-/** Returns the text to print when a command fails. An unexpected error is returned as it is, with its stack. */
+/** Returns the text to print when a command fails. An unexpected error is returned unchanged, with its stack. */
 export function commandProblem(error: unknown): unknown {
   if (error instanceof CommandError || error instanceof ConfigError || error instanceof DatabaseError)
     return error.message

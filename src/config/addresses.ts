@@ -19,7 +19,7 @@ export const host: Kind<string> = {
   parse: (text) => (isIP(text) > 0 || /^[a-z\d.-]+$/i.test(text) ? text : undefined),
 }
 
-/** An origin without a path, which decides about cookies, cross-site checks and links. */
+/** An origin without a path, which determines cookies, cross-site checks and links. */
 export const origin: Kind<URL> = {
   takes: 'an origin without a path, such as https://example.com',
   parse(text) {

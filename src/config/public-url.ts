@@ -15,7 +15,7 @@ export function readPublicUrl(environment: Environment, production: boolean): UR
 }
 
 /**
- * Reads the origin of the links that commands print. In development, it is that of a server on this machine by default.
+ * Reads the origin of the links that commands print. In development, the default is a server on this machine.
  * @throws {ConfigError} with all mistakes
  */
 export function readLinkOrigin(variables: Variables = process.env): string {

@@ -30,7 +30,7 @@ export function trustedProxies(proxies: TrustProxy): (address: string, hop: numb
   return (address, hop) => isListed(withoutPort(address), hop)
 }
 
-/** Refuses Basic authentication without TLS (RFC 7617 §4). Use it before the authenticators. */
+/** Rejects Basic authentication without TLS (RFC 7617 §4). Use it before the authenticators. */
 export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
   if (!ctx.state.isOverTls && hasBasic(ctx)) {
     throw new Refusal('tls_required', 'Send a password over TLS only.')
@@ -39,7 +39,7 @@ export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
 }
 
 /**
- * Refuses Basic authentication in cross-site requests of browsers. A link to `https://ada:guess@…` would make a visitor
+ * Rejects Basic authentication in cross-site requests of browsers. A link to `https://ada:guess@…` would make a visitor
  * guess a password. Other clients do not send `Sec-Fetch-Site`.
  */
 export function refuseCrossSiteBasic(ctx: Context, next: Next): Promise<unknown> {

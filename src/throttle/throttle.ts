@@ -36,7 +36,7 @@ export class Throttle {
   readonly #lookUps = new NetworkLimit(50)
   readonly #pending = new PendingLimit()
 
-  /** @param mostRows the maximum rows of the table, of 200 bytes each. A full table refuses attempts counted by network */
+  /** @param mostRows the maximum rows of the table, of 200 bytes each. A full table rejects attempts counted by network */
   constructor(orm: MikroORM, now = Date.now, mostRows = 1_000_000) {
     this.#counters = new Counters(orm, now)
     this.#now = now

@@ -6,7 +6,7 @@ import type { HashingOptions } from './hashing-slots.ts'
 import { hashDummyPassword, passwordBytes } from './password.ts'
 import { type Account, renewHash } from './stored-hash.ts'
 
-/** The account that credentials name. It may not exist. */
+/** The account that the credentials claim. It possibly does not exist. */
 export interface ClaimedAccount {
   readonly kind: 'user' | 'admin'
   readonly username: string

@@ -4,7 +4,7 @@ import { type ProblemCode, Refusal } from '../../refusal.ts'
 import { page, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 
-/** `GET /problems/:code` explains the problem of an error response, whose `type` it is. */
+/** `GET /problems/:code` explains a problem. The `type` of an error response is this URL. */
 export function problems(router: Router<object, SiteContext>): void {
   router.get('/problems/:code', (ctx) => {
     const { code } = ctx.params
