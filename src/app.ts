@@ -30,6 +30,7 @@ import { sessions } from './features/sessions/sessions.ts'
 import { credentialCheck } from './features/sign-in/guessing.ts'
 import { isSignInByHeader, signIn } from './features/sign-in/sign-in.ts'
 import { signUp } from './features/sign-up/sign-up.ts'
+import { verifyEmail } from './features/verify-email/verify-email.ts'
 import { refuseAmbiguousFraming } from './http/framing.ts'
 import type { Logger } from './log/log.ts'
 import type { Outbox } from './mail/outbox.ts'
@@ -123,6 +124,7 @@ export function createRouter({
   signIn(router, { keys, isTls })
   resetPassword(router, { isTls })
   if (outbox) forgotPassword(router, outbox)
+  if (outbox) verifyEmail(router, outbox)
   profile(router)
   sessions(router, uses)
   apiTokens(router, { uses, isTls })

@@ -19,6 +19,12 @@ export async function countMailTo(ctx: SiteContext, address: string): Promise<vo
   await limited(ctx, { action: 'mailbox', account: emailKey(address) }, counted)
 }
 
+/** Counts a mail to an address that the network of a request asks for. */
+export async function countMail(ctx: SiteContext, address: string): Promise<void> {
+  await countMailFromNetwork(ctx)
+  await countMailTo(ctx, address)
+}
+
 /** Counts a mail for a response that must not reveal a used-up allowance. Returns whether the mail may be sent. */
 export async function mayMail(count: () => Promise<void>): Promise<boolean> {
   try {

@@ -10,6 +10,8 @@ export const outcomes = {
   'password changed': 'success',
   'reset link requested': 'request',
   'password reset': 'success',
+  'verification link requested': 'success',
+  'address verified': 'success',
   'name changed': 'success',
   'address change requested': 'success',
   'address change cancelled': 'success',

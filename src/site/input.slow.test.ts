@@ -33,6 +33,7 @@ const fields: Record<string, Record<string, string>> = {
   '/forgot': { email: 'ada@example.com' },
   // With the token of a link of Ada.
   '/reset': { token: '', password: newPassword, confirmPassword: newPassword },
+  '/verify': { token: 'x' },
   '/account/name': { name: 'Ada King' },
   '/account/tokens': { name: 'backup', days: '30' },
   '/account/password': { currentPassword: password, password: newPassword, confirmPassword: newPassword },
@@ -41,7 +42,15 @@ const fields: Record<string, Record<string, string>> = {
 }
 
 /** The routes that require a readable body but ignore its fields. */
-const fieldless = ['/logout', '/validateLoggedInUser', '/end', '/end-others', '/revoke', '/cancel']
+const fieldless = [
+  '/logout',
+  '/validateLoggedInUser',
+  '/end',
+  '/end-others',
+  '/revoke',
+  '/cancel',
+  '/account/verification',
+]
 
 // These fields have a default in the API.
 const optional = new Set([

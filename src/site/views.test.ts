@@ -20,6 +20,7 @@ const token = {
 
 const profile = {
   user: { name: payload, email: payload },
+  isVerified: false,
   createdAt: new Date(0),
   passwordChangedAt: new Date(0),
 }
@@ -50,7 +51,11 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     { token: payload, email: payload },
     { token: payload, email: payload, errors: [{ field: 'password', detail: payload }, { detail: payload }] },
   ],
-  'reset-gone': [{}],
+  'link-gone': [{ isReset: true }, { isReset: false }],
+  verify: [
+    { token: payload, next: payload, email: payload, isOtherAccount: false },
+    ...[true, false].map((isOtherAccount) => ({ token: payload, next: payload, isOtherAccount })),
+  ],
   profile: [
     { ...profile, notice: payload },
     { ...profile, pendingEmail: payload },

@@ -48,9 +48,11 @@ export type Views = {
   forgot: { email?: string; errors?: Complaint[] }
   'forgot-sent': object
   reset: { token: string; email: string; errors?: Complaint[] }
-  'reset-gone': object
+  'link-gone': { isReset: boolean }
+  verify: { token: string; next: string; email?: string | undefined; isOtherAccount: boolean }
   profile: {
     user: { name: string; email: string }
+    isVerified: boolean
     createdAt: Date
     passwordChangedAt: Date
     /** The new address that waits for its confirmation. */

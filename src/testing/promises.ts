@@ -39,7 +39,7 @@ function assertHeaders({ headers, request, status }: Answer): void {
   assert.equal(headers['x-frame-options'], 'DENY', request)
   assert.match(
     String(headers['referrer-policy']),
-    isReset(request) ? /^(no-referrer|same-origin)$/ : /^same-origin$/,
+    isLinkPage(request) ? /^(no-referrer|same-origin)$/ : /^same-origin$/,
     request,
   )
   assert.equal(headers['cross-origin-opener-policy'], 'same-origin', request)
@@ -50,7 +50,11 @@ function assertHeaders({ headers, request, status }: Answer): void {
   assert.notEqual(status, 500, request)
 }
 
-// The page of a reset link, which has a token in its address.
+// The pages of links, which have a token in their address.
+function isLinkPage(request: string): boolean {
+  return isReset(request) || /^\w+ \/verify(\?|$)/.test(request)
+}
+
 function isReset(request: string): boolean {
   return /^\w+ \/reset(\?|$)/.test(request)
 }

@@ -21,6 +21,8 @@ const wording: Record<EventName, string> = {
   'password changed': 'Password changed',
   'reset link requested': 'Link for a new password requested',
   'password reset': 'Password reset by a link',
+  'verification link requested': 'Link to confirm the e-mail address requested',
+  'address verified': 'E-mail address confirmed',
   'name changed': 'Name changed',
   'address change requested': 'Change of e-mail address requested',
   'address change cancelled': 'Change of e-mail address cancelled',

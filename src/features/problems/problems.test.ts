@@ -40,6 +40,8 @@ const requests: { [Code in ProblemCode]: (site: Site, t: TestContext) => Promise
   scheme_not_accepted: (site) => get(site, '/me', basic({ email: 'eve@example.com' })),
   cross_site: (site) => post(site, '/logout', { 'sec-fetch-site': 'cross-site' }),
   tls_required: (_site, t) => answer(t, (app) => app.use(basicOverTlsOnly)),
+  email_not_verified: (_site, t) =>
+    answer(t, (app) => app.use(() => Promise.reject(new Refusal('email_not_verified', 'Confirm it.')))),
   not_found: (site) => get(site, '/nowhere'),
   method_not_allowed: (site) => get(site, '/users'),
   request_timeout: async (_site, t) => {

@@ -6,6 +6,7 @@ import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { Views } from '../../site/views.ts'
+import { isVerified } from '../../users/person.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 import { pendingAddress } from '../change-email/pending-address.ts'
@@ -32,12 +33,14 @@ const showFormAgain = formAgain((ctx, errors) =>
   profilePage(ctx, { errors, typedName: textFields(ctx, 'name').name }),
 )
 
-async function profilePage(ctx: SiteContext, more: Partial<Views['profile']>): Promise<void> {
+/** Shows the profile of the signed-in user. */
+export async function profilePage(ctx: SiteContext, more: Partial<Views['profile']>): Promise<void> {
   const user = ctx.auth.require(User)
   const { name, email, createdAt, passwordChangedAt } = user
   const pendingEmail = ctx.outbox && (await pendingAddress(entityManager(ctx), user))
   await page(ctx, 'profile', {
     user: { name, email },
+    isVerified: isVerified(user),
     createdAt,
     passwordChangedAt,
     pendingEmail,

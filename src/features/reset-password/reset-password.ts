@@ -1,9 +1,8 @@
 import type Router from '@koa/router'
-import type { Next } from 'koa'
 import { entityManager } from '#auth/mikro-orm'
-import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
@@ -20,10 +19,11 @@ import { SignInNotice } from '../sign-in/sign-in-notice.ts'
 /** `/reset`: sets a new password with the token of a reset link. It ends all access to the account, and starts no session. */
 export function resetPassword(router: Router<object, SiteContext>, { isTls }: { isTls: boolean }): void {
   const notice = new SignInNotice({ isTls })
+  const showGonePage = showInvalidLinkPage({ isReset: true })
 
-  router.get('/reset', withoutReferrer, showInvalidLinkPage, (ctx) => form(ctx, queryParameter(ctx, 'token')))
+  router.get('/reset', withoutReferrer, showGonePage, (ctx) => form(ctx, queryParameter(ctx, 'token')))
 
-  router.post('/reset', withoutReferrer, showInvalidLinkPage, showFormAgain, async (ctx) => {
+  router.post('/reset', withoutReferrer, showGonePage, showFormAgain, async (ctx) => {
     // Throws 503 if the session cannot be read.
     const current = ctx.auth.get(User)
     const { token, password, confirmPassword } = textFields(ctx, 'token', 'password', 'confirmPassword')
@@ -68,25 +68,4 @@ function useToken(ctx: SiteContext, token: string, passwordHash: string): Promis
     // To an address that was verified before, because only then is the name the owner's.
     await notify(ctx, em, grant.user, 'password reset')
   })
-}
-
-// The token is in the address of the page.
-function withoutReferrer(ctx: SiteContext, next: Next) {
-  ctx.set('Referrer-Policy', 'no-referrer')
-  return next()
-}
-
-async function showInvalidLinkPage(ctx: SiteContext, next: Next) {
-  try {
-    await next()
-  } catch (error) {
-    if (!(error instanceof Refusal && error.status === 410 && wantsPage(ctx))) throw error
-    ctx.status = 410
-    await page(ctx, 'reset-gone', {})
-  }
-}
-
-// The same for unknown, used, expired and replaced links.
-function invalidLink(): Refusal {
-  return new Refusal(410, 'This link no longer works. Ask for a new one.')
 }

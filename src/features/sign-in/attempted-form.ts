@@ -3,6 +3,7 @@ import type { ExtendableContext } from 'koa'
 const forms: Record<string, string> = {
   '/login': 'Sign-in form',
   '/forgot': 'Forgotten password form',
+  '/account/verification': 'Profile page',
   '/account/password': 'Change password form',
   '/account/close': 'Close account form',
 }

@@ -11,9 +11,11 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { hashPassword } from '../../users/password.ts'
 import { User } from '../../users/user.ts'
 import { storeDevice } from '../known-devices/known-devices.ts'
+import { countMail, mayMail } from '../mail-limit.ts'
 import { lifetime } from '../sessions/session-limits.ts'
 import { afterSignIn, requestedPath } from '../sign-in/after-sign-in.ts'
 import { countLookUp, isDisconnected, limited } from '../sign-in/guessing.ts'
+import { queueVerification } from '../verify-email/verification-mail.ts'
 import { parseRegistration, type Registration } from './registration.ts'
 
 /** The problem of an address that another account has. */
@@ -55,11 +57,16 @@ export function signUp(router: Router<object, SiteContext>): void {
 async function createUser(ctx: SiteContext, registration: Registration): Promise<User | undefined> {
   const { name, email, emailKey, password } = registration
   const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
-  const em = entityManager(ctx)
-  const user = em.create(User, { name, email, emailKey, passwordHash })
+  const { outbox } = ctx
+  // Without an allowance the account gets no mail. Its owner can ask for one later.
+  const isMailed = outbox && (await mayMail(() => countMail(ctx, email)))
   try {
-    await em.flush()
-    return user
+    return await entityManager(ctx).transactional(async (em) => {
+      const user = em.create(User, { name, email, emailKey, passwordHash })
+      await em.flush()
+      if (isMailed) await queueVerification(outbox, em, user)
+      return user
+    })
   } catch (error) {
     if (error instanceof UniqueConstraintViolationException) return undefined
     throw error

@@ -1,0 +1,17 @@
+import type { Next } from 'koa'
+import { Refusal } from '../../refusal.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { isVerified } from '../../users/person.ts'
+import { User } from '../../users/user.ts'
+
+/**
+ * A guard for routes that need a verified address: 403 for other users. Use it after the guard that requires a user:
+ * `router.post('/invitations', ...owner(), verifiedOnly, handler)`.
+ */
+export function verifiedOnly(ctx: SiteContext, next: Next): Promise<unknown> {
+  if (isVerified(ctx.auth.require(User))) return next()
+  throw new Refusal(
+    'email_not_verified',
+    'Confirm your e-mail address first. Your profile can send the link again.',
+  )
+}

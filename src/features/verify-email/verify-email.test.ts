@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { sql } from '../../testing/database.ts'
+import { dumpAll } from '../../testing/dump.ts'
+import {
+  basic,
+  bearer,
+  password,
+  registration,
+  signIn,
+  signUp,
+  takeResetToken,
+  takeToken,
+} from '../../testing/people.ts'
+import { receiveMail, receiveMails } from '../../testing/receive-mails.ts'
+import { type Site, startSite } from '../../testing/site.ts'
+
+const newPassword = 'eight wise canaries 1816'
+const passwords = { password: newPassword, confirmPassword: newPassword }
+
+/** A site with a user, her session, and the token of the mail of her sign-up. */
+async function siteWithAda(t: TestContext, environment = {}) {
+  const site = await startSite(t, environment)
+  const ada = await signUp(site)
+  const { token, ...mail } = await receiveMail(site)
+  return { site, ada, token, mail, visitor: await signIn(site, ada) }
+}
+
+async function isVerified(site: Site): Promise<boolean> {
+  const [user] = await sql(site, 'select email_verified_at from users order by id')
+  return user?.email_verified_at != null
+}
+
+describe('sign-up', () => {
+  test('mails a link to confirm the address, without the name', async (t) => {
+    const { site, ada, token, mail } = await siteWithAda(t)
+    assert.deepEqual([mail.to, mail.subject], [ada.email, 'koa-authenticators: Confirm your e-mail address'])
+    assert.ok(mail.text.includes(`\n${site.url}/verify?token=${token}\n`))
+    assert.match(mail.text, /works once, for 3 days\./)
+    assert.doesNotMatch(mail.text + mail.html, /Ada/)
+    assert.equal(await isVerified(site), false)
+  })
+
+  test('mails nothing if the address is taken, or if the sign-up fails', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    assert.equal((await site.visitor().json('/users', registration('Ada'))).status, 409)
+    assert.equal(
+      (await site.visitor().json('/users', registration('Ada', { email: ada.email.toUpperCase() }))).status,
+      409,
+    )
+    assert.equal(
+      (await site.visitor().json('/users', registration('Bob', { password: 'short' }))).status,
+      400,
+    )
+    assert.deepEqual(await receiveMails(site), [])
+  })
+
+  test('Q3 creates an account without a mail when the network has asked for twenty', async (t) => {
+    const site = await startSite(t, { THROTTLE: 'on' })
+    for (let i = 0; i < 22; i += 1) await signUp(site, `Ada${i}`)
+    assert.equal((await receiveMails(site)).length, 20)
+  })
+})
+
+describe('GET /verify', () => {
+  test('Q11 changes nothing, sends no Referer, and shows a button in a session of the account', async (t) => {
+    const { site, ada, token, visitor } = await siteWithAda(t)
+    const before = await dumpAll(site)
+    for (const method of ['HEAD', 'GET', 'GET']) {
+      const page = await visitor.send(method, `/verify?token=${token}`, { accept: 'text/html' })
+      assert.deepEqual([page.status, page.headers['referrer-policy']], [200, 'no-referrer'])
+      if (method === 'GET') assert.ok(page.text.includes(`<b>${ada.email}</b>`))
+    }
+    assert.deepEqual(await dumpAll(site), before)
+  })
+
+  test('Q11 leads a visitor to sign-in and back, and does not show the address', async (t) => {
+    const { site, ada, token } = await siteWithAda(t)
+    const visitor = site.visitor()
+    const { status, text } = await visitor.page(`/verify?token=${token}`)
+    assert.equal(status, 200)
+    assert.doesNotMatch(text, /ada@|action="\/verify"/)
+    const [, path = ''] = /href="(\/login\?next=[^"]+)"/.exec(text) ?? []
+    assert.equal((await visitor.page(path)).status, 200)
+    const next = new URLSearchParams(path.split('?')[1]).get('next') ?? ''
+    const { headers } = await visitor.form('/login', { username: ada.email, password, next })
+    assert.equal(headers.location, `/verify?token=${token}`)
+    assert.match((await visitor.page(`${headers.location}`)).text, /action="\/verify"/)
+  })
+
+  test('Q11 offers a sign-out in a session of another account', async (t) => {
+    const { site, token } = await siteWithAda(t)
+    const eve = await signIn(site, await signUp(site, 'Eve'))
+    const { status, text } = await eve.page(`/verify?token=${token}`)
+    assert.equal(status, 200)
+    assert.match(text, /This link belongs to another account/)
+    assert.doesNotMatch(text, /ada@|action="\/verify"/)
+  })
+
+  test('is the same 410 for unknown, used, expired and malformed links', async (t) => {
+    const { site, ada, token, visitor } = await siteWithAda(t)
+    const reset = await takeResetToken(site, ada)
+    const texts = new Set<string>()
+    for (const wrong of ['', 'x', 'x'.repeat(43), reset, `${token}&token=${token}`]) {
+      const { status, text } = await visitor.page(`/verify?token=${wrong}`)
+      assert.equal(status, 410)
+      texts.add(text)
+    }
+    await sql(site, 'update one_time_tokens set expires_at = 1')
+    const expired = await visitor.page(`/verify?token=${token}`)
+    assert.equal(expired.status, 410)
+    assert.equal(texts.add(expired.text).size, 1)
+    const { status, record } = await visitor.json('/verify', { token })
+    assert.deepEqual([status, record.code], [410, 'link_expired'])
+  })
+})
+
+describe('POST /verify', () => {
+  test('Q11 verifies the address once, in a session of the account', async (t) => {
+    const { site, token, visitor } = await siteWithAda(t)
+    assert.match((await visitor.page('/account')).text, /This address is not confirmed/)
+    const answer = await visitor.form('/verify', { token })
+    assert.deepEqual([answer.status, answer.headers.location], [303, '/account'])
+    assert.equal(await isVerified(site), true)
+    const { text } = await visitor.page('/account')
+    assert.match(text, /Your e-mail address is confirmed\./)
+    assert.doesNotMatch(text, /not confirmed/)
+    assert.equal((await visitor.form('/verify', { token })).status, 410)
+    assert.match((await visitor.page('/account/activity')).text, /E-mail address confirmed/)
+    const { record } = await visitor.get('/me')
+    assert.deepEqual(Object.keys(record), ['id', 'name', 'email'])
+  })
+
+  test('Q11 answers JSON with 204, by a session and by the password', async (t) => {
+    const { site, ada, token } = await siteWithAda(t)
+    assert.equal((await site.visitor().json('/verify', { token }, basic(ada))).status, 204)
+    assert.equal(await isVerified(site), true)
+  })
+
+  test('Q11 is 401 without a session of the account', async (t) => {
+    const { site, ada, token } = await siteWithAda(t)
+    const eve = await signUp(site, 'Eve')
+    const session = await signIn(site, eve)
+    const answers = [
+      await site.visitor().form('/verify', { token }),
+      await site.visitor().json('/verify', { token }),
+      await session.form('/verify', { token }),
+      await session.json('/verify', { token }),
+      await site.visitor().json('/verify', { token }, basic(eve)),
+      await site.visitor().json('/verify', { token }, basic(ada, 'wrong')),
+      await site.visitor().json('/verify', { token }, bearer(await takeToken(site, ada))),
+    ]
+    for (const { status } of answers) assert.equal(status, 401)
+    assert.equal(await isVerified(site), false)
+    assert.equal((await session.get('/me')).status, 200)
+  })
+
+  test('Q12 the owner of an address that somebody else signed up with gets the account for themselves', async (t) => {
+    const { site, ada, token, visitor: eve } = await siteWithAda(t)
+    const bearerToken = await takeToken(site, ada)
+    await eve.form('/account/verification', {})
+    const again = await receiveMail(site)
+    const owner = site.visitor()
+    for (const each of [token, again.token])
+      assert.equal((await owner.form('/verify', { token: each })).status, 401)
+    assert.equal(await isVerified(site), false)
+
+    await owner.form('/forgot', { email: ada.email })
+    const reset = await receiveMail(site)
+    assert.equal((await owner.form('/reset', { token: reset.token, ...passwords })).status, 303)
+    assert.equal(await isVerified(site), true)
+    assert.equal((await eve.get('/me')).status, 401)
+    assert.equal((await site.visitor().get('/me', bearer(bearerToken))).status, 401)
+    assert.equal((await site.visitor().post('/login', basic(ada))).status, 401)
+    assert.equal((await owner.form('/login', { username: ada.email, password: newPassword })).status, 303)
+    assert.equal((await owner.form('/verify', { token: again.token })).status, 410)
+  })
+
+  test('Q12 mails only links to an address that is not verified, and without the name', async (t) => {
+    const { site, ada, visitor } = await siteWithAda(t, { THROTTLE: 'on' })
+    await visitor.form('/account/verification', {})
+    await signIn(site, ada)
+    await visitor.form('/forgot', { email: ada.email })
+    await visitor.form('/account/password', { currentPassword: password, ...passwords })
+    const mails = await receiveMails(site)
+    assert.deepEqual(mails.map(({ subject }) => subject.replace(/^.*: /, '')).sort(), [
+      'Choose a new password',
+      'Confirm your e-mail address',
+    ])
+    for (const { text, html } of mails) assert.doesNotMatch(text + html, /Ada/)
+  })
+
+  test('Q11 of concurrent requests, one verifies the address', async (t) => {
+    const { visitor, token } = await siteWithAda(t)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => visitor.json('/verify', { token })))
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [204, ...Array(9).fill(410)])
+  })
+})
+
+describe('POST /account/verification', () => {
+  test('sends a new link, which replaces the old one', async (t) => {
+    const { site, ada, token, visitor } = await siteWithAda(t)
+    const answer = await visitor.form('/account/verification', {})
+    assert.deepEqual([answer.status, answer.headers.location], [303, '/account'])
+    assert.ok((await visitor.page('/account')).text.includes(`We have sent a link to ${ada.email}.`))
+    const mail = await receiveMail(site)
+    assert.equal((await visitor.page(`/verify?token=${token}`)).status, 410)
+    assert.equal((await visitor.form('/verify', { token: mail.token })).status, 303)
+    assert.match(
+      (await visitor.page('/account/activity')).text,
+      /Link to confirm the e-mail address requested/,
+    )
+  })
+
+  test('answers JSON with 202, and sends nothing for a verified address', async (t) => {
+    const { site, ada, token, visitor } = await siteWithAda(t)
+    const first = await site.visitor().post('/account/verification', basic(ada))
+    assert.equal(first.status, 202)
+    await receiveMail(site)
+    await sql(site, 'update users set email_verified_at = 1')
+    const second = await visitor.json('/account/verification', {})
+    assert.deepEqual([second.status, second.record], [202, first.record])
+    assert.deepEqual(await receiveMails(site), [])
+    assert.notEqual(token, '')
+    assert.equal((await site.visitor().post('/account/verification')).status, 401)
+  })
+
+  test('sends nothing if the account has been verified or closed in the meantime', async (t) => {
+    const { site, ada, visitor } = await siteWithAda(t)
+    await visitor.form('/account/verification', {})
+    await sql(site, 'update users set email_verified_at = 1')
+    assert.deepEqual(await receiveMails(site), [])
+    await sql(site, 'update users set email_verified_at = null')
+    await visitor.form('/account/verification', {})
+    await site.visitor().json('/account/close', { password }, basic(ada))
+    assert.deepEqual(await receiveMails(site), [])
+  })
+
+  test('Q3 is 429 after five mails in an hour, as a page and as JSON', async (t) => {
+    const { site, visitor } = await siteWithAda(t, { THROTTLE: 'on' })
+    for (let i = 0; i < 4; i += 1) assert.equal((await visitor.form('/account/verification', {})).status, 303)
+    await receiveMails(site)
+    const page = await visitor.form('/account/verification', {})
+    assert.equal(page.status, 429)
+    assert.match(page.text, /<title>Error: Profile[\s\S]*Too many attempts for this account\. Try again in/)
+    assert.equal((await visitor.json('/account/verification', {})).status, 429)
+    assert.deepEqual(await receiveMails(site), [])
+  })
+})

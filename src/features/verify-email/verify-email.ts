@@ -1,0 +1,101 @@
+import type Router from '@koa/router'
+import { guard, Unauthorized } from '#auth'
+import { entityManager } from '#auth/mikro-orm'
+import type { Outbox } from '../../mail/outbox.ts'
+import { audit } from '../../site/audit.ts'
+import { formAgain, textFields } from '../../site/form.ts'
+import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
+import { page, seeOther, wantsPage } from '../../site/page.ts'
+import { queryParameter } from '../../site/query.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
+import { isVerified } from '../../users/person.ts'
+import { User } from '../../users/user.ts'
+import { countMail } from '../mail-limit.ts'
+import { profilePage } from '../profile/profile.ts'
+import { owner } from '../sign-in/owner.ts'
+import { createVerificationLink, queueVerification } from './verification-mail.ts'
+
+/** A kind of link that `/verify` confirms. `confirm` returns `undefined` if the link has become invalid. */
+interface Confirmation {
+  readonly purpose: 'verify' | 'change-email'
+  readonly notice: string
+  confirm(ctx: SiteContext, token: string): Promise<Grant | undefined>
+}
+
+const confirmations: readonly Confirmation[] = [
+  { purpose: 'verify', notice: 'Your e-mail address is confirmed.', confirm: verifyAddress },
+]
+
+/**
+ * `/verify`: confirms an address with the token of a link, only in a session of its account. Otherwise the owner of an address could
+ * confirm an account that somebody else has created with it. `POST /account/verification` sends the link again.
+ */
+export function verifyEmail(router: Router<object, SiteContext>, outbox: Outbox): void {
+  outbox.onLink('verify', createVerificationLink)
+  const showGonePage = showInvalidLinkPage({ isReset: false })
+
+  router.get('/verify', withoutReferrer, showGonePage, async (ctx) => {
+    const parameter = queryParameter(ctx, 'token')
+    const token = typeof parameter === 'string' ? parameter : ''
+    const { grant } = await findLink(ctx, token)
+    const user = ctx.auth.get(User)
+    const isOwn = user?.id === grant.user.id
+    const next = `/verify?token=${token}`
+    await page(ctx, 'verify', {
+      token,
+      next,
+      email: isOwn ? grant.email : undefined,
+      isOtherAccount: Boolean(user),
+    })
+  })
+
+  router.post('/verify', withoutReferrer, showGonePage, User.authenticator(), guard(User), async (ctx) => {
+    const { token } = textFields(ctx, 'token')
+    const { grant, confirm, notice } = await findLink(ctx, token)
+    if (ctx.auth.require(User).id !== grant.user.id) throw otherAccount()
+    if (!(await confirm(ctx, token))) throw invalidLink()
+    if (wantsPage(ctx)) seeOther(ctx, '/account', notice)
+    else ctx.status = 204
+  })
+
+  router.post('/account/verification', ...owner(), showProfileAgain, async (ctx) => {
+    const user = ctx.auth.require(User)
+    await countMail(ctx, user.email)
+    if (!isVerified(user)) await queueVerification(outbox, entityManager(ctx), user)
+    audit(ctx, 'verification link requested', user)
+    const detail = `We have sent a link to ${user.email}. It works for three days.`
+    if (wantsPage(ctx)) return seeOther(ctx, '/account', detail)
+    ctx.status = 202
+    ctx.body = { detail }
+  })
+}
+
+const showProfileAgain = formAgain((ctx, errors) => profilePage(ctx, { errors }))
+
+async function findLink(ctx: SiteContext, token: string): Promise<Confirmation & { grant: Grant }> {
+  for (const confirmation of confirmations) {
+    const grant = await findOneTimeToken(entityManager(ctx), token, confirmation.purpose)
+    if (grant) return { ...confirmation, grant }
+  }
+  throw invalidLink()
+}
+
+async function verifyAddress(ctx: SiteContext, token: string): Promise<Grant | undefined> {
+  const grant = await entityManager(ctx).transactional(async (em) => {
+    const grant = await consumeOneTimeToken(em, token, 'verify')
+    if (grant) await em.nativeUpdate(User, { id: grant.user.id }, { emailVerifiedAt: new Date() })
+    return grant
+  })
+  if (grant) audit(ctx, 'address verified', grant.user)
+  return grant
+}
+
+function otherAccount(): Unauthorized {
+  const challenge = 'Basic realm="restricted", charset="UTF-8"'
+  return new Unauthorized(
+    [challenge],
+    'ERR_AUTH_REQUIRED',
+    'This link belongs to another account. Sign in to that account first.',
+  )
+}

@@ -1,0 +1,29 @@
+import type { Next } from 'koa'
+import { Refusal } from '../refusal.ts'
+import { page, wantsPage } from './page.ts'
+import type { SiteContext } from './site-context.ts'
+import type { Views } from './views.ts'
+
+/** Sends no Referer from a page whose address contains a token. */
+export function withoutReferrer(ctx: SiteContext, next: Next): Promise<unknown> {
+  ctx.set('Referrer-Policy', 'no-referrer')
+  return next()
+}
+
+/** Shows a page with the way to a new link instead of the error page of a 410. */
+export function showInvalidLinkPage(data: Views['link-gone']) {
+  return async (ctx: SiteContext, next: Next): Promise<void> => {
+    try {
+      await next()
+    } catch (error) {
+      if (!(error instanceof Refusal && error.status === 410 && wantsPage(ctx))) throw error
+      ctx.status = 410
+      await page(ctx, 'link-gone', data)
+    }
+  }
+}
+
+/** The same for unknown, used, expired and replaced links. */
+export function invalidLink(): Refusal {
+  return new Refusal(410, 'This link no longer works. Ask for a new one.')
+}
