@@ -87,7 +87,7 @@ test('no two pages share a title', async ({ page, account }) => {
       titles.push((await response.text()).match(/<title>(.*)<\/title>/)?.[1] ?? '')
     }
   }
-  await collect('/', '/signup', '/login', '/reset', '/me', '/nowhere', '/account/closed')
+  await collect('/', '/signup', '/login', '/reset', '/forgot', '/me', '/nowhere', '/account/closed')
   await account.signIn(page)
   await collect('/account', '/account/sessions', '/account/tokens', '/account/password', '/account/activity')
   await collect('/account/close')

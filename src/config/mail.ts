@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { emailProblem } from '../users/email.ts'
 import { nameProblem } from '../users/person-name.ts'
-import type { Environment, Kind } from './environment.ts'
-import type { StorageConfig } from './storage.ts'
+import { Environment, type Kind, type Variables } from './environment.ts'
+import { readStorage, type StorageConfig } from './storage.ts'
 
 /** How the site sends mails. */
 export interface MailConfig {
@@ -42,6 +42,17 @@ export function readMail(
   }
   if (production && !server) return undefined
   return { server, from, folder: join(dataDir, 'mail') }
+}
+
+/**
+ * Whether the site sends mail, for commands.
+ * @throws {ConfigError} with all mistakes
+ */
+export function sendsMail(variables: Variables = process.env): boolean {
+  const environment = new Environment(variables)
+  const mail = readMail(environment, readStorage(environment))
+  environment.throwMistakes()
+  return mail !== undefined
 }
 
 const smtpUrl: Kind<MailServer> = {

@@ -48,8 +48,13 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
   forgot: [{}, { email: payload, errors: [{ field: 'email', detail: payload }, { detail: payload }] }],
   'forgot-sent': [{}],
   reset: [
-    { token: payload, email: payload },
-    { token: payload, email: payload, errors: [{ field: 'password', detail: payload }, { detail: payload }] },
+    { token: payload, email: payload, isFirst: true },
+    {
+      token: payload,
+      email: payload,
+      isFirst: false,
+      errors: [{ field: 'password', detail: payload }, { detail: payload }],
+    },
   ],
   'link-gone': [{ isReset: true }, { isReset: false }],
   verify: [

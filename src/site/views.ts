@@ -47,7 +47,7 @@ export type Views = {
   }
   forgot: { email?: string; errors?: Complaint[] }
   'forgot-sent': object
-  reset: { token: string; email: string; errors?: Complaint[] }
+  reset: { token: string; email: string; isFirst: boolean; errors?: Complaint[] }
   'link-gone': { isReset: boolean }
   verify: { token: string; next: string; email?: string | undefined; isOtherAccount: boolean }
   profile: {

@@ -1,14 +1,18 @@
+import { randomBytes } from 'node:crypto'
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
+import { queueMail } from '../../mail/mail-queue.ts'
 import { emailKey, emailProblem } from '../../users/email.ts'
+import { hashPassword } from '../../users/password.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { CommandError } from '../command-error.ts'
 import { choosePassword } from './choose-password.ts'
 import { type Call, type Command, UsageError } from './command.ts'
+import { requireMail } from './reset.ts'
 
 /** Creates an account. */
 export const add: Command = {
   takesEmail: true,
-  options: ['name', 'admin', 'generate'],
+  options: ['name', 'admin', 'generate', 'invite'],
 
   async run(call) {
     const { em, entity, email, noun, database, options } = call
@@ -18,15 +22,32 @@ export const add: Command = {
     if (problem !== undefined) throw new CommandError(problem)
     if (await em.count(entity, { emailKey: emailKey(email) }, { filters: false })) throw emailTaken(call)
 
-    const { hash, notice } = await choosePassword({ name, email }, options)
-    em.create(entity, { name, email, emailKey: emailKey(email), passwordHash: hash })
+    const { hash, notice } = options.invite
+      ? await invitation(call)
+      : await choosePassword({ name, email }, options)
     try {
-      await em.flush()
+      await em.transactional(async (em) => {
+        const { id } = em.create(entity, { name, email, emailKey: emailKey(email), passwordHash: hash })
+        await em.flush()
+        if (options.invite) await queueMail(em, { kind: 'invite', to: email, userId: id })
+      })
     } catch (error) {
       throw error instanceof UniqueConstraintViolationException ? emailTaken(call) : error
     }
     return `Added the ${noun} ${email} to ${database}.${notice}`
   },
+}
+
+/** The hash of a password that nobody knows. The user chooses the first password with the link of a mail. */
+async function invitation({ options, email }: Call): Promise<{ hash: string; notice: string }> {
+  if (options.admin || options.generate)
+    throw new UsageError('--invite goes with neither --admin nor --generate.')
+  requireMail('Leave out --invite.')
+  const hash = await hashPassword(randomBytes(32).toString('base64url'))
+  return {
+    hash,
+    notice: `\nThe running site mails a link to ${email}. It sets the first password, within 24 hours.`,
+  }
 }
 
 function emailTaken({ noun, email, database }: Call): CommandError {

@@ -35,7 +35,13 @@ function rejectSwallowedOptions(variables: NodeJS.ProcessEnv): void {
   throw new UsageError('npm consumed an option. Write -- before the command: npm run user -- COMMAND …')
 }
 
-const types = { admin: 'boolean', generate: 'boolean', json: 'boolean', name: 'string' } as const
+const types = {
+  admin: 'boolean',
+  generate: 'boolean',
+  invite: 'boolean',
+  json: 'boolean',
+  name: 'string',
+} as const
 
 function parse({ options }: Command, args: string[]): { values: Options; positionals: string[] } {
   const allowed = Object.fromEntries(options.map((name) => [name, { type: types[name] }]))

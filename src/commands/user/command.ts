@@ -29,6 +29,7 @@ export interface Call {
 export interface Options {
   readonly admin?: boolean
   readonly generate?: boolean
+  readonly invite?: boolean
   readonly json?: boolean
   readonly name?: string
 }

@@ -3,6 +3,7 @@ import type { Command } from './command.ts'
 import { deleteAccount } from './delete-account.ts'
 import { disable, enable } from './disable.ts'
 import { list } from './list.ts'
+import { reset } from './reset.ts'
 import { resetLink } from './reset-link.ts'
 import { setPassword } from './set-password.ts'
 
@@ -10,6 +11,7 @@ import { setPassword } from './set-password.ts'
 export const commands: ReadonlyMap<string, Command> = new Map([
   ['add', add],
   ['list', list],
+  ['reset', reset],
   ['reset-link', resetLink],
   ['set-password', setPassword],
   ['disable', disable],

@@ -8,3 +8,11 @@ export async function findAccount({ em, entity, email, noun, database }: Call): 
   if (account) return account
   throw new CommandError(`There is no ${noun} ${email} in ${database}. Capital letters in the address count.`)
 }
+
+/** @throws {CommandError} if the account is disabled, because its links would not work */
+export function refuseDisabled({ email, disabledAt }: Pick<User, 'email' | 'disabledAt'>): void {
+  if (disabledAt)
+    throw new CommandError(
+      `The user ${email} is disabled, so a link would not work. Enable the account first: npm run user -- enable ${email}`,
+    )
+}

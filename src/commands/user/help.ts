@@ -4,7 +4,9 @@ export const help = `npm run user -- COMMAND
 Manage user and admin accounts. Safe to run while the site is running.
 
   add EMAIL --name NAME [--admin] [--generate]  Create an account
+  add EMAIL --name NAME --invite                Create an account whose user chooses the password
   list [--admin] [--json]                       List all accounts
+  reset EMAIL                                   Mail a link that lets the user choose a new password
   reset-link EMAIL                              Print a link that lets the user choose a new password
   set-password EMAIL [--admin] [--generate]     Set a password yourself. Ends all sessions and tokens
   disable EMAIL [--admin]                       Block sign-in and end all sessions and tokens
@@ -15,9 +17,10 @@ Manage user and admin accounts. Safe to run while the site is running.
   --name NAME  the name of the new account, in quotes if it has spaces
   --admin      use the account of an admin, not of a user. Admins may use GET /secure
   --generate   generate a password and print it once
+  --invite     mail a link to choose the first password. It works once, for 24 hours
   --json       print JSON. To hide the output of npm: npm run --silent user -- list --json
 
-If a user has forgotten the password, use reset-link. The link works once, for one hour. The old password works until the
+If a user has forgotten the password, use reset, or reset-link without mail. The link works once, for one hour. The old password works until the
 user chooses a new one, which ends all sessions and tokens and clears the rate limit of the account. You do not learn the
 password. Admins have no such link: use set-password.
 

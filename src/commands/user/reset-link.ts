@@ -2,7 +2,7 @@ import { readLinkOrigin } from '../../config/public-url.ts'
 import { createResetLink } from '../../features/reset-password/reset-link.ts'
 import { CommandError } from '../command-error.ts'
 import type { Command } from './command.ts'
-import { findAccount } from './find-account.ts'
+import { findAccount, refuseDisabled } from './find-account.ts'
 
 /** Prints a link with which the user chooses a new password. It changes no password itself. */
 export const resetLink: Command = {
@@ -11,11 +11,8 @@ export const resetLink: Command = {
 
   async run(call) {
     const account = await findAccount(call)
-    const { email, disabledAt } = account
-    if (disabledAt)
-      throw new CommandError(
-        `The user ${email} is disabled, so a link would not work. Enable the account first: npm run user -- enable ${email}`,
-      )
+    refuseDisabled(account)
+    const { email } = account
     const link = await createResetLink(call.em, { account, origin: readLinkOrigin() })
     if (link === undefined)
       throw new CommandError(`The account of ${email} has just been changed. Run the command again.`)

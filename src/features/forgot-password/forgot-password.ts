@@ -9,7 +9,7 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { emailKey, emailProblem } from '../../users/email.ts'
 import { User } from '../../users/user.ts'
 import { countMailFromNetwork, countMailTo, mayMail } from '../mail-limit.ts'
-import { createResetLink, resetLifetime } from '../reset-password/reset-link.ts'
+import { createResetLink, invitationLifetime, resetLifetime } from '../reset-password/reset-link.ts'
 
 /**
  * `/forgot`: mails a reset link. The request does not look for an account: it queues a mail for every address, and the outbox drops
@@ -17,6 +17,7 @@ import { createResetLink, resetLifetime } from '../reset-password/reset-link.ts'
  */
 export function forgotPassword(router: Router<object, SiteContext>, outbox: Outbox): void {
   outbox.onLink('reset', createLink)
+  outbox.onLink('invite', createInvitation)
 
   router.get('/forgot', (ctx) => page(ctx, 'forgot', {}))
 
@@ -39,6 +40,12 @@ const createLink: CreateLink = async ({ address, userId }, { em, origin }) => {
   const account = await em.findOne(User, userId ? { id: userId } : { emailKey: emailKey(address) })
   const url = account && (await createResetLink(em, { account, origin }))
   return url ? { url, lifetime: resetLifetime, to: account.email } : undefined
+}
+
+const createInvitation: CreateLink = async ({ userId = '' }, { em, origin }) => {
+  const account = await em.findOne(User, { id: userId })
+  const url = account && (await createResetLink(em, { account, origin, purpose: 'invite' }))
+  return url ? { url, lifetime: invitationLifetime, to: account.email } : undefined
 }
 
 const showFormAgain = formAgain((ctx, errors) =>

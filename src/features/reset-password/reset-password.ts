@@ -27,12 +27,13 @@ export function resetPassword(router: Router<object, SiteContext>, { isTls }: { 
     // Throws 503 if the session cannot be read.
     const current = ctx.auth.get(User)
     const { token, password, confirmPassword } = textFields(ctx, 'token', 'password', 'confirmPassword')
-    const { user } = await grantOf(ctx, token)
+    const { user, purpose } = await grantOf(ctx, token)
     refuseProblems({
       password: passwordProblem(password, user, ctx.siteName),
       confirmPassword: confirmPassword === password ? undefined : 'The passwords did not match.',
     })
-    await useToken(ctx, token, await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) }))
+    const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
+    await useToken(ctx, { token, purpose }, passwordHash)
     audit(ctx, 'password reset', user)
     if (current?.id === user.id) ctx.auth.logout(User)
     if (wantsPage(ctx)) {
@@ -46,20 +47,29 @@ const showFormAgain = formAgain((ctx, errors) => form(ctx, textFields(ctx, 'toke
 
 async function form(ctx: SiteContext, token: unknown, errors: Complaint[] = []): Promise<void> {
   const text = typeof token === 'string' ? token : ''
-  const { user } = await grantOf(ctx, text)
-  await page(ctx, 'reset', { token: text, email: user.email, errors })
+  const { user, purpose } = await grantOf(ctx, text)
+  await page(ctx, 'reset', { token: text, email: user.email, isFirst: purpose === 'invite', errors })
 }
 
-async function grantOf(ctx: SiteContext, token: string): Promise<Grant> {
-  const grant = await findOneTimeToken(entityManager(ctx), token, 'reset')
-  if (!grant) throw invalidLink()
-  return grant
+/** The link of a reset or of an invitation. */
+async function grantOf(ctx: SiteContext, token: string): Promise<Grant & { purpose: ResetPurpose }> {
+  for (const purpose of ['reset', 'invite'] as const) {
+    const grant = await findOneTimeToken(entityManager(ctx), token, purpose)
+    if (grant) return { ...grant, purpose }
+  }
+  throw invalidLink()
 }
+
+type ResetPurpose = 'reset' | 'invite'
 
 // One transaction, because a failure must not use up the link.
-function useToken(ctx: SiteContext, token: string, passwordHash: string): Promise<void> {
+function useToken(
+  ctx: SiteContext,
+  { token, purpose }: { token: string; purpose: ResetPurpose },
+  passwordHash: string,
+): Promise<void> {
   return entityManager(ctx).transactional(async (em) => {
-    const grant = await consumeOneTimeToken(em, token, 'reset')
+    const grant = await consumeOneTimeToken(em, token, purpose)
     if (!grant) throw invalidLink()
     const { id, email, emailVerifiedAt } = grant.user
     await overwritePassword(em, { kind: 'user', entity: User, id, email }, passwordHash)

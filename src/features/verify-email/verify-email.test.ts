@@ -63,7 +63,7 @@ describe('sign-up', () => {
 })
 
 describe('GET /verify', () => {
-  test('Q11 changes nothing, sends no Referer, and shows a button in a session of the account', async (t) => {
+  test('R1 changes nothing, sends no Referer, and shows a button in a session of the account', async (t) => {
     const { site, ada, token, visitor } = await siteWithAda(t)
     const before = await dumpAll(site)
     for (const method of ['HEAD', 'GET', 'GET']) {
@@ -74,7 +74,7 @@ describe('GET /verify', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('Q11 leads a visitor to sign-in and back, and does not show the address', async (t) => {
+  test('R1 leads a visitor to sign-in and back, and does not show the address', async (t) => {
     const { site, ada, token } = await siteWithAda(t)
     const visitor = site.visitor()
     const { status, text } = await visitor.page(`/verify?token=${token}`)
@@ -88,7 +88,7 @@ describe('GET /verify', () => {
     assert.match((await visitor.page(`${headers.location}`)).text, /action="\/verify"/)
   })
 
-  test('Q11 offers a sign-out in a session of another account', async (t) => {
+  test('R1 offers a sign-out in a session of another account', async (t) => {
     const { site, token } = await siteWithAda(t)
     const eve = await signIn(site, await signUp(site, 'Eve'))
     const { status, text } = await eve.page(`/verify?token=${token}`)
@@ -116,7 +116,7 @@ describe('GET /verify', () => {
 })
 
 describe('POST /verify', () => {
-  test('Q11 verifies the address once, in a session of the account', async (t) => {
+  test('R1 verifies the address once, in a session of the account', async (t) => {
     const { site, token, visitor } = await siteWithAda(t)
     assert.match((await visitor.page('/account')).text, /This address is not confirmed/)
     const answer = await visitor.form('/verify', { token })
@@ -131,13 +131,13 @@ describe('POST /verify', () => {
     assert.deepEqual(Object.keys(record), ['id', 'name', 'email'])
   })
 
-  test('Q11 answers JSON with 204, by a session and by the password', async (t) => {
+  test('R1 answers JSON with 204, by a session and by the password', async (t) => {
     const { site, ada, token } = await siteWithAda(t)
     assert.equal((await site.visitor().json('/verify', { token }, basic(ada))).status, 204)
     assert.equal(await isVerified(site), true)
   })
 
-  test('Q11 is 401 without a session of the account', async (t) => {
+  test('R1 is 401 without a session of the account', async (t) => {
     const { site, ada, token } = await siteWithAda(t)
     const eve = await signUp(site, 'Eve')
     const session = await signIn(site, eve)
@@ -155,7 +155,7 @@ describe('POST /verify', () => {
     assert.equal((await session.get('/me')).status, 200)
   })
 
-  test('Q12 the owner of an address that somebody else signed up with gets the account for themselves', async (t) => {
+  test('R2 the owner of an address that somebody else signed up with gets the account for themselves', async (t) => {
     const { site, ada, token, visitor: eve } = await siteWithAda(t)
     const bearerToken = await takeToken(site, ada)
     await eve.form('/account/verification', {})
@@ -176,7 +176,7 @@ describe('POST /verify', () => {
     assert.equal((await owner.form('/verify', { token: again.token })).status, 410)
   })
 
-  test('Q12 mails only links to an address that is not verified, and without the name', async (t) => {
+  test('R2 mails only links to an address that is not verified, and without the name', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t, { THROTTLE: 'on' })
     await visitor.form('/account/verification', {})
     await signIn(site, ada)
@@ -190,7 +190,7 @@ describe('POST /verify', () => {
     for (const { text, html } of mails) assert.doesNotMatch(text + html, /Ada/)
   })
 
-  test('Q11 of concurrent requests, one verifies the address', async (t) => {
+  test('R1 of concurrent requests, one verifies the address', async (t) => {
     const { visitor, token } = await siteWithAda(t)
     const answers = await Promise.all(Array.from({ length: 10 }, () => visitor.json('/verify', { token })))
     assert.deepEqual(answers.map(({ status }) => status).sort(), [204, ...Array(9).fill(410)])

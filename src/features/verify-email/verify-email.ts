@@ -11,6 +11,7 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
 import { isVerified } from '../../users/person.ts'
 import { User } from '../../users/user.ts'
+import { confirmNewAddress } from '../change-email/confirm-new-address.ts'
 import { countMail } from '../mail-limit.ts'
 import { profilePage } from '../profile/profile.ts'
 import { owner } from '../sign-in/owner.ts'
@@ -25,6 +26,11 @@ interface Confirmation {
 
 const confirmations: readonly Confirmation[] = [
   { purpose: 'verify', notice: 'Your e-mail address is confirmed.', confirm: verifyAddress },
+  {
+    purpose: 'change-email',
+    notice: 'Your e-mail address has been changed. Sign in with the new address from now on.',
+    confirm: confirmNewAddress,
+  },
 ]
 
 /**
