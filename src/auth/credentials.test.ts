@@ -82,14 +82,26 @@ describe('CredentialsAuthenticator', () => {
       'username=ada&password[length]=6',
       '__proto__[username]=ada&__proto__[password]=secret',
       '=&&&==',
+    ]
+
+    for (const shape of shapes) assert.equal((await post(url, shape)).status, 401, JSON.stringify(shape))
+    assert.deepEqual(calls, [])
+  })
+
+  test('rejects a user name that cannot exist as wrong, without a look-up', async (t) => {
+    const { app, calls } = adaOnly()
+    const { url } = await serve(t, app)
+    for (const wrong of [
       `username=${'a'.repeat(1025)}&password=secret`,
       'username=a%00da&password=secret',
       'username=ada%0A&password=secret',
       'username=ada%7F&password=secret',
       { username: 'ada\ud83d', password: 'secret' },
-    ]
-
-    for (const shape of shapes) assert.equal((await post(url, shape)).status, 401, JSON.stringify(shape))
+    ]) {
+      const response = await post(url, wrong)
+      assert.equal(response.status, 401)
+      assert.equal(await response.text(), 'The username or password is wrong.', JSON.stringify(wrong))
+    }
     assert.deepEqual(calls, [])
   })
 

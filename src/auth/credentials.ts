@@ -55,8 +55,6 @@ export abstract class CredentialsAuthenticator<
     const username = fields[this.#fields.username]
     const password = fields[this.#fields.password]
     if (typeof username !== 'string' || typeof password !== 'string') return undefined
-    // A database driver may throw for a NUL or half a surrogate pair.
-    if (username.length > 1024 || /\p{Cc}/u.test(username) || !username.isWellFormed()) return undefined
     // A subclass with other credentials overrides this method.
     return { username, password } as Credentials
   }
@@ -67,15 +65,19 @@ export abstract class CredentialsAuthenticator<
     const body = this.#bodyOf(ctx)
     const credentials = requireSync(this.parse(body), '`parse`')
     if (credentials === undefined) {
-      const isDefault = this.parse === CredentialsAuthenticator.prototype.parse
-      return isDefault ? warnOfMissingFields(ctx, body, Object.values(this.#fields)) : undefined
+      return this.#hasDefaultParse ? warnOfMissingFields(ctx, body, Object.values(this.#fields)) : undefined
     }
     ctx.auth.present(this.user)
+    if (this.#hasDefaultParse && !canExist(credentials as PasswordCredentials)) return
     return this.authenticate(credentials, ctx)
   }
 
   override isSkipped(ctx: AuthContext): boolean {
     return super.isSkipped(ctx) && ctx.auth.credentialsSent
+  }
+
+  get #hasDefaultParse(): boolean {
+    return this.parse === CredentialsAuthenticator.prototype.parse
   }
 
   #bodyOf(ctx: AuthContext): unknown {
@@ -92,6 +94,11 @@ export abstract class CredentialsAuthenticator<
 }
 
 export { CredentialsAuthenticator as AsyncCredentialsAuthenticator }
+
+// A database driver may throw for a NUL or half a surrogate pair.
+function canExist({ username }: PasswordCredentials): boolean {
+  return username.length <= 1024 && !/\p{Cc}/u.test(username) && username.isWellFormed()
+}
 
 /** Whether the request has an unread body of a type that every body parser decodes by default. */
 function isUnread(ctx: AuthContext): boolean {

@@ -311,6 +311,17 @@ describe('POST /login with a form', () => {
     assert.deepEqual(await answer({}), wrong)
   })
 
+  test('rejects a user name that cannot exist like any other, in the form and in JSON', async (t) => {
+    const site = await startSite(t)
+    for (const username of ['a\0b', 'ada@example.com\n', 'a'.repeat(1025)]) {
+      const credentials = { username, password }
+      const { status, text } = await site.visitor().form('/login', credentials)
+      assert.deepEqual([status, text.includes('The e-mail address or password is wrong.')], [401, true])
+      const { record } = await site.visitor().send('POST', '/login', json, JSON.stringify(credentials))
+      assert.equal(record.code, 'wrong_credentials')
+    }
+  })
+
   test('C1 names a missing field in the form, with the same response for an unknown account', async (t) => {
     const site = await startSite(t)
     await signUp(site)
