@@ -302,6 +302,22 @@ describe('ctx.auth', () => {
   })
 })
 
+describe('ctx.auth without a class, as JavaScript allows', () => {
+  test('is reported', async (t) => {
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use((ctx) => {
+      const method = ctx.auth[ctx.path.slice(1) as 'get'] as (type?: unknown) => unknown
+      method.call(ctx.auth)
+    })
+    const { url, errors } = await serve(t, app)
+    for (const method of ['get', 'has', 'require']) {
+      assert.equal((await fetch(`${url}/${method}`)).status, 500, method)
+      assert.equal(errors.pop()?.message, 'Name the class of the user, as in `guard(User)`.')
+    }
+  })
+})
+
 describe('auth', () => {
   test('reports a mount without parentheses', () => {
     const middleware = auth as (...sent: unknown[]) => unknown

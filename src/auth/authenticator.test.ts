@@ -77,6 +77,24 @@ describe('RequestAuthenticator', () => {
     }
   })
 
+  test('rejects a function form without the class or the function, as JavaScript allows', () => {
+    class User {}
+    const kinds = [
+      BasicAuthenticator,
+      BearerAuthenticator,
+      layer.CredentialsAuthenticator,
+      layer.SessionAuthenticator,
+    ]
+    for (const kind of kinds) {
+      const from = kind.from.bind(kind) as unknown as (...parameters: unknown[]) => unknown
+      for (const wrong of [[() => new User()], [User], [undefined, () => new User()]])
+        assert.throws(() => from(...wrong), {
+          code: 'ERR_AUTH_MISUSE',
+          message: 'Pass the class of the user and a function, as in `BasicAuthenticator.from(User, find)`.',
+        })
+    }
+  })
+
   test('reports `middleware` without parentheses', () => {
     for (const { prototype } of [BasicAuthenticator, layer.SessionAuthenticator, RequestAuthenticator]) {
       const { middleware } = prototype as unknown as { middleware: (this: undefined) => unknown }

@@ -1,5 +1,5 @@
 import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
-import type { Class } from './class.ts'
+import { type Class, requireClass } from './class.ts'
 import { Misuse } from './errors.ts'
 
 /** The base class of authenticators. They verify credentials and log in the user, but never reject a request: guards do. */
@@ -54,6 +54,9 @@ export type Find<User extends object, Value = string> = (
 
 /** The `authenticate` method of the function forms, such as `BearerAuthenticator.from`. */
 export function authenticateBy<User extends object, Value>(user: Class<User>, find: Find<User, Value>) {
+  const message = 'Pass the class of the user and a function, as in `BasicAuthenticator.from(User, find)`.'
+  requireClass(user, message)
+  if (typeof find !== 'function') throw new Misuse(message)
   return async (value: Value, ctx: AuthContext): Promise<void> => {
     const found = await find(value, ctx)
     if (found) ctx.auth.login(found, user)

@@ -7,9 +7,12 @@ import type { Class } from './class.ts'
 export abstract class BearerAuthenticator<User extends object = object> extends RequestAuthenticator<User> {
   /** The middleware for a function: `BearerAuthenticator.from(User, (token) => userByToken(token))`. */
   static from<User extends object>(user: Class<User>, find: Find<NoInfer<User>>): AuthMiddleware {
+    const authenticate = authenticateBy(user, find)
     class FromFunction extends BearerAuthenticator<User> {
       override readonly user = user
-      override authenticate = authenticateBy(user, ({ token }: BearerAuthorization, ctx) => find(token, ctx))
+      override authenticate({ token }: BearerAuthorization, ctx: AuthContext) {
+        return authenticate(token, ctx)
+      }
     }
     return new FromFunction().middleware()
   }

@@ -3,13 +3,14 @@ import { Misuse } from './errors.ts'
 /** The class of a user type. The store uses the class itself as the key, not its name. */
 export type Class<Value extends object = object> = abstract new (...args: never[]) => Value
 
-/** Throws `Misuse` unless the value is a class other than `Object`. */
-export function requireClass(
-  type: Class,
+/** Returns the class. Throws `Misuse` unless the value is a class other than `Object`. */
+export function requireClass<Type extends Class>(
+  type: Type,
   message = 'Name the class of the user, as in `guard(User)`.',
-): void {
-  if (typeof type !== 'function' || typeof type.prototype !== 'object' || type === Object)
+): Type {
+  if (typeof type !== 'function' || typeof type.prototype !== 'object' || (type as Class) === Object)
     throw new Misuse(message)
+  return type
 }
 
 /** Throws `Misuse` for a static method that Koa calls as a middleware, because the parentheses are missing. */

@@ -118,6 +118,14 @@ describe('refuseCrossSite', () => {
       assert.throws(() => refuseCrossSite(wrong), { code: 'ERR_AUTH_MISUSE', message: /Give an origin/ })
   })
 
+  test('reports missing parentheses', async (t) => {
+    const app = new Koa()
+    app.use(refuseCrossSite as unknown as Koa.Middleware)
+    const { url, errors } = await serve(t, app)
+    assert.equal((await fetch(url)).status, 500)
+    assert.equal(errors[0]?.message, 'Call it: `app.use(refuseCrossSite())`, with parentheses.')
+  })
+
   test('rejects a request with two Origin headers', async (t) => {
     const { app } = appWithCheck(ours)
     const { port } = await serve(t, app)

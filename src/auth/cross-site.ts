@@ -11,6 +11,7 @@ const checked = new WeakSet<IncomingMessage>()
  * @param origin the site's origin, such as `https://example.org`; by default the request's own. Throws `Misuse` for a path.
  */
 export function refuseCrossSite(origin?: string): (ctx: ExtendableContext, next: Next) => unknown {
+  if (typeof origin === 'object') throw new Misuse('Call it: `app.use(refuseCrossSite())`, with parentheses.')
   if (origin !== undefined && URL.parse(origin)?.origin !== origin)
     throw new Misuse('Give an origin without a path, such as `https://example.org`.')
   return (ctx, next) => {
@@ -27,8 +28,8 @@ export function lacksCrossSiteCheck({ method, req }: ExtendableContext): boolean
   return !isSafe(method) && !checked.has(req)
 }
 
-// RFC 9110 §9.2.1
-function isSafe(method: string): boolean {
+/** Whether the method changes no state (RFC 9110 §9.2.1). */
+export function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || method === 'TRACE'
 }
 

@@ -1,8 +1,9 @@
 import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
 import { type Class, requireClass } from './class.ts'
+import { isSafe } from './cross-site.ts'
 import { Misuse, requireSync } from './errors.ts'
 import { staysOnSite } from './next-path.ts'
-import { warnOfNoAuthenticator } from './warnings.ts'
+import { warnOfNoAuthenticator, warnOfRedirectLoop } from './warnings.ts'
 
 /**
  * Redirects with 303 unless a user of that class is authenticated. Mount it behind the authenticators.
@@ -20,7 +21,12 @@ export function redirectUnless(type: Class, to: string | ((ctx: AuthContext) => 
     const target = typeof to === 'string' ? to : requireSync(to(ctx), 'The function of `redirectUnless`')
     // A path from a request may be chosen by an attacker (open redirect).
     if (target !== to && !staysOnSite(target)) store.require(type)
+    if (isSafe(ctx.method) && pathOf(target) === pathOf(ctx.originalUrl)) warnOfRedirectLoop(ctx)
     ctx.status = 303
     ctx.redirect(target)
   }
+}
+
+function pathOf(url: string): string {
+  return url.split(/[?#]/, 1)[0] ?? ''
 }

@@ -53,7 +53,7 @@ export class Auth {
   get<User extends object>(type: Class<User>): User | undefined {
     this.#isChecked = true
     if (this.#failure) throw this.#failure
-    return this.peek(type)
+    return this.peek(requireClass(type))
   }
 
   /** The authenticated user of that class. Throws `Unauthorized`, with the challenges, if there is none. */

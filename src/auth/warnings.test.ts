@@ -9,6 +9,7 @@ import { RequestAuthenticator } from './authenticator.ts'
 import { CredentialsAuthenticator } from './credentials.ts'
 import { refuseCrossSite } from './cross-site.ts'
 import { guard } from './guard.ts'
+import { withNext } from './next-path.ts'
 import { redirectUnless } from './redirect-unless.ts'
 import { SessionAuthenticator } from './session.ts'
 import { serve } from './testing/serve.ts'
@@ -36,6 +37,11 @@ class Everybody extends RequestAuthenticator<User> {
   override attempt(ctx: AuthContext) {
     ctx.auth.login(new User())
   }
+}
+
+class Nobody extends RequestAuthenticator<User> {
+  readonly user = User
+  override attempt() {}
 }
 
 const answer = (ctx: AuthContext) => {
@@ -213,6 +219,25 @@ describe('a guard or a redirect with no authenticator before it', () => {
     assert.deepEqual(seen, [
       'GET /only-a-guard has a guard or a redirect and no authenticator before it. Add one, such as `User.authenticator()`.',
       'GET /only-a-redirect has a guard or a redirect and no authenticator before it. Add one, such as `User.authenticator()`.',
+    ])
+  })
+})
+
+describe('a redirect of a page to itself', () => {
+  test('is reported once', async (t) => {
+    const seen = warnings(t)
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Nobody().middleware())
+    app.use(redirectUnless(User, (ctx) => withNext('/login', ctx)))
+    const { url } = await serve(t, app)
+
+    for (const path of ['/', '/login', '/login?next=%2F']) await fetch(url + path, { redirect: 'manual' })
+    // After a form, the redirect leads to the page of the form.
+    await fetch(`${url}/login`, { method: 'POST', redirect: 'manual' })
+
+    assert.deepEqual(seen, [
+      'KOA_AUTH_REDIRECT_LOOP: GET /login redirects to itself. Mount `redirectUnless` on other routes only.',
     ])
   })
 })

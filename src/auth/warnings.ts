@@ -19,6 +19,12 @@ export function warnOfNoAuthenticator(ctx: ExtendableContext): void {
   )
 }
 
+/** Warns of a page that redirects to itself, because the browser shows "too many redirects". */
+export function warnOfRedirectLoop(ctx: ExtendableContext): void {
+  const sentence = 'redirects to itself. Mount `redirectUnless` on other routes only.'
+  warnOfRoute(ctx, sentence, { code: 'KOA_AUTH_REDIRECT_LOOP', once: 'redirect loop' })
+}
+
 /** Warns of a `logout` on a route without an authenticator for that class, because the session does not end. */
 export function warnOfIneffectiveLogout(ctx: ExtendableContext, type: Class): void {
   warnOfRoute(

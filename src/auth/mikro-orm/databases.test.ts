@@ -125,6 +125,31 @@ describe('databases', () => {
       assert.equal(errors.pop()?.message, message)
     }
   })
+
+  test('rejects a value that is no MikroORM, as JavaScript allows', async (t) => {
+    const { orm } = await openORM(t, users())
+    const mount = databases as unknown as (value?: unknown) => unknown
+    for (const wrong of [
+      undefined,
+      null,
+      orm.em,
+      Promise.resolve(orm),
+      { archive: orm },
+      { default: orm, archive: 1 },
+    ])
+      assert.throws(() => mount(wrong), {
+        code: 'ERR_AUTH_MISUSE',
+        message: 'Pass a MikroORM: `app.use(databases(await MikroORM.init(options)))`.',
+      })
+  })
+
+  test('reports missing parentheses', async (t) => {
+    const app = new Koa()
+    app.use(databases as unknown as Koa.Middleware)
+    const { url, errors } = await serve(t, app)
+    assert.equal((await fetch(url)).status, 500)
+    assert.equal(errors[0]?.message, 'Pass a MikroORM: `app.use(databases(await MikroORM.init(options)))`.')
+  })
 })
 
 describe('entityManager', () => {

@@ -13,12 +13,19 @@ type Mounted = { [mounted]?: RequestDatabases }
 export function databases(
   orm: MikroORM | Databases,
 ): (ctx: ExtendableContext, next: Next) => Promise<unknown> {
-  const orms: Databases = 'em' in orm ? { default: orm as MikroORM } : orm
+  const orms = (isORM(orm) ? { default: orm } : orm) as Databases | undefined
+  if (!isORM(orms?.default) || !Object.values(orms).every(isORM))
+    throw new Misuse('Pass a MikroORM: `app.use(databases(await MikroORM.init(options)))`.')
   return (ctx, next) => {
     const context: object = ctx
     ;(context as Mounted)[mounted] = new RequestDatabases(orms)
     return next()
   }
+}
+
+// In JavaScript, the value may be anything, such as the promise of `MikroORM.init`.
+function isORM(value: unknown): value is MikroORM {
+  return typeof value === 'object' && value !== null && 'em' in value && 'schema' in value
 }
 
 /** The entity manager of the request, which manages the logged-in entities. `database` is its name in `databases()`. */
