@@ -1,13 +1,13 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createTransport } from 'nodemailer'
 import type { Mailbox } from '../config/mail.ts'
 import { compose, type Deliver } from './message.ts'
 
 /** Writes each mail to an `.eml` file, readable by its owner only. For development and tests. */
 export function mailFolder(folder: string, from: Mailbox): Deliver {
-  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
   return async (message) => {
+    const { createTransport } = await import('nodemailer')
+    const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
     const { message: bytes } = await transport.sendMail(compose(message, from))
     const file = join(folder, `${message.id}-${message.kind}.eml`)
     await mkdir(folder, { recursive: true, mode: 0o700 })

@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import { createTransport, type NodemailerError } from 'nodemailer'
+import type { NodemailerError } from 'nodemailer'
 import type { Mailbox, MailServer } from '../config/mail.ts'
 import { compose, type Deliver, DeliveryError, domainOf } from './message.ts'
 
@@ -25,6 +25,8 @@ export function smtp({ host, port, security, credentials }: MailServer, from: Ma
     ...timeouts,
   }
   return async (message, signal) => {
+    // Loaded with the first mail, because nodemailer takes time and memory at the start.
+    const { createTransport } = await import('nodemailer')
     // nodemailer has no way to abort, but closing its socket ends the attempt.
     const socket = new Socket()
     const { promise: aborted, reject } = Promise.withResolvers<never>()
