@@ -4,7 +4,7 @@ import { driverOf, type QueryBuilder } from './query-builder.ts'
 
 type Data = Record<string, unknown>
 
-/** Maps rows by MikroORM's functions, but finds the joined columns once. `undefined` if they have the name of another column. */
+/** Maps rows by MikroORM's functions, but finds the joined columns once. `undefined` if another column or property has their name. */
 export function rowMapper(
   orm: MikroORM,
   qb: QueryBuilder,
@@ -21,14 +21,14 @@ export function rowMapper(
   const columnOf = ({ fieldNames: [name] }: EntityProperty) => `${alias}__${name}`
   const saved = target.props.filter((property) => platform.shouldHaveColumn(property, []))
   const unsaved = target.props.filter(({ persist, fieldNames }) => persist === false && fieldNames)
-  const joined = new Set(saved.map(columnOf))
-  if (meta.props.some(({ fieldNames }) => fieldNames?.some((name) => joined.has(name)))) return undefined
+  const joined = new Set(saved.concat(unsaved).map(columnOf))
+  // MikroORM reads and deletes the joined columns after it has mapped the other ones.
+  if (meta.props.some(({ name, fieldNames = [] }) => [name, ...fieldNames].some((each) => joined.has(each))))
+    return undefined
   const key = columnOf(target.getPrimaryProp())
-  let own: readonly string[] | undefined
   return (row) => {
-    own ??= Object.keys(row).filter((column) => !joined.has(column))
     const ownRow: Data = {}
-    for (const column of own) ownRow[column] = row[column]
+    for (const column in row) if (!joined.has(column)) ownRow[column] = row[column]
     const data = driver.mapResult(ownRow, meta)
     const related: Data = {}
     data[relation.name] = row[key] == null ? null : related

@@ -1,0 +1,63 @@
+import { after, describe, it, type TestContext } from 'node:test'
+import { type MikroORM, p } from '@mikro-orm/core'
+import type { Strategy } from './application.ts'
+import { compareWithFindOne } from './compare-with-find-one.ts'
+import { dropDatabases, isOnPostgres } from './open-database.ts'
+import { people, type Variation } from './people.ts'
+
+after(dropDatabases)
+
+const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
+  compareWithFindOne(t, strategy, people(variation))
+
+// 61 characters, so that PostgreSQL shortens the alias of the joined column.
+const long = `c${'_long'.repeat(12)}`
+
+describe('LookUp and em.findOne agree: names', () => {
+  it('property like the alias of a joined column', (t) =>
+    compare(t, 'findOne', { token: { u1__id: p.integer().fieldName('other') }, tokenRow: { u1__id: 5 } }))
+  it('relation like the alias of a joined column', (t) =>
+    compare(t, 'findOne', {
+      token: { u1__name: p.string().fieldName('other') },
+      tokenRow: { u1__name: 'x' },
+    }))
+  it('column like the alias of a joined property that is not persisted', (t) =>
+    compare(t, 'findOne', {
+      user: { absent: p.string().persist(false).nullable() },
+      token: { special: p.string().fieldName('u1__absent') },
+      tokenRow: { special: 'one' },
+    }))
+  it('property like the alias of a joined property that is not persisted', (t) =>
+    compare(t, 'findOne', {
+      user: { absent: p.string().persist(false).nullable() },
+      token: { u1__absent: p.string().fieldName('other') },
+      tokenRow: { u1__absent: 'one' },
+    }))
+  it('property that is not persisted like the alias of a joined column', (t) =>
+    compare(t, 'findOne', { token: { u1__name: p.string().persist(false).nullable() } }))
+  it('columns with the names of each other’s properties', (t) =>
+    compare(t, 'prepared', {
+      user: { one: p.string().fieldName('two'), two: p.string().fieldName('one') },
+      token: { one: p.string().fieldName('two'), two: p.string().fieldName('one') },
+      userRow: { one: '1', two: '2' },
+      tokenRow: { one: '3', two: '4' },
+    }))
+  it('column of the relation, also as a property that is not persisted', (t) =>
+    compare(t, 'prepared', { token: { userId: p.integer().fieldName('user_id').persist(false) } }))
+  it('long name of a column', (t) =>
+    compare(t, 'prepared', {
+      user: { special: p.string().fieldName(long) },
+      token: { special: p.string().fieldName(long) },
+      userRow: { special: 'one' },
+      tokenRow: { special: 'two' },
+    }))
+  it('long name of the key of the relation', (t) =>
+    compare(t, 'prepared', { user: { id: p.integer().primary().fieldName(long) } }))
+  // PostgreSQL rejects a prepared statement whose columns have changed.
+  it('column that is not a property, added later', (t) =>
+    compare(t, isOnPostgres ? 'findOne' : 'prepared', {
+      later: async (orm: MikroORM) => {
+        await orm.em.getConnection().execute('alter table token add column extra integer default 1')
+      },
+    }))
+})
