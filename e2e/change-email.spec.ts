@@ -1,6 +1,56 @@
-import { changeEmail } from './forms.ts'
+import { changeEmail, signIn } from './forms.ts'
+import { takeLink } from './mails.ts'
 import { expect, test } from './site.ts'
 import { expectSound } from './soundness.ts'
+
+test('Q8 Q10 a user changes the e-mail address, and signs in with the new one', async ({
+  page,
+  server,
+  account,
+}) => {
+  const email = `new.${account.email}`
+  await account.signIn(page)
+  await page.goto('/account')
+  await page.getByRole('link', { name: 'Change e-mail address' }).click()
+  await changeEmail(page, { email, password: 'not the password' })
+  await expect(page.getByRole('alert')).toBeFocused()
+  await expect(page.getByLabel('New e-mail address')).toHaveValue(email)
+  await changeEmail(page, { email, password: account.password })
+  await expect(page).toHaveURL('/account')
+  await expect(page.getByText(`We have sent a link to ${email}.`)).toBeVisible()
+  await expect(page.getByRole('definition').filter({ hasText: 'Not changed yet.' })).toContainText(email)
+
+  await page.goto(await takeLink(server, email))
+  await expectSound(page, 'Confirm your e-mail address')
+  await page.getByRole('button', { name: 'Confirm this address' }).click()
+  await expect(page).toHaveURL('/account')
+  await expect(page.getByRole('definition').filter({ hasText: email })).toBeVisible()
+  await expect(page.getByText('Not changed yet.')).toHaveCount(0)
+
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.goto('/login')
+  await signIn(page, account)
+  await expect(page.getByRole('alert')).toBeVisible()
+  await signIn(page, { ...account, email })
+  await expect(page).toHaveURL('/account')
+})
+
+test('Q8 a user cancels the change of the address, and the link does not work', async ({
+  page,
+  server,
+  account,
+}) => {
+  const email = `new.${account.email}`
+  await account.signIn(page)
+  await page.goto('/account/email')
+  await changeEmail(page, { email, password: account.password })
+  const link = await takeLink(server, email)
+  await page.getByRole('button', { name: 'Cancel this change' }).click()
+  await expect(page.getByText('Your e-mail address stays as it is.')).toBeVisible()
+  await expect(page.locator('body')).not.toContainText(email)
+  await page.goto(link)
+  await expect(page).toHaveTitle('Error: This link no longer works – koa-authenticators')
+})
 
 test('the page to change the address is accessible, also with every error, as is a pending change', async ({
   page,

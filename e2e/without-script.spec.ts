@@ -1,4 +1,5 @@
 import {
+  changeEmail,
   changePassword,
   chooseNewPassword,
   closeAccount,
@@ -8,6 +9,7 @@ import {
   signOutEverywhereElse,
   signUp,
 } from './forms.ts'
+import { takeLink } from './mails.ts'
 import { takeResetLink } from './reset-link.ts'
 import { expect, test } from './site.ts'
 
@@ -92,6 +94,18 @@ test('C5 without script, a reset link sets a new password', async ({ page, serve
   await expect(page.getByText('Your password has been changed.')).toBeVisible()
   await signIn(page, { ...account, password })
   await expect(page).toHaveURL('/account')
+})
+
+test('Q8 Q10 without script, a user changes the e-mail address', async ({ page, server, account }) => {
+  const email = `new.${account.email}`
+  await account.signIn(page)
+  await page.goto('/account/email')
+  await changeEmail(page, { email, password: account.password })
+  await expect(page.getByText(`We have sent a link to ${email}.`)).toBeVisible()
+  await page.goto(await takeLink(server, email))
+  await page.getByRole('button', { name: 'Confirm this address' }).click()
+  await expect(page).toHaveURL('/account')
+  await expect(page.getByRole('definition').filter({ hasText: email })).toBeVisible()
 })
 
 test('without script, no button is shown that needs script', async ({ page }) => {

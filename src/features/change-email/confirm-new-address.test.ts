@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { dump, sql } from '../../testing/database.ts'
+import { startMailServer } from '../../testing/mail-server.ts'
+import {
+  basic,
+  bearer,
+  password,
+  signIn,
+  signUp,
+  takeJWT,
+  takeResetToken,
+  takeToken,
+} from '../../testing/people.ts'
+import { receiveMails } from '../../testing/receive-mails.ts'
+import { startSite } from '../../testing/site.ts'
+import type { Visitor } from '../../testing/visitor.ts'
+
+const email = 'ada@example.org'
+const newPassword = 'eight wise canaries 1816'
+
+describe('POST /verify with the link of a new address', () => {
+  test('Q10 changes the address, keeps sessions and tokens, and tells both addresses', async (t) => {
+    const { site, ada, person, token } = await siteWithLink(t)
+    const [opaque, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
+    const other = await signIn(site, person)
+    const before = await dump(site)
+    for (const method of ['GET', 'HEAD', 'GET'])
+      await ada.send(method, `/verify?token=${token}`, { accept: 'text/html' })
+    assert.deepEqual(await dump(site), before)
+
+    const { status, headers } = await ada.form('/verify', { token })
+    assert.deepEqual([status, headers.location], [303, '/account'])
+    for (const answer of [
+      await ada.get('/me'),
+      await other.get('/me'),
+      await site.visitor().get('/me', bearer(opaque)),
+      await site.visitor().get('/me', bearer(jwt)),
+      await site.visitor().post('/login?as=user', basic({ email })),
+    ])
+      assert.deepEqual([answer.status, answer.record.email], [200, email])
+    assert.equal((await site.visitor().post('/login?as=user', basic(person))).status, 401)
+    const [row] = await sql(site, 'select email, email_key, email_verified_at from users')
+    assert.deepEqual([row?.email, row?.email_key], [email, email])
+    assert.ok(Number(row?.email_verified_at) > Date.now() - 60_000)
+
+    const mails = await receiveMails(site)
+    assert.deepEqual(new Set(mails.map(({ to }) => to)), new Set([person.email, email]))
+    assert.equal(mails.length, 2)
+    for (const { subject, text, token: none } of mails) {
+      assert.match(subject, /Your e-mail address was changed$/)
+      assert.match(text, /If it was not you, contact us at once/)
+      assert.match(text, /^Time: .*\nDevice: .*\nNetwork: 127\.0\.0\.1$/m)
+      assert.equal(none, '')
+    }
+    const activity = await ada.page('/account/activity')
+    assert.match(activity.text, />E-mail address changed</)
+    assert.match(
+      activity.text,
+      /<bdi>ada@example\.com &rarr; ada@example\.org<|ada@example\.com → ada@example\.org/,
+    )
+  })
+
+  test('Q8 Q10 sends each mail to one recipient of a mail server, without a link in a notice', async (t) => {
+    const { port, mails } = await startMailServer(t, { security: 'none' })
+    const mail = { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'site@example.com' }
+    const site = await startSite(t, mail)
+    const person = await signUp(site)
+    await sql(site, 'update users set email_verified_at = ?', [Date.now()])
+    const ada = await signIn(site, person)
+    const send = async () => {
+      while ((await site.outbox?.sendDue(site.url)) !== 0);
+      return mails.splice(0)
+    }
+    await send()
+    await ada.json('/account/email', { email, password })
+    const requested = await send()
+    const link = requested.find(({ to }) => to.includes(email))
+    const token = /\?token=([\w-]{43})$/m.exec(link?.text ?? '')?.[1] ?? ''
+    assert.equal((await ada.json('/verify', { token })).status, 204)
+    const all = [...requested, ...(await send())]
+    const recipients = all.map(({ to }) => to.join()).sort()
+    assert.deepEqual(recipients, [person.email, person.email, email, email])
+    for (const { raw } of all.filter((each) => each !== link)) assert.doesNotMatch(raw, /token=/)
+  })
+
+  test('responds to JSON with 204, and accepts a change of case only', async (t) => {
+    const { site, ada, token } = await siteWithLink(t, 'ADA@example.com')
+    const { status, text } = await ada.json('/verify', { token })
+    assert.deepEqual([status, text], [204, ''])
+    assert.deepEqual(await sql(site, 'select email, email_key from users'), [
+      { email: 'ADA@example.com', email_key: 'ada@example.com' },
+    ])
+  })
+
+  test('Q8 requires the session of the account, and keeps the link otherwise', async (t) => {
+    const { site, ada, token } = await siteWithLink(t)
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    const before = await dump(site)
+    for (const visitor of [site.visitor(), bob])
+      assert.equal((await visitor.json('/verify', { token })).status, 401)
+    assert.deepEqual(await dump(site), before)
+    assert.equal((await ada.json('/verify', { token })).status, 204)
+  })
+
+  test('Q10 is refused with 409 if another account has taken the address, in any case', async (t) => {
+    const { site, ada, person, token } = await siteWithLink(t)
+    await signUp(site, 'Eve', { email: 'ADA@example.org' })
+    await receiveMails(site)
+    const before = await dump(site)
+    const { status, record } = await ada.json('/verify', { token })
+    assert.deepEqual([status, record.code], [409, 'email_taken'])
+    const page = await ada.form('/verify', { token })
+    assert.equal(page.status, 409)
+    assert.match(page.text, /There is already an account with this e-mail address\./)
+    assert.deepEqual([await dump(site), await receiveMails(site)], [before, []])
+    assert.equal((await ada.get('/me')).record.email, person.email)
+  })
+
+  test('Q10 ends other links of the account', async (t) => {
+    const { site, ada, person, token } = await siteWithLink(t)
+    const reset = await takeResetToken(site, person)
+    assert.equal((await ada.json('/verify', { token })).status, 204)
+    assert.deepEqual(await sql(site, 'select * from one_time_tokens'), [])
+    assert.equal((await site.visitor().page(`/reset?token=${reset}`)).status, 410)
+    assert.doesNotMatch((await ada.page('/account')).text, /email\/cancel/)
+  })
+
+  test('Q8 works once, and not after a newer request, a cancellation, a new password, a disabled account or 24 hours', async (t) => {
+    const { site, ada, person, token: replaced } = await siteWithLink(t)
+    const refused = async (token: string) => {
+      for (const answer of [await ada.form('/verify', { token }), await ada.page(`/verify?token=${token}`)])
+        assert.ok([410, 303].includes(answer.status), `${answer.request} ${answer.status}`)
+      assert.equal((await sql(site, 'select email from users'))[0]?.email, person.email)
+      assert.equal((await ada.json('/verify', { token })).status, 410)
+    }
+    const expired = await takeLink(site, ada, 'ada@example.net')
+    await refused(replaced)
+    await sql(site, 'update one_time_tokens set expires_at = ?', [Date.now()])
+    await refused(expired)
+
+    const cancelled = await takeLink(site, ada, email)
+    await ada.json('/account/email/cancel', {})
+    await refused(cancelled)
+
+    const disabled = await takeLink(site, ada, email)
+    await sql(site, 'update users set disabled_at = 1')
+    assert.equal((await ada.json('/verify', { token: disabled })).status, 401)
+    await sql(site, 'update users set disabled_at = null')
+
+    const before = await takeLink(site, ada, email)
+    site.secrets.add(newPassword)
+    const body = { currentPassword: password, password: newPassword, confirmPassword: newPassword }
+    assert.equal((await ada.json('/account/password', body)).status, 200)
+    await refused(before)
+
+    const used = await takeLink(site, ada, email, newPassword)
+    assert.equal((await ada.json('/verify', { token: used })).status, 204)
+    assert.equal((await ada.json('/verify', { token: used })).status, 410)
+  })
+
+  test('keeps the address and the link if a notice cannot be stored', async (t) => {
+    const { site, ada, person, token } = await siteWithLink(t)
+    await sql(site, 'alter table mails rename to mails_hidden')
+    assert.equal((await ada.json('/verify', { token })).status, 503)
+    await sql(site, 'alter table mails_hidden rename to mails')
+    assert.equal((await ada.get('/me')).record.email, person.email)
+    assert.equal((await ada.json('/verify', { token })).status, 204)
+  })
+
+  test('Q8 M5 of 50 concurrent requests, one changes the address', async (t) => {
+    const { site, ada, token } = await siteWithLink(t)
+    const answers = await Promise.all(Array.from({ length: 50 }, () => ada.json('/verify', { token })))
+    const statuses = answers.map(({ status }) => status)
+    assert.equal(statuses.filter((status) => status === 204).length, 1, `${statuses}`)
+    for (const status of statuses) assert.ok([204, 410, 503].includes(status), `${status}`)
+    assert.equal((await receiveMails(site)).length, 2)
+  })
+
+  test('Q10 of 50 concurrent pairs of changes, each confirms the address that its link was sent to', async (t) => {
+    const site = await startSite(t)
+    const people = await Promise.all(
+      Array.from({ length: 50 }, async (_, i) => signIn(site, await signUp(site, `User${i}`))),
+    )
+    await receiveMails(site)
+    const addresses = people.map((_, i) => [`one${i}@example.net`, `other${i}@example.net`])
+    const pairs = people.flatMap((visitor, i) =>
+      addresses[i]?.map((address) => visitor.json('/account/email', { email: address, password })),
+    )
+    const [answers, early] = await Promise.all([Promise.all(pairs), receiveMails(site)])
+    assert.ok(answers.every((answer) => answer?.status === 202))
+    const mails = [...early, ...(await receiveMails(site))]
+    const ownerOf = (address: string) => addresses.findIndex((pair) => pair.includes(address))
+    const results = await Promise.all(
+      mails.map(async ({ to, token }) => {
+        const { status } = (await people[ownerOf(to)]?.json('/verify', { token })) ?? {}
+        return { to, status }
+      }),
+    )
+    for (const [i, visitor] of people.entries()) {
+      const confirmed = results.filter(({ to, status }) => ownerOf(to) === i && status === 204)
+      assert.equal(confirmed.length, 1, `user ${i}`)
+      assert.equal((await visitor.get('/me')).record.email, confirmed[0]?.to)
+    }
+  })
+
+  test('D3 keeps known devices, so that guesses by others cannot lock the owner out', async (t) => {
+    const { site, ada, token } = await siteWithLink(t, email, { THROTTLE: 'on' })
+    assert.equal((await ada.json('/verify', { token })).status, 204)
+    for (let i = 0; i < 12; i += 1)
+      await site.visitor().post('/login?as=user', basic({ email }, 'wrong canary'))
+    assert.equal((await site.visitor().post('/login?as=user', basic({ email }))).status, 429)
+    assert.equal((await ada.form('/login', { username: email, password })).status, 303)
+  })
+})
+
+/** A site with a signed-in user who has asked for another address, and the token of the link. */
+async function siteWithLink(t: TestContext, address = email, environment: Record<string, string> = {}) {
+  const site = await startSite(t, environment)
+  const person = await signUp(site)
+  await sql(site, 'update users set email_verified_at = ?', [Date.now()])
+  const ada = await signIn(site, person)
+  await receiveMails(site)
+  return { site, person, ada, token: await takeLink(site, ada, address) }
+}
+
+async function takeLink(
+  site: Awaited<ReturnType<typeof startSite>>,
+  visitor: Visitor,
+  address: string,
+  secret = password,
+): Promise<string> {
+  assert.equal((await visitor.json('/account/email', { email: address, password: secret })).status, 202)
+  const mails = await receiveMails(site)
+  return mails.find(({ to }) => to === address)?.token ?? assert.fail('no link')
+}
