@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 import { columnTypes } from './column-types.ts'
 
-/** Adds what helps a user to recognise a session, a token and an event. Older rows have none of it. */
+/** Adds details by which a user recognises a session, a token or an event. Older rows have no details. */
 export class PageDetails20261129 extends Migration {
   override up(): void {
     const { text } = columnTypes(this.driver)

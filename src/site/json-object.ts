@@ -6,8 +6,8 @@ const maxDepth = 32
 
 /**
  * Parses a JSON object strictly.
- * @throws {Refusal} 400 with a code for invalid JSON, such as a byte order mark, for another value than an object, for a
- * duplicate key and for more than 32 levels
+ * @throws {Refusal} 400 with a code: invalid JSON (such as a byte order mark), not an object, a duplicate key, or more
+ * than 32 levels
  */
 export function parseJsonObject(json: string): JsonObject {
   const value = parse(json)

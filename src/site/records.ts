@@ -31,7 +31,7 @@ export interface SessionRecord {
   /** The IP address that signed in. Sessions of older versions have none. */
   readonly address: string | null
   readonly startedAt: Date
-  /** To the minute. */
+  /** Updated at most once a minute. */
   readonly seenAt: Date
   /** Whether the user chose "Keep me signed in on this device". */
   readonly kept: boolean

@@ -1,6 +1,6 @@
 // Time until a full table is counted again, in milliseconds.
 const recount = 10_000
-// The most allowances of an attempt. Each writes a row.
+// The maximum number of allowances of an attempt. Each writes a row.
 const rowsPerAttempt = 4
 
 /** Limits the rows of a table, without a count for each attempt. */

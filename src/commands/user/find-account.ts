@@ -6,7 +6,7 @@ import type { Call } from './command.ts'
 export async function findAccount({ em, entity, email, noun, database }: Call): Promise<User> {
   const account = await em.findOne(entity, { email }, { filters: false })
   if (account) return account
-  throw new CommandError(`There is no ${noun} ${email} in ${database}. Capital letters in the address count.`)
+  throw new CommandError(`There is no ${noun} ${email} in ${database}. The address is case-sensitive.`)
 }
 
 /** @throws {CommandError} if the account is disabled, because its links would not work */

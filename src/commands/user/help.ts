@@ -13,22 +13,22 @@ Manage user and admin accounts. Safe to run while the site is running.
   enable EMAIL [--admin]                        Allow sign-in again
   delete EMAIL [--admin]                        Delete an account with its sessions and tokens
 
-  EMAIL        the e-mail address of the account. Capital letters count
+  EMAIL        the e-mail address of the account, case-sensitive
   --name NAME  the name of the new account, in quotes if it has spaces
   --admin      use the account of an admin, not of a user. Admins may use GET /secure
   --generate   generate a password and print it once
   --invite     mail a link to choose the first password. It works once, for 24 hours
   --json       print JSON. To hide the output of npm: npm run --silent user -- list --json
 
-If a user has forgotten the password, use reset, or reset-link without mail. The link works once, for one hour. The old password works until the
-user chooses a new one, which ends all sessions and tokens and clears the rate limit of the account. You do not learn the
-password. Admins have no such link: use set-password.
+If a user has forgotten the password, use reset, or reset-link without mail. The link works once, for one hour. The old
+password works until the user chooses a new one. The new password ends all sessions and tokens, and clears the rate limit of
+the account. You never see the password. Reset links are for users only: for an admin, use set-password.
 
 Passwords are never arguments, because other users of the machine could read them. The commands ask for a password
 without showing it. Without a terminal they read the first line of standard input.
 
-After disable, POST /validateLoggedInUser accepts signed tokens (JWT) for up to 15 more minutes, because it reads no
-database.
+After disable, POST /validateLoggedInUser accepts signed tokens (JWT) for up to 15 more minutes, because it runs no
+query.
 
-The database is that of the site: DATABASE_URL, or site.sqlite in DATA_DIR (data/). Links start with PUBLIC_URL, or with
+The commands use the database of the site: DATABASE_URL, or site.sqlite in DATA_DIR (data/). Links start with PUBLIC_URL, or with
 http://localhost:PORT in development.`

@@ -10,8 +10,8 @@ const busyTimeout = 2_000
 const readTolerance = 1_000
 
 /**
- * Kysely's driver for one SQLite connection that all requests share. A transaction has the connection to itself and
- * takes the write lock at its start, so no other process can make it fail later. A call that waits for the lock of
+ * Kysely's driver for one SQLite connection that all requests share. A transaction has exclusive
+ * use of the connection. It takes the write lock at its start, so no other process can make it fail later. A call that waits for the lock of
  * another process blocks no reads.
  */
 export class KyselySqliteDriver implements Driver {
@@ -28,7 +28,7 @@ export class KyselySqliteDriver implements Driver {
     this.#convertError = convertError
   }
 
-  /** From now on, checks the file before each write and commit. Reads check it at most once a second. */
+  /** Starts to check the file: before each write and commit, and at most once a second before a read. */
   watch(file: DatabaseFile): void {
     this.#file = file
   }

@@ -5,8 +5,8 @@ import { Device } from '../known-devices/device.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
 
 /**
- * Deletes the sessions and tokens of a user, and returns their numbers. Deletes one-time links too, and the known devices,
- * because an attacker with the old password could have added devices, each with its own rate limit.
+ * Deletes the sessions and tokens of a user, and returns their numbers. Deletes one-time links and known devices too. An
+ * attacker with the old password could have added devices, each with its own rate limit.
  */
 export async function endAccess(
   em: EntityManager,
