@@ -16,7 +16,7 @@ for (const javaScriptEnabled of [true, false]) {
       const [email, password] = [`verify.${javaScriptEnabled}@example.com`, 'moths in a relay']
       await page.goto('/signup')
       await signUp(page, { name: 'Grace Hopper', email, password, confirmation: password })
-      await expect(page.getByText('This address is not confirmed.')).toBeVisible()
+      await expect(page.getByText('Your e-mail address is not confirmed.')).toBeVisible()
       const link = await takeLink(server, email)
       await page.context().clearCookies()
 
@@ -27,7 +27,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole('button', { name: 'Confirm this address' }).click()
       await expect(page).toHaveURL('/account')
       await expect(page.getByText('Your e-mail address is confirmed.')).toBeVisible()
-      await expect(page.getByText('This address is not confirmed.')).toHaveCount(0)
+      await expect(page.getByText('Your e-mail address is not confirmed.')).toHaveCount(0)
     })
 
     test('Q4 a user who forgot the password sets a new one, which ends the other sessions', async ({

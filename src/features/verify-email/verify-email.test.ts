@@ -118,7 +118,7 @@ describe('GET /verify', () => {
 describe('POST /verify', () => {
   test('R1 verifies the address once, in a session of the account', async (t) => {
     const { site, token, visitor } = await siteWithAda(t)
-    assert.match((await visitor.page('/account')).text, /This address is not confirmed/)
+    assert.match((await visitor.page('/account')).text, /Your e-mail address is not confirmed/)
     const answer = await visitor.form('/verify', { token })
     assert.deepEqual([answer.status, answer.headers.location], [303, '/account'])
     assert.equal(await isVerified(site), true)
