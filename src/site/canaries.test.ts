@@ -7,6 +7,7 @@ import { rawRequest } from '../auth/testing/raw-request.ts'
 import { cutOff, refuse, sql } from '../testing/database.ts'
 import { addAdmin, basic, bearer, takeResetToken } from '../testing/people.ts'
 import type { Answer } from '../testing/promises.ts'
+import { receiveMails } from '../testing/receive-mails.ts'
 import { startServer, temporaryFolder } from '../testing/server-process.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { isOnPostgres } from '../testing/test-database.ts'
@@ -86,6 +87,15 @@ async function requestAll(site: Site): Promise<Answer[]> {
     anonymous.form('/reset', { token, ...passwords }),
   )
   await keep(anonymous.page('/login'), ada.form('/login', { ...credentials, password: second }))
+  await keep(ada.form('/account/verification', {}), anonymous.form('/forgot', { email: account.email }))
+  for (const { token: link } of await receiveMails(site)) {
+    for (const each of [link, `${link}x`]) {
+      await keep(anonymous.page(`/verify?token=${each}`), ada.page(`/verify?token=${each}`))
+      await keep(anonymous.form('/verify', { token: each }), ada.json('/verify', { token: each }))
+    }
+    // Only now, because the page of the link contains it.
+    if (link !== '') site.secrets.add(link)
+  }
   // One more for the database.
   await takeResetToken(site, { id: String(me.id) })
 
