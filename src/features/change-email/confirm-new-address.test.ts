@@ -117,6 +117,16 @@ describe('POST /verify with the link of a new address', () => {
     assert.equal((await ada.get('/me')).record.email, person.email)
   })
 
+  test('Q10 of two accounts that confirm one address concurrently, one gets it', async (t) => {
+    const { site, ada, token } = await siteWithLink(t)
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    const other = await takeLink(site, bob, 'ADA@example.org')
+    const answers = await Promise.all([ada.json('/verify', { token }), bob.json('/verify', { token: other })])
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 409])
+    const keys = await sql(site, 'select email_key from users order by email_key')
+    assert.equal(keys.filter(({ email_key }) => email_key === email).length, 1)
+  })
+
   test('Q10 ends other links of the account', async (t) => {
     const { site, ada, person, token } = await siteWithLink(t)
     const reset = await takeResetToken(site, person)
