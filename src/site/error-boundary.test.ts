@@ -16,9 +16,9 @@ describe('errors', () => {
     assert.match(headers['content-type'] ?? '', /^application\/problem\+json/)
     assert.deepEqual(record, {
       type: '/problems/not_found',
-      title: 'Page not found',
+      title: 'Not found',
       status: 404,
-      detail: 'There is no such page.',
+      detail: 'There is nothing at this address.',
       code: 'not_found',
     })
   })
@@ -29,7 +29,7 @@ describe('errors', () => {
     assert.equal(status, 404)
     assert.equal(headers['content-type'], 'text/html; charset=utf-8')
     assert.match(text, /<h1>Page not found<\/h1>/)
-    assert.match(text, /There is no such page\./)
+    assert.match(text, /There is nothing at this address\./)
   })
 
   test('show the signed-in user on the page', async (t) => {

@@ -122,7 +122,12 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     { events: [null, payload].map((detail) => ({ ...event, detail })), older: '/account/activity' },
   ],
   problem: [{ code: payload, title: payload, status: 400, explanation: payload, advice: payload }],
-  error: [401, 404, 405, 503].map((status) => ({ status, title: payload, detail: payload })),
+  error: [401, 404, 405, 503].map((status) => ({
+    type: '/problems/x',
+    status,
+    title: payload,
+    detail: payload,
+  })),
 }
 const visitors: Common[] = [
   {},
@@ -266,28 +271,53 @@ describe('views and page', () => {
     const request = 'd1eb9acb-0000-4000-8000-000000000000'
     const method = await render(
       'error',
-      { status: 405, title: 'Method Not Allowed', detail: 'Use POST.' },
+      { type: '/problems/method_not_allowed', status: 405, title: 'Method Not Allowed', detail: 'Use POST.' },
       {},
       { request },
     )
     assert.match(method.html, /<h1>Page not found<\/h1>/)
-    assert.doesNotMatch(method.html, /POST|method|d1eb9acb/)
+    assert.doesNotMatch(method.html, /POST|method|d1eb9acb|About this error/)
     const broken = await render(
       'error',
-      { status: 500, title: 'Something went wrong', detail: 'It is logged.' },
+      {
+        type: '/problems/internal_error',
+        status: 500,
+        title: 'Something went wrong',
+        detail: 'It is logged.',
+      },
       {},
       { request },
     )
+    assert.match(broken.html, /<a href="\/problems\/internal_error">About this error<\/a>/)
     assert.match(broken.html, /<h1>Something went wrong<\/h1>[\s\S]*Reference: <code>d1eb9acb<\/code>/)
   })
 
   test('an error page links to sign-in for 401, and else to the home page', async () => {
     const detail = 'You need to sign in.'
-    const refused = await render('error', { status: 401, title: 'Sign in first', detail })
+    const refused = await render('error', {
+      type: '/problems/session_required',
+      status: 401,
+      title: 'Sign in first',
+      detail,
+    })
     assert.match(refused.html, /<a class="button" href="\/login">/)
-    const missing = await render('error', { status: 404, title: 'Page not found', detail })
+    const missing = await render('error', {
+      type: '/problems/not_found',
+      status: 404,
+      title: 'Not found',
+      detail,
+    })
     assert.match(missing.html, /<title>Error: Page not found/)
     assert.match(missing.html, /<a class="button" href="\/">/)
+  })
+
+  test('shows code in the texts of problems as code', async () => {
+    const text = 'Send `Expect: <x>` or `null`.'
+    const shown = 'Send <code>Expect: &lt;x&gt;</code> or <code>null</code>.</p>'
+    const error = { type: '/problems/x', status: 417, title: 'Failed', detail: text }
+    const problem = { code: 'x', title: 'Failed', status: 417, explanation: text, advice: text }
+    assert.ok((await render('error', error)).html.includes(shown))
+    assert.equal((await render('problem', problem)).html.split(shown).length, 3)
   })
 
   test('quotes the address in commands for a shell', async () => {

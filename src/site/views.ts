@@ -93,7 +93,7 @@ export type Views = {
     older?: string | undefined
   }
   problem: { code: string; title: string; status: number; explanation: string; advice: string }
-  error: { status: number; title: string; detail: string }
+  error: { type: string; status: number; title: string; detail: string }
 }
 
 const folder = join(root, 'views')

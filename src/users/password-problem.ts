@@ -29,6 +29,12 @@ export function passwordProblem(
   return source && easilyGuessed(`made of ${source}`)
 }
 
+/** The problem of the repeated password, as a sentence for the user. `undefined` if it is the same. */
+export function confirmationProblem(password: string, repeated: string): string | undefined {
+  if (repeated === password) return undefined
+  return repeated === '' ? 'Repeat the password.' : 'The passwords did not match.'
+}
+
 function easilyGuessed(reason: string): string {
   return `The password is ${reason}. Choose one that is harder to guess.`
 }

@@ -8,7 +8,7 @@ import type { SiteContext } from '../../site/site-context.ts'
 import type { Complaint } from '../../site/views.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { hashPassword } from '../../users/password.ts'
-import { passwordProblem } from '../../users/password-problem.ts'
+import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
 import { countTokens } from '../api-tokens/own-tokens.ts'
 import { storeDevice } from '../known-devices/known-devices.ts'
@@ -25,11 +25,10 @@ export function changePassword(router: Router<object, SiteContext>): void {
   router.post('/account/password', ...owner(), showFormAgain, async (ctx) => {
     const user = ctx.auth.require(User)
     const typed = textFields(ctx, 'currentPassword', 'password', 'confirmPassword')
-    const isConfirmed = typed.confirmPassword === typed.password
     refuseProblems({
       currentPassword: await currentPasswordProblem(ctx, typed.currentPassword),
       password: passwordProblem(typed.password, user, ctx.siteName),
-      confirmPassword: isConfirmed ? undefined : 'The passwords did not match.',
+      confirmPassword: confirmationProblem(typed.password, typed.confirmPassword),
     })
     const ended = await replacePassword(ctx, user, typed.password)
     // `SessionStore.start` rejects a session with the old time.

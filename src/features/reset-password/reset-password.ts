@@ -9,7 +9,7 @@ import type { SiteContext } from '../../site/site-context.ts'
 import type { Complaint } from '../../site/views.ts'
 import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
 import { hashPassword } from '../../users/password.ts'
-import { passwordProblem } from '../../users/password-problem.ts'
+import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
 import { overwritePassword } from '../change-password/overwrite-password.ts'
 import { notify } from '../notices/notify.ts'
@@ -30,7 +30,7 @@ export function resetPassword(router: Router<object, SiteContext>, { isTls }: { 
     const { user, purpose } = await grantOf(ctx, token)
     refuseProblems({
       password: passwordProblem(password, user, ctx.siteName),
-      confirmPassword: confirmPassword === password ? undefined : 'The passwords did not match.',
+      confirmPassword: confirmationProblem(password, confirmPassword),
     })
     const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
     await useToken(ctx, { token, purpose }, passwordHash)

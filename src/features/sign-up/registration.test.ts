@@ -40,6 +40,13 @@ describe('parseRegistration', () => {
     assert.deepEqual(failingFields({ ...good, email: ' ada@example.com' }), ['email'])
   })
 
+  test('reports a missing confirmation', () => {
+    for (const confirmPassword of [undefined, ''])
+      assert.deepEqual(parse({ ...good, confirmPassword }), {
+        errors: [{ field: 'confirmPassword', detail: 'Repeat the password.' }],
+      })
+  })
+
   test('reports passwords that do not match', () => {
     const parsed = parse({ ...good, confirmPassword: 'correct horse cavalry' })
 

@@ -1,7 +1,7 @@
 import { refuseProblems, textFields } from '../../site/form.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { emailKey, emailProblem } from '../../users/email.ts'
-import { passwordProblem } from '../../users/password-problem.ts'
+import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { nameProblem } from '../../users/person-name.ts'
 
 /** The validated fields of a sign-up. */
@@ -21,7 +21,7 @@ export function parseRegistration(ctx: Pick<SiteContext, 'request' | 'siteName'>
     name: nameProblem(name),
     email: emailProblem(email),
     password: passwordProblem(password, { name, email }, ctx.siteName),
-    confirmPassword: fields.confirmPassword === password ? undefined : 'The passwords did not match.',
+    confirmPassword: confirmationProblem(password, fields.confirmPassword),
   })
   return { name, email, emailKey: emailKey(email), password }
 }
