@@ -68,3 +68,15 @@ test.describe('the clipboard', () => {
     await expect(page.getByRole('status')).toBeEmpty()
   })
 })
+
+test('the first Tab reaches the skip link, and the current section is in sight on a phone', async ({
+  page,
+  account,
+}) => {
+  await page.setViewportSize({ width: 320, height: 640 })
+  await account.signIn(page)
+  await page.goto('/account/close')
+  await expect(page.getByRole('link', { name: 'Close account' })).toBeInViewport({ ratio: 1 })
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('link', { name: 'Skip to main content' })).toBeFocused()
+})

@@ -16,8 +16,14 @@ if (navigator.clipboard) {
   }
 }
 for (const link of document.querySelectorAll('details [data-close]')) closeInPlace(link)
-document.querySelector('.sections [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+for (const link of document.querySelectorAll('.sections [aria-current]'))
+  showInStrip(link, link.closest('.sections'))
 document.querySelector('#error-summary')?.focus()
+
+// `scrollIntoView` would also move the starting point of the Tab key in Chromium, past the skip link.
+function showInStrip(link, strip) {
+  strip.scrollLeft = link.offsetLeft - strip.offsetLeft - (strip.clientWidth - link.offsetWidth) / 2
+}
 
 function addShowButton(input) {
   const label = input.labels[0].textContent.trim().toLowerCase()
