@@ -20,12 +20,14 @@ export function isByAccount({ by }: Allowance): boolean {
 }
 
 /**
- * The name of a counter. An allowance by account alone has 65,536 counters, so that invented accounts cannot fill the
- * table. Accounts that share a counter reach the limit earlier.
+ * The name of a counter. Passwords by account alone have 65,536 counters, so that invented accounts cannot fill the table.
+ * Accounts that share a counter reach the limit earlier. The other actions have exact counters. Otherwise an attacker could
+ * choose an address that shares the counter of another address, and stop its mails.
  */
 export function counterOf(action: Action, allowance: Allowance, key: Key): string {
   const { by, within, counts } = allowance
-  const values = isByAccount(allowance) ? key.account?.slice(0, 4) : by.map((column) => key[column])
+  const isShared = action === 'password' && isByAccount(allowance)
+  const values = isShared ? key.account?.slice(0, 4) : by.map((column) => key[column])
   return digestOf(`${action} ${within} ${counts} ${by} ${values}`)
 }
 
