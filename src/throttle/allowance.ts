@@ -7,7 +7,7 @@ const day = 24 * hour
 export type Column = 'account' | 'network' | 'device'
 
 /** An action with an allowance. */
-export type Action = 'password' | 'sign-up' | 'token' | 'mail' | 'mailbox' | 'notice'
+export type Action = 'password' | 'sign-up' | 'token' | 'reset' | 'mail' | 'mailbox' | 'notice'
 
 /** How an attempt ended. */
 export type Outcome = 'failure' | 'success'
@@ -42,6 +42,11 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
   },
   token: {
     allowances: [{ by: ['account'], most: 100, within: quarter, counts: ['failure', 'success'] }],
+    fromDevice: [],
+  },
+  // New passwords by reset links.
+  reset: {
+    allowances: [{ by: ['account'], most: 10, within: quarter, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
   // Mails that a network asks for.

@@ -195,6 +195,18 @@ describe('POST /reset', () => {
     assert.equal(login.status, 200)
   })
 
+  test('D11 of 50 concurrent requests with one link, at most ten compute a hash', async (t) => {
+    const { site, person, token } = await siteWithAda(t, { THROTTLE: 'on', BCRYPT_COST: '10' })
+    const hashes = countHashes(t)
+    const send = () => site.visitor().json('/reset', { token, ...passwords })
+    const statuses = (await Promise.all(Array.from({ length: 50 }, send))).map(({ status }) => status)
+    const { evaluations } = hashes()
+    assert.ok(evaluations <= 10, `${evaluations}`)
+    assert.equal(statuses.filter((status) => status === 204).length, 1, `${statuses}`)
+    for (const status of statuses) assert.ok([204, 410, 429].includes(status), `${status}`)
+    assert.equal((await site.visitor().post('/login?as=user', basic(person, newPassword))).status, 200)
+  })
+
   test('changes nothing and keeps the link if the tokens cannot be deleted', async (t) => {
     const { site, person, token } = await siteWithAda(t)
     await takeToken(site, person)

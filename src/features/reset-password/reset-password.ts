@@ -13,7 +13,7 @@ import { confirmationProblem, passwordProblem } from '../../users/password-probl
 import { User } from '../../users/user.ts'
 import { overwritePassword } from '../change-password/overwrite-password.ts'
 import { notify } from '../notices/notify.ts'
-import { isDisconnected } from '../sign-in/guessing.ts'
+import { isDisconnected, limited } from '../sign-in/guessing.ts'
 import { SignInNotice } from '../sign-in/sign-in-notice.ts'
 
 /** `/reset`: sets a new password with the token of a reset link. It ends all access to the account, and starts no session. */
@@ -32,8 +32,14 @@ export function resetPassword(router: Router<object, SiteContext>, { isTls }: { 
       password: passwordProblem(password, user, ctx.siteName),
       confirmPassword: confirmationProblem(password, confirmPassword),
     })
-    const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
-    await useToken(ctx, { token, purpose }, passwordHash)
+    // Otherwise concurrent requests with one link would fill the queue of hashes.
+    await limited(ctx, { action: 'reset', account: user.id }, async () => {
+      // Another request may have used the link while this one waited.
+      await grantOf(ctx, token)
+      const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
+      await useToken(ctx, { token, purpose }, passwordHash)
+      return true
+    })
     audit(ctx, 'password reset', user)
     if (current?.id === user.id) ctx.auth.logout(User)
     if (wantsPage(ctx)) {
