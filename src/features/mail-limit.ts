@@ -25,6 +25,16 @@ export async function countMail(ctx: SiteContext, address: string): Promise<void
   await countMailTo(ctx, address)
 }
 
+/**
+ * Counts a mail to an address that an account asks for as its new address.
+ * @throws {TryLater} 429, if an allowance is used up
+ */
+export async function countMailToNewAddress(ctx: SiteContext, address: string): Promise<void> {
+  await countMailFromNetwork(ctx)
+  await limited(ctx, { action: 'new-address', account: emailKey(address) }, counted)
+  await countMailTo(ctx, address)
+}
+
 /** Counts a mail for a response that must not reveal a used-up allowance. Returns whether the mail may be sent. */
 export async function mayMail(count: () => Promise<void>): Promise<boolean> {
   try {

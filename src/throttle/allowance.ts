@@ -7,7 +7,15 @@ const day = 24 * hour
 export type Column = 'account' | 'network' | 'device'
 
 /** An action with an allowance. */
-export type Action = 'password' | 'sign-up' | 'token' | 'reset' | 'mail' | 'mailbox' | 'notice'
+export type Action =
+  | 'password'
+  | 'sign-up'
+  | 'token'
+  | 'reset'
+  | 'mail'
+  | 'mailbox'
+  | 'new-address'
+  | 'notice'
 
 /** How an attempt ended. */
 export type Outcome = 'failure' | 'success'
@@ -57,6 +65,11 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
   // Mails to an address, which may have no account.
   mailbox: {
     allowances: [{ by: ['account'], most: 5, within: hour, counts: ['failure', 'success'] }],
+    fromDevice: [],
+  },
+  // Changes to an address. Fewer than its mails, so that they cannot stop the reset links of its owner.
+  'new-address': {
+    allowances: [{ by: ['account'], most: 3, within: hour, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
   // Notices of one event to an account.

@@ -8,7 +8,7 @@ import type { SiteContext } from '../../site/site-context.ts'
 import type { Complaint } from '../../site/views.ts'
 import { emailProblem } from '../../users/email.ts'
 import { User } from '../../users/user.ts'
-import { countMail } from '../mail-limit.ts'
+import { countMailToNewAddress } from '../mail-limit.ts'
 import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
 import { cancelAddress, createChangeLink, pendingAddress, requestAddress } from './pending-address.ts'
 
@@ -26,7 +26,7 @@ export function changeEmail(router: Router<object, SiteContext>, outbox: Outbox)
       email: isCurrent ? 'This is already your e-mail address.' : emailProblem(email),
       password: await currentPasswordProblem(ctx, password),
     })
-    await countMail(ctx, email)
+    await countMailToNewAddress(ctx, email)
     await requestAddress(ctx, outbox, email)
     audit(ctx, 'address change requested', user, { detail: email })
     // The same, whether or not another account has the address.
