@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, readdir, stat } from 'node:fs/promises'
+import { chmod, readdir, readFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
@@ -15,6 +15,7 @@ import { openDatabase } from './database/open-database.ts'
 import { schema } from './schema.ts'
 import { basic, bearer, password, registration, signUp, takeToken } from './testing/people.ts'
 import { type ProcessResult, runServer, startServer, temporaryFolder } from './testing/server-process.ts'
+import { eventually } from './testing/within.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
@@ -118,14 +119,19 @@ describe('the server', { concurrency: 2 }, () => {
     if (spawnSync('script', ['--version']).status === 0)
       commands.push(['script', '-qec', command, '/dev/null'])
     for (const [shell = '', ...words] of commands) {
+      const folder = await temporaryFolder(t)
       const server = spawn(shell, words, {
-        env: { PATH: process.env.PATH, DATA_DIR: await temporaryFolder(t), PORT: '0' },
+        env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: '0' },
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       t.after(() => server.kill('SIGKILL'))
       const [line] = await once(createInterface(server.stdout), 'line')
       const [, url = ''] = stripVTControlCharacters(line).match(/INFO: Listening on (http:\S+)$/) ?? []
       assert.equal((await fetch(`${url}/healthz`)).status, 200, line)
+      const body = new URLSearchParams(registration('Ada'))
+      assert.equal((await fetch(`${url}/users`, { method: 'POST', body })).status, 200)
+      // The session cookie belongs to that host.
+      await eventually(async () => (await mailsIn(folder)).includes(`${url}/verify`))
     }
   })
 
@@ -306,4 +312,13 @@ function accepts(url: string): Promise<boolean> {
     once(socket, 'close').then(() => false),
   ])
   return answered.catch(() => false).finally(() => socket.destroy())
+}
+
+/** The text of all mails that a site in development has written. */
+async function mailsIn(folder: string): Promise<string> {
+  const names = await readdir(join(folder, 'mail')).catch(() => [])
+  const mails = names
+    .filter((name) => name.endsWith('.eml'))
+    .map((name) => readFile(join(folder, 'mail', name), 'utf8'))
+  return (await Promise.all(mails)).join('')
 }

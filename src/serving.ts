@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
+import { developmentUrl } from './config/public-url.ts'
 import { ExpiredRows } from './database/expired-rows.ts'
 import { openDatabase } from './database/open-database.ts'
 import { startPurging } from './database/purge.ts'
@@ -45,7 +46,8 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   server.on('error', (error) => log.error(loggable(error), 'not accepted'))
 
   const url = urlOf(config.host, (server.address() as AddressInfo).port)
-  outbox?.start(config.publicUrl?.origin ?? url)
+  const isDevelopment = config.profile === 'development'
+  outbox?.start(config.publicUrl?.origin ?? (isDevelopment ? developmentUrl(url) : url))
   const stopPurging = startPurging(
     [
       new Throttle(orm),

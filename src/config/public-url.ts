@@ -14,6 +14,11 @@ export function readPublicUrl(environment: Environment, production: boolean): UR
   return environment.read('PUBLIC_URL', origin, undefined)
 }
 
+/** The URL of a server in development, where the log, the pages and the mails must agree on one host for the session cookie. */
+export function developmentUrl(url: string): string {
+  return url.replace('//127.0.0.1', '//localhost')
+}
+
 /**
  * Reads the origin of the links that commands print. In development, the default is a server on this machine.
  * @throws {ConfigError} with all mistakes

@@ -1,4 +1,5 @@
 import type { LogDescriptor } from 'pino'
+import { developmentUrl } from '../config/public-url.ts'
 import { sanitizeLine } from './log.ts'
 
 /**
@@ -30,8 +31,7 @@ function readable({ request, userAgent, ...entry }: LogDescriptor): LogDescripto
     return { ...values, msg: event }
   }
   if (msg === 'request') return { ...others, msg: `${method} ${path} ${status} in ${ms} ms` }
-  if (msg === 'listening')
-    return { ...others, msg: `Listening on ${url}`.replace('//127.0.0.1', '//localhost') }
+  if (msg === 'listening') return { ...others, msg: `Listening on ${developmentUrl(url)}` }
   return entry
 }
 
