@@ -128,7 +128,7 @@ describe('the server', { concurrency: 2 }, () => {
       const [line] = await once(createInterface(server.stdout), 'line')
       const [, url = ''] = stripVTControlCharacters(line).match(/INFO: Listening on (http:\S+)$/) ?? []
       assert.equal((await fetch(`${url}/healthz`)).status, 200, line)
-      const body = new URLSearchParams(registration('Ada'))
+      const body = new URLSearchParams(registration('Ada') as Record<string, string>)
       assert.equal((await fetch(`${url}/users`, { method: 'POST', body })).status, 200)
       // The session cookie belongs to that host.
       await eventually(async () => (await mailsIn(folder)).includes(`${url}/verify`))
@@ -316,6 +316,7 @@ function accepts(url: string): Promise<boolean> {
 
 /** The text of all mails that a site in development has written. */
 async function mailsIn(folder: string): Promise<string> {
+  // There is no folder before the first mail.
   const names = await readdir(join(folder, 'mail')).catch(() => [])
   const mails = names
     .filter((name) => name.endsWith('.eml'))
