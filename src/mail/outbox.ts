@@ -1,5 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { loggable } from '../log/log.ts'
+import { TableLimit } from '../throttle/table-limit.ts'
+import { Mail } from './mail.ts'
 import type { LinkKind } from './mail-kinds.ts'
 import { type NewMail, queueMail } from './mail-queue.ts'
 import { batchSize, type CreateLink, MailSender, type OutboxOptions } from './mail-sender.ts'
@@ -7,6 +9,8 @@ import { batchSize, type CreateLink, MailSender, type OutboxOptions } from './ma
 // In milliseconds.
 const pollInterval = 5_000
 const stopTimeout = 5_000
+// The most waiting mails, of about 500 bytes each, to which requests by anybody may add one.
+const mostMails = 100_000
 
 /**
  * Transactional outbox: a feature adds a mail in the transaction of its cause, and a background task sends it. No request
@@ -33,6 +37,7 @@ const stopTimeout = 5_000
 export class Outbox {
   readonly #options: OutboxOptions
   readonly #sender: MailSender
+  readonly #table: TableLimit
   // Transactions that have added a mail.
   readonly #transactions = new WeakSet<object>()
   #isStopping = false
@@ -42,6 +47,7 @@ export class Outbox {
   constructor(orm: MikroORM, options: OutboxOptions) {
     this.#options = options
     this.#sender = new MailSender(orm, options)
+    this.#table = new TableLimit(() => orm.em.fork().count(Mail, {}, { filters: false }), mostMails)
     orm.em.getEventManager().registerSubscriber({
       afterTransactionCommit: async ({ transaction }) => {
         if (transaction && this.#transactions.has(transaction)) this.#woken.resolve()
@@ -60,6 +66,11 @@ export class Outbox {
     const transaction: object | undefined = em.getTransactionContext()
     if (transaction) this.#transactions.add(transaction)
     else this.#woken.resolve()
+  }
+
+  /** Whether too many mails wait for one of a visitor, for example because the mail server is down. */
+  isFull(): Promise<boolean> {
+    return this.#table.isFull()
   }
 
   /** Starts to send mails. `origin` is the origin of the site for links. */

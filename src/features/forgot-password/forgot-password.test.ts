@@ -138,6 +138,21 @@ describe('POST /forgot', () => {
     assert.equal((await receiveMail(site)).to, ada.email)
   })
 
+  test('P2 refuses every address while 100,000 mails wait', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    await signUp(site, 'Bob')
+    const isPostgres = site.config.databaseUrl.startsWith('postgres')
+    const id = isPostgres ? 'gen_random_uuid()' : 'lower(hex(randomblob(16)))'
+    const others = 'kind, address, data, user_id, created_at, due_at, tries'
+    for (let i = 0; i < 17; i += 1)
+      await sql(site, `insert into mails (id, ${others}) select ${id}, ${others} from mails`)
+    for (const email of [ada.email, 'nobody@example.com']) {
+      const { status, record, headers } = await site.visitor().json('/forgot', { email })
+      assert.deepEqual([status, record.code, headers['retry-after']], [503, 'busy', '60'])
+      assert.match((await ask(site, email)).text, /Too many mails are waiting/)
+    }
+  })
+
   test('Q2 the link begins with the origin of the site, whatever the request says', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const hostile = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }

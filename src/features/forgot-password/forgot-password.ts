@@ -2,6 +2,7 @@ import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import type { CreateLink } from '../../mail/mail-sender.ts'
 import type { Outbox } from '../../mail/outbox.ts'
+import { TryLater } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, wantsPage } from '../../site/page.ts'
@@ -25,6 +26,8 @@ export function forgotPassword(router: Router<object, SiteContext>, outbox: Outb
     const { email } = textFields(ctx, 'email')
     refuseProblems({ email: emailProblem(email) })
     await countMailFromNetwork(ctx)
+    if (await outbox.isFull())
+      throw new TryLater(503, 'Too many mails are waiting. Please try again later.', 60)
     if (await mayMail(() => countMailTo(ctx, email))) {
       await outbox.add(entityManager(ctx), { kind: 'reset', to: email })
     }
