@@ -90,16 +90,29 @@ describe('notify', () => {
     assert.match((await receiveMail(site)).subject, /Your password was changed$/)
   })
 
+  test('Q6 a name or device contains nothing that a mail program would turn into a link', async (t) => {
+    const { site, ada, visitor } = await siteWithAda(t)
+    await visitor.form('/account/name', {
+      name: 'J. R. http://evil.example/a?b, a@evil.example www.evil.example',
+    })
+    const agent = { 'user-agent': 'evil.example/1.0' }
+    await site.visitor().form('/login', { username: ada.email, password }, agent)
+    const { text, html } = await receiveMail(site)
+    assert.match(text, /^Hello J\. R\. http evil example a\?b, a evil example www evil example,$/m)
+    assert.match(text, /^Device: A program \(evil example\)$/m)
+    assert.doesNotMatch(html, /evil\.|@evil|\/evil/)
+  })
+
   test('Q6 a hostile name or device stays text', async (t) => {
     const { site, ada } = await siteWithAda(t)
-    const name = '<a href="https://evil.example">x</a>'
+    const name = '<a href="evil">x & y'
     await site.visitor().json('/account/name', { name }, basic(ada))
     const agent = '<img src=x>"\'</title>'
     await site.visitor().form('/login', { username: ada.email, password }, { 'user-agent': agent })
     const { text, html, headers } = await receiveMail(site)
     assert.ok(text.includes(`Hello ${name},`))
     assert.ok(html.includes('&lt;a href='))
-    assert.doesNotMatch(html, /evil\.example">|<img/)
+    assert.doesNotMatch(html, /<a href="evil|<img/)
     assert.deepEqual([headers.to, headers.bcc, headers.cc], [ada.email, undefined, undefined])
   })
 })

@@ -25,12 +25,17 @@ export async function notify(
 ): Promise<void> {
   if (!ctx.outbox || !isVerified(account)) return
   if (ctx.guessing && !(await countLocked(em, { action: 'notice', account: `${event} ${id}` }))) return
-  const device = deviceName(ctx.get('User-Agent'))
+  const device = withoutLinks(deviceName(ctx.get('User-Agent')))
   await ctx.outbox.add(em, {
     kind: 'notice',
     to: email,
     // Otherwise the foreign key would delete the notice with the account.
     userId: event === 'account closed' ? undefined : id,
-    data: { event, name, at: new Date().toISOString(), device, network: ctx.ip },
+    data: { event, name: withoutLinks(name), at: new Date().toISOString(), device, network: ctx.ip },
   })
+}
+
+// Mail programs turn `example.com` into a link, and an attacker with a session could choose the name.
+function withoutLinks(text: string): string {
+  return text.replace(/(?<=\S)[.:/@\\]+(?=\S)/gu, ' ')
 }
