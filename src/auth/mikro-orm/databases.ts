@@ -78,9 +78,7 @@ export class RequestDatabases {
   /** Adds entities for the entity manager to manage once it is forked. */
   addLoaded(entities: object[], name = 'default'): void {
     this.#loaded ??= new Map()
-    const loaded = this.#loaded.get(name)
-    if (loaded) loaded.push(...entities)
-    else this.#loaded.set(name, entities)
+    this.#loaded.set(name, [...(this.#loaded.get(name) ?? []), ...entities])
   }
 
   /** The first loaded entity for which the test is true. */

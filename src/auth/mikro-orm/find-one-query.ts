@@ -80,8 +80,7 @@ function hydrate(
   factory: object,
 ): object {
   const entity = {}
-  const hydrator = orm.em.getHydrator() as Hydrator
-  hydrator.hydrate(entity, meta, data, factory as never, 'full', false, true)
+  ;(orm.em.getHydrator() as Hydrator).hydrate(entity, meta, data, factory as never, 'full', false, true)
   // The prototype comes last: assigning through its accessors would take three times as long.
   Object.setPrototypeOf(entity, meta.prototype)
   const wrapped = helper(entity)

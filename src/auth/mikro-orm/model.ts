@@ -54,16 +54,14 @@ export function requireMember(model: Base, member: string, description: string):
 export function metadataOf(em: EntityManager, model: Class): EntityMetadata<object> {
   const metadata = em.getMetadata()
   if (metadata.has(model as EntityClass<object>)) return metadata.get<object>(model)
-  const { name } = model
   if (EntitySchema.REGISTRY.has(model as EntityClass<object>))
-    throw new Misuse(`Add ${name} to the \`entities\` of MikroORM.`)
-  throw new Misuse(`Call \`${name}Schema.setClass(${name})\`.`)
+    throw new Misuse(`Add ${model.name} to the \`entities\` of MikroORM.`)
+  throw new Misuse(`Call \`${model.name}Schema.setClass(${model.name})\`.`)
 }
-
-const keyTypes = ['string', 'number', 'bigint', 'unknown']
 
 /** The primary key of a model. Throws `Misuse` unless it is one column whose value is a string or a number. */
 export function primaryKeyOf(em: EntityManager, model: Class): EntityProperty {
+  const keyTypes = ['string', 'number', 'bigint', 'unknown']
   const { primaryKeys, properties } = metadataOf(em, model)
   const [name, ...others]: string[] = primaryKeys
   const property = (properties as Record<string, EntityProperty>)[name ?? '']

@@ -34,8 +34,6 @@ interface Postgres {
   connect(): Promise<Client>
 }
 
-let statements = 0
-
 /** Prepares a query with a placeholder for the key. Throws unless the native client is better-sqlite3 or pg. */
 export async function prepareStatement(
   connection: Connection,
@@ -69,6 +67,7 @@ function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): L
 }
 
 const position = 'koa_authenticators_position'
+let statements = 0
 
 async function prepareOnPostgres(
   pool: Postgres,

@@ -22,7 +22,6 @@ export function rowMapper(
   const saved = target.props.filter((property) => platform.shouldHaveColumn(property, []))
   const unsaved = target.props.filter(({ persist, fieldNames }) => persist === false && fieldNames)
   const joined = new Set(saved.concat(unsaved).map(columnOf))
-  // MikroORM reads and deletes the joined columns after it has mapped the other ones.
   if (meta.props.some(({ name, fieldNames = [] }) => [name, ...fieldNames].some((each) => joined.has(each))))
     return undefined
   const key = columnOf(target.getPrimaryProp())
