@@ -5,11 +5,20 @@ import { runGroups, type TestGroup } from './test-groups.ts'
 // where the user must be allowed to create databases, or starts a temporary server.
 const suites: readonly TestGroup[] = [
   { files: ['src/features/**/!(*.slow|*.faults).test.ts'] },
-  { files: ['src/{commands,database,http,mail,site,testing,throttle,users}/**/!(*.slow|*.faults).test.ts'] },
-  { files: ['src/auth/mikro-orm/{differential/*,postgres}.test.ts'] },
   {
     files: [
-      'src/{commands,database,features,http,mail,site,testing,throttle,users}/**/*.slow.test.ts',
+      'src/database/**/!(*.slow|*.faults).test.ts',
+      'src/{mail/outbox,throttle/throttle,site/{audit,database-unavailable}}.test.ts',
+      'src/users/{check-credentials,one-time-tokens,user,user-token}.test.ts',
+    ],
+  },
+  { files: ['src/auth/mikro-orm/differential/[a-h]*.test.ts'] },
+  { files: ['src/auth/mikro-orm/{differential/[i-z]*,postgres}.test.ts'] },
+  {
+    files: [
+      'src/{database,features}/**/*.slow.test.ts',
+      'src/commands/{copy-database,user/{add,disable,reset-link,set-password}}.slow.test.ts',
+      'src/{mail/outbox,site/{canaries,input,routes},throttle/guessing}.slow.test.ts',
       'src/database/postgres/lost-connections.faults.test.ts',
       'src/database/two-processes.faults.test.ts',
     ],
