@@ -31,8 +31,8 @@ const mostMails = 100_000
  * ```
  *
  * A mail has 8 attempts within 23 hours. A refusal with 5xx is final. Processes that share a database claim each mail for
- * five minutes. A mail is sent twice only if, after the mail server has accepted it, the process dies or loses the
- * database for minutes before it deletes the row.
+ * five minutes. A mail is sent twice only if its process dies, or loses the database for minutes, between the acceptance
+ * by the mail server and the deletion of the row.
  */
 export class Outbox {
   readonly #options: OutboxOptions

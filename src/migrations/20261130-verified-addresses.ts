@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 import { columnTypes } from './column-types.ts'
 
-/** Adds the time at which the owner of an account has proved its e-mail address. Older accounts have not. */
+/** Adds the time at which an e-mail address was verified. Addresses of existing accounts stay unverified. */
 export class VerifiedAddresses20261130 extends Migration {
   override up(): void {
     const { datetime } = columnTypes(this.driver)

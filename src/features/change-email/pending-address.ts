@@ -28,7 +28,7 @@ export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: st
     const where = { emailKey: emailKey(email), id: { $ne: user.id } }
     const owner = await em.findOne(User, where, { filters: false, disableIdentityMap: true })
     const mail = owner
-      ? // Without its account, whose row another transaction may have locked.
+      ? // Without a reference to the account, because its row may be locked (deadlock).
         ({ kind: 'address-taken', to: owner.email } as const)
       : ({ kind: 'change-email', to: email, userId: user.id } as const)
     await outbox.add(em, mail)

@@ -81,7 +81,7 @@ function useToken(
     await overwritePassword(em, { kind: 'user', entity: User, id, email }, passwordHash)
     // The link was sent to the address, so it proves the address too.
     if (!emailVerifiedAt) await em.nativeUpdate(User, { id }, { emailVerifiedAt: new Date() })
-    // To an address that was verified before, because only then is the name the owner's.
+    // Only to an address that was verified before. Otherwise a stranger may have chosen the name in the mail.
     await notify(ctx, em, grant.user, 'password reset')
   })
 }
