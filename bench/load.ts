@@ -54,7 +54,7 @@ export async function load(
   const { answered, refused, failed } = outcome
   if (refused + failed > 0)
     throw new Error(`${key}: ${refused} of ${answered} requests were rejected, ${failed} failed.`)
-  // `NaN` without /proc.
+  // Without /proc, the difference is `NaN`, and the time of the clock counts.
   return { requests: answered, rate: answered / (after - before || outcome.seconds) }
 }
 

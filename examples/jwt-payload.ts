@@ -24,7 +24,7 @@ class Invitation extends JWTPayload {
     this.email = email
   }
 
-  // The signature is verified before; the types of the claims are not.
+  // The signature has already been verified, but not the types of the claims.
   static parse({ email }: Claims, expiration: Date) {
     return typeof email === 'string' ? new Invitation(email, expiration) : undefined
   }

@@ -15,7 +15,7 @@ export async function copyTables(source: EntityManager, target: EntityManager): 
   for (const entity of schema.entities) {
     const { tableName } = source.getMetadata().get(entity)
     for await (const rows of batches(source.stream(entity, { filters: false }))) {
-      // Plain objects, because an entity keeps the schema name of its database.
+      // Copies plain objects, because an entity would carry the schema name of the source to the target.
       const copies = rows.map((row) => wrap(row).toPOJO())
       await target.insertMany(entity, copies)
       // SQLite's driver is synchronous, and its memory is freed only when the event loop turns.
@@ -38,7 +38,7 @@ export async function findUsedTable(em: EntityManager): Promise<string | undefin
   return undefined
 }
 
-/** Returns the names of the executed migrations. MikroORM's migrator would create their table. */
+/** Returns the names of the executed migrations. MikroORM's migrator would create a missing table of migrations. */
 export async function executedMigrations(em: EntityManager): Promise<string[]> {
   const rows = await select<{ name: string }>(em, 'select name from mikro_orm_migrations')
   return rows.map(({ name }) => name)

@@ -83,7 +83,7 @@ describe('readMail', () => {
     assert.deepEqual(from(`<${address}>`), { name: '', address })
   })
 
-  test('rejects another sender, or none with a mail server', () => {
+  test('rejects an invalid sender, and a missing one if SMTP_URL is set', () => {
     const takes = 'an e-mail address, or a name and an address: Example <no-reply@example.com>'
     for (const MAIL_FROM of [
       'Example',

@@ -30,8 +30,8 @@ const read = bodyParser({
 })
 
 /**
- * Decodes a JSON or form body of at most 16 KB. Other types get 415, invalid bodies 400. Use it before authentication,
- * because a slow body would make the user stale.
+ * Decodes a JSON or form body of at most 16 KB. Other types get 415, invalid bodies 400. Use it before authentication.
+ * Otherwise, the user could be outdated when a slow body has arrived.
  *
  * @param unless the requests whose body is ignored
  */

@@ -93,10 +93,10 @@ async function requestAll(site: Site): Promise<Answer[]> {
       await keep(anonymous.page(`/verify?token=${each}`), ada.page(`/verify?token=${each}`))
       await keep(anonymous.form('/verify', { token: each }), ada.json('/verify', { token: each }))
     }
-    // Only now, because the page of the link contains it.
+    // Secret from now on. The page of the link contains the token.
     if (link !== '') site.secrets.add(link)
   }
-  // One more for the database.
+  // One more link that stays unused, so that the database contains its digest.
   await takeResetToken(site, { id: String(me.id) })
 
   const json = { 'content-type': 'application/json' }

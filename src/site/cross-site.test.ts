@@ -109,7 +109,7 @@ describe('cross-site requests', () => {
     assert.equal(await statusFrom(site, 'http://auth.example', 'auth.example'), 403)
   })
 
-  test('are detected by the requested host without PUBLIC_URL', async (t) => {
+  test('without PUBLIC_URL, are detected by comparison with the requested host', async (t) => {
     const site = await startSite(t)
     assert.equal(await statusFrom(site, 'http://here.example', 'here.example'), 401)
     assert.equal(await statusFrom(site, 'http://there.example', 'here.example'), 403)

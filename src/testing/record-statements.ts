@@ -24,7 +24,7 @@ export async function recordStatements(t: TestContext, orm: MikroORM): Promise<s
       const isControl = /^\s*(begin|commit|rollback|set |select pg_advisory)/.test(text)
       if (!pool._clients.includes(this) || isControl) return query.call(this, question, ...more)
       const record = () => statements.push(text.replaceAll('"', '`'))
-      // A read is recorded with its result, because until then it can see later writes. Others may wait for a lock.
+      // A read is recorded when its result arrives, because until then it can see later writes. Writes are recorded when sent.
       const callback = more.at(-1)
       if (isRead(text) && typeof callback === 'function')
         return query.call(this, question, ...more.slice(0, -1), (...result: unknown[]) => {

@@ -17,7 +17,7 @@ const OneTimeTokenSchema = defineEntity({
     user: () => p.manyToOne(User).deleteRule('cascade').index(false),
     // The address that the link was sent to.
     email: p.string().length(254),
-    // A digest of the account's address and of the time of its password.
+    // A digest of the account's address and of the time of its last password change.
     account: p.string().length(43),
     expiresAt: p.datetime(),
     createdAt: p.datetime(),

@@ -154,7 +154,7 @@ describe('POST /account/email', () => {
     assert.deepEqual(await receiveMails(site), [])
   })
 
-  test('Q3 sends three mails to an address in an hour, whoever asks and whether it is taken', async (t) => {
+  test('Q3 sends at most three mails to an address in an hour, for all accounts, also if it is taken', async (t) => {
     const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
     const bob = await signUp(site, 'Bob')
     const eve = await signIn(site, await signUp(site, 'Eve'))

@@ -153,7 +153,7 @@ describe('POST /forgot', () => {
     }
   })
 
-  test('Q2 the link begins with the origin of the site, whatever the request says', async (t) => {
+  test('Q2 the link begins with the origin of the site, regardless of the Host header', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const hostile = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
     await site.visitor().form('/forgot', { email: ada.email }, hostile)

@@ -34,8 +34,9 @@ const confirmations: readonly Confirmation[] = [
 ]
 
 /**
- * `/verify`: confirms an address with the token of a link, only in a session of its account. Otherwise the owner of an address could
- * confirm an account that somebody else has created with it. `POST /account/verification` sends the link again.
+ * `/verify`: confirms an address with the token of a link. The user must be signed in to the account of the link. Otherwise
+ * a stranger could sign up with another person's address, and a click of that person would confirm the account.
+ * `POST /account/verification` sends the link again.
  */
 export function verifyEmail(router: Router<object, SiteContext>, outbox: Outbox): void {
   outbox.onLink('verify', createVerificationLink)
