@@ -13,7 +13,7 @@ export interface Task {
   readonly algorithm?: Algorithm
   /** The header with the credential. */
   readonly header?: 'Authorization' | 'Cookie'
-  /** The values of that header, of which each request has a random one. */
+  /** The possible values of that header. Each request sends one of them, chosen at random. */
   values(server: Server, keys: Keys): string[]
   /** Values that must be rejected. */
   readonly wrong?: (server: Server, keys: Keys) => string[]

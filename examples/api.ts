@@ -41,7 +41,7 @@ const byPassword = BasicAuthenticator.from(User, async ({ username, password }) 
   return row && isRight ? new User(row) : undefined
 })
 
-// The database holds digests, so that nobody can sign in with a stolen copy of it.
+// The database stores digests. A stolen copy of it contains no usable token.
 const digest = (token: string) => hash('sha256', token)
 const byToken = BearerAuthenticator.from(User, (token) => {
   const row = db

@@ -1,4 +1,4 @@
-// Models of MikroORM: a user with a password, and tokens of which the table keeps a digest.
+// Models of MikroORM: a user with a password, and tokens that are stored as digests.
 //
 //   npm run example examples/models.ts
 //   TOKEN=$(curl -su ada@example.org:analytical-engine -X POST localhost:3000/login | cut -d '"' -f 4)
@@ -53,7 +53,7 @@ class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value
     return this.expiresAt.getTime() > Date.now()
   }
 
-  // The table holds digests, so that nobody can sign in with a stolen copy of it.
+  // The table stores digests. A stolen copy of it contains no usable token.
   static override stored(token: string) {
     return hash('sha256', token)
   }

@@ -98,7 +98,7 @@ describe('readMail', () => {
       assert.throws(() => read({ MAIL_FROM }), { message: `MAIL_FROM must be ${takes}.` }, MAIL_FROM)
     for (const MAIL_FROM of [undefined, ' '])
       assert.throws(() => read({ SMTP_URL: 'smtp://localhost', MAIL_FROM }), {
-        message: `MAIL_FROM must be set with SMTP_URL to ${takes}.`,
+        message: `MAIL_FROM must be ${takes} if SMTP_URL is set.`,
       })
   })
 })

@@ -38,7 +38,7 @@ export function readMail(
   const from = environment.read('MAIL_FROM', mailbox, { name: '', address: 'no-reply@localhost' })
   const isFromSet = environment.text('MAIL_FROM') !== undefined
   if (environment.text('SMTP_URL') !== undefined && !isFromSet) {
-    environment.reject('MAIL_FROM', `must be set with SMTP_URL to ${mailbox.takes}`)
+    environment.reject('MAIL_FROM', `must be ${mailbox.takes} if SMTP_URL is set`)
   }
   if (production && !server) return undefined
   return { server, from, folder: join(dataDir, 'mail') }
