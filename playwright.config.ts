@@ -1,7 +1,7 @@
 import { defineConfig } from '@playwright/test'
 import { browser } from './e2e/browser.ts'
 
-// Each worker loads this file again, and is given what was found the first time.
+// Playwright loads this file again in each worker. The first load stores the path for the workers, because the search is slow.
 const { CHROMIUM_PATH, TEST_WORKER_INDEX } = process.env
 const executablePath = (TEST_WORKER_INDEX && CHROMIUM_PATH) || browser()
 process.env.CHROMIUM_PATH = executablePath
@@ -9,19 +9,19 @@ process.env.CHROMIUM_PATH = executablePath
 const launchOptions = {
   executablePath,
   args: [
-    // Without these Chromium looks for hosts of its maker's at every start.
+    // The next three options stop Chromium's requests to Google at every start.
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
     '--no-first-run',
     '--disable-gpu',
     '--disable-quic',
-    // Chromium's sandbox refuses to start as root.
+    // Chromium's sandbox does not work as root.
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
   ],
 }
 
-const ofItsOwn = ['**/kept-pages.spec.ts', '**/large-text.spec.ts']
+const specsWithOwnBrowserOptions = ['**/back-forward-cache.spec.ts', '**/large-text.spec.ts']
 
 export default defineConfig({
   testDir: 'e2e',
@@ -35,15 +35,15 @@ export default defineConfig({
   use: {
     browserName: 'chromium',
     launchOptions,
-    // axe is to see the colours of a page, not of the way from one to the next.
+    // Disables transitions, because axe would measure the contrast of intermediate colours.
     contextOptions: { reducedMotion: 'reduce' },
   },
   projects: [
-    { name: 'usual', testIgnore: ofItsOwn },
+    { name: 'usual', testIgnore: specsWithOwnBrowserOptions },
     {
-      // Playwright switches off the cache of whole pages behind the back button; people have it on.
-      name: 'kept pages',
-      testMatch: '**/kept-pages.spec.ts',
+      // Enables the back/forward cache, which Playwright disables and users have.
+      name: 'back/forward cache',
+      testMatch: '**/back-forward-cache.spec.ts',
       use: { launchOptions: { ...launchOptions, ignoreDefaultArgs: ['--disable-back-forward-cache'] } },
     },
     {

@@ -14,7 +14,7 @@ export async function checkAnswers(task: Task, server: Server, url: string, keys
     const { status } = await ask(task, url, value)
     // A page may redirect to the sign-in form.
     const isRefused = status === 401 || (task.header === 'Cookie' && (status === 302 || status === 303))
-    assert.ok(isRefused, `${server.key} answers ${status} to wrong credentials.`)
+    assert.ok(isRefused, `${server.key} responds with ${status} to wrong credentials.`)
   }
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 
-/** The number of tokens and of sessions in a database. */
+/** How many tokens and sessions a database has. */
 export interface Amounts {
   readonly tokens: number
   readonly sessions: number
@@ -10,14 +10,14 @@ export interface Amounts {
 
 export const usual: Amounts = { tokens: 100_000, sessions: 10_000 }
 export const users = 10_000
-/** The number of a token and a session that no database has. */
+/** A number above that of every stored token and session, for credentials that must be rejected. */
 export const unknown = 10_000_000
 // The default cost of the site.
 export const bcryptCost = 12
-/** The address behind a proxy that ends TLS, as in production. */
+/** The public URL. As in production, a proxy terminates TLS. */
 export const publicUrl = 'https://bench.example'
 /** For servers that sign their cookies. */
-export const cookieSecret = 'a secret of the benchmark, which guards nothing at all'
+export const cookieSecret = 'a public secret, used by the benchmark only'
 export const password = 'analytical engine 1843'
 /** Databases, keys and lists of header values. Each run starts with an empty folder. */
 export const folder = join(import.meta.dirname, 'data')
@@ -25,14 +25,14 @@ export const folder = join(import.meta.dirname, 'data')
 /** The time at which all passwords were set. The account page shows it. */
 export const registered = Date.UTC(2026, 0, 1)
 
-/** The user of that number, as every server returns it. */
+/** The user with this number, as every server returns it. */
 export function user(number: number) {
   const id = `0190a6e5-7c9b-7${hex(number, 3)}-8000-${hex(number * 7919, 12)}`
   const email = `user${number}@example.com`
   return { id, name: `User ${number}`, email, passwordChangedAt: registered }
 }
 
-/** The bearer token of that number, in the site's format. It belongs to the user of that number, modulo the users. */
+/** The bearer token with this number, in the site's format. Its user has the same number, modulo the number of users. */
 export function token(number: number): string {
   const random = hash('sha256', `token ${number}`, 'buffer')
   const checksum = Buffer.alloc(4)
@@ -40,7 +40,7 @@ export function token(number: number): string {
   return `kauth_${random.toString('base64url')}${checksum.toString('base64url')}`
 }
 
-/** The identifier of the session of that number. */
+/** The identifier of the session with this number. */
 export function session(number: number): string {
   return hash('sha256', `session ${number}`, 'base64url')
 }
@@ -55,7 +55,7 @@ export function spread(rows: number): number[] {
   })
 }
 
-/** The number in this many hexadecimal digits. */
+/** Formats a number with a fixed number of hexadecimal digits. */
 export function hex(number: number, digits: number): string {
   return number.toString(16).padStart(digits, '0').slice(-digits)
 }

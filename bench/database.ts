@@ -5,14 +5,14 @@ import { type Amounts, folder, session, spread, token } from './data.ts'
 import { makeDatabase } from './make-database.ts'
 import { digest } from './servers/row-rules.ts'
 
-/** Returns the URL of a database for a server. All its rows have a current last use. */
+/** Prepares a database for a server, and returns its URL. Every row that requests use has a recent last use. */
 export type Rows = (server: string) => Promise<string>
 
 const freshSeconds = 20
 const originals = new Map<string, Promise<string>>()
 const refreshed = new Map<string, number>()
 
-/** Rows in SQLite, in the site's own tables. Each server has a copy. */
+/** SQLite files with the site's tables. Each server has a copy of the same file. */
 export function sqliteRows(amounts: Amounts): Rows {
   return async (server) => {
     const path = await original(amounts)
@@ -21,7 +21,7 @@ export function sqliteRows(amounts: Amounts): Rows {
   }
 }
 
-/** The original of all copies with these numbers of rows. */
+/** The path of the file that is copied. Creates it on the first call. */
 export function original(amounts: Amounts): Promise<string> {
   const path = join(folder, `${amounts.tokens}-${amounts.sessions}.sqlite`)
   const made = originals.get(path) ?? makeDatabase(path, amounts)
@@ -38,14 +38,14 @@ export function copy(file: string, server: string): string {
 }
 
 /**
- * The last use of the rows is 100 seconds in the future. Servers write a new one after a minute, so no server writes within
- * 160 seconds. The site accepts times up to two minutes ahead.
+ * A last use 100 seconds in the future. A server writes a new last use when the stored one is a minute old, so no server
+ * writes for 160 seconds. The site accepts times up to two minutes ahead.
  */
 export function lastUse(): number {
   return Date.now() + 100_000
 }
 
-/** The seconds for the measurements of a start, before servers write last uses again. */
+/** How many seconds a server can run before it writes last uses. */
 export const secondsWithoutWrites = 160 - freshSeconds
 
 /** Sets the last use of the requested rows. */

@@ -1,7 +1,7 @@
 import { interval, median } from './median.ts'
 import type { Figures } from './results.ts'
 
-/** A bound for a figure of a task, or for its ratio to another figure of the same rounds. */
+/** A limit for a figure of a task, or for the ratio of two figures from the same rounds. */
 export interface Goal {
   readonly task: string
   readonly figure: string
@@ -13,7 +13,7 @@ export interface Goal {
 }
 
 /** The required goals. */
-export const musts: readonly Goal[] = [
+export const requiredGoals: readonly Goal[] = [
   { task: 'bearer', figure: 'layer', of: 'koa-by-hand', least: 1.1 },
   { task: 'bearer', figure: 'site', of: 'site-by-hand', least: 1 },
   { task: 'bearer', figure: 'layer', of: 'koa-passport', least: 2 },
@@ -41,7 +41,7 @@ export const musts: readonly Goal[] = [
 ]
 
 /** The optional goals. */
-export const aims: readonly Goal[] = [
+export const optionalGoals: readonly Goal[] = [
   { task: 'bearer', figure: 'layer', of: 'fastify', least: 1 },
   { task: 'jwt-hs256', figure: 'layer', of: 'koa-by-hand', least: 1.7 },
   { task: 'jwt-es256', figure: 'layer', of: 'koa-by-hand', least: 1.7 },
@@ -59,12 +59,12 @@ export interface Verdict {
   readonly isInRange: boolean
 }
 
-/** Compares the figures of a task with a goal. `undefined` if they were not measured. */
+/** Compares the figures of a task with a goal. Returns `undefined` if a figure was not measured. */
 export function judge({ figure, of, least, most }: Goal, figures: Figures): Verdict | undefined {
   const found = figures[figure]
   const base = of === undefined ? undefined : figures[of]
   if (!found || (of !== undefined && !base)) return undefined
-  // Other programs on the machine slow both servers of a round equally, so each round has its own ratio.
+  // Calculates the ratio for each round, because other load on the machine slows all servers of a round equally.
   const all = base ? found.map((value, round) => value / (base[round] ?? Number.NaN)) : found
   const { low, high } = interval(all)
   const isReached = (value: number) => value >= (least ?? value) && value <= (most ?? value)

@@ -7,9 +7,9 @@ import { taskOf } from './tasks.ts'
 
 const sizes = [10_000, 1_000_000]
 
-/** The requests a second of the site with few and with many tokens and sessions. */
+/** Measures the requests a second of the site with few and with many tokens and sessions. */
 export async function measureGrowth(pace: Pace): Promise<Record<string, Figures>> {
-  // Creates the databases first, because last uses expire a minute after they are set.
+  // Creates both databases first, because creating one takes so long that the last uses of the other would become too old.
   for (const rows of sizes) await original({ tokens: rows, sessions: rows })
   const sites = new Map(sizes.map((rows) => [siteWith(rows), spread(rows)]))
   const numbers = (server: Server) => sites.get(server) ?? []

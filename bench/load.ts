@@ -34,13 +34,13 @@ export function requestsOf(
   return { method, path, header, values: file }
 }
 
-/** The number of responses, and the rate per second of the server's processor time, or of wall time without /proc. */
+/** The number of responses, and their rate per second of the server's processor time. Without /proc, per second of wall time. */
 export type Measured = Record<'requests' | 'rate', number>
 
 /**
- * Loads a server for some seconds. Throws if a response is not a success.
+ * Sends requests to a server for some seconds. Throws if a response is not a success.
  *
- * @param seed the same seed draws the same requests
+ * @param seed for the random choice of requests: equal seeds choose equal requests
  */
 export async function load(
   { key, url, pid }: RunningServer,
@@ -54,7 +54,7 @@ export async function load(
   const { answered, refused, failed } = outcome
   if (refused + failed > 0)
     throw new Error(`${key}: ${refused} of ${answered} requests were rejected, ${failed} failed.`)
-  // Without /proc, the difference is `NaN`, and the time of the clock counts.
+  // Without /proc, the processor time is `NaN`, so the wall time is used.
   return { requests: answered, rate: answered / (after - before || outcome.seconds) }
 }
 

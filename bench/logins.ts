@@ -36,13 +36,13 @@ export async function measureLogins(seconds: number, rounds: number): Promise<Fi
   return { 'bcrypt alone': bcryptAlone, site, 'p99 of a page in a flood': latency }
 }
 
-/** Sign-ins a second, corrected for the processor time of this process. */
+/** Sign-ins a second. Excludes the processor time of this process, because its load slows the server. */
 async function signInRate(url: string, seconds: number): Promise<number> {
   const before = process.cpuUsage()
   const begin = performance.now()
   const rate = await rateOf(seconds, async () => {
     const status = await logIn(url)
-    if (status !== 200) throw new Error(`POST /login answered ${status}.`)
+    if (status !== 200) throw new Error(`POST /login responded with ${status}.`)
   })
   const { user, system } = process.cpuUsage(before)
   // With more cores than pool threads, this process does not slow bcrypt down.
@@ -50,7 +50,7 @@ async function signInRate(url: string, seconds: number): Promise<number> {
   return rate / (1 - share)
 }
 
-/** The rate per second of some work, with eight calls at a time. */
+/** Calls of a function per second, with eight concurrent calls. */
 async function rateOf(seconds: number, work: () => Promise<void>): Promise<number> {
   const begin = performance.now()
   let done = 0
@@ -74,7 +74,7 @@ function flood(url: string, rate: number): () => Promise<void> {
     clearInterval(timer)
     // 429 and 503 are expected during a flood.
     const wrong = (await Promise.all(answers)).find((status) => ![200, 429, 503].includes(status))
-    if (wrong !== undefined) throw new Error(`POST /login answered ${wrong}.`)
+    if (wrong !== undefined) throw new Error(`POST /login responded with ${wrong}.`)
   }
 }
 
@@ -95,7 +95,7 @@ async function pageLatency(url: string, seconds: number): Promise<number> {
 async function timePage(url: string, cookie: string): Promise<number> {
   const begin = performance.now()
   const status = await ask(`${url}/account`, { headers: { Cookie: cookie } })
-  if (status !== 200) throw new Error(`GET /account answered ${status}.`)
+  if (status !== 200) throw new Error(`GET /account responded with ${status}.`)
   return performance.now() - begin
 }
 

@@ -5,13 +5,13 @@ import { availableParallelism } from 'node:os'
 export const cores = availableParallelism()
 
 const canPin = cores > 1 && has('taskset', '--version')
-/** The core of the servers and the core of the load, if the machine has two cores. */
+/** The core of the servers. The load generator has another core. `undefined` if the machine has one core. */
 export const serverCore = canPin ? 0 : undefined
 export const loadCore = canPin ? 1 : undefined
 
 export const hasWrk = has('wrk', '--version')
 
-/** Whether idle states are disabled, because waking the core of the load would count as time of the server. */
+/** Whether CPU idle states are disabled. Otherwise, the delay until a core wakes up would distort the measurements. */
 export const isAwake = keepAwake()
 
 /** A command pinned to one core. */
@@ -19,7 +19,7 @@ export function onCore(core: number | undefined, command: readonly string[]): st
   return core === undefined || !canPin ? [...command] : ['taskset', '-c', String(core), ...command]
 }
 
-/** Needs root on Linux. Effective while this process runs (https://docs.kernel.org/power/pm_qos_interface.html). */
+/** Disables CPU idle states while this process runs. Needs root on Linux (https://docs.kernel.org/power/pm_qos_interface.html). */
 function keepAwake(): boolean {
   try {
     writeSync(openSync('/dev/cpu_dma_latency', 'w'), new Int32Array([0]))

@@ -6,13 +6,13 @@ export function median(all: readonly number[]): number {
 }
 
 /**
- * The confidence interval of the median, at 95 %, for values of any distribution: the values at equal ranks from both ends (sign
- * test). Of fewer than six values, the lowest and the highest.
+ * The 95 % confidence interval of the median by the sign test, which holds for any distribution. Both bounds have the same
+ * rank, counted from either end. With fewer than six values, the bounds are the lowest and the highest value.
  */
 export function interval(all: readonly number[]): { readonly low: number; readonly high: number } {
   const sorted = all.toSorted((a, b) => a - b)
   const { length } = sorted
-  // The binomial distribution with p = 0.5: `ways` to have `rank` values below the median.
+  // The binomial distribution with p = 0.5. There are `ways` to choose `rank + 1` values below the median.
   let rank = 0
   let ways = length
   let probability = 2 ** -length

@@ -4,7 +4,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { cores, hasWrk, isAwake } from './machine.ts'
 
-/** The values of a task by server or part. Each has one value for each round. */
+/** The results of a task by the name of the figure, such as a server. Each figure has one value for each round. */
 export type Figures = Record<string, readonly number[]>
 
 /** The figures of one task, with the time and the machine of the run. */
@@ -14,7 +14,7 @@ export interface Measurement {
   readonly figures: Figures
 }
 
-/** Measurements by the key of the task. */
+/** The measurements by task. */
 export type Results = Record<string, Measurement>
 
 const file = join(import.meta.dirname, 'results.json')

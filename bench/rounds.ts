@@ -9,17 +9,17 @@ import type { RunningServer } from './server-process.ts'
 import { type Server, startServer } from './servers.ts'
 import type { Task } from './tasks.ts'
 
-/** The length of a measurement. */
+/** How long a measurement takes. */
 export interface Pace {
   /** Seconds of load before the first round, in which V8 compiles the hot functions. */
   readonly warmUp: number
-  /** The starts of each server, because its speed differs between starts. */
+  /** How often each server is started. A server's speed differs between starts. */
   readonly starts: number
   /** Rounds after each start. In a round, each server is loaded for one second. */
   readonly rounds: number
 }
 
-/** The requests a second of each server in each round. In a round, the servers are measured in turn. */
+/** Measures the requests a second of each server in each round. In a round, the servers are measured one after another. */
 export async function measureRounds(task: Task, servers: readonly Server[], pace: Pace): Promise<Figures> {
   const figures: Figures = {}
   for (let start = 0; start < pace.starts; start += 1) await startOnce(task, servers, pace, figures)
@@ -51,7 +51,7 @@ async function startOnce(
     for (let round = 0; round < rounds; round += 1) {
       if (performance.now() - (begin ?? 0) > secondsWithoutWrites * 1000) {
         console.warn(
-          `After ${secondsWithoutWrites} seconds, servers would write. This start ends after ${round} rounds.`,
+          `Stopped after ${round} rounds: after ${secondsWithoutWrites} seconds, the servers write last uses.`,
         )
         break
       }

@@ -10,9 +10,9 @@ export interface Server extends Program {
   readonly name: string
   /** Its database, if it is not the default one. */
   readonly rows?: Rows
-  /** The `Cookie` header of a browser with the session of that number. */
+  /** The `Cookie` header for the session with this number. */
   readonly cookie: (session: number) => string
-  /** The credential for the `Authorization` header of the token with that number, by default the token. */
+  /** The bearer credential for the token with this number. By default, it is the token. */
   readonly bearer?: (token: number) => string
   readonly isOurs?: boolean
   /** Whether it uses no authentication library. */

@@ -1,12 +1,12 @@
 import { styleText } from 'node:util'
-import { aims, type Goal, judge, musts, type Verdict } from './goals.ts'
+import { type Goal, judge, optionalGoals, requiredGoals, type Verdict } from './goals.ts'
 import { median } from './median.ts'
 import type { Results } from './results.ts'
 
 /** Prints the required and the optional goals. Returns the number of missed required goals. */
 export function printTable(results: Results): number {
-  const missed = printGoals('Musts', musts, results)
-  printGoals('Aims', aims, results)
+  const missed = printGoals('Required goals', requiredGoals, results)
+  printGoals('Optional goals', optionalGoals, results)
   return missed
 }
 

@@ -17,7 +17,7 @@ export interface Task {
   values(server: Server, keys: Keys): string[]
   /** Values that must be rejected. */
   readonly wrong?: (server: Server, keys: Keys) => string[]
-  /** Asserts that this is the right response to the value of that number. */
+  /** Asserts that the response is right. `number` is the index in `values`. */
   check(answer: Answer, number: number): void
 }
 
@@ -102,7 +102,7 @@ function numbers(amount: number): number[] {
   return Array.from({ length: amount }, (_, number) => number)
 }
 
-/** A cookie whose last character differs. */
+/** A cookie with a changed last character. */
 function altered(cookie: string): string {
   return cookie.slice(0, -1) + (cookie.endsWith('A') ? 'B' : 'A')
 }

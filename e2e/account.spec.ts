@@ -50,7 +50,7 @@ test('a token is shown once, works for the API, and is rejected after it is revo
   await expect(page.getByLabel('Token', { exact: true })).toHaveCount(0)
   expect(await page.content()).not.toContain(value)
   const question = page.locator('summary', { hasText: 'Backup script' })
-  // Distinguishes it from another token of the same name.
+  // The last characters of the value distinguish tokens of the same name.
   await expect(question).toHaveAccessibleDescription(
     new RegExp(`Ends in ${value.slice(-4)} Created just now`),
   )

@@ -7,21 +7,22 @@ import { chromium } from '@playwright/test'
 import { attempt, installDebianPackage, which } from './debian-package.ts'
 
 const advice =
-  'No browser for the end-to-end tests: install Chromium or Chrome (Debian: apt-get install chromium), or set CHROMIUM_PATH to one.'
+  'No browser for the end-to-end tests: install Chromium or Chrome (Debian: apt-get install chromium), or set CHROMIUM_PATH to its path.'
 
 /** The path of a Chromium or Chrome that starts. Installs one if there is none, and throws if that fails. */
 export function browser(): string {
   const named = process.env.CHROMIUM_PATH
   if (named) {
     if (starts(named)) return named
-    throw new Error(`CHROMIUM_PATH is ${named}, which does not start as a Chromium or Chrome.`)
+    throw new Error(`CHROMIUM_PATH is ${named}, which is not a Chromium or Chrome that starts.`)
   }
-  const found = onThisMachine() ?? playwrightsOwn() ?? installPlaywrightsOwn() ?? installDebiansOwn()
+  const found =
+    findInstalledBrowser() ?? findPlaywrightBrowser() ?? installPlaywrightBrowser() ?? installDebianBrowser()
   if (!found) throw new Error(advice)
   return found
 }
 
-function onThisMachine(): string | undefined {
+function findInstalledBrowser(): string | undefined {
   return [
     'chromium',
     'chromium-browser',
@@ -34,27 +35,27 @@ function onThisMachine(): string | undefined {
     .find((path) => path !== undefined && starts(path))
 }
 
-function playwrightsOwn(): string | undefined {
+function findPlaywrightBrowser(): string | undefined {
   const path = chromium.executablePath()
   return starts(path) ? path : undefined
 }
 
 /** Fails without internet access. Does not install system libraries. */
-function installPlaywrightsOwn(): string | undefined {
+function installPlaywrightBrowser(): string | undefined {
   const cli = createRequire(import.meta.url).resolve('@playwright/test/cli')
   attempt(process.execPath, [cli, 'install', 'chromium'], 5, {
     PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT: '10000',
   })
-  return playwrightsOwn()
+  return findPlaywrightBrowser()
 }
 
-function installDebiansOwn(): string | undefined {
-  return installDebianPackage('chromium') ? onThisMachine() : undefined
+function installDebianBrowser(): string | undefined {
+  return installDebianPackage('chromium') ? findInstalledBrowser() : undefined
 }
 
 /**
- * Whether it renders a page. Printing a version is not enough, because Ubuntu's file is a stub and Playwright's may lack
- * shared libraries.
+ * Whether the browser renders a page. `--version` would not be enough, because Ubuntu's `chromium` is a stub, and
+ * Playwright's Chromium may lack shared libraries.
  */
 function starts(path: string): boolean {
   const profile = mkdtempSync(join(tmpdir(), 'koa-authenticators-browser-'))

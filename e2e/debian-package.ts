@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Installs a package without questions. Returns false on failure, for example without root or on another system. */
+/** Installs a package without prompts. Returns false on failure, for example without root or on another system. */
 export function installDebianPackage(name: string): boolean {
   if (!which('apt-get')) return false
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n']
@@ -26,7 +26,7 @@ export function which(name: string): string | undefined {
   return status === 0 ? stdout.trim() : undefined
 }
 
-/** Runs an installer without its output, and logs to stderr, because stdout contains only the path. */
+/** Runs an installer and hides its output. Logs to stderr, because the caller prints the path on stdout. */
 export function attempt(
   command: string,
   words: string[],
@@ -40,6 +40,8 @@ export function attempt(
     env: { ...process.env, ...env },
   })
   if (run.status !== 0)
-    console.error(`That failed (${run.error?.message ?? run.signal ?? `exit code ${run.status}`}).`)
+    console.error(
+      `The installation failed (${run.error?.message ?? run.signal ?? `exit code ${run.status}`}).`,
+    )
   return run.status === 0
 }

@@ -60,20 +60,20 @@ export async function createToken(page: Page, name: string) {
   await page.getByRole('button', { name: 'Create token' }).click()
 }
 
-/** Opens the question of a button in a list, and confirms it. */
+/** Clicks a button in a list, and confirms the action. */
 export async function confirm(page: Page, { of: text, button }: { of: string; button: string }) {
   const row = page.getByRole('listitem').filter({ hasText: text })
   await row.locator('summary', { hasText: button }).click()
   await row.getByRole('button', { name: `Yes, ${button.toLowerCase()}` }).click()
 }
 
-/** Opens the question of "Sign out everywhere else", and confirms it. */
+/** Clicks "Sign out everywhere else", and confirms the action. */
 export async function signOutEverywhereElse(page: Page) {
   await page.getByText('Sign out everywhere else', { exact: true }).click()
   await page.getByRole('button', { name: 'Yes, sign out everywhere else' }).click()
 }
 
-/** Fills in the form that ends an account, and sends it. */
+/** Fills in the form that closes the account, and sends it. */
 export async function closeAccount(
   page: Page,
   { password, isConfirmed }: { password: string; isConfirmed: boolean },

@@ -11,10 +11,10 @@ interface Stranger {
 }
 
 const test = base.extend<{ stranger: Stranger }>({
-  // Without the fixture that fails on requests to other origins.
+  // Replaces the usual fixture, which fails on requests to other origins.
   page: async ({ context }, use) => use(await context.newPage()),
 
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs.
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the dependencies of a fixture from this pattern.
   stranger: async ({}, use) => {
     const server = createServer((_request, response) => {
       response.setHeader('Content-Type', 'text/html')
@@ -29,7 +29,7 @@ const test = base.extend<{ stranger: Stranger }>({
   },
 })
 
-// The second one is the same site for a browser, so its requests have the session cookie in spite of `SameSite=Lax`.
+// A browser ignores the port when it compares sites, so requests from the second one have the session cookie, despite `SameSite=Lax`.
 const strangers = [
   { name: 'another site', host: 'localhost' },
   { name: 'another port of our host', host: '127.0.0.1' },

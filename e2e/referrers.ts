@@ -2,8 +2,8 @@ import type { Page, Request } from '@playwright/test'
 import { expect } from './site.ts'
 
 /**
- * Records the requests of the page. The returned function fails if one of them had the token in its `Referer`.
- * It reads the headers of finished requests only: others may be open when the test ends.
+ * Records the requests of the page. The returned function fails if one of them has the token in its `Referer`.
+ * It reads the headers of finished requests only, because other requests may be open when the test ends.
  */
 export function watchReferrers(page: Page, token: string): () => Promise<void> {
   const requests: Request[] = []

@@ -31,7 +31,7 @@ test('C1 an unknown address gets the same page as a wrong password', async ({ pa
   for (const email of [account.email, `no${account.email}`]) {
     await page.goto('/login')
     await signIn(page, { email, password: 'not the password' })
-    // The script of the page has run.
+    // Waits until the script of the page has run.
     await expect(page.getByRole('alert')).toBeFocused()
     answers.push((await page.getByRole('main').innerHTML()).replaceAll(email, ''))
   }

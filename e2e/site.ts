@@ -19,14 +19,14 @@ export interface Outage {
 }
 
 /**
- * Playwright's `test` with a server for each worker, which is the base of relative URLs. A request to another origin or a
- * console error of a `page` fails the test.
+ * Playwright's `test` with one server for each worker. Relative URLs go to that server. A request of the `page` to another
+ * origin, or an error in its console, fails the test.
  */
 export const test = base.extend<
   { newAccount(): Promise<Account>; account: Account; outage: Outage },
   { throttle: 'on' | 'off'; server: Server; accountNumbers: Iterator<number, never> }
 >({
-  // All tests of a worker share one address, and with it one rate limit.
+  // Off, because all tests of a worker share one IP address, and so one rate limit.
   throttle: ['off', { scope: 'worker', option: true }],
   server: [
     async ({ throttle }, use) => {
@@ -44,7 +44,7 @@ export const test = base.extend<
     expect(complaints, 'browser errors').toEqual([])
   },
 
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs.
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the dependencies of a fixture from this pattern.
   accountNumbers: [({}, use) => use(countFrom(1)), { scope: 'worker' }],
   newAccount: ({ request, accountNumbers }, use) =>
     use(async () => {

@@ -7,7 +7,7 @@ const schemes = ['light', 'dark'] as const
 /** Expects a page with this title to be accessible, at several widths, in the light and the dark theme. */
 export async function expectSound(page: Page, title: string): Promise<void> {
   await expect(page).toHaveTitle(`${title} – koa-authenticators`)
-  // The script of the page has run.
+  // Waits until the script of the page has run.
   await page.waitForLoadState()
   await expect(page.locator('html')).toHaveAttribute('lang', 'en')
   await expect(page.getByRole('heading', { level: 1 })).toHaveCount(1)
@@ -23,7 +23,7 @@ export async function expectSound(page: Page, title: string): Promise<void> {
 }
 
 /** Expects no violation from axe. */
-export async function expectAccessible(page: Page, how: string): Promise<void> {
+export async function expectAccessible(page: Page, where: string): Promise<void> {
   // Loads axe once for each page, because loading takes longer than checking.
   const isThere = await page.evaluate<boolean>('"axe" in globalThis')
   const { violations } = await new AxeBuilder({ page, ...(isThere && { axeSource: ';' }) })
@@ -33,14 +33,14 @@ export async function expectAccessible(page: Page, how: string): Promise<void> {
     .setLegacyMode()
     .analyze()
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-  expect(found, `what axe finds ${how}`).toEqual([])
+  expect(found, `violations ${where}`).toEqual([])
 }
 
 /** Expects no horizontal scrolling (WCAG 2.2, 1.4.10). */
 export async function expectToFit(page: Page, width: number): Promise<void> {
   await page.setViewportSize({ width, height: 800 })
   const needed = await page.evaluate<number>('document.documentElement.scrollWidth')
-  expect(needed, `the width that the page takes of ${width} px`).toBeLessThanOrEqual(width)
+  expect(needed, `the page scrolls horizontally at ${width} px`).toBeLessThanOrEqual(width)
 }
 
 /** Expects forms that password managers support, with pasting allowed. */

@@ -31,19 +31,19 @@ test('the commands of the home page work as pasted, in two shells', async ({ pag
   }
 })
 
-/** The lines of each terminal on a page. */
+/** The commands in each terminal box on a page. */
 function terminals(page: Page): Promise<string[]> {
   return page.locator('.terminal code').allTextContents()
 }
 
-/** What each of the pieces prints when they are pasted into one shell, one after the other. */
+/** Pastes the commands into one shell, in order. Returns the output of each. */
 function run(shell: string, pasted: string[], variables: Record<string, string>): string[] {
   const mark = '-- next --'
   const input = pasted.map((lines) => `${lines}\n`).join(`echo '${mark}'\n`)
   const { stdout, error } = spawnSync(shell, {
     input,
     encoding: 'utf8',
-    // Without the caller's proxy and curl configuration.
+    // Excludes the proxy and curl settings of the developer.
     env: { PATH: process.env.PATH, ...variables },
   })
   if (error) throw error

@@ -2,7 +2,7 @@ import { signIn } from './forms.ts'
 import { test as base, expect } from './site.ts'
 import { expectSound } from './soundness.ts'
 
-/** An attacker in another browser who uses up the allowance of an account. */
+/** Sends wrong passwords from another browser until the account is throttled. */
 const test = base.extend<{ guess(email: string): Promise<void> }>({
   guess: ({ request }, use) =>
     use(async (username) => {

@@ -55,7 +55,7 @@ const forPages = compose<AuthContext & Koa.ParameterizedContext>([
   session(
     {
       key: 'session',
-      // 256 random bits that are looked up need no signature.
+      // The session id has 256 random bits, so its cookie needs no signature.
       signed: false,
       genid: newIdentifier,
       store: sessionStore(orm, sessionUses),

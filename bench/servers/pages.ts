@@ -5,7 +5,7 @@ import { ago, day, full, quoted } from '../../src/site/wording.ts'
 import { publicUrl as origin } from '../data.ts'
 import type { Person } from './row-rules.ts'
 
-/** The folder of the site's templates. All servers render them with Eta, so that all pages are equal. */
+/** The folder of the site's templates. All servers render them with Eta, so their pages are equal. */
 export const templates = join(import.meta.dirname, '../../views')
 
 const eta = new Eta({ cache: true, autoEscape: true })
@@ -15,7 +15,7 @@ for (const file of readdirSync(templates, { recursive: true, encoding: 'utf8' })
 const common = { site: 'koa-authenticators', full, day, ago, quoted }
 
 export function accountView({ name, email, passwordChangedAt }: Omit<Person, 'id'>) {
-  // The users of the benchmark have the password of their sign-up.
+  // The users of the benchmark have never changed their password.
   const createdAt = new Date(passwordChangedAt)
   return { ...common, origin, user: { name, email }, createdAt, passwordChangedAt: createdAt }
 }

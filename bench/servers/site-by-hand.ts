@@ -45,7 +45,7 @@ app.use(
       maxAge: 24 * 60 * 60 * 1000,
       secure: true,
       sameSite: 'lax',
-      // 256 random bits that are looked up need no signature.
+      // The session id has 256 random bits, so its cookie needs no signature.
       signed: false,
       genid: newIdentifier,
       store: {
