@@ -48,7 +48,7 @@ import { Throttle } from './throttle/throttle.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 
-/** The parts of the application. The caller closes `uses` and changes `lifecycle`. */
+/** What the application needs. The caller closes `uses`, and updates `lifecycle` when the site stops. */
 export interface AppOptions {
   readonly orm: MikroORM
   readonly config: Config
@@ -89,7 +89,7 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(refuseCrossSiteBasic)
   if (config.production) app.use(basicOverTlsOnly)
-  // Before authentication, because a slow body would make the user stale.
+  // Before authentication. Otherwise, the user could be outdated when a slow body has arrived.
   app.use(body({ unless: isSignInByHeader }))
   app.use(databases(orm))
   app.use(auth())
@@ -115,8 +115,8 @@ export function createRouter({
   trail,
   outbox,
 }: RouteOptions): Router<object, SiteContext> {
-  // Strict, so that each route has one path in the log and the throttle. With all methods, a known path answers 405
-  // instead of 501 to unknown methods.
+  // `strict`, so that each route has only one path in the log and the throttle. `methods`, so that a known path responds to
+  // every other method with 405, not 501.
   const router = new Router<object, SiteContext>({ strict: true, sensitive: true, methods: METHODS })
   api(router, { keys, uses })
   home(router)

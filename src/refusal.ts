@@ -3,7 +3,7 @@ import problems from './site/problems.json' with { type: 'json' }
 /** The stable code of a problem. `site/problems.json` has its status, title and explanation. */
 export type ProblemCode = keyof typeof problems
 
-/** The code of an error that has only a status: the first problem with that status. */
+/** The code for an error that has only a status: the first code with that status. */
 export function codeOf(status: number): ProblemCode {
   const codes = Object.keys(problems) as ProblemCode[]
   const code = codes.find((each) => problems[each].status === status)
@@ -18,7 +18,7 @@ export class Refusal extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
 
-  /** @param problem the code, or the status of a problem that needs no code of its own */
+  /** @param problem the code, or a status for its first code (`codeOf`) */
   constructor(problem: ProblemCode | number, detail: string, headers: Readonly<Record<string, string>> = {}) {
     super(detail)
     this.code = typeof problem === 'number' ? codeOf(problem) : problem

@@ -38,12 +38,12 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal(
       (await again.visitor().json('/login', credentials)).status,
       200,
-      'what was stored is still there',
+      'the stored data is still there',
     )
   })
 
   test('F2 creates files for its own user only, even in a readable folder, and warns of the folder', async (t) => {
-    if (process.platform === 'win32') return t.skip('Windows has other rights.')
+    if (process.platform === 'win32') return t.skip('Windows has no such permission bits.')
     const folder = await temporaryFolder(t)
     await chmod(folder, 0o755)
     const server = await startServer(t, { DATA_DIR: folder })
@@ -135,8 +135,8 @@ describe('the server', { concurrency: 2 }, () => {
     }
   })
 
-  test('stops when the shell of `npm start` ends, because that forwards no signal', async (t) => {
-    if (process.platform === 'win32') return t.skip('There it is ended with its shell.')
+  test('stops when the shell of `npm start` ends, because the shell forwards no signal', async (t) => {
+    if (process.platform === 'win32') return t.skip('On Windows, the server ends with its shell.')
     const folder = await temporaryFolder(t)
     const program = join(import.meta.dirname, 'start.js')
     const shell = spawn('sh', ['-c', '"$0" "$1" server; true', process.execPath, program], {

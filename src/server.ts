@@ -21,16 +21,16 @@ try {
 
 async function serveAlone(config: Config, log: Logger): Promise<void> {
   const serving = await serve(config, log)
-  // After the start, because a failed start prints only its reason.
+  // Logged after the start, because a failed start prints only its reason.
   for (const warning of config.warnings) log.warn(warning)
   stopOnSignals(log, serving.stop)
-  // Last, because a process that waits for this line may send a signal immediately.
+  // Logged last, because a process that waits for this line may send a signal immediately.
   log.info({ url: serving.url }, 'listening')
 }
 
 async function serveAsWorker(config: Config, log: Logger): Promise<void> {
   const starting = serve(config, log)
-  // Before the worker listens, because the primary may stop it from then on.
+  // Called before the worker listens, because the primary may stop a listening worker at any time.
   followPrimary(starting, log)
   await starting
 }

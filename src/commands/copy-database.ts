@@ -40,7 +40,7 @@ async function copyDatabase([from, to, ...others]: readonly string[]): Promise<s
     throw new CommandError(`The database ${databaseName(fromUrl)} does not exist. Check FROM.`)
   const source = await connect(fromUrl)
   await requireThisVersion(source, databaseName(fromUrl))
-  // Before the migrations, because a used database of an older version must not change.
+  // Checked before the migrations, so that an older database with rows stays unchanged.
   if (exists(toUrl)) await requireEmpty(toUrl)
   await (await openDatabase(toUrl, schema)).close()
   const target = await connect(toUrl)

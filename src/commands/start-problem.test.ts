@@ -37,7 +37,7 @@ describe('startProblem', () => {
     }
   })
 
-  test('names PORT for a port that is taken or not allowed', async (t) => {
+  test('names PORT for a port that is in use or not permitted', async (t) => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     t.after(() => other.close())

@@ -8,7 +8,7 @@ import { runServer, temporaryFolder } from '../testing/server-process.ts'
 
 const secret = 'k'.repeat(48)
 
-/** A mistake, its variables, and the expected line. */
+/** An invalid configuration or environment, and the expected error line. */
 interface BadStart {
   readonly line: RegExp
   readonly variables?: Record<string, string>

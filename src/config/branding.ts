@@ -20,7 +20,7 @@ export function label(most: number): Kind<string> {
 // Control characters, line and paragraph separators, bidirectional overrides and isolates.
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u
 
-/** The page or the mailbox that answers questions of users. */
+/** The page or mailbox for questions from users. */
 export const contact: Kind<string> = {
   takes: 'a URL, such as https://example.com/help or mailto:help@example.com',
   parse(text) {

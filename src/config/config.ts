@@ -19,7 +19,7 @@ export interface Config extends StorageConfig {
   /** The origin that visitors use. If it is `undefined`, the `Host` of each request decides. */
   readonly publicUrl: URL | undefined
   readonly secureCookies: boolean
-  /** Newest first: the first signs, all verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
+  /** Newest first. The first key signs, and all keys verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
   readonly jwtKeys: KeySources
   /** The issuer and the audience of JWTs. */
   readonly jwtIssuer: string

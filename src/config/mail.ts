@@ -24,12 +24,12 @@ export interface Mailbox {
 export interface MailServer {
   readonly host: string
   readonly port: number
-  /** `tls`: TLS from the first byte. `starttls`: refuses a server without STARTTLS. `loopback`: the same machine. */
+  /** `tls`: TLS from the first byte. `starttls`: STARTTLS is required. `loopback`: TLS is optional on the same machine. */
   readonly security: 'tls' | 'starttls' | 'loopback'
   readonly credentials: { readonly user: string; readonly password: string } | undefined
 }
 
-/** Reads `SMTP_URL` and `MAIL_FROM`. Returns `undefined` in production without a mail server: the site sends no mail. */
+/** Reads `SMTP_URL` and `MAIL_FROM`. Returns `undefined` if the site sends no mail, in production without a mail server. */
 export function readMail(
   environment: Environment,
   { production, dataDir }: Pick<StorageConfig, 'production' | 'dataDir'>,
@@ -45,7 +45,7 @@ export function readMail(
 }
 
 /**
- * Whether the site sends mail, for commands.
+ * Returns whether the site sends mail. For commands, which start no site.
  * @throws {ConfigError} with all mistakes
  */
 export function sendsMail(variables: Variables = process.env): boolean {

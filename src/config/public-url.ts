@@ -14,7 +14,7 @@ export function readPublicUrl(environment: Environment, production: boolean): UR
   return environment.read('PUBLIC_URL', origin, undefined)
 }
 
-/** The URL of a server in development, where the log, the pages and the mails must agree on one host for the session cookie. */
+/** The URL of a development server. The log, pages and mails use the same host, because the session cookie belongs to one host. */
 export function developmentUrl(url: string): string {
   return url.replace('//127.0.0.1', '//localhost')
 }

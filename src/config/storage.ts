@@ -3,11 +3,11 @@ import { isPostgresUrl } from '../database/database-url.ts'
 import { label } from './branding.ts'
 import { Environment, type Kind, oneOf, type Variables, wholeNumber } from './environment.ts'
 
-/** The part of the configuration that concerns stored accounts. */
+/** The part of the configuration that commands need to change accounts. */
 export interface StorageConfig {
   readonly profile: (typeof profiles)[number]
   readonly production: boolean
-  /** No password may consist of it. */
+  /** Used by the password rules: a password that consists of this name is rejected. */
   readonly siteName: string
   readonly dataDir: string
   /** `sqlite:` and an absolute path, or a `postgres:` URL that may contain a password. */
@@ -30,7 +30,7 @@ export function readStorageConfig(variables: Variables = process.env): StorageCo
   return Object.freeze(storage)
 }
 
-/** Reads the same from an environment that collects the mistakes. */
+/** Like `readStorageConfig`, but does not throw. The environment collects the mistakes. */
 export function readStorage(environment: Environment): StorageConfig {
   const profile = environment.read('NODE_ENV', oneOf(...profiles), 'development')
   const production = profile === 'production'

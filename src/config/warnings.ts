@@ -48,7 +48,7 @@ function isOpenToOthers(path: string): boolean {
   try {
     return (statSync(path).mode & 0o066) !== 0
   } catch {
-    // It will be created, or opening it reports the problem.
+    // The start creates a missing file, and reports any other problem.
     return false
   }
 }

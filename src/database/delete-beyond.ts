@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
 
-/** The limit of a user's rows. The rows that were used last remain. */
+/** A limit on the rows of a user. The most recently used rows remain. */
 export interface RowLimit {
   readonly user: string
   /** The digest of the row that always remains. */

@@ -7,7 +7,7 @@ interface Expiring {
   readonly expiresAt: Date
 }
 
-/** Deletes the rows of a table that have expired, or that a wrong clock created in the future. */
+/** Deletes the expired rows of a table, and rows whose creation time is in the future because of a wrong clock. */
 export class ExpiredRows<Entity extends Expiring> {
   readonly #orm: MikroORM
   readonly #entity: EntityClass<Entity>

@@ -52,21 +52,21 @@ async function assertConsistentAnswers(t: TestContext, table: string): Promise<v
 }
 
 describe('a failing write', () => {
-  test('to users is a 503 without a cookie, and loses no acknowledged change', (t) =>
+  test('to users gets 503 without a cookie, and no acknowledged change is lost', (t) =>
     assertConsistentAnswers(t, 'users'))
 
-  test('to user_tokens is a 503 without a cookie, and loses no acknowledged change', (t) =>
+  test('to user_tokens gets 503 without a cookie, and no acknowledged change is lost', (t) =>
     assertConsistentAnswers(t, 'user_tokens'))
 
-  test('to sessions is a 503 without a cookie, and loses no acknowledged change', (t) =>
+  test('to sessions gets 503 without a cookie, and no acknowledged change is lost', (t) =>
     assertConsistentAnswers(t, 'sessions'))
 
-  test('to devices is a 503 without a cookie, and loses no acknowledged change', (t) =>
+  test('to devices gets 503 without a cookie, and no acknowledged change is lost', (t) =>
     assertConsistentAnswers(t, 'devices'))
 
-  test('to attempts is a 503 without a cookie, and loses no acknowledged change', (t) =>
+  test('to attempts gets 503 without a cookie, and no acknowledged change is lost', (t) =>
     assertConsistentAnswers(t, 'attempts'))
 
-  test('to events is a 503 without a cookie, and loses no acknowledged change', (t) =>
+  test('to events gets 503 without a cookie, and no acknowledged change is lost', (t) =>
     assertConsistentAnswers(t, 'events'))
 })

@@ -2,8 +2,8 @@
 export const clockSkew = 2 * 60_000
 
 /**
- * Whether a stored time is too far in the future to be true. Such a time was written while a clock was wrong and counts
- * as expired.
+ * Whether a stored time is so far in the future that a wrong clock must have written it. Callers treat such a row as
+ * expired.
  */
 export function isInFuture(at: Date | number, now: number): boolean {
   return Number(at) > now + clockSkew

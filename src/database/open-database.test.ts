@@ -93,7 +93,7 @@ describe('openDatabase', () => {
     const opening = open(t, path).then(() => {
       isOpen = true
     })
-    // The file is created after the lock was taken.
+    // The file exists only after the lock is acquired.
     for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate)
     assert.deepEqual([isOpen, existsSync(path)], [false, false])
     other.close()

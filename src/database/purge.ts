@@ -51,6 +51,6 @@ async function purgeOnce(store: Purgeable, log: Logger): Promise<boolean> {
 }
 
 async function waitUnlessAborted(milliseconds: number, signal: AbortSignal): Promise<void> {
-  // It rejects only when the signal aborts.
+  // `sleep` rejects only when the signal aborts.
   await sleep(milliseconds, undefined, { ref: false, signal }).catch(() => {})
 }

@@ -53,7 +53,7 @@ async function siteWithClients(t: TestContext) {
   return { site, send, statements: await countStatements(t, site) }
 }
 
-/** How often each prepared statement was executed, on the pool's connection that was released last. */
+/** How often the prepared statements were executed, on the connection that was released last. */
 async function executions(site: Site): Promise<number> {
   const [row] = await sql(
     site,
@@ -62,7 +62,7 @@ async function executions(site: Site): Promise<number> {
   return Number(row?.times)
 }
 
-const plans = 'it reads query plans of SQLite'
+const plans = 'the test reads query plans of SQLite'
 
 describe('database cost of a request', () => {
   test('is a fixed number of statements, each a search by the primary key', onlySqlite(plans), async (t) => {

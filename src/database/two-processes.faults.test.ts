@@ -42,7 +42,7 @@ describe('two processes on one database', () => {
     for (const end of ends) await end()
   })
 
-  test('M6 share sessions, tokens and accounts: a change at one is effective at both', async () => {
+  test('M6 share sessions, tokens and accounts: a change in one process takes effect in both', async () => {
     const { one, other, both, database } = await two()
     const ada = await signUp(one)
     const here = await signIn(other, ada)
@@ -81,7 +81,7 @@ describe('two processes on one database', () => {
       assert.equal((await each.visitor().json('/login', { username: email, password })).status, 429)
   })
 
-  test('C5 M6 use a reset link once when it is sent to both at the same time', async () => {
+  test('C5 M6 accept a reset link only once when both receive it at the same time', async () => {
     const { both, one, database } = await two()
     const grace = await signUp(one, 'Grace')
     const { stdout } = await runUserCommand(database, 'reset-link', grace.email)
@@ -113,7 +113,7 @@ describe('two processes on one database', () => {
   })
 
   test('E19 M6 cap the sessions of a user at 100 when many start at the same time', async (t) => {
-    // With the throttle, an account may sign in a hundred times.
+    // The throttle would limit the sign-ins of the account to a hundred.
     const { both } = await startTwo(t, { THROTTLE: 'off' })
     const { email } = await signUp(both[0], 'Byron')
     const visitors = Array.from({ length: 120 }, (_, i) => both[i % 2 === 0 ? 0 : 1].visitor())
@@ -124,7 +124,7 @@ describe('two processes on one database', () => {
     assert.equal(statuses.filter((status) => status === 401).length, 20)
   })
 
-  test('E6 do not resurrect a session that ends at one while the other handles its request', async () => {
+  test('E6 do not resurrect a session that one process ends while the other handles its request', async () => {
     const { one, other, both } = await two()
     const ada = await signUp(one, 'Augusta')
     // The form saves a notice in the session.

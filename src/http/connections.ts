@@ -45,12 +45,12 @@ export class Connections {
     return (this.#open.get(socket)?.responses.length ?? 0) > 0
   }
 
-  /** Closes connections without any data, because Node does not count them as idle. */
+  /** Closes connections that have received no data, because Node does not count them as idle. */
   closeSilent(): void {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0) socket.destroy()
   }
 
-  /** Closes a connection after the responses to its complete requests. Returns whether there is one. */
+  /** Closes a connection after the responses to its complete requests. Returns whether a response is still to be sent. */
   closeAfterResponses(socket: Socket): boolean {
     const connection = this.#open.get(socket)
     if (!connection) return false
@@ -116,7 +116,7 @@ export class Connections {
     if (responses.length > 0) this.#waiting -= 1
     if (responses.length === 1) socket.resume()
     if (responses.length > 0) this.#begin(connection)
-    // The response may have been sent with keep-alive.
+    // Node keeps the connection open if the response was sent with keep-alive.
     else if (isClosing) socket.destroySoon()
     else {
       if (!socket.destroyed) this.#idle.add(socket)

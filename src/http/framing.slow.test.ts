@@ -51,7 +51,7 @@ describe('a request with an ambiguous end', () => {
     }
   })
 
-  test('I2 does not include `Chunked` in capitals, or HTTP/1.0 with a length', async (t) => {
+  test('I2 is not a request with `Chunked` in capitals, or with HTTP/1.0 and a length', async (t) => {
     const { url } = await startSite(t)
     for (const bytes of [
       `${post}Connection: close\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,

@@ -100,7 +100,7 @@ describe('httpServer', () => {
     assert.doesNotMatch(answer, /Strict-Transport-Security/)
   })
 
-  test('L4 sends HSTS with a refusal of framing to a client of TLS', async (t) => {
+  test('L4 sends HSTS over TLS when it rejects ambiguous framing', async (t) => {
     const { url } = await startSite(t, { PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' })
     const post = `POST /login HTTP/1.1\r\n${host}X-Forwarded-Proto: https\r\n`
     for (const rest of [

@@ -59,7 +59,7 @@ export function httpServer(
   server.maxConnections = mostConnections
   // Node would silently drop headers above a number. Their size is limited.
   server.maxHeadersCount = 0
-  // Without this option, full workers return a connection to the primary endlessly. Its type is missing.
+  // Without this option, full workers return a connection to the primary endlessly. Node's types lack it.
   Object.assign(server, { dropMaxConnection: true })
 
   const handle = app.callback()

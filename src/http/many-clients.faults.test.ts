@@ -19,8 +19,8 @@ const unfinished = {
   'in the middle of a header': 'GET / HTTP/1.1\r\nHost: loc',
   'in the middle of a body': `POST /login HTTP/1.1\r\n${host}${json}Content-Length: 500\r\n\r\n{"user`,
   'in the middle of a chunk': `POST /users HTTP/1.1\r\n${host}${json}Transfer-Encoding: chunked\r\n\r\n10\r\nab`,
-  'in the middle of an answer': `GET / HTTP/1.1\r\n${host}\r\n`,
-  'in the middle of a check of a password': `POST /login HTTP/1.1\r\n${host}${json}Content-Length: ${login.length}\r\n\r\n${login}`,
+  'in the middle of a response': `GET / HTTP/1.1\r\n${host}\r\n`,
+  'during a password check': `POST /login HTTP/1.1\r\n${host}${json}Content-Length: ${login.length}\r\n\r\n${login}`,
 }
 
 describe('a server with many clients', {

@@ -53,7 +53,7 @@ async function sendSlowly(socket: Socket, begin: string, byte: string): Promise<
 }
 
 describe('a slow client', { concurrency: true, timeout: 60_000 }, () => {
-  test('I6 has ten seconds for a header, thirty for a request, and five for the next one', () => {
+  test('I6 has ten seconds for a header, thirty for a request, and five until the next request', () => {
     const { headersTimeout, requestTimeout, keepAliveTimeout, timeout, maxConnections } = httpServer(
       new Koa(),
     ).server

@@ -32,22 +32,22 @@ async function ask(t: TestContext, packets: readonly string[]): Promise<string[]
 }
 
 describe('ignoreUpgrades', () => {
-  test('responds to a request to upgrade without an upgrade (RFC 9110 §7.8)', async (t) => {
+  test('ignores the upgrade, and responds to the request (RFC 9110 §7.8)', async (t) => {
     assert.deepEqual(await ask(t, [`GET /1 HTTP/1.1\r\n${upgrade}\r\n`, last]), ['/1 ', '/last '])
   })
 
-  test('responds to the requests that follow in the same packet', async (t) => {
+  test('responds to later requests in the same packet', async (t) => {
     const first = `POST /1 HTTP/1.1\r\n${upgrade}Content-Length: 3\r\n\r\nabc`
     const second = `POST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n2\r\nde\r\n0\r\n\r\n`
     assert.deepEqual(await ask(t, [first + second + last]), ['/1 abc', '/2 de', '/last '])
   })
 
-  test('responds to a request that follows in two packets', async (t) => {
+  test('responds to a later request in two packets', async (t) => {
     const packets = [`GET /1 HTTP/1.1\r\n${upgrade}\r\n${last.slice(0, 20)}`, last.slice(20)]
     assert.deepEqual(await ask(t, packets), ['/1 ', '/last '])
   })
 
-  test('responds to the requests before it, and closes the connection', async (t) => {
+  test('responds only to the requests before a pipelined upgrade, and closes the connection', async (t) => {
     const first = `GET /1 HTTP/1.1\r\n${host}\r\n`
     const packet = `${first}${first}GET /2 HTTP/1.1\r\n${upgrade}\r\n${last}`
     assert.deepEqual(await ask(t, [packet]), ['/1 ', '/1 '])

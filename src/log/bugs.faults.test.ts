@@ -28,7 +28,10 @@ describe('an uncaught exception', { concurrency: true }, () => {
       const { code: exitCode, stderr } = await server.ended
       const last = server.log.at(-1)
       assert.deepEqual([exitCode, stderr], [1, ''])
-      assert.deepEqual([last?.level, last?.msg, last?.error], [60, 'a bug: this process ends', 'Error'])
+      assert.deepEqual(
+        [last?.level, last?.msg, last?.error],
+        [60, 'uncaught exception: the process exits', 'Error'],
+      )
       assert.match(String(last?.stack), /out of the blue/)
     })
   }

@@ -16,7 +16,7 @@ export async function processLog({ logLevel, profile, workers }: Config): Promis
     log.warn({ code: 'code' in warning ? warning.code : undefined }, warning.message),
   )
   process.on('uncaughtException', (error) => {
-    log.fatal(loggable(error), 'a bug: this process ends')
+    log.fatal(loggable(error), 'uncaught exception: the process exits')
     process.exit(1)
   })
   return log

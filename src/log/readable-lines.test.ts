@@ -55,7 +55,7 @@ describe('readableLines', () => {
     assert.match(text(), /ERROR: error \{"error":"TypeError"\}\n {4}stack: TypeError: out of the blue\n +at /)
   })
 
-  it('escapes what could forge a line or command a terminal', async () => {
+  it('escapes characters that could forge a line or control a terminal', async () => {
     for (const value of hostile) {
       const { log, text } = await openLog()
       log.info({ value, deep: { value }, name: value }, `message${value}`)
@@ -71,7 +71,7 @@ describe('readableLines', () => {
     }
   })
 
-  it('holds no token', async () => {
+  it('contains no token', async () => {
     const { log, text } = await openLog()
     log.info({ method: 'GET', path: `/me/kauth_${'a'.repeat(49)}`, status: 404, ms: 1 }, 'request')
     assert.match(text(), /GET \/me\/\(token\) 404/)

@@ -25,7 +25,7 @@ describe('add', () => {
   })
 
   test('F2 creates a database that only its owner can read, even in a readable folder', async (t) => {
-    if (process.platform === 'win32') return t.skip('Windows has other rights.')
+    if (process.platform === 'win32') return t.skip('Windows has no such permission bits.')
     const { user, site } = await startWithUserCommand(t)
     const folder = join(site.config.dataDir, 'another')
     await mkdir(folder)
@@ -75,7 +75,7 @@ describe('add', () => {
     assertRefused(await user('add ada --name Ada', another), /^Enter an e-mail address like/)
     assertRefused(await user('add ada@example.com --name \u202Eada', another), /^The name contains/)
     assertRefused(await user(ada, 'ada@example.com\n'), /made of your e-mail/)
-    assertRefused(await user(ada, ''), /^No password came/)
+    assertRefused(await user(ada, ''), /^Standard input contains no password/)
     assert.equal(await em().count(User), 0)
   })
 

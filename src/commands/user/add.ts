@@ -38,10 +38,10 @@ export const add: Command = {
   },
 }
 
-/** The hash of a password that nobody knows. The user chooses the first password with the link of a mail. */
+/** Returns the hash of a random password that nobody knows. The user chooses the first password with a link in a mail. */
 async function invitation({ options, email }: Call): Promise<{ hash: string; notice: string }> {
   if (options.admin || options.generate)
-    throw new UsageError('--invite goes with neither --admin nor --generate.')
+    throw new UsageError('--invite cannot be combined with --admin or --generate.')
   requireMail('Leave out --invite.')
   const hash = await hashPassword(randomBytes(32).toString('base64url'))
   return {

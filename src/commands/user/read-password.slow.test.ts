@@ -32,7 +32,7 @@ describe('readPassword', () => {
     assert.equal(password, ' correct horse ')
   })
 
-  test('rejects two different passwords, and none', async () => {
+  test('rejects two different passwords, and a missing password', async () => {
     assert.equal((await type('correct horse\rcorrect norse\r', true)).refusal, 'The passwords did not match.')
     for (const keys of ['', 'correct\x03', '\x04', 'correct horse\r\x03']) {
       assert.equal((await type(keys, true)).refusal, 'No password was given.', JSON.stringify(keys))
@@ -54,7 +54,7 @@ describe('readPassword', () => {
 
   test('rejects an empty line and invalid UTF-8', async () => {
     for (const line of ['', '\n', '\r\nsecond line\n']) {
-      assert.equal((await type(line, false)).refusal, 'No password came from standard input.')
+      assert.equal((await type(line, false)).refusal, 'Standard input contains no password.')
     }
     const input = new PassThrough().end(Buffer.from([0xff, 0xfe, 0x0a]))
     await assert.rejects(readPassword(input, new PassThrough()), /is not UTF-8/)

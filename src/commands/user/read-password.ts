@@ -5,7 +5,7 @@ import { CommandError } from '../command-error.ts'
 
 const mostBytes = 16_384
 
-/** Asks twice on a terminal without echo, or reads the first line of any other input. */
+/** Prompts twice on a terminal, without echo. Reads the first line of any other input. */
 export async function readPassword(
   input: Readable & { isTTY?: boolean },
   prompts: Writable,
@@ -41,8 +41,8 @@ async function readFirstLine(input: Readable): Promise<string> {
     if (bytes.includes('\n') || bytes.length > mostBytes) break
   }
   if (!isUtf8(bytes)) throw new CommandError('Standard input is not UTF-8.')
-  // Removes a byte order mark.
+  // `TextDecoder` removes a byte order mark.
   const [line = ''] = new TextDecoder().decode(bytes).split(/\r?\n/, 1)
-  if (line === '') throw new CommandError('No password came from standard input.')
+  if (line === '') throw new CommandError('Standard input contains no password.')
   return line
 }

@@ -17,7 +17,7 @@ function pathIn(out: string, origin = PUBLIC_URL): string {
 }
 
 describe('reset-link', () => {
-  test('C5 prints a link with which the user chooses a new password, and changes none itself', async (t) => {
+  test('C5 prints a link to choose a new password, and does not change the password itself', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const ada = await signUp(site)
     const statuses = await signInWithEachCredential(site, ada)
@@ -64,7 +64,7 @@ describe('reset-link', () => {
     pathIn((await user('reset-link ada@example.com', '', { ...production, PUBLIC_URL })).out)
   })
 
-  test('rejects an unknown, a disabled and an admin account', async (t) => {
+  test('rejects an unknown account, a disabled account and an admin', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     await signUp(site)
     await addAdmin(site)

@@ -4,7 +4,7 @@ import { CommandError } from '../command-error.ts'
 import type { Command } from './command.ts'
 import { findAccount, refuseDisabled } from './find-account.ts'
 
-/** Prints a link with which the user chooses a new password. It changes no password itself. */
+/** Prints a link to choose a new password. The command itself does not change the password. */
 export const resetLink: Command = {
   takesEmail: true,
   options: [],

@@ -11,7 +11,7 @@ const passwords = { password: another, confirmPassword: another }
 const production = { NODE_ENV: 'production', BCRYPT_COST: '10', PUBLIC_URL: 'https://auth.example' }
 
 describe('reset', () => {
-  test('R3 mails a link with which the user chooses a new password, and shows no secret', async (t) => {
+  test('R3 mails a link to choose a new password, and prints no secret', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const ada = await signUp(site)
     await receiveMails(site)
@@ -26,7 +26,7 @@ describe('reset', () => {
     assert.equal(await loginStatus(site, ada, another), 200)
   })
 
-  test('refuses unknown and disabled accounts, and a site without mail', async (t) => {
+  test('rejects an unknown account, a disabled account, and a site without mail', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     await signUp(site)
     await receiveMails(site)
@@ -41,7 +41,7 @@ describe('reset', () => {
 })
 
 describe('add --invite', () => {
-  test('R3 creates an account whose user chooses the first password with a mailed link', async (t) => {
+  test('R3 creates an account, and mails a link to choose its first password', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const { code, out, errors } = await user('add ada@example.com --name Ada --invite')
     assert.deepEqual([code, errors], [0, ''])
@@ -59,12 +59,12 @@ describe('add --invite', () => {
     assert.notEqual(ada?.email_verified_at, null)
   })
 
-  test('creates nothing for an admin, with --generate, or without mail', async (t) => {
+  test('rejects --invite for an admin, with --generate, and without mail', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const before = await dump(site)
     for (const [more, variables, expected] of [
-      [' --admin', {}, /--invite goes with neither/],
-      [' --generate', {}, /--invite goes with neither/],
+      [' --admin', {}, /--invite cannot be combined/],
+      [' --generate', {}, /--invite cannot be combined/],
       ['', production, /SMTP_URL is not set/],
     ] as const) {
       const { code, errors } = await user(`add ada@example.com --name Ada --invite${more}`, '', variables)

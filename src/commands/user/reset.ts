@@ -4,7 +4,7 @@ import { CommandError } from '../command-error.ts'
 import type { Command } from './command.ts'
 import { findAccount, refuseDisabled } from './find-account.ts'
 
-/** Mails a link with which the user chooses a new password. The running site sends it. */
+/** Mails a link to choose a new password. The running site sends the mail. */
 export const reset: Command = {
   takesEmail: true,
   options: [],

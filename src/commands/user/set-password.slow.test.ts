@@ -35,7 +35,7 @@ describe('set-password', () => {
     assert.deepEqual([await loginStatus(site, ada, another), await loginStatus(site, bob)], [200, 429])
   })
 
-  test('ends older signed tokens by the time of the change', async (t) => {
+  test('ends JWTs that were issued before the change', async (t) => {
     const { site, user, em } = await startWithUserCommand(t)
     const { id } = await signUp(site)
     const before = new Date()

@@ -20,7 +20,7 @@ export async function startWorkers(config: Config, log: Logger): Promise<void> {
   cluster.setupPrimary({ args: ['server'] })
   const workers = new Workers(config, log)
   const address = await workers.start()
-  // The worker has printed the reason.
+  // The failed worker has already printed the reason.
   if (!address) process.exit(1)
 
   for (const warning of config.warnings) log.warn(warning)
@@ -48,7 +48,7 @@ class Workers {
     this.#log = log
   }
 
-  /** Starts one worker before the others, so that a problem is printed once. Returns `undefined` if it failed. */
+  /** Starts one worker before the others, so that a problem is printed only once. Returns `undefined` if the start fails. */
   async start(): Promise<Address | undefined> {
     const address = await this.#launch()
     if (!address) return undefined
@@ -76,7 +76,7 @@ class Workers {
     return [...this.#ends.keys()].filter((each) => !this.#stopping.has(each))
   }
 
-  /** Starts a worker. Returns its address when it listens, or `undefined` if it ended before. */
+  /** Starts a worker, and returns its address when it listens. Returns `undefined` if the worker ends first. */
   async #launch(): Promise<Address | undefined> {
     const worker = cluster.fork()
     const ended = endOf(worker)
@@ -128,7 +128,7 @@ interface WorkerExit {
 function endOf(worker: Worker): Promise<WorkerExit> {
   return new Promise((resolve) => {
     worker.once('exit', (code, signal) => resolve({ code, signal }))
-    // A process that the system refuses to start emits no `exit`.
+    // If the system cannot start the process, there is no `exit` event.
     worker.on('error', () => worker.process.pid ?? resolve({}))
   })
 }

@@ -36,6 +36,6 @@ describe('a password change at one of two processes', { timeout: 60_000 }, () =>
       for (const open of opened) if (open) assert.equal((await open()).status, 401, `round ${round}`)
       accepted += opened.filter((each) => each !== undefined).length
     }
-    t.diagnostic(`${accepted} concurrent log-ins were accepted before the change`)
+    t.diagnostic(`${accepted} concurrent sign-ins were accepted before the change`)
   })
 })

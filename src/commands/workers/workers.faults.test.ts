@@ -59,7 +59,7 @@ describe('workers under load', { concurrency: 2 }, () => {
     const answered = () => clients.reduce((sum, client) => sum + client.answered, 0)
     const more = async () => {
       const before = answered()
-      await Promise.race([busy, until('they are answered', () => answered() > before + 50)])
+      await Promise.race([busy, until('requests are served', () => answered() > before + 50)])
     }
     await more()
     // A slow request: half of it is sent before the restart, half after it.
@@ -75,7 +75,7 @@ describe('workers under load', { concurrency: 2 }, () => {
     // Another signal replaces all workers again.
     server.child.kill('SIGHUP')
     assert.equal((await slow.end(body.slice(9))).status, 201)
-    await Promise.race([busy, until('both are done', () => server.lines('restarted').length === 2)])
+    await Promise.race([busy, until('both restarts are done', () => server.lines('restarted').length === 2)])
     await more()
     for (const client of clients) client.isOver = true
     await busy
@@ -88,7 +88,7 @@ describe('workers under load', { concurrency: 2 }, () => {
     assert.equal(server.child.exitCode, null)
   })
 
-  test('stay on SIGHUP if new ones cannot start, and are replaced by the next SIGHUP after the repair', async (t) => {
+  test('keep running after SIGHUP if new workers cannot start, and are replaced by the next SIGHUP after the repair', async (t) => {
     const folder = await temporaryFolder(t)
     const program = `import cluster from 'node:cluster'; import { existsSync } from 'node:fs'
       if (cluster.isWorker && existsSync('${folder}/broken')) process.exit(3)`
@@ -116,7 +116,7 @@ describe('workers under load', { concurrency: 2 }, () => {
     }
     const ledger = new Ledger()
     let isOver = false
-    // It returns when a connection breaks.
+    // `ledger.keepBusy` returns when a connection breaks.
     const keepBusy = async (site: typeof reconnecting) => {
       while (!isOver) await ledger.keepBusy(site)
     }
@@ -128,7 +128,7 @@ describe('workers under load', { concurrency: 2 }, () => {
       const pid = alive[killed.size % alive.length] ?? assert.fail('no worker is alive')
       process.kill(pid, 'SIGKILL')
       killed.add(pid)
-      await until('there is another', () => server.workers().length === 3 + killed.size)
+      await until('a new worker listens', () => server.workers().length === 3 + killed.size)
     }
     isOver = true
     server.child.kill('SIGTERM')

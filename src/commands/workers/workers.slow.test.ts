@@ -39,7 +39,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     const workers = workersOf(server)
     assert.equal(new Set([...workers, server.child.pid]).size, 4)
     // The operating system prefers an idle worker.
-    await until('each has served', async () => {
+    await until('each worker has responded', async () => {
       const requests = Array.from({ length: 20 }, () =>
         server.visitor().get('/readyz', { connection: 'close' }),
       )
@@ -50,7 +50,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.deepEqual([...served].sort(), workers.sort())
   })
 
-  test('of 1 starts no second process', async (t) => {
+  test('WORKERS=1 starts no second process', async (t) => {
     const server = await startWorkers(t, { WORKERS: '1' })
     assert.deepEqual(
       server.log.map(({ msg, pid }) => [msg, pid]),
@@ -58,13 +58,13 @@ describe('WORKERS', { concurrency: 2 }, () => {
     )
   })
 
-  test('N7 are replaced immediately when they end, with a log line', async (t) => {
+  test('N7 are replaced immediately when they end, and the log has a line', async (t) => {
     const server = await startWorkers(t)
     const [first = 0] = workersOf(server)
     process.kill(first, 'SIGKILL')
     const { worker, signal, pid } = await server.says('a worker has ended')
     assert.deepEqual([worker, signal, pid], [first, 'SIGKILL', server.child.pid])
-    await until('there is another', () => workersOf(server).length === 4)
+    await until('a new worker listens', () => workersOf(server).length === 4)
     assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
   })
 
@@ -82,7 +82,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     await Promise.all(signUps.map(({ begun }) => begun))
 
     server.child.kill('SIGTERM')
-    await until('all know', () => lines(server, 'stopping').length === 4)
+    await until('all processes are stopping', () => lines(server, 'stopping').length === 4)
     assert.equal((await server.visitor().get('/readyz')).status, 503)
     const answers = await Promise.all(signUps.map(({ end }) => end(body)))
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409])
@@ -95,7 +95,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
   test('stop gracefully on a signal of a terminal, and immediately on the second signal to the primary', async (t) => {
     const server = await startWorkers(t, { DRAIN_SECONDS: '600' })
     for (const pid of [...workersOf(server), Number(server.child.pid)]) process.kill(pid, 'SIGINT')
-    await until('all know', () => lines(server, 'stopping').length === 4)
+    await until('all processes are stopping', () => lines(server, 'stopping').length === 4)
     for (const pid of workersOf(server)) process.kill(pid, 'SIGINT')
     assert.equal((await server.visitor().get('/healthz')).status, 200)
     server.child.kill('SIGINT')
@@ -114,7 +114,10 @@ describe('WORKERS', { concurrency: 2 }, () => {
     const signUp = server.visitor().open('POST', '/users', headers)
     await signUp.begun
     server.child.kill('SIGKILL')
-    await until('all know', () => lines(server, 'the primary process has ended').length === 3)
+    await until(
+      'all workers have noticed the end of the primary',
+      () => lines(server, 'the primary process has ended').length === 3,
+    )
     assert.equal((await signUp.end(body)).status, 201)
     // The output closes when the last worker has ended.
     await server.ended
@@ -122,7 +125,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
   })
 
   test('stop when the shell of `npm start` ends', async (t) => {
-    if (process.platform === 'win32') return t.skip('There it is ended with its shell.')
+    if (process.platform === 'win32') return t.skip('On Windows, the server ends with its shell.')
     const program = join(import.meta.dirname, '../../start.js')
     const shell = spawn('sh', ['-c', '"$0" "$1" server; true', process.execPath, program], {
       env: {
@@ -162,11 +165,11 @@ describe('WORKERS', { concurrency: 2 }, () => {
     await writeFile(flag, '')
     const [first = 0] = workersOf(server)
     process.kill(first, 'SIGKILL')
-    await until('it was tried more than five times', () => lines(server, 'a worker has ended').length > 6)
+    await until('more than five starts have failed', () => lines(server, 'a worker has ended').length > 6)
     assert.equal((await server.visitor().get('/readyz')).status, 200)
     assert.equal(server.child.exitCode, null)
     await rm(flag)
-    await until('there is another', () => workersOf(server).length === 3)
+    await until('a new worker listens', () => workersOf(server).length === 3)
   })
 
   test('report a startup problem only once', async (t) => {

@@ -24,7 +24,7 @@ export class CircuitBreaker {
     this.#openUntil = 0
   }
 
-  /** Runs work unless the breaker is open. If it opens during the work, the call fails and `undo` gets the late result. */
+  /** Runs work unless the breaker is open. If it opens during the work, the call fails and `undo` receives its late result. */
   run<Result>(work: () => Promise<Result>, undo: (late: Result) => void): Promise<Result> {
     if (this.#error && performance.now() < this.#openUntil) return Promise.reject(this.#error)
     const { promise, resolve, reject } = Promise.withResolvers<Result>()

@@ -113,7 +113,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     for (let i = 0; i < 5; i += 1) assert.equal(await count(), 2)
   })
 
-  test('leaks no connection of a transaction that fails to begin, commit or roll back', async (t) => {
+  test('leaks no connection if the begin, commit or rollback of a transaction fails', async (t) => {
     const { run, count, connection, proxy } = await open(t)
     for (let i = 0; i < 3; i += 1) {
       const [one, other] = [await connection.begin(), await connection.begin()]
@@ -141,7 +141,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     await connection.rollback(other)
   })
 
-  test('retries a single statement that lost a deadlock, and no part of a transaction', async (t) => {
+  test('retries a single statement that lost a deadlock, but no statement of a transaction', async (t) => {
     const { connection, run } = await open(t, { connections: 4 })
     // Each statement locks both rows, in opposite orders, with a pause in between.
     await run(`create function swap(a int, b int) returns void language plpgsql as $$ begin

@@ -10,7 +10,7 @@ import {
 } from './pooled-connection.ts'
 
 const setupTimeout = 1_000
-// A silent server does not confirm the end of a connection.
+// A timeout, because a silent server does not confirm that a connection is closed.
 const closeTimeout = 1_000
 
 // The lock timeout equals the busy timeout on SQLite. An idle transaction blocks other requests, so the server ends it.
@@ -25,7 +25,7 @@ export interface Pool {
 }
 
 /**
- * Kysely's driver for a pool of PostgreSQL connections with a timeout on every wait: for a connection, a lock and an
+ * Kysely's driver for a pool of PostgreSQL connections with a timeout on every wait: for a connection, a lock and a
  * response. Kysely's own driver leaks the connection of a transaction that fails to begin or to roll back.
  */
 export class KyselyPostgresDriver implements Driver, ConnectionPool {
@@ -129,7 +129,7 @@ export class KyselyPostgresDriver implements Driver, ConnectionPool {
     }
   }
 
-  // A firewall may have dropped the connections from before an outage, and each would cost a timeout to find out.
+  // After an outage, older connections may be broken, for example by a firewall. To detect each one would take a timeout.
   #isStale(client: PoolClient): boolean {
     return (this.#configured.get(client) ?? this.breaker.openings) < this.breaker.openings
   }

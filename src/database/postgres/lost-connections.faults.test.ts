@@ -31,9 +31,9 @@ const failures: Record<string, (proxy: DatabaseProxy) => void> = {
   'the network is slower than all timeouts': (proxy) => proxy.delay(4_000),
 }
 
-describe('PostgreSQL behind an unreliable network', onlyPostgres, () => {
+describe('a site with an unreliable network to PostgreSQL', onlyPostgres, () => {
   for (const [what, fail] of Object.entries(failures)) {
-    test(`N2 is unavailable while ${what}, and recovers without a lost session, token or connection`, async (t) => {
+    test(`N2 responds with 503 while ${what}, and recovers without losing a session, token or connection`, async (t) => {
       const { site, proxy, assertUnavailable, assertAvailable, ada } = await startProxiedSite(t)
       for (let round = 0; round < 2; round += 1) {
         fail(proxy)
@@ -54,7 +54,7 @@ describe('PostgreSQL behind an unreliable network', onlyPostgres, () => {
     await many()
     assert.equal(proxy.connections, pool)
     proxy.dropOpenConnections()
-    // Detects one broken connection, and closes the circuit for the others.
+    // The first timeout opens the circuit breaker, so that the pool replaces the other connections.
     assert.equal((await within(3, ada.get('/me'))).status, 503)
     await eventually(async () => (await ada.get('/me')).status === 200)
     for (const { status } of await within(1, many())) assert.equal(status, 200)

@@ -6,7 +6,7 @@ import { DatabaseError } from '../database-error.ts'
 import { KyselyPostgresDriver, type Pool } from './kysely-postgres-driver.ts'
 import { isAnyTimeout, type PostgresQuery, type PostgresResult } from './pooled-connection.ts'
 
-// Several processes may start at the same time and migrate in turn.
+// Long, because several processes may start at the same time and migrate one after another.
 const lockTimeout = 8_000
 const retryInterval = 25
 // An arbitrary key, which must be the same in all versions.
@@ -58,8 +58,9 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
   }
 
   /**
-   * Runs a query of the layer's prepared look-ups on a pooled connection with its timeouts.
-   * @throws MikroORM's error after a timeout, and otherwise the error of `pg`, after which MikroORM may be used instead
+   * Runs a query for the prepared look-ups of the layer, on a pooled connection with its timeouts. After an error of `pg`,
+   * the layer repeats the query with MikroORM.
+   * @throws MikroORM's error after a timeout, otherwise the error of `pg`
    */
   async ask(query: PostgresQuery): Promise<PostgresResult> {
     const connection = await this.#connectedDriver.acquireConnection()

@@ -35,7 +35,7 @@ function execute(orm: MikroORM, sql: string): Promise<Record<string, unknown>[]>
   return (orm.em.getConnection() as AbstractSqlConnection).execute(sql)
 }
 
-/** The message for the operator, without secrets and SQL. */
+/** Returns the message for the operator. Asserts that it contains no secret and no SQL. */
 async function refusal(url: string): Promise<string> {
   const error = await openDatabase(url, schema).then(
     () => assert.fail('The database was opened.'),

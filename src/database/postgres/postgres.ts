@@ -4,7 +4,7 @@ import type { Dialect } from '../database-options.ts'
 import { databaseName } from '../database-url.ts'
 import { type PooledPostgresConnection, PooledPostgresDriver } from './postgres-driver.ts'
 
-// To take a connection from the pool, or to open a new one. In milliseconds.
+// Milliseconds to wait for a free connection of the pool, or for a new connection.
 const connectionTimeout = 2_000
 
 /** The dialect of an existing PostgreSQL database. */

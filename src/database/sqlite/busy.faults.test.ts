@@ -36,7 +36,7 @@ async function seconds(work: Promise<unknown>): Promise<number> {
 describe('an SQLite database that another process has locked', { concurrency: true }, () => {
   test('N2 N3 responds to reads with 200 and to writes with 503 within three seconds, and recovers when it is unlocked', async (t) => {
     const { server, other, lock, open, reading, writing, ada, signingOut } = await startLockable(t)
-    // Old enough that the next request writes the time of the last use.
+    // Makes the last uses so old that the next request would write new ones.
     other.exec('update sessions set seen_at = seen_at - 600000; update user_tokens set last_used_at = null')
     await lock()
     const [reads, writes] = await Promise.all([

@@ -13,7 +13,7 @@ import { startSite } from '../../testing/site.ts'
 const ignoreSignal = `--import=data:text/javascript,process.on('SIGXFSZ',()=>{})`
 
 describe('a full disk', () => {
-  test('N4 makes writes a 503 and reads a 200, damages nothing, and recovers without a restart', async (t) => {
+  test('N4 fails writes with 503, serves reads, damages no data, and recovers without a restart', async (t) => {
     const site = await startSite(t)
     const { signingOut, open, reading, writing } = await userRequests(site)
     const [size] = await sql(site, 'pragma page_count')

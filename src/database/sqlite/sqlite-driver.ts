@@ -24,7 +24,7 @@ export class SharedSqliteConnection extends SqliteConnection {
     await super.connect(options)
     await this.execute('pragma journal_mode = wal')
     await this.execute('pragma synchronous = normal')
-    // In KiB, for each process. Memory is taken as pages are read.
+    // In KiB, for each process. SQLite allocates the memory as it reads pages.
     await this.execute('pragma cache_size = -65536')
     const { name, memory } = await this.getNativeClient()
     if (memory) return
@@ -45,7 +45,7 @@ export class SharedSqliteConnection extends SqliteConnection {
     }
   }
 
-  /** Throws if the layer's prepared look-ups cannot read the driver's client now, so that they use MikroORM instead. */
+  /** Throws if the prepared look-ups of the layer cannot read the client directly. They then use MikroORM instead. */
   assertReadable(client: object): void {
     this.#driver?.assertReadable(client)
   }

@@ -7,7 +7,7 @@ import { databaseName } from '../database-url.ts'
 import { RetryQueue } from './retry-queue.ts'
 import { SharedSqliteDriver } from './sqlite-driver.ts'
 
-// Several processes may start at the same time and migrate in turn.
+// Long, because several processes may start at the same time and migrate one after another.
 const lockTimeout = 8_000
 
 /** The dialect of an SQLite file, which is created at the first start. */

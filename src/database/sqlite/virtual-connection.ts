@@ -2,7 +2,7 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 
 type Execute = (connection: VirtualConnection, query: CompiledQuery) => Promise<QueryResult<never>>
 
-/** A connection as Kysely sees it. All of them share one SQLite connection; each may own the open transaction. */
+/** A connection for Kysely. All virtual connections share one SQLite connection. At most one of them has an open transaction. */
 export class VirtualConnection implements DatabaseConnection {
   hasBegun = false
   readonly #execute: Execute
