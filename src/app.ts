@@ -122,7 +122,7 @@ export function createRouter({
   home(router)
   signUp(router)
   signIn(router, { keys, isTls })
-  resetPassword(router, { isTls })
+  resetPassword(router, { isTls, outbox })
   if (outbox) forgotPassword(router, outbox)
   if (outbox) verifyEmail(router, outbox)
   profile(router)

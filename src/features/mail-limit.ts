@@ -1,6 +1,7 @@
 import { TryLater } from '../refusal.ts'
 import type { SiteContext } from '../site/site-context.ts'
 import { emailKey } from '../users/email.ts'
+import type { User } from '../users/user.ts'
 import { limited } from './sign-in/guessing.ts'
 
 /**
@@ -29,8 +30,13 @@ export async function countMail(ctx: SiteContext, address: string): Promise<void
  * Counts a mail to an address that an account asks for as its new address.
  * @throws {TryLater} 429, if an allowance is used up
  */
-export async function countMailToNewAddress(ctx: SiteContext, address: string): Promise<void> {
+export async function countMailToNewAddress(
+  ctx: SiteContext,
+  { id }: Pick<User, 'id'>,
+  address: string,
+): Promise<void> {
   await countMailFromNetwork(ctx)
+  await limited(ctx, { action: 'address-change', account: id }, counted)
   await limited(ctx, { action: 'new-address', account: emailKey(address) }, counted)
   await countMailTo(ctx, address)
 }

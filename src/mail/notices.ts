@@ -7,8 +7,8 @@ export interface NoticeData {
   readonly at: string
   /** The device in words, such as `Firefox on Linux`. */
   readonly device: string
-  /** The IP address or network of the request. */
-  readonly network: string
+  /** The IP address of the request. A command of the operator has none. */
+  readonly network?: string
 }
 
 export type NoticeEvent = keyof typeof notices
@@ -26,6 +26,11 @@ export const notices = {
   'new device': {
     subject: 'New sign-in to your account',
     text: 'Somebody signed in to your account from a new device.',
+    remedy: 'reset',
+  },
+  'new program': {
+    subject: 'New use of your password by a program',
+    text: 'A program used the password of your account from a new network. It may have created an API token.',
     remedy: 'reset',
   },
   'password changed': {

@@ -69,7 +69,7 @@ export function keysOf({ config }: Site, now = Date.now): JWTKeys {
   return new JWTKeys({ ...config.jwtKeys, issuer: config.jwtIssuer, audience: config.jwtIssuer, now })
 }
 
-/** Creates a reset link, as `npm run user -- reset-link` does, and returns its token. */
+/** Creates a reset link as for a mail, and returns its token. */
 export async function takeResetToken(
   { orm, url, secrets }: Site,
   { id }: Pick<Person, 'id'>,

@@ -15,7 +15,9 @@ export type Action =
   | 'mail'
   | 'mailbox'
   | 'new-address'
+  | 'address-change'
   | 'notice'
+  | 'program'
 
 /** How an attempt ended. */
 export type Outcome = 'failure' | 'success'
@@ -72,9 +74,19 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
     allowances: [{ by: ['account'], most: 3, within: hour, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
+  // Changes of the address of an account, which mail to addresses of its choice.
+  'address-change': {
+    allowances: [{ by: ['account'], most: 10, within: day, counts: ['failure', 'success'] }],
+    fromDevice: [],
+  },
   // Notices of one event to an account.
   notice: {
     allowances: [{ by: ['account'], most: 10, within: hour, counts: ['failure', 'success'] }],
+    fromDevice: [],
+  },
+  // Notices of programs. The account contains the network.
+  program: {
+    allowances: [{ by: ['account'], most: 1, within: 30 * day, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
 }

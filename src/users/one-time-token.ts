@@ -15,7 +15,7 @@ const OneTimeTokenSchema = defineEntity({
     purpose: p.string().length(20),
     // Covered by the unique index.
     user: () => p.manyToOne(User).deleteRule('cascade').index(false),
-    // The address that the link was sent to.
+    // The address that the link was sent to. An empty text if it was not mailed.
     email: p.string().length(254),
     // A digest of the account's address and of the time of its last password change.
     account: p.string().length(43),

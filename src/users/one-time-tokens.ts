@@ -13,7 +13,7 @@ export interface NewOneTimeToken {
   readonly purpose: Purpose
   /** The account as the caller read it. The token ends when its address or password changes, or when it is disabled. */
   readonly account: Pick<User, 'id' | 'email' | 'passwordChangedAt'>
-  /** The address that the link is sent to. By default the address of the account. */
+  /** The address that the link is sent to, or an empty text if it is not mailed. By default the address of the account. */
   readonly email?: string
   /** In milliseconds. */
   readonly lifetime: number
@@ -22,7 +22,7 @@ export interface NewOneTimeToken {
 /** The content of a valid token. */
 export interface Grant {
   readonly user: User
-  /** The address that the link was sent to. */
+  /** The address that the link was sent to. An empty text if it was not mailed. */
   readonly email: string
 }
 

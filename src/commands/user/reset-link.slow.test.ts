@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { dump } from '../../testing/database.ts'
+import { dump, sql } from '../../testing/database.ts'
 import { addAdmin, signUp } from '../../testing/people.ts'
 import { assertRefused } from '../../testing/run-command.ts'
 import { loginStatus, signInWithEachCredential, startWithUserCommand } from '../../testing/user-command.ts'
@@ -36,6 +36,18 @@ describe('reset-link', () => {
     assert.deepEqual([await loginStatus(site, ada), await loginStatus(site, ada, another)], [401, 200])
     assert.deepEqual(await statuses(), [401, 401, 401])
     assert.equal((await site.visitor().page(path)).status, 410)
+  })
+
+  test('R1 proves no address, because nothing was mailed to it', async (t) => {
+    const { site, user } = await startWithUserCommand(t)
+    const ada = await signUp(site)
+    const { out } = await user('reset-link ada@example.com', '', { PUBLIC_URL })
+    const token = new URL(pathIn(out), PUBLIC_URL).searchParams.get('token') ?? ''
+    site.secrets.add(token)
+    const fields = { token, password: another, confirmPassword: another }
+    assert.equal((await site.visitor().json('/reset', fields)).status, 204)
+    assert.equal(await loginStatus(site, ada, another), 200)
+    assert.deepEqual(await sql(site, 'select email_verified_at from users'), [{ email_verified_at: null }])
   })
 
   test('replaces the earlier link', async (t) => {

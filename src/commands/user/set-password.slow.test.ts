@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { signUp } from '../../testing/people.ts'
+import { sql } from '../../testing/database.ts'
+import { addAdmin, signUp } from '../../testing/people.ts'
+import { receiveMail, receiveMails } from '../../testing/receive-mails.ts'
 import { assertRefused } from '../../testing/run-command.ts'
 import { loginStatus, signInWithEachCredential, startWithUserCommand } from '../../testing/user-command.ts'
 import { User } from '../../users/user.ts'
@@ -22,6 +24,29 @@ describe('set-password', () => {
     assert.deepEqual([await loginStatus(site, ada), await loginStatus(site, ada, another)], [401, 200])
     assert.deepEqual((await forAda()).slice(0, 2), [401, 401])
     assert.deepEqual(await forBob(), [200, 200, 200])
+  })
+
+  test('Q5 R3 tells the owner of a verified address', async (t) => {
+    const { site, user } = await startWithUserCommand(t)
+    await signUp(site)
+    await addAdmin(site)
+    await receiveMails(site)
+    await user('set-password ada@example.com', another)
+    assert.deepEqual(await receiveMails(site), [], 'an unverified address')
+
+    await sql(site, 'update users set email_verified_at = 1')
+    await user('set-password grace@example.com --admin', another)
+    const production = { NODE_ENV: 'production', BCRYPT_COST: '10' }
+    await user('set-password ada@example.com', another, production)
+    assert.deepEqual(await receiveMails(site), [], 'an admin, and a site without mail')
+
+    await user('set-password ada@example.com', another)
+    const { to, subject, text } = await receiveMail(site)
+    assert.deepEqual([to, subject], ['ada@example.com', 'koa-authenticators: Your password was changed'])
+    assert.match(text, /^Hello Ada,$/m)
+    assert.match(text, /^Device: The operator of the site$/m)
+    assert.doesNotMatch(text, /Network|undefined/)
+    assert.match(text, /^If it was not you, choose a new password\./m)
   })
 
   test('resets the throttle of this account only', async (t) => {

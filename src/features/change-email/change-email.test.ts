@@ -175,6 +175,17 @@ describe('POST /account/email', () => {
     assert.match(page.text, /<title>Error: Change your e-mail address/)
   })
 
+  test('Q3 requests at most ten changes of an account in a day', async (t) => {
+    const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
+    const statuses: number[] = []
+    for (let i = 0; i < 12; i += 1)
+      statuses.push((await ada.json(path, { email: `ada${i}@example.org`, password })).status)
+    assert.deepEqual(statuses, [...Array(10).fill(202), 429, 429])
+    assert.match((await ada.form(path, change)).text, /Too many attempts for this account\./)
+    const eve = await signIn(site, await signUp(site, 'Eve'))
+    assert.equal((await eve.json(path, change)).status, 202)
+  })
+
   test('Q3 does not stop the reset links of the owner of a taken address', async (t) => {
     const { site, person } = await siteWithAda(t, { THROTTLE: 'on' })
     const eve = await signIn(site, await signUp(site, 'Eve'))

@@ -26,7 +26,7 @@ export function changeEmail(router: Router<object, SiteContext>, outbox: Outbox)
       email: isCurrent ? 'This is already your e-mail address.' : emailProblem(email),
       password: await currentPasswordProblem(ctx, password),
     })
-    await countMailToNewAddress(ctx, email)
+    await countMailToNewAddress(ctx, user, email)
     await requestAddress(ctx, outbox, email)
     audit(ctx, 'address change requested', user, { detail: email })
     // The same, whether or not another account has the address.

@@ -1,25 +1,19 @@
 import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
-import type { CreateLink } from '../../mail/mail-sender.ts'
 import type { Outbox } from '../../mail/outbox.ts'
 import { TryLater } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { emailKey, emailProblem } from '../../users/email.ts'
-import { User } from '../../users/user.ts'
+import { emailProblem } from '../../users/email.ts'
 import { countMailFromNetwork, countMailTo, mayMail } from '../mail-limit.ts'
-import { createResetLink, invitationLifetime, resetLifetime } from '../reset-password/reset-link.ts'
 
 /**
  * `/forgot`: mails a reset link. The request does not look for an account: it queues a mail for every address, and the outbox drops
  * those without an account. So the response and its time are the same for all addresses.
  */
 export function forgotPassword(router: Router<object, SiteContext>, outbox: Outbox): void {
-  outbox.onLink('reset', createLink)
-  outbox.onLink('invite', createInvitation)
-
   router.get('/forgot', (ctx) => page(ctx, 'forgot', {}))
 
   router.post('/forgot', showFormAgain, async (ctx) => {
@@ -36,19 +30,6 @@ export function forgotPassword(router: Router<object, SiteContext>, outbox: Outb
     ctx.status = 202
     ctx.body = { detail: 'If that address has an account, we have sent a link. It works for one hour.' }
   })
-}
-
-/** Creates the link when the mail is sent, to the address in the spelling of the account. */
-const createLink: CreateLink = async ({ address, userId }, { em, origin }) => {
-  const account = await em.findOne(User, userId ? { id: userId } : { emailKey: emailKey(address) })
-  const url = account && (await createResetLink(em, { account, origin }))
-  return url ? { url, lifetime: resetLifetime, to: account.email } : undefined
-}
-
-const createInvitation: CreateLink = async ({ userId = '' }, { em, origin }) => {
-  const account = await em.findOne(User, { id: userId })
-  const url = account && (await createResetLink(em, { account, origin, purpose: 'invite' }))
-  return url ? { url, lifetime: invitationLifetime, to: account.email } : undefined
 }
 
 const showFormAgain = formAgain((ctx, errors) =>

@@ -41,6 +41,35 @@ describe('notify', () => {
     assert.doesNotMatch(text + html, /token=/)
   })
 
+  test('Q5 tells of a password in a header, once a month for each network', async (t) => {
+    const { site, ada, visitor } = await siteWithAda(t)
+    const agent = { 'user-agent': 'curl/8.5.0' }
+    assert.equal((await site.visitor().post('/login', { ...basic(ada), ...agent })).status, 200)
+    const { to, subject, text } = await receiveMail(site)
+    assert.deepEqual([to, subject], [ada.email, 'koa-authenticators: New use of your password by a program'])
+    assert.match(text, /^Device: A program \(curl\)$/m)
+    assert.match(text, /^Network: 127\.0\.0\.1$/m)
+    assert.match(text, /^If it was not you, choose a new password\./m)
+
+    for (const as of ['', '?as=jwt', '?as=user'])
+      assert.equal((await site.visitor().post(`/login${as}`, basic(ada))).status, 200)
+    await visitor.json('/account/name', { name: 'Ada' }, basic(ada))
+    assert.deepEqual(await receiveMails(site), [], 'the same network')
+
+    await visitor.form('/account/password', { currentPassword: password, ...passwords })
+    await receiveMails(site)
+    assert.equal((await site.visitor().get('/account/tokens', basic(ada, newPassword))).status, 200)
+    assert.match((await receiveMail(site)).subject, /by a program$/, 'after a password change')
+  })
+
+  test('Q5 sends no notice of a program on a known device, or to an unverified address', async (t) => {
+    const { site, ada, visitor } = await siteWithAda(t)
+    assert.equal((await visitor.post('/login', basic(ada))).status, 200)
+    await sql(site, 'update users set email_verified_at = null')
+    assert.equal((await site.visitor().post('/login', basic(ada))).status, 200)
+    assert.deepEqual(await receiveMails(site), [])
+  })
+
   test('Q5 tells of a new password, a reset and a closed account', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     assert.equal(
@@ -104,9 +133,9 @@ describe('notify', () => {
   })
 
   test('Q6 a hostile name or device stays text', async (t) => {
-    const { site, ada } = await siteWithAda(t)
+    const { site, ada, visitor } = await siteWithAda(t)
     const name = '<a href="evil">x & y'
-    await site.visitor().json('/account/name', { name }, basic(ada))
+    await visitor.json('/account/name', { name })
     const agent = '<img src=x>"\'</title>'
     await site.visitor().form('/login', { username: ada.email, password }, { 'user-agent': agent })
     const { text, html, headers } = await receiveMail(site)

@@ -35,7 +35,7 @@ export async function notify(
   })
 }
 
-// Mail programs turn `example.com` into a link, and an attacker with a session could choose the name.
-function withoutLinks(text: string): string {
+/** Mail programs turn `example.com` into a link, and an attacker with a session could choose the name. */
+export function withoutLinks(text: string): string {
   return text.replace(/(?<=\S)[.:/@\\]+(?=\S)/gu, ' ')
 }

@@ -1,16 +1,30 @@
 import type { EntityManager } from '@mikro-orm/core'
+import type { CreateLink } from '../../mail/mail-sender.ts'
+import type { Outbox } from '../../mail/outbox.ts'
+import { emailKey } from '../../users/email.ts'
 import { issueOneTimeToken, type NewOneTimeToken } from '../../users/one-time-tokens.ts'
+import { User } from '../../users/user.ts'
 
-/** How long a reset link works: an hour in milliseconds. */
-export const resetLifetime = 60 * 60_000
+const hour = 60 * 60_000
 
-/** How long the link of an invitation works: a day in milliseconds. */
-export const invitationLifetime = 24 * 60 * 60_000
+/** How long the links work, in milliseconds. */
+const lifetimes = { reset: hour, invite: 24 * hour }
+
+/** A reset, or the choice of the first password after an invitation. */
+export type ResetPurpose = keyof typeof lifetimes
 
 interface ResetLink {
   readonly account: NewOneTimeToken['account']
   readonly origin: string
-  readonly purpose?: 'reset' | 'invite'
+  readonly purpose?: ResetPurpose
+  /** The address that the link is sent to. By default the address of the account. */
+  readonly email?: string
+}
+
+/** Sets the functions that create the links of reset mails and of invitations when they are sent. */
+export function mailResetLinks(outbox: Outbox): void {
+  outbox.onLink('reset', createLink('reset'))
+  outbox.onLink('invite', createLink('invite'))
 }
 
 /**
@@ -20,10 +34,18 @@ interface ResetLink {
  */
 export async function createResetLink(
   em: EntityManager,
-  { account, origin, purpose = 'reset' }: ResetLink,
+  { account, origin, purpose = 'reset', email = account.email }: ResetLink,
 ): Promise<string | undefined> {
-  const lifetime = purpose === 'reset' ? resetLifetime : invitationLifetime
-  const token = await issueOneTimeToken(em, { purpose, account, lifetime })
+  const token = await issueOneTimeToken(em, { purpose, account, email, lifetime: lifetimes[purpose] })
   // In the query, because the request log contains paths.
   return token && `${origin}/reset?token=${token}`
+}
+
+/** Creates links to the address in the spelling of the account. A mail that anybody asked for has no `userId`. */
+function createLink(purpose: ResetPurpose): CreateLink {
+  return async ({ address, userId }, { em, origin }) => {
+    const account = await em.findOne(User, userId ? { id: userId } : { emailKey: emailKey(address) })
+    const url = account && (await createResetLink(em, { account, origin, purpose }))
+    return url ? { url, lifetime: lifetimes[purpose], to: account.email } : undefined
+  }
 }

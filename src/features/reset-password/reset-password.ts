@@ -1,5 +1,6 @@
 import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
+import type { Outbox } from '../../mail/outbox.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
@@ -15,9 +16,14 @@ import { overwritePassword } from '../change-password/overwrite-password.ts'
 import { notify } from '../notices/notify.ts'
 import { isDisconnected, limited } from '../sign-in/guessing.ts'
 import { SignInNotice } from '../sign-in/sign-in-notice.ts'
+import { mailResetLinks, type ResetPurpose } from './reset-link.ts'
 
 /** `/reset`: sets a new password with the token of a reset link. It ends all access to the account, and starts no session. */
-export function resetPassword(router: Router<object, SiteContext>, { isTls }: { isTls: boolean }): void {
+export function resetPassword(
+  router: Router<object, SiteContext>,
+  { isTls, outbox }: { isTls: boolean; outbox: Outbox | undefined },
+): void {
+  if (outbox) mailResetLinks(outbox)
   const notice = new SignInNotice({ isTls })
   const showGonePage = showInvalidLinkPage({ isReset: true })
 
@@ -66,8 +72,6 @@ async function grantOf(ctx: SiteContext, token: string): Promise<Grant & { purpo
   throw invalidLink()
 }
 
-type ResetPurpose = 'reset' | 'invite'
-
 // One transaction, because a failure must not use up the link.
 function useToken(
   ctx: SiteContext,
@@ -79,8 +83,9 @@ function useToken(
     if (!grant) throw invalidLink()
     const { id, email, emailVerifiedAt } = grant.user
     await overwritePassword(em, { kind: 'user', entity: User, id, email }, passwordHash)
-    // The link was sent to the address, so it proves the address too.
-    if (!emailVerifiedAt) await em.nativeUpdate(User, { id }, { emailVerifiedAt: new Date() })
+    // A link that was mailed to the address proves the address too.
+    if (!emailVerifiedAt && grant.email === email)
+      await em.nativeUpdate(User, { id }, { emailVerifiedAt: new Date() })
     // Only to an address that was verified before. Otherwise a stranger may have chosen the name in the mail.
     await notify(ctx, em, grant.user, 'password reset')
   })

@@ -4,6 +4,7 @@ import { audit } from '../../site/audit.ts'
 import { wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
+import { notifyOfProgram } from '../notices/notify-program.ts'
 
 /** Redirects visitors to the login page, and back after signing in. */
 export const signedIn = redirectUnless(User, (ctx) => withNext('/login', ctx))
@@ -17,7 +18,7 @@ export function owner() {
   return [
     User.authenticator(),
     (ctx: SiteContext, next: Next) => (wantsPage(ctx) ? signedIn(ctx, next) : refuse(ctx, next)),
-    auditPasswordUse,
+    reportPasswordUse,
   ] as const
 }
 
@@ -35,7 +36,11 @@ export async function currentPasswordProblem(
   return found?.id === id ? undefined : 'This is not your current password.'
 }
 
-function auditPasswordUse(ctx: SiteContext, next: Next) {
-  if (ctx.auth.credentialsSent) audit(ctx, 'password used', ctx.auth.require(User))
+async function reportPasswordUse(ctx: SiteContext, next: Next): Promise<unknown> {
+  if (ctx.auth.credentialsSent) {
+    const user = ctx.auth.require(User)
+    audit(ctx, 'password used', user)
+    await notifyOfProgram(ctx, user)
+  }
   return next()
 }

@@ -15,6 +15,7 @@ import { createToken } from '../api-tokens/own-tokens.ts'
 import { SignedToken } from '../json-web-tokens/signed-token.ts'
 import { storeDevice } from '../known-devices/known-devices.ts'
 import { notify } from '../notices/notify.ts'
+import { notifyOfProgram } from '../notices/notify-program.ts'
 import { lifetime } from '../sessions/session-limits.ts'
 import { afterSignIn, requestedPath } from './after-sign-in.ts'
 import { limited } from './guessing.ts'
@@ -111,6 +112,7 @@ function signInForm(ctx: SiteContext, errors: Complaint[]): Promise<void> {
 
 /** Responds to a password in the header with a new token, a signed token or the user's record. */
 async function exchange(ctx: SiteContext, user: User, keys: JWTKeys): Promise<void> {
+  await notifyOfProgram(ctx, user)
   const as = queryParameter(ctx, 'as')
   if (as === undefined || as === 'jwt') {
     ctx.body = as === 'jwt' ? { token: keys.sign(SignedToken.of(user)) } : await newToken(ctx, user)
