@@ -25,7 +25,7 @@ describe('docs/asvs.md', () => {
     )
   })
 
-  it('names promises or a heading of the security model where an item is met, else a reason', () => {
+  it('gives promises or a heading of the security model for each met item, and a reason for the others', () => {
     const promises = read('promises.md')
     const headings = read('security-model.md').toLowerCase().replaceAll(' ', '-')
     for (const [id, , requirement, status, basis = ''] of rows) {

@@ -22,7 +22,7 @@ const packages = Object.entries(lockfile.packages).filter(
 
 describe('the packages', () => {
   test('O5 have no version with a known advisory', () => {
-    const cured: Record<string, string> = {
+    const fixedIn: Record<string, string> = {
       ...{ koa: '3.1.2', '@koa/router': '13.0.1', jose: '6.2.0', eta: '3.0.0', 'path-to-regexp': '8.0.0' },
       ...{
         '@mikro-orm/core': '6.6.14',
@@ -31,7 +31,7 @@ describe('the packages', () => {
         '@mikro-orm/cli': '6.6.14',
       },
     }
-    for (const [name, least] of Object.entries(cured)) {
+    for (const [name, least] of Object.entries(fixedIn)) {
       const found = packages.filter(([path]) => path.endsWith(`node_modules/${name}`))
       assert.ok(found.length > 0, `${name} is used`)
       for (const [path, { version = '' }] of found)

@@ -38,7 +38,7 @@ describe('examples/api.ts', () => {
     }
   })
 
-  test('does not accept a token for another token', async () => {
+  test('does not exchange a token for another token', async () => {
     assert.equal((await send('POST', '/tokens', bearer(await makeToken()))).status, 401)
   })
 

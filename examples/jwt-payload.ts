@@ -1,4 +1,4 @@
-// A signed token (RFC 7519) with custom claims: an invitation by e-mail, which is valid for a week and only for joining.
+// A signed token (RFC 7519) with custom claims: an invitation by e-mail. It is valid for a week, and only to join.
 //
 //   npm run example examples/jwt-payload.ts
 //   ASK='localhost:3000/invitations?email=grace@example.com'
@@ -39,7 +39,7 @@ const users = new Map([[hash('sha256', 'analytical-engine'), new User()]])
 const byToken = BearerAuthenticator.from(User, (token) => users.get(hash('sha256', token)))
 
 const keys = new JWTKeys({
-  // With a random secret, the tokens end with the process.
+  // With a random secret, all tokens become invalid when the process ends.
   secrets: [process.env.JWT_SECRET ?? randomBytes(32)],
   issuer: 'http://localhost:3000',
   audience: 'http://localhost:3000',
@@ -48,7 +48,8 @@ const keys = new JWTKeys({
 const router = new Router<object, AuthContext>()
 router.post('/invitations', byToken, guard(User), (ctx) => {
   const [email, ...others] = new URLSearchParams(ctx.querystring).getAll('email')
-  if (email === undefined || others.length > 0) return ctx.throw(400, 'Say in `email` who is invited.')
+  if (email === undefined || others.length > 0)
+    return ctx.throw(400, 'Exactly one `email` parameter is required.')
   ctx.body = { token: keys.sign(new Invitation(email)) }
 })
 router.post('/join', Invitation.authenticator(keys), guard(Invitation), (ctx) => {

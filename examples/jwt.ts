@@ -23,7 +23,7 @@ const byPassword = BasicAuthenticator.from(User, async ({ username, password }) 
 })
 
 const keys = new JWTKeys({
-  // With a random secret, the tokens end with the process.
+  // With a random secret, all tokens become invalid when the process ends.
   secrets: [process.env.JWT_SECRET ?? randomBytes(32)],
   issuer: 'http://localhost:3000',
   audience: 'http://localhost:3000',

@@ -54,7 +54,7 @@ class UserSession extends SessionAuthenticator<User> {
 }
 
 const app = new Koa()
-// The session is kept in the cookie, signed with a random key of the process; sessions.ts keeps it on the server.
+// The cookie contains the session. A random key of the process signs it. sessions.ts stores sessions on the server instead.
 app.keys = [randomBytes(32).toString('base64url')]
 app.use(session({ key: 'session', maxAge: 2 * 60 * 60 * 1000, httpOnly: true, sameSite: 'lax' }, app))
 app.use(refuseCrossSite())
@@ -62,7 +62,7 @@ app.use(bodyParser())
 app.use(auth())
 app.use(new UserSession().middleware())
 
-// Without an `action`, a browser posts the form to the URL of the page, with its `next`.
+// Without an `action`, a browser posts the form to the URL of the page, including `next`.
 const logInForm = (sentence: string) => `<!doctype html>
 <html lang="en">
 <title>Log in</title>
@@ -96,7 +96,7 @@ router.get(
   },
 )
 
-// `nextPath` refuses a path that leads to another site.
+// `nextPath` replaces the URL of another site by `/account`.
 function seeNext(ctx: AuthContext) {
   ctx.status = 303
   ctx.redirect(nextPath(new URLSearchParams(ctx.querystring).get('next'), '/account'))

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-// The models of the program, and then a user and a token, each serialised in every way.
+// Runs after the models of an example. Prints a user and a token, each serialised in every way.
 const serialiseModels = `
 const { serialize, wrap } = await import('@mikro-orm/core')
 const em = orm.em.fork()

@@ -64,7 +64,7 @@ describe('examples/website.ts', () => {
   })
 })
 
-describe('examples/website.ts with the lines of the README', () => {
+describe('examples/website.ts with the additions from the README', () => {
   test('signs up, starts a session, and rejects wrong fields', async (t) => {
     const [route = ''] = blocksOf(sectionOf('### Sign up'))
     const program = await programOf('website.ts')

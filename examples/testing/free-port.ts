@@ -1,6 +1,6 @@
 import { type AddressInfo, Server } from 'node:net'
 
-// Loaded before a program that listens on 3000: it gets a free port, and prints its URL for the test.
+// Loaded before a program. Makes it listen on a free port instead of 3000, and print its URL for the test.
 const { listen } = Server.prototype
 
 Object.assign(Server.prototype, {

@@ -6,7 +6,7 @@ const examples = join(import.meta.dirname, '..')
 /** The README of the package. */
 export const readme = await readFile(join(examples, '../src/auth/README.md'), 'utf8')
 
-/** The TypeScript blocks of a section of that README, or of the whole. */
+/** The TypeScript blocks of a section of that README, or of the whole README. */
 export function blocksOf(section = readme): string[] {
   return [...section.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = '']) => block)
 }
@@ -18,7 +18,7 @@ export function sectionOf(heading: string): string {
   return section
 }
 
-/** The source of an example without the comment at its top, as the README shows it. */
+/** The source of an example without the comment at its top. The README shows it in this form. */
 export async function programOf(name: string): Promise<string> {
   const source = await readFile(join(examples, name), 'utf8')
   return source.slice(source.indexOf('\n\n') + 2)

@@ -7,14 +7,14 @@ import { after, before } from 'node:test'
 /** A program that serves HTTP in a separate process. */
 export interface Program {
   readonly url: string
-  /** Ends it, and gives what it has printed. */
+  /** Stops the program, and returns its output. */
   stop(): Promise<{ readonly output: string; readonly errors: string }>
 }
 
 /** Makes a program that listens on 3000 listen on a free port. */
 export const freePort = ['--import', join(import.meta.dirname, 'free-port.ts')]
 
-/** Starts a program and waits until it has printed its URL. It sees no environment but the one given. */
+/** Starts a program and waits until it has printed its URL. It gets only the given environment variables. */
 export async function startProgram(
   args: readonly string[],
   environment: Record<string, string> = {},
@@ -33,7 +33,7 @@ export async function startProgram(
       if (url) resolve(url)
     })
     child.once('error', reject)
-    child.once('close', () => reject(new Error(`${args.at(-1)} ended before it listened: ${errors}`)))
+    child.once('close', () => reject(new Error(`${args.at(-1)} ended before it printed its URL: ${errors}`)))
   }).finally(() => clearTimeout(timeout))
   return {
     url,

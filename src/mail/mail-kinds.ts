@@ -14,9 +14,9 @@ export interface Mails {
   verify: undefined
   /** A link, sent to the new address, that changes the address of an account. */
   'change-email': undefined
-  /** To the owner of an address that another account asked for. */
+  /** For the owner of an address that the user of another account wants to change to. */
   'address-taken': undefined
-  /** A security event of the account. Without a secret, and without a link that signs in. */
+  /** A security event of the account. It contains no secret, and no link that signs in. */
   notice: NoticeData
 }
 
@@ -25,7 +25,7 @@ export type MailKind = keyof Mails
 /** The kinds with a link. The outbox creates the link when it sends the mail. */
 export type LinkKind = 'invite' | 'reset' | 'verify' | 'change-email'
 
-/** The subject of each kind. The name of the site precedes it. */
+/** The subject of each kind. The mail has the name of the site before it. */
 export const subjects: { readonly [Kind in MailKind]: (data: Mails[Kind]) => string } = {
   invite: () => 'Choose a password for your account',
   reset: () => 'Choose a new password',

@@ -8,10 +8,10 @@ import type { MailKind, Mails } from './mail-kinds.ts'
 const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
-// The pauses after failed attempts: 8 attempts within 23 hours.
+// The pauses after failed attempts. They allow 8 attempts within 23 hours.
 const pauses = [30 * second, 2 * minute, 10 * minute, hour, 3 * hour, 6 * hour, 12 * hour]
 const longestPause = Math.max(...pauses)
-// The clocks of two processes may differ.
+// How long a claim lasts. It allows for a difference between the clocks of two processes.
 const lease = clockSkew + 3 * minute
 
 /** The most attempts for a mail. */
@@ -22,15 +22,15 @@ export type NewMail = { [Kind in MailKind]: MailOf<Kind> }[MailKind]
 
 type MailOf<Kind extends MailKind> = {
   readonly kind: Kind
-  /** The address of the one recipient. */
+  /** The address of the only recipient. */
   readonly to: string
   /** The account. Deleting it deletes its waiting mails. */
   readonly userId?: string | undefined
 } & (Mails[Kind] extends undefined ? unknown : { readonly data: Mails[Kind] })
 
 /**
- * Inserts a mail in the transaction of `em`. A command can use it without an `Outbox`: the running site sends the mail
- * within seconds.
+ * Inserts a mail in the transaction of `em`. Commands call it without an `Outbox`, because the running site
+ * sends the mail within seconds.
  */
 export async function queueMail(em: EntityManager, mail: NewMail, now = Date.now()): Promise<void> {
   if (emailProblem(mail.to)) throw new Error('The recipient of a mail must be one e-mail address.')
@@ -53,7 +53,7 @@ export async function queueMail(em: EntityManager, mail: NewMail, now = Date.now
 export class MailQueue {
   readonly #orm: MikroORM
   readonly #now: () => number
-  // Mails that are finished, whose rows could not be deleted yet.
+  // The ids of finished mails whose rows are not deleted yet.
   readonly #finished = new Set<string>()
 
   constructor(orm: MikroORM, now = Date.now) {
@@ -67,12 +67,12 @@ export class MailQueue {
     const now = this.#now()
     const isDue = [
       { dueAt: { $lte: new Date(now) } },
-      // Written while a clock was wrong.
+      // A wrong clock set this time.
       { dueAt: { $gt: new Date(now + longestPause + clockSkew) } },
     ]
     const where = { kind: { $in: [...kinds] }, $or: isDue }
     const em = this.#orm.em.fork()
-    // Outside of a transaction, which would lock an SQLite database against other writes.
+    // Counts outside of a transaction, because a transaction would lock an SQLite database against other writes.
     if ((await em.count(Mail, where, { filters: false })) === 0) return []
     return em.transactional(async (em) => {
       const mails = await em.find(Mail, where, {
@@ -104,7 +104,7 @@ export class MailQueue {
   /** Makes a mail due again after a pause. */
   async retryLater({ id, tries }: Mail): Promise<void> {
     const dueAt = new Date(this.#now() + (pauses[tries - 1] ?? longestPause))
-    // With `tries`, because another process may have claimed the mail since.
+    // Compares `tries`, because another process may have claimed the mail in the meantime.
     await this.#orm.em.fork().nativeUpdate(Mail, { id, tries }, { dueAt }, { filters: false })
   }
 

@@ -6,7 +6,7 @@ import { MailQueue, mostTries } from './mail-queue.ts'
 import type { Link, MailTemplates } from './mail-templates.ts'
 import { type Deliver, DeliveryError } from './message.ts'
 
-/** The mails, and so the connections, at the same time. */
+/** How many mails are sent at the same time, each on its own connection. */
 export const batchSize = 5
 // In milliseconds.
 const sendTimeout = 20_000
@@ -92,14 +92,14 @@ export class MailSender {
   /** Returns `undefined` if the mail is no longer needed. */
   async #deliver(mail: Mail, origin: string): Promise<object | undefined> {
     const { id, kind, data, tries } = mail
-    // Each attempt has ended with the death of its process.
+    // The mail has this many attempts only if processes died during attempts.
     if (tries > mostTries) throw new DeliveryError('ETRIES', { isFinal: true })
     const createLink = this.#links.get(kind)
     const userId = mail.user?.id
     const link = await createLink?.({ address: mail.address, userId }, { em: this.#orm.em.fork(), origin })
     if (createLink && !link) return undefined
     const to = link?.to ?? mail.address
-    // `NewMail` connects the data to the kind.
+    // The cast is safe, because the type `NewMail` ties the data to the kind.
     const content = this.#options.templates.render(kind, data as Mails[MailKind], {
       link,
       origin,

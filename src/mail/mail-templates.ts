@@ -9,7 +9,7 @@ import { notices } from './notices.ts'
 
 const folder = join(root, 'views/mail')
 
-/** The data of every mail, beside the data of its kind. */
+/** The data of every mail, in addition to the data of its kind. */
 export interface MailView {
   /** The origin of the site, such as `https://example.com`. */
   readonly origin: string
@@ -23,7 +23,7 @@ export interface Link {
   readonly url: string
   /** How long it works, in milliseconds. */
   readonly lifetime: number
-  /** The recipient, if it is another spelling of the address of the mail. */
+  /** The recipient, if the account has another spelling of the address than the mail. */
   readonly to?: string
 }
 
@@ -50,7 +50,7 @@ export class MailTemplates {
     const values = { ...oneLineEach(data), ...this.#site, ...view, ...texts }
     const text = this.#text.render(`@${kind}`, values)
     const html = this.#html.render(`@${kind}`, values)
-    // A line with only a statement of the template leaves an empty line.
+    // Eta leaves an empty line for each line that contains only a statement.
     return { subject, html, text: `${text.replace(/\n\s*\n/g, '\n\n').trim()}\n` }
   }
 }

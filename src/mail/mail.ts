@@ -12,9 +12,9 @@ const MailSchema = defineEntity({
       .primary()
       .onCreate(() => uuidv7()),
     kind: p.string().length(40).$type<MailKind>(),
-    // The one recipient.
+    // The only recipient.
     address: p.string().length(254),
-    // For the template. It contains no secret.
+    // The data for the template. It contains no secret.
     data: p.json().$type<object>(),
     // Deleted with the account. A mail that outlives its account has no user.
     user: () => p.manyToOne(User).nullable().deleteRule('cascade').index(),

@@ -42,7 +42,7 @@ export class DeliveryError extends Error {
 
 /** The message for nodemailer. */
 export function compose({ id, to, subject, text, html }: Message, from: Mailbox): SendMailOptions {
-  // nodemailer reads a text with a comma as two recipients.
+  // Rejects a text with a comma, which nodemailer would parse as two recipients.
   if (emailProblem(to)) throw new DeliveryError('ERECIPIENT', { isFinal: true })
   return {
     from,
@@ -52,7 +52,7 @@ export function compose({ id, to, subject, text, html }: Message, from: Mailbox)
     subject,
     text,
     html,
-    // Asks for no automatic replies (RFC 3834).
+    // Asks other mail systems not to reply automatically (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,

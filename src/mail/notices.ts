@@ -17,7 +17,7 @@ interface Notice {
   readonly subject: string
   /** The event in a sentence. */
   readonly text: string
-  /** How the owner stops an attacker: by a reset of the password, or only with the help of the operator. */
+  /** How the owner stops an attacker: with a password reset, or only with the help of the operator. */
   readonly remedy: 'reset' | 'contact'
 }
 

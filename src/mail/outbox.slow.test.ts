@@ -64,7 +64,7 @@ describe('a mail server that is down', () => {
     assert.doesNotMatch(stdout, /canary|mail\.example/)
   })
 
-  test('N6 does not delay the stop of the site, if it is silent', async (t) => {
+  test('N6 does not delay the stop of the site, even if it never responds', async (t) => {
     const { mailServer, variables, add, tries } = await open(t)
     mailServer.hooks.onData = () => new Promise(() => {})
     const server = await startServer(t, variables)
@@ -79,7 +79,7 @@ describe('a mail server that is down', () => {
 })
 
 describe('a killed site', () => {
-  test('N5 loses no mail: neither before nor during its attempt', async (t) => {
+  test('N5 loses no mail, neither before nor during an attempt', async (t) => {
     const { mailServer, variables, add, tries, makeDue } = await open(t)
     const { onData } = mailServer.hooks
     mailServer.hooks.onData = () => new Promise(() => {})

@@ -9,11 +9,11 @@ import { batchSize, type CreateLink, MailSender, type OutboxOptions } from './ma
 // In milliseconds.
 const pollInterval = 5_000
 const stopTimeout = 5_000
-// The most waiting mails, of about 500 bytes each, to which requests by anybody may add one.
+// The limit of waiting mails, of about 500 bytes each. Above it, anonymous requests add no mail.
 const mostMails = 100_000
 
 /**
- * Transactional outbox: a feature adds a mail in the transaction of its cause, and a background task sends it. No request
+ * Transactional outbox: a feature adds a mail in the transaction of the change that causes it, and a background task sends it. No request
  * waits for the mail server, and a committed mail survives the death of the process.
  *
  * Links are created when their mail is sent, so that no row contains a usable token:
@@ -68,7 +68,7 @@ export class Outbox {
     else this.#woken.resolve()
   }
 
-  /** Whether too many mails wait for one of a visitor, for example because the mail server is down. */
+  /** Whether too many mails are waiting to accept one from a visitor, for example because the mail server is down. */
   isFull(): Promise<boolean> {
     return this.#table.isFull()
   }

@@ -104,7 +104,7 @@ describe('smtp', () => {
     }
   })
 
-  test('needs a server that accepts the password', async (t) => {
+  test('fails if the server does not accept the password', async (t) => {
     const { server, send } = await open(
       t,
       { credentials },
@@ -116,7 +116,7 @@ describe('smtp', () => {
     assert.deepEqual([server.attempts.count, open2.attempts.count], [0, 0])
   })
 
-  test('is permanent only if the server rejects the mail with 5xx', async (t) => {
+  test('fails permanently only if the server rejects the mail with 5xx', async (t) => {
     const { server, send } = await open(t)
     for (const command of ['sender', 'recipient', 'data'] as const) {
       for (const [reply, isFinal] of [
@@ -150,7 +150,7 @@ describe('smtp', () => {
     assert.equal(server.mails.length, 1)
   })
 
-  test('ends with its signal, and closes the connection to a silent or slow server', async (t) => {
+  test('aborts on its signal, and closes the connection to a silent or slow server', async (t) => {
     const sockets: Socket[] = []
     const slow = createServer((socket) => {
       sockets.push(socket)

@@ -88,7 +88,7 @@ describe('cross-site requests', () => {
     assert.doesNotMatch(site.log.join(''), /"authentication"/, 'no authenticator ran')
   })
 
-  test('G3 do not include requests of our own pages and of API clients', async (t) => {
+  test('G3 are not the requests of our own pages and of API clients', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     for (const [headers, isOurs] of claims(site.url)) {

@@ -48,7 +48,7 @@ async function userRequests(site: Site) {
 }
 
 describe('an unavailable database', () => {
-  test('A5 makes every guarded route a 503 with Retry-After, and treats no user as anonymous', async (t) => {
+  test('A5 fails every guarded route with 503 and Retry-After, and treats no user as anonymous', async (t) => {
     const site = await startSite(t)
     const { guarded } = await userRequests(site)
     await cutOff(site)
@@ -60,7 +60,7 @@ describe('an unavailable database', () => {
     }
   })
 
-  test('N2 keeps public pages, with a notice that the user is unknown', async (t) => {
+  test('N2 still serves public pages, with a notice that the user is unknown', async (t) => {
     const site = await startSite(t)
     const { ada } = await userRequests(site)
     await cutOff(site)
@@ -82,7 +82,7 @@ describe('an unavailable database', () => {
     )
   })
 
-  test('makes sign-out with a session a 503, and keeps the session', async (t) => {
+  test('fails sign-out with 503, and keeps the session', async (t) => {
     const site = await startSite(t)
     const { ada } = await userRequests(site)
     for (const table of ['sessions', 'users'] as const) {
@@ -131,7 +131,7 @@ describe('an unavailable database', () => {
 })
 
 describe('a PostgreSQL server that does not respond', onlyPostgres, () => {
-  test('N2 makes every guarded route a 503 within three seconds, keeps public pages, and recovers', async (t) => {
+  test('N2 fails every guarded route with 503 within three seconds, still serves public pages, and recovers', async (t) => {
     const database = await makeDatabase('')
     const proxy = await startProxy(t, database.url)
     const site = await startSite(t, { DATABASE_URL: proxy.url, DATABASE_POOL: '4' })

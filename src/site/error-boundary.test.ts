@@ -79,7 +79,7 @@ describe('errors', () => {
     }
     const page = await site.visitor().send('PUT', '/login', html)
     assert.deepEqual([page.status, page.headers.allow], [405, 'HEAD, GET, POST'])
-    assert.match(page.text, /<h1>Page not found<\/h1>/, 'a person needs no methods')
+    assert.match(page.text, /<h1>Page not found<\/h1>/, 'the page lists no methods')
     const { record } = await site.visitor().send('DELETE', '/users')
     assert.deepEqual(
       [record.code, record.detail],
@@ -174,7 +174,7 @@ describe('errors', () => {
     })
   })
 
-  test('500: gives the reference of the request in the log, and nothing of the error', async (t) => {
+  test('500: shows the reference of the request in the log, and no detail of the error', async (t) => {
     const site = await startSite(t)
     t.mock.method(site.orm, 'isConnected', () => assert.fail('a secret of the server'))
     for (const accept of ['*/*', 'text/html']) {

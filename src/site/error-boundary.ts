@@ -7,7 +7,7 @@ import { headersOf, type Problem, problem, problemOf } from './problem.ts'
 import type { SiteContext } from './site-context.ts'
 
 /**
- * Turns errors, and error statuses without a body, into a problem (RFC 9457) or an error page. Unlike Koa's own handler,
+ * Converts errors, and error statuses without a body, to a problem (RFC 9457) or an error page. Unlike Koa's own handler,
  * it keeps the headers of the response and the session cookie.
  */
 export function errorBoundary(): Middleware {
@@ -16,7 +16,7 @@ export function errorBoundary(): Middleware {
       await next()
     } catch (error) {
       if (error instanceof Unauthorized) auditRefusedCredentials(ctx as SiteContext)
-      // These headers belong to the response that the handler began.
+      // Removes the headers of the response that the handler had begun.
       ctx.remove('Location')
       ctx.remove('Clear-Site-Data')
       keepSessionCookie(ctx)
@@ -44,7 +44,7 @@ function keepSessionCookie(ctx: Context): void {
 async function respond(ctx: Context, { ...found }: Problem): Promise<void> {
   if (wantsPage(ctx)) {
     await page(ctx, 'error', found)
-    // The login page replaces the browser's password dialog.
+    // Otherwise, the browser would show its own password dialog.
     ctx.remove('WWW-Authenticate')
   } else {
     ctx.body = found

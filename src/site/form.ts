@@ -29,7 +29,7 @@ export function refuseProblems(problems: Record<string, string | undefined>): vo
 }
 
 /**
- * Shows a form again with its errors, under the status of the refusal. JSON requests are left to the error boundary.
+ * Shows a form again with its errors and the status of the error. The error boundary handles JSON requests.
  * A throttled attempt gets a warning, because its fields are not wrong.
  */
 export function formAgain(form: (ctx: SiteContext, errors: Complaint[]) => Promise<void>) {

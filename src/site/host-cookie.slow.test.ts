@@ -66,7 +66,7 @@ describe('the session cookie', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('E15 F4 counts by its first value if it is sent twice', async (t) => {
+  test('E15 F4 is read from its first value if it is sent twice', async (t) => {
     const site = await startSite(t)
     const ada = (await signIn(site, await signUp(site, 'Ada'))).session
     const bob = (await signIn(site, await signUp(site, 'Bob'))).session

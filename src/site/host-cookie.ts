@@ -1,17 +1,17 @@
 import { randomFillSync } from 'node:crypto'
 import type { ExtendableContext } from 'koa'
 
-// Every request without a session takes an identifier, so random bytes are drawn 128 identifiers at a time.
+// Generates the random bytes of 128 identifiers at a time, because every request without a session needs an identifier.
 const pool = Buffer.alloc(32 * 128)
 let used = pool.length
 
-/** A cookie for this host alone, without access by scripts. Its value is a lookup key of 256 random bits, so it is unsigned. */
+/** A cookie for this host only, hidden from scripts. It needs no signature, because its value is a key of 256 random bits. */
 export class HostCookie {
   readonly name: string
   readonly #attributes: string
 
   constructor(name: string, { isTls }: { isTls: boolean }) {
-    // RFC 6265bis §4.1.3.2: browsers accept this prefix over TLS only, for one host and its whole path.
+    // Browsers accept this prefix only over TLS, for one host, and with the path `/` (RFC 6265bis §4.1.3.2).
     this.name = isTls ? `__Host-${name}` : name
     this.#attributes = `Path=/; HttpOnly; SameSite=Lax${isTls ? '; Secure' : ''}`
   }
@@ -45,7 +45,7 @@ export class HostCookie {
   }
 }
 
-/** A new value of such a cookie: 256 random bits in base64url. */
+/** Generates a value for such a cookie: 256 random bits in base64url. */
 export function newIdentifier(): string {
   if (used === pool.length) {
     randomFillSync(pool)

@@ -13,7 +13,7 @@ export function oneHost(ctx: Context, next: Next): Promise<unknown> {
   return next()
 }
 
-// Node drops all but the first. A proxy may have used another one.
+// Node keeps only the first `Host` header, but a proxy may have used another one.
 function isRepeated({ req: { rawHeaders } }: Context): boolean {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {

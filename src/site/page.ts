@@ -9,7 +9,7 @@ type PageContext = Pick<SiteContext, 'render' | 'protocol' | 'host' | 'publicOri
   Partial<Pick<SiteContext, 'auth'>>
 
 /**
- * Whether the response is a page or JSON (docs/http-api.md). An `Authorization` header gets
+ * Whether the response is a page, and not JSON (docs/http-api.md). An `Authorization` header gets
  * JSON. A form body, or an `Accept` header that prefers HTML, gets a page. Other requests get JSON.
  */
 export function wantsPage(ctx: ExtendableContext): boolean {

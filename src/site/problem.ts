@@ -5,7 +5,7 @@ import problems from './problems.json' with { type: 'json' }
 
 /** The problem details of an error (RFC 9457). They never contain a stack, a statement or a file path. */
 export interface Problem {
-  /** The path of the page that explains it. */
+  /** The path of the page that explains the problem. */
   readonly type: string
   readonly title: string
   readonly status: number

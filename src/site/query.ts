@@ -13,7 +13,7 @@ export function queryParameter(
   return values.length <= 1 ? values[0] : values
 }
 
-/** The UUID in `?before=`: a page of a list contains the rows before it. Other values are ignored. */
+/** The UUID in `?before=`, which selects the page of a list with the rows before it. Ignores other values. */
 export function pageCursor(ctx: ExtendableContext): string | undefined {
   const id = queryParameter(ctx, 'before')
   return typeof id === 'string' && isUUID(id) ? id.toLowerCase() : undefined

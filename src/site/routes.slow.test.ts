@@ -143,7 +143,7 @@ describe('every route', () => {
     }
   })
 
-  test('L5 that shows the user or a form sends no-store', async (t) => {
+  test('L5 sends no-store, as a page and as JSON', async (t) => {
     const { site, ada } = await siteWithAda(t)
     for (const { method, path } of routes) {
       for (const visitor of [ada, site.visitor()]) {

@@ -18,7 +18,7 @@ export const headers = {
   'Referrer-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
-  // Pages depend on the user. Static files override this.
+  // Not cached, because pages depend on the user. Static files override this header.
   'Cache-Control': 'no-store',
 }
 

@@ -12,14 +12,14 @@ export interface DeviceStore {
   store(ctx: ExtendableContext, user: User, onNew?: OnNewDevice): Promise<void>
 }
 
-/** Called in the transaction that adds a device which was not known to the account. */
+/** Called in the transaction that adds a new device to an account. */
 export type OnNewDevice = (em: EntityManager) => Promise<void>
 
 /** The limits on guessing passwords. */
 export interface Guessing {
   readonly throttle: Throttle
   readonly devices: DeviceStore
-  /** A hint for the log of a refused attempt. */
+  /** A hint that the log adds to a throttled attempt. */
   readonly hint?: string | undefined
 }
 

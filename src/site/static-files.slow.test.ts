@@ -182,7 +182,7 @@ const guesses = [
 ]
 
 describe('static files', () => {
-  test('I7 are only the files in public: more than 400 other paths lead to none', async (t) => {
+  test('I7 are only the files in public: more than 400 other paths serve no file', async (t) => {
     const site = await startSite(t)
     const port = Number(new URL(site.url).port)
     const paths = [

@@ -202,12 +202,12 @@ describe('views and page', () => {
     }
   })
 
-  test('the sign-in page shows one message for both fields, and keeps the name, the target and the choice', async () => {
+  test('the sign-in page shows one message for both fields, and keeps the user name, the next page and "Keep me signed in"', async () => {
     const errors = [{ detail: 'The e-mail address or password is wrong.' }]
     const values = { username: 'ada@example.com', remember: true }
     const { html } = await render('sign-in', { values, errors, next: '/account?a=1&b=2' })
     assert.match(html, /<title>Error: Sign in/)
-    assert.equal(html.match(/The e-mail address or password is wrong\./g)?.length, 1, 'said once')
+    assert.equal(html.match(/The e-mail address or password is wrong\./g)?.length, 1, 'only one message')
     assert.match(html, /id="error-summary" role="alert" tabindex="-1"/)
     for (const id of ['username', 'password']) {
       assert.match(tag(html, `id="${id}"`), /aria-describedby="login-error"[^>]*aria-invalid="true"/)
@@ -267,7 +267,7 @@ describe('views and page', () => {
     }
   })
 
-  test('a 405 is the page of a 404, and a 5xx names its request in the log', async () => {
+  test('a 405 shows the page of a 404, and a 5xx shows the reference of its request in the log', async () => {
     const request = 'd1eb9acb-0000-4000-8000-000000000000'
     const method = await render(
       'error',
@@ -366,7 +366,7 @@ async function render<Name extends keyof Views>(
   return { html, type: response.headers.get('content-type') }
 }
 
-/** The tag that holds an attribute. */
+/** The tag with an attribute. */
 function tag(html: string, attribute: string): string {
   return html.match(new RegExp(`<[^>]*\\s${attribute}[^>]*>`))?.[0].replaceAll(/\s+/g, ' ') ?? ''
 }

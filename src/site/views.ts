@@ -10,7 +10,7 @@ import type { NewTokenRecord, SessionRecord, TokenRecord } from './records.ts'
 export interface SiteData {
   /** The name of the site. */
   readonly site?: string
-  /** The `https:` or `mailto:` URL for questions, if the operator has set one. */
+  /** The `https:` or `mailto:` URL for questions, if it is configured. */
   readonly support?: string | undefined
   /** Whether `/brand.css` has other accent colours. */
   readonly hasBrandColor?: boolean
@@ -35,7 +35,7 @@ export type Common = SiteData & {
 /** A message for a field of a form. Without a field on the page, it appears in the summary only. */
 export type Complaint = { field?: string | undefined; detail: string; isWarning?: boolean }
 
-/** The data of each view, beside the common data. It contains no entities. */
+/** The data of each view, in addition to the common data. It contains no entities. */
 export type Views = {
   home: object
   'sign-up': { values?: { name?: string; email?: string }; errors?: Complaint[]; next?: string | undefined }

@@ -11,7 +11,7 @@ export interface DatabaseProxy {
   readonly url: string
   /** The number of open connections. */
   readonly connections: number
-  /** Drops all data without closing a connection, as after a power failure. */
+  /** Drops all data without closing a connection, like a server without power. */
   dropData(): void
   /** Closes all connections and refuses new ones, as if the server were stopped. */
   refuse(): void
@@ -19,7 +19,7 @@ export interface DatabaseProxy {
   delay(milliseconds: number): void
   /** Closes all connections, and accepts new ones. */
   reset(): void
-  /** Drops the data of open connections only, as a firewall that lost its state. */
+  /** Drops the data of open connections only, like a firewall that has lost its state. */
   dropOpenConnections(): void
   /** Ends all failures, and closes the open connections. */
   recover(): void

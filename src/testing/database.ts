@@ -84,7 +84,7 @@ async function countChanges(site: Pick<Site, 'orm'>): Promise<void> {
     )
 }
 
-/** Makes all writes of this kind to a table fail. Returns a function that ends this. */
+/** Makes all writes of this kind to a table fail. Returns a function that repairs the table. */
 export async function refuse(
   site: Site,
   operation: 'insert' | 'update',

@@ -74,7 +74,7 @@ async function testsOfNode(): Promise<Test[]> {
 
 function testsOfBrowser(): Test[] {
   const cli = createRequire(import.meta.url).resolve('@playwright/test/cli')
-  // The folder instead of the configuration, which looks for a browser.
+  // Passes the folder instead of the configuration, because the configuration searches for a browser.
   const options = ['test', '--list', '--config=e2e', '--reporter=json']
   const report = execFileSync(process.execPath, [cli, ...options], { cwd: root, encoding: 'utf8' })
   const { suites }: { suites: readonly BrowserSuite[] } = JSON.parse(report)

@@ -8,7 +8,7 @@ import { recordStatements } from './record-statements.ts'
 import type { Site } from './site.ts'
 
 /**
- * Locks the database against writes, as a long transaction of another process. The site can still read, and waits for
+ * Locks the database against writes, like a long transaction of another process. The site can still read, and waits for
  * up to two seconds to write.
  */
 export async function lockDatabase(t: TestContext, site: Site) {

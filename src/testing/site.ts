@@ -32,7 +32,7 @@ export interface Site {
   writeUses(): Promise<void>
   readonly log: string[]
   readonly lifecycle: { isDraining: boolean }
-  /** The secrets that were issued. At the end no line of the log may contain one. */
+  /** The issued secrets. After the test, no line of the log may contain one. */
   readonly secrets: Set<string>
   /** A new visitor, optionally with a session cookie. */
   visitor(session?: string): Visitor

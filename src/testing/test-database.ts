@@ -97,7 +97,7 @@ export async function onServer(statement: string): Promise<void> {
 
 let template: Promise<string> | undefined
 
-// Migrated once. Its name contains a digest of the migrations.
+// The template is migrated once. Its name contains a digest of the migrations.
 function templateName(): Promise<string> {
   template ??= makeTemplate()
   return template

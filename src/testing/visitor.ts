@@ -59,7 +59,7 @@ export class Visitor {
       method,
       headers: { ...(cookie && { cookie }), ...headers },
     })
-    // A caller may ignore one of these promises.
+    // Prevents an unhandled rejection, because a caller may ignore one of these promises.
     const begun = once(outgoing, 'continue')
     begun.catch(() => {})
     const answered = once(outgoing, 'response')

@@ -1,4 +1,4 @@
-// Floods of connections: `npm run attack`. Needs a minute and ten thousand open files. `src/http` tests small limits.
+// Floods of connections: `npm run attack`. Needs a minute, and ten thousand open files. The tests in `src/http` use small limits.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'

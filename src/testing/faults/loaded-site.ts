@@ -35,7 +35,7 @@ export async function startLoadedSite(t: TestContext, postgres: PostgresServer) 
     name,
     server,
     more: (count: number) => Promise.race([ledger.more(count), busy]),
-    /** Asserts that guarded requests are a 503 and public pages a 200, within three seconds. */
+    /** Asserts that guarded requests get 503 and public pages get 200, within three seconds. */
     assertUnavailable: () =>
       Promise.all([
         within(3, assertStatuses(isUnavailable, guarded, others)),
