@@ -89,7 +89,7 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(refuseCrossSiteBasic)
   if (config.production) app.use(basicOverTlsOnly)
-  // Before authentication. Otherwise, the user could be outdated when a slow body has arrived.
+  // Before authentication. Otherwise, the user could change while a slow body arrives.
   app.use(body({ unless: isSignInByHeader }))
   app.use(databases(orm))
   app.use(auth())

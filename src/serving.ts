@@ -43,7 +43,7 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   server.listen(config.port, config.host)
   await once(server, 'listening')
   // A connection that cannot be accepted must not end the process.
-  server.on('error', (error) => log.error(loggable(error), 'not accepted'))
+  server.on('error', (error) => log.error(loggable(error), 'connection not accepted'))
 
   const url = urlOf(config.host, (server.address() as AddressInfo).port)
   const isDevelopment = config.profile === 'development'

@@ -21,8 +21,8 @@ try {
   console.error('.env cannot be read. It must be a file with one NAME=value on each line.')
   process.exit(1)
 }
-// Not in the default folder below /tmp, where other users may write.
+// The default folder would be below /tmp, where other users may write.
 module.enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/node`)
 await import(`./${program}.ts`)
-// A killed process would not write its cache.
+// Writes the cache now, because a killed process would not write it.
 module.flushCompileCache()

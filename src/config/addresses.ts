@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import { compile } from 'proxy-addr'
-import { type Kind, splitList } from './environment.ts'
+import { splitList, type VariableType } from './environment.ts'
 
 /** The trusted proxies: their number, or their addresses and networks. 0 means none. */
 export type TrustProxy = number | readonly string[]
 
-export const proxies: Kind<TrustProxy> = {
-  takes: 'the number of proxies (0 to 9) or their addresses (such as 10.0.0.0/8, ::1)',
+export const proxies: VariableType<TrustProxy> = {
+  expected: 'the number of proxies (0 to 9) or their addresses (such as 10.0.0.0/8, ::1)',
   parse(text) {
     if (/^\d$/.test(text)) return Number(text)
     const networks = splitList(text)
@@ -14,14 +14,14 @@ export const proxies: Kind<TrustProxy> = {
   },
 }
 
-export const host: Kind<string> = {
-  takes: 'a host name or an IP address',
+export const host: VariableType<string> = {
+  expected: 'a host name or an IP address',
   parse: (text) => (isIP(text) > 0 || /^[a-z\d.-]+$/i.test(text) ? text : undefined),
 }
 
 /** An origin without a path, which determines cookies, cross-site checks and links. */
-export const origin: Kind<URL> = {
-  takes: 'an origin without a path, such as https://example.com',
+export const origin: VariableType<URL> = {
+  expected: 'an origin without a path, such as https://example.com',
   parse(text) {
     const url = URL.parse(text)
     // A path, a query or a user name makes the URL longer than its origin.

@@ -1,4 +1,4 @@
-import type { Kind } from './environment.ts'
+import type { VariableType } from './environment.ts'
 
 /** The accent colour of the pages, as `#rrggbb`. */
 export interface BrandColor {
@@ -10,9 +10,9 @@ export interface BrandColor {
 }
 
 /** A line of text for people, of at most `most` characters. */
-export function label(most: number): Kind<string> {
+export function label(most: number): VariableType<string> {
   return {
-    takes: `a text of at most ${most} characters, without control characters`,
+    expected: `a text of at most ${most} characters, without control characters`,
     parse: (text) => ([...text].length <= most && !unprintable.test(text) ? text : undefined),
   }
 }
@@ -21,8 +21,8 @@ export function label(most: number): Kind<string> {
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u
 
 /** The page or mailbox for questions from users. */
-export const contact: Kind<string> = {
-  takes: 'a URL, such as https://example.com/help or mailto:help@example.com',
+export const contact: VariableType<string> = {
+  expected: 'a URL, such as https://example.com/help or mailto:help@example.com',
   parse(text) {
     const url = URL.parse(text)
     if (!url || url.username || url.password) return undefined
@@ -31,8 +31,8 @@ export const contact: Kind<string> = {
   },
 }
 
-export const brandColor: Kind<BrandColor> = {
-  takes: 'a colour with six hexadecimal digits, such as #0b6a4e',
+export const brandColor: VariableType<BrandColor> = {
+  expected: 'a colour with six hexadecimal digits, such as #0b6a4e',
   parse(text) {
     if (!/^#[\da-f]{6}$/i.test(text)) return undefined
     const given = text.toLowerCase()

@@ -1,9 +1,9 @@
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** A type of variable. `parse` returns `undefined` for an invalid text. */
-export interface Kind<Value> {
-  /** A description of valid texts, which completes "must be …". */
-  readonly takes: string
+/** The type of a variable. `parse` returns `undefined` for an invalid text. */
+export interface VariableType<Value> {
+  /** Describes valid texts. It completes the sentence "NAME must be …". */
+  readonly expected: string
   parse(text: string): Value | undefined
 }
 
@@ -33,12 +33,12 @@ export class Environment {
   }
 
   /** The value of a variable, or the fallback if it is not set. Rejects an invalid text. */
-  read<Value, Fallback>(name: string, kind: Kind<Value>, fallback: Fallback): Value | Fallback {
+  read<Value, Fallback>(name: string, type: VariableType<Value>, fallback: Fallback): Value | Fallback {
     const text = this.text(name)
     if (text === undefined) return fallback
 
-    const value = kind.parse(text)
-    if (value === undefined) this.reject(name, `must be ${kind.takes}`)
+    const value = type.parse(text)
+    if (value === undefined) this.reject(name, `must be ${type.expected}`)
     return value ?? fallback
   }
 
@@ -53,9 +53,9 @@ export class Environment {
   }
 }
 
-export function wholeNumber(least: number, most: number): Kind<number> {
+export function wholeNumber(least: number, most: number): VariableType<number> {
   return {
-    takes: `a whole number from ${least} to ${most}`,
+    expected: `a whole number from ${least} to ${most}`,
     parse(text) {
       const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
       return number >= least && number <= most ? number : undefined
@@ -63,9 +63,9 @@ export function wholeNumber(least: number, most: number): Kind<number> {
   }
 }
 
-export function oneOf<Choice extends string>(...choices: readonly Choice[]): Kind<Choice> {
+export function oneOf<Choice extends string>(...choices: readonly Choice[]): VariableType<Choice> {
   return {
-    takes: `one of ${choices.join(', ')}`,
+    expected: `one of ${choices.join(', ')}`,
     parse: (text) => choices.find((choice) => choice === text),
   }
 }

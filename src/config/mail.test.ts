@@ -84,7 +84,7 @@ describe('readMail', () => {
   })
 
   test('rejects an invalid sender, and a missing one if SMTP_URL is set', () => {
-    const takes = 'an e-mail address, or a name and an address: Example <no-reply@example.com>'
+    const expected = 'an e-mail address, or a name and an address: Example <no-reply@example.com>'
     for (const MAIL_FROM of [
       'Example',
       'Example <no-reply>',
@@ -95,10 +95,10 @@ describe('readMail', () => {
       'Exam\u202eple <no-reply@example.com>',
       `${'x'.repeat(101)} <no-reply@example.com>`,
     ])
-      assert.throws(() => read({ MAIL_FROM }), { message: `MAIL_FROM must be ${takes}.` }, MAIL_FROM)
+      assert.throws(() => read({ MAIL_FROM }), { message: `MAIL_FROM must be ${expected}.` }, MAIL_FROM)
     for (const MAIL_FROM of [undefined, ' '])
       assert.throws(() => read({ SMTP_URL: 'smtp://localhost', MAIL_FROM }), {
-        message: `MAIL_FROM must be ${takes} if SMTP_URL is set.`,
+        message: `MAIL_FROM must be ${expected} if SMTP_URL is set.`,
       })
   })
 })

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { emailProblem } from '../users/email.ts'
 import { nameProblem } from '../users/person-name.ts'
-import { Environment, type Kind, type Variables } from './environment.ts'
+import { Environment, type Variables, type VariableType } from './environment.ts'
 import { readStorage, type StorageConfig } from './storage.ts'
 
 /** How the site sends mails. */
@@ -38,7 +38,7 @@ export function readMail(
   const from = environment.read('MAIL_FROM', mailbox, { name: '', address: 'no-reply@localhost' })
   const isFromSet = environment.text('MAIL_FROM') !== undefined
   if (environment.text('SMTP_URL') !== undefined && !isFromSet) {
-    environment.reject('MAIL_FROM', `must be ${mailbox.takes} if SMTP_URL is set`)
+    environment.reject('MAIL_FROM', `must be ${mailbox.expected} if SMTP_URL is set`)
   }
   if (production && !server) return undefined
   return { server, from, folder: join(dataDir, 'mail') }
@@ -55,8 +55,8 @@ export function sendsMail(variables: Variables = process.env): boolean {
   return mail !== undefined
 }
 
-const smtpUrl: Kind<MailServer> = {
-  takes: 'smtps://USER:PASSWORD@HOST:465 or smtp://USER:PASSWORD@HOST:587, with %40 for @',
+const smtpUrl: VariableType<MailServer> = {
+  expected: 'smtps://USER:PASSWORD@HOST:465 or smtp://USER:PASSWORD@HOST:587, with %40 for @',
   parse(text) {
     const url = URL.parse(text)
     if (!url || !/^smtps?:$/.test(url.protocol) || !/^\/?$/.test(url.pathname + url.search + url.hash))
@@ -85,8 +85,8 @@ function decode(text: string): string | undefined {
   }
 }
 
-const mailbox: Kind<Mailbox> = {
-  takes: 'an e-mail address, or a name and an address: Example <no-reply@example.com>',
+const mailbox: VariableType<Mailbox> = {
+  expected: 'an e-mail address, or a name and an address: Example <no-reply@example.com>',
   parse(text) {
     const [, quotedName = '', address = ''] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [text, '', text]
     const name = quotedName.trim().replace(/^"(.*)"$/, '$1')

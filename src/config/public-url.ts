@@ -10,7 +10,7 @@ export function readPort(environment: Environment): number {
 /** Reads `PUBLIC_URL`, which production requires. */
 export function readPublicUrl(environment: Environment, production: boolean): URL | undefined {
   if (production && environment.text('PUBLIC_URL') === undefined)
-    environment.reject('PUBLIC_URL', `must be set in production to ${origin.takes}`)
+    environment.reject('PUBLIC_URL', `must be set in production to ${origin.expected}`)
   return environment.read('PUBLIC_URL', origin, undefined)
 }
 

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { isPostgresUrl } from '../database/database-url.ts'
 import { label } from './branding.ts'
-import { Environment, type Kind, oneOf, type Variables, wholeNumber } from './environment.ts'
+import { Environment, oneOf, type Variables, type VariableType, wholeNumber } from './environment.ts'
 
 /** The part of the configuration that commands need to change accounts. */
 export interface StorageConfig {
@@ -48,8 +48,8 @@ export function readStorage(environment: Environment): StorageConfig {
   }
 }
 
-const database: Kind<string> = {
-  takes: 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+const database: VariableType<string> = {
+  expected: 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
   parse: (text) => (isPostgresUrl(text) ? postgresUrl(text) : sqliteUrl(text)),
 }
 

@@ -4,7 +4,7 @@ export class DatabaseError extends Error {
   readonly code = 'DATABASE'
 }
 
-/** The code of a database error. Its message may contain SQL with values and must not be shown. */
+/** The code of a database error. The message of the error must not be shown, because it may contain SQL with values. */
 export function errorCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : 'no response'

@@ -4,7 +4,7 @@ import { Refusal } from '../refusal.ts'
 
 /**
  * The error of a request that Node's parser accepts although its end is ambiguous. Rejects transfer codings other than
- * `chunked`, and all in HTTP/1.0 (RFC 9112 §6.1). Rejects unknown expectations, because the body may never arrive
+ * `chunked`, and every coding in HTTP/1.0 (RFC 9112 §6.1). Rejects unknown expectations, because the body may never arrive
  * (RFC 9110 §10.1.1).
  */
 export function framingProblem({ headers, httpVersion }: IncomingMessage): Refusal | undefined {

@@ -57,7 +57,7 @@ export function httpServer(
   const server = createServer({ ...timeouts, requireHostHeader: false })
   server.timeout = timeout
   server.maxConnections = mostConnections
-  // Node would silently drop headers above a number. Their size is limited.
+  // Otherwise, Node would silently drop headers above a certain number. Their total size is limited.
   server.maxHeadersCount = 0
   // Without this option, full workers return a connection to the primary endlessly. Node's types lack it.
   Object.assign(server, { dropMaxConnection: true })

@@ -8,7 +8,7 @@ import type { Connections } from './connections.ts'
 export function ignoreUpgrades(server: Server, connections: Connections): void {
   server.on('upgrade', (request, socket, rest) => {
     if (connections.isBusy(request.socket)) {
-      // Node has removed its listeners.
+      // Node has removed its own listeners from the socket.
       socket.on('error', () => {}).on('timeout', () => socket.destroy())
       connections.closeAfterResponses(request.socket)
     } else {

@@ -12,7 +12,7 @@ const messages: Record<number, string> = {
   415: 'The content encoding of the request body is not supported.',
 }
 
-// The parser only reads and inflates, because its decoding accepts invalid bodies.
+// The parser only reads and decompresses the body, because its decoder would accept invalid bodies.
 const bytesOnly = {
   enableTypes: ['text'],
   extendTypes: { text: ['application/json', 'application/x-www-form-urlencoded'] },
@@ -31,7 +31,7 @@ const read = bodyParser({
 
 /**
  * Decodes a JSON or form body of at most 16 KB. Other types get 415, invalid bodies 400. Use it before authentication.
- * Otherwise, the user could be outdated when a slow body has arrived.
+ * Otherwise, the user could change while a slow body arrives.
  *
  * @param unless the requests whose body is ignored
  */

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { rawRequest } from '../auth/testing/raw-request.ts'
-import { cutOff, refuse, sql } from '../testing/database.ts'
+import { cutOff, failWrites, sql } from '../testing/database.ts'
 import { addAdmin, basic, bearer, takeResetToken } from '../testing/people.ts'
 import type { Answer } from '../testing/promises.ts'
 import { receiveMails } from '../testing/receive-mails.ts'
@@ -174,9 +174,9 @@ async function requestDuringFailures(site: Site): Promise<Answer[]> {
     await ada.json('/login', { username: account.email, password: second })
   }
   for (const table of ['users', 'sessions', 'user_tokens', 'events']) {
-    const take = await refuse(site, 'insert', table)
+    const repair = await failWrites(site, 'insert', table)
     answers.push(...(await all()))
-    await take()
+    await repair()
     await ada.json('/login', { username: account.email, password: second })
   }
   await cutOff(site)

@@ -47,11 +47,11 @@ export function takeNotice({ session, method }: SiteContext): string | undefined
 }
 
 function commonOf({ auth, protocol, host, publicOrigin, state }: PageContext): Common {
-  const isUnsure = auth?.failure !== undefined
-  const user = isUnsure ? undefined : auth?.get(User)
+  const isUserUnknown = auth?.failure !== undefined
+  const user = isUserUnknown ? undefined : auth?.get(User)
   return {
     user: user && { name: user.name, email: user.email },
-    unsure: isUnsure,
+    isUserUnknown,
     origin: publicOrigin ?? `${protocol}://${host}`,
     request: state.request,
   }

@@ -131,7 +131,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
 }
 const visitors: Common[] = [
   {},
-  { unsure: true },
+  { isUserUnknown: true },
   { user: { name: payload, email: payload }, origin: `http://${payload}`, hasMail: true },
 ]
 
@@ -249,9 +249,9 @@ describe('views and page', () => {
       assert.match(signedIn.html, signOut)
       assert.doesNotMatch(signedIn.html, notice)
       if (name === 'profile') continue
-      const unsure = await render(name, data, { unsure: true })
-      assert.doesNotMatch(unsure.html, signOut)
-      assert.match(unsure.html, notice)
+      const unknown = await render(name, data, { isUserUnknown: true })
+      assert.doesNotMatch(unknown.html, signOut)
+      assert.match(unknown.html, notice)
     }
   })
 

@@ -25,7 +25,7 @@ export type Common = SiteData & {
   /** The signed-in user. */
   user?: { name: string; email: string } | undefined
   /** Whether the user is unknown, because the database is unavailable. */
-  unsure?: boolean
+  isUserUnknown?: boolean
   /** The origin in the commands for a terminal, such as `http://localhost:3000`. */
   origin?: string
   /** The identifier of the request in the log. */

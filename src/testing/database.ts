@@ -9,7 +9,7 @@ type Table = (typeof tables)[number]
 
 type Row = Record<string, unknown>
 
-/** Runs a statement on the database of a site. On both databases times are milliseconds, and booleans 0 or 1. */
+/** Runs a statement on the database of a site. On both databases, times are milliseconds, and booleans are 0 or 1. */
 export function sql({ orm }: Pick<Site, 'orm'>, statement: string, values: unknown[] = []): Promise<Row[]> {
   // Both drivers are SQL drivers.
   const connection = orm.em.getConnection() as AbstractSqlConnection
@@ -30,7 +30,7 @@ async function runOnPostgres(connection: AbstractSqlConnection, text: string): P
   return rows
 }
 
-// By the type OIDs of PostgreSQL: boolean, three integers, timestamptz.
+// The parsers by type OID of PostgreSQL: boolean, three integers, timestamptz.
 const parsers: Record<number, (text: string) => unknown> = {
   16: (text) => (text === 't' ? 1 : 0),
   20: Number,
@@ -52,7 +52,7 @@ export async function count(site: Site, table: Table): Promise<number> {
   return Number(row?.n)
 }
 
-/** A counter of written and deleted rows, after pending last uses are written. Only differences are meaningful. */
+/** A counter of written and deleted rows. Writes pending last uses first. Only differences are meaningful. */
 export async function changes(site: Pick<Site, 'orm' | 'writeUses'>): Promise<number> {
   const { em } = site.orm
   await site.writeUses()
@@ -85,7 +85,7 @@ async function countChanges(site: Pick<Site, 'orm'>): Promise<void> {
 }
 
 /** Makes all writes of this kind to a table fail. Returns a function that repairs the table. */
-export async function refuse(
+export async function failWrites(
   site: Site,
   operation: 'insert' | 'update',
   table: string,
@@ -106,7 +106,7 @@ export async function refuse(
   return async () => void (await sql(site, `drop trigger broken on ${table}`))
 }
 
-/** All rows of the tables of accounts, after pending last uses are written. */
+/** All rows of the account tables. Writes pending last uses first. */
 export async function dump(site: Site): Promise<Record<string, Row[]>> {
   await site.writeUses()
   const entries = tables.map(

@@ -58,7 +58,7 @@ export async function startMailServer(test: Test, options: MailServerOptions = {
     },
     onRcptTo: (_address, _session, done) => done(problem(replies.recipient)),
     async onData(stream, { envelope, secure, user }, done) {
-      // A client that is killed sends half a mail.
+      // A killed client sends only a part of its mail.
       const raw = await text(stream).catch(() => undefined)
       if (raw === undefined) return
       await hooks.onData()

@@ -109,7 +109,7 @@ export class PostgresServer {
   }
 
   async #signalAll(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
-    // The parent first, so that it starts no further child.
+    // Signals the parent first, so that it starts no further child.
     this.process.kill(signal)
     const { stdout } = await promisify(execFile)('pgrep', ['-P', String(this.process.pid)])
     for (const pid of stdout.trim().split('\n')) process.kill(Number(pid), signal)

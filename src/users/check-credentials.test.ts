@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import bcrypt from 'bcrypt'
 import type { AuthContext } from '#auth'
 import { databases } from '#auth/mikro-orm'
-import { count, refuse, sql } from '../testing/database.ts'
+import { count, failWrites, sql } from '../testing/database.ts'
 import { addAdmin, basic, bearer, password, signIn, signUp, takeJWT } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { isOnPostgres } from '../testing/test-database.ts'
@@ -62,7 +62,7 @@ describe('a change of the bcrypt cost', () => {
     const person = await signUp(site)
     const before = await hashOf(site)
     const warnings = warningsOf(t)
-    const take = await refuse(site, 'update', 'users')
+    const repair = await failWrites(site, 'update', 'users')
     setBcryptCost(5)
     assert.equal((await site.visitor().post('/login?as=user', basic(person))).status, 200)
     await signIn(site, person)
@@ -75,7 +75,7 @@ describe('a change of the bcrypt cost', () => {
       assert.ok(message.includes(person.id))
       assert.doesNotMatch(message, /\$2b\$|update |a rule/i)
     }
-    await take()
+    await repair()
     await signIn(site, person)
     assert.match(await hashOf(site), /^\$2b\$05\$/, 'the old hash remains')
   })

@@ -5,7 +5,7 @@ const openTime = 1_000
  * once for one second. Without it, the timeouts of consecutive calls of one request would add up.
  */
 export class CircuitBreaker {
-  /** The number of times that it has opened. */
+  /** How often the breaker has opened. */
   openings = 0
   readonly #waiting = new Set<(error: Error) => void>()
   #error: Error | undefined

@@ -17,7 +17,7 @@ export interface PoolClient {
   readonly connection: { readonly stream: { destroy(): void } }
 }
 
-/** A query of `pg`. One with a name is prepared once for each connection. */
+/** A query of `pg`. Each connection prepares a named query once. */
 export interface PostgresQuery {
   readonly text: string
   readonly name?: string
@@ -58,7 +58,7 @@ export class PooledConnection implements DatabaseConnection {
     return { rows: rows as Row[], ...(isChange && { numAffectedRows: BigInt(rowCount) }) }
   }
 
-  /** Yields all rows at once: the site reads no result that is larger than a page. */
+  /** Yields all rows at once, because no result of the site is larger than a page. */
   async *streamQuery<Row>(query: CompiledQuery): AsyncIterableIterator<QueryResult<Row>> {
     yield await this.executeQuery<Row>(query)
   }

@@ -6,13 +6,13 @@ import { RetryQueue } from './retry-queue.ts'
 import { VirtualConnection } from './virtual-connection.ts'
 
 const busyTimeout = 2_000
-// A read may return rows of a removed file for this long, which saves three system calls for each read.
+// How long a read may trust the last check of the file, in milliseconds. This saves three system calls for each read.
 const readTolerance = 1_000
 
 /**
- * Kysely's driver for one SQLite connection that all requests share. A transaction has exclusive
- * use of the connection. It takes the write lock at its start, so no other process can make it fail later. A call that waits for the lock of
- * another process blocks no reads.
+ * Kysely's driver for one SQLite connection that all requests share. A transaction has exclusive use of the connection. It
+ * takes the write lock at its start, so no other process can make it fail later. A call that waits for the lock of another
+ * process blocks no reads.
  */
 export class KyselySqliteDriver implements Driver {
   readonly #database: Database.Database

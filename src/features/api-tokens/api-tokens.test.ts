@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
-import { changes, count, dump, refuse, sql } from '../../testing/database.ts'
+import { changes, count, dump, failWrites, sql } from '../../testing/database.ts'
 import { lockDatabase } from '../../testing/lock-database.ts'
 import { basic, bearer, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
 import type { Answer } from '../../testing/promises.ts'
@@ -416,7 +416,7 @@ describe('a token in use', () => {
   test('works if its use cannot be recorded, which is logged once and retried', async (t) => {
     const { site, person } = await siteWithSession(t)
     const token = bearer(await takeToken(site, person))
-    const repair = await refuse(site, 'update', 'user_tokens')
+    const repair = await failWrites(site, 'update', 'user_tokens')
     assert.equal((await site.visitor().get('/me', token)).record.id, person.id)
     for (let time = 0; time < 3; time += 1) await site.writeUses()
     const warnings = site.log.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40)
