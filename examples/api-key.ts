@@ -1,4 +1,4 @@
-// An authenticator of your own: it reads a key from the header `X-API-Key`.
+// A custom authenticator. It reads a key from the header `X-API-Key`.
 //
 //   npm run example examples/api-key.ts
 //   curl -H 'X-API-Key: analytical-engine' localhost:3000/me   # Ada

@@ -1,4 +1,4 @@
-// An API: a client exchanges a password for a token. The data requires a token or a password. The database stores only digests.
+// An API. A client exchanges a password for a token. `/me` requires a token or a password. The database stores only digests.
 //
 //   npm run example examples/api.ts
 //   curl -u ada@example.org:analytical-engine -X POST localhost:3000/tokens        # {"token":"
@@ -33,7 +33,7 @@ class User {
   }
 }
 
-// An unknown address is compared with a dummy hash, so that the response time does not show who has an account.
+// For an unknown address, compares with a dummy hash, so that the response time does not reveal who has an account.
 const dummyHash = await bcrypt.hash(crypto.randomUUID(), 12)
 const byPassword = BasicAuthenticator.from(User, async ({ username, password }) => {
   const row = db.prepare<[string], Row>('select * from users where email = ?').get(username)
@@ -41,7 +41,7 @@ const byPassword = BasicAuthenticator.from(User, async ({ username, password }) 
   return row && isRight ? new User(row) : undefined
 })
 
-// The database stores digests. A stolen copy of it contains no usable token.
+// The database stores digests, so a stolen copy contains no usable token.
 const digest = (token: string) => hash('sha256', token)
 const byToken = BearerAuthenticator.from(User, (token) => {
   const row = db

@@ -1,4 +1,4 @@
-// Basic authentication (RFC 7617) of hard-coded users: every request carries the name and the password. Use it over TLS only.
+// Basic authentication (RFC 7617) of hard-coded users. Every request contains the user name and the password, so it needs TLS.
 //
 //   npm run example examples/basic.ts
 //   curl -u ada:analytical-engine -X POST localhost:3000/login   # {"name":"Ada"}
@@ -30,7 +30,7 @@ class User {
 const users = new Map([
   ['ada', new User('Ada', '$2b$12$wF/IQZn3WhBxy6ew7Ia3geRWMugpo3hbd7ojvPOdir4VlCOHkSr6W')],
 ])
-// A dummy hash for unknown names, so that the response time does not reveal them.
+// A dummy hash for unknown names, so that the response time does not reveal which names exist.
 const nobody = new User('nobody', `$2b$12$${'.'.repeat(53)}`)
 
 class UserPassword extends BasicAuthenticator<User> {

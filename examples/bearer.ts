@@ -1,5 +1,5 @@
-// Bearer authentication (RFC 6750) of hard-coded users, for the whole application. `/` is a public page that greets a user by
-// name. `/me` is for users only.
+// Bearer authentication (RFC 6750) of hard-coded users, for the whole application. `/` is public and greets users by name. `/me`
+// requires a user.
 //
 //   npm run example examples/bearer.ts
 //   curl -H 'Authorization: Bearer analytical-engine' localhost:3000/     # Hello, Ada!
@@ -22,8 +22,8 @@ class User {
   }
 }
 
-// The keys are the SHA-256 digests of the tokens, so this file contains no token, and the look-up time reveals nothing about one.
-// `node -p "crypto.hash('sha256', 'the token')"` prints a digest. A real token has 128 random bits or more.
+// The keys of the map are SHA-256 digests, so this file contains no token, and the look-up time reveals nothing about tokens.
+// `node -p "crypto.hash('sha256', 'the token')"` prints a digest. A real token needs at least 128 random bits.
 const users = new Map([
   ['60f692dfae0227420bd015f053155102a6e1ccf83655fe6a060a32d721e826bd', new User('Ada')],
   ['98f9c92b5d9dfd6abd639217c2bc990df82e0f97c0cfdde203c99d76e46e8a82', new User('Grace')],

@@ -1,4 +1,4 @@
-// Composition: several authenticators on a route are alternatives. `/me` accepts a password or a token. `/secure` accepts an admin
+// Composition. Several authenticators on a route are alternatives. `/me` accepts a password or a token. `/secure` accepts an admin
 // or a user.
 //
 //   npm run example examples/composition.ts
@@ -45,7 +45,7 @@ router.get('/me', userPassword, userToken, guard(User), (ctx) => {
 })
 router.get('/secure', adminPassword, userPassword, userToken, (ctx) => {
   const admin = ctx.auth.get(Admin)
-  // `require` throws the 401 if there is no user either.
+  // If there is no user either, `require` throws the 401.
   ctx.body = admin ? `Admin ${admin.name}` : `User ${ctx.auth.require(User).name}`
 })
 

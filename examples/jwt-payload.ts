@@ -15,7 +15,7 @@ import { type Claims, JWTKeys, JWTPayload } from 'koa-authenticators/jwt'
 
 class Invitation extends JWTPayload {
   static readonly lifetime = 7 * 24 * 60 * 60
-  // Each class with these keys needs its own `typ`, so that a token of one class is invalid for another.
+  // If classes share keys, each needs its own `typ`, so that a token of one class is invalid for the others.
   static override readonly typ = 'invitation+jwt'
   readonly email: string
 
@@ -24,7 +24,7 @@ class Invitation extends JWTPayload {
     this.email = email
   }
 
-  // The signature has already been verified, but not the types of the claims.
+  // The signature is already verified. The types of the claims are not.
   static parse({ email }: Claims, expiration: Date) {
     return typeof email === 'string' ? new Invitation(email, expiration) : undefined
   }

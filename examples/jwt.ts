@@ -1,4 +1,5 @@
-// Signed tokens (RFC 7519): a password is exchanged for a token, which is valid for 15 minutes without a database query.
+// Signed tokens (RFC 7519). A client exchanges a password for a token. The token is valid for 15 minutes, and its check needs no
+// database query.
 //
 //   npm run example examples/jwt.ts
 //   TOKEN=$(curl -su ada:analytical-engine -X POST localhost:3000/login | cut -d '"' -f 4)

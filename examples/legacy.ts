@@ -1,4 +1,4 @@
-// The older variant: tokens are stored in a table, and a missing or unknown token gets 403.
+// The older variant. A table stores the tokens. A request with a missing or unknown token gets 403.
 //
 //   npm run example examples/legacy.ts
 //   curl -H 'Authorization: Bearer analytical-engine' localhost:3000/me      # Ada

@@ -40,7 +40,7 @@ const UserSchema = defineEntity({
       .onCreate(() => randomUUID()),
     name: p.string(),
     email: p.string().unique(),
-    // Not part of a JSON response.
+    // Hidden columns are not in JSON responses.
     passwordHash: p.string().hidden(),
   },
 })
@@ -53,7 +53,7 @@ class User extends ModelAuthenticatable(UserSchema.class, {
     return bcrypt.compare(password, this.passwordHash)
   }
 
-  // As slow as `verify`, so that the response time does not show whether the account exists.
+  // Takes as long as `verify`, so that the response time does not reveal whether the account exists.
   static override async verifyNobody(password: string) {
     await bcrypt.hash(password, bcryptCost)
   }
@@ -80,7 +80,7 @@ class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value
     return this.expiresAt.getTime() > Date.now()
   }
 
-  // The table keeps a digest, so that a stolen database contains no usable token.
+  // The table stores digests, so a stolen database contains no usable token.
   static override stored(token: string) {
     return hash('sha256', token)
   }
@@ -120,7 +120,7 @@ function readForm(body: unknown): string | { name: string; email: string; passwo
   if (!isText(name) || name.trim() === '') return 'The name is empty.'
   if (!isText(email) || !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) return 'This is not an e-mail address.'
   if (!isText(password) || password.length < 8) return 'The password has fewer than 8 characters.'
-  // bcrypt ignores further bytes.
+  // bcrypt ignores all bytes after the first 72.
   if (Buffer.byteLength(password) > 72) return 'The password has more than 72 bytes.'
   if (password !== confirmPassword) return 'The passwords did not match.'
   return { name, email, password }
@@ -152,19 +152,19 @@ router.get('/me', UserToken.authenticator(), guard(User), (ctx) => {
 const app = new Koa()
 // The key that signs the session cookie. In production, read it from the environment.
 app.keys = [randomBytes(32).toString('base64url')]
-// First: rejects state-changing requests from other sites, such as a forged form, before anything reads them.
+// Rejects state-changing requests from other sites, such as forged forms. It must come first.
 app.use(refuseCrossSite())
-// Sets `ctx.session`. Before the session authenticator, and before every route that signs in or out.
+// Sets `ctx.session`. It must come before the session authenticator and the routes.
 app.use(session({ key: 'session', maxAge: month, sameSite: 'lax' }, app))
-// Sets `ctx.request.body`. Before the authenticators, because a sign-in form is in the body.
+// Sets `ctx.request.body`. It must come before the authenticators, because they read the sign-in form from the body.
 app.use(bodyParser())
-// Gives each request an entity manager. Only for models of MikroORM.
+// Gives each request an entity manager. Only models of MikroORM need it.
 app.use(databases(orm))
-// Sets `ctx.auth`. Before the first authenticator and guard.
+// Sets `ctx.auth`. It must come before the first authenticator and guard.
 app.use(auth())
-// Restores the user of the session, for every page.
+// Restores the user of the session on every page.
 app.use(User.sessionAuthenticator({ remember: 'signed-in' }))
-// Last: the other authenticators and the guards are part of the routes.
+// The routes contain the other authenticators and the guards. They must come last.
 app.use(router.routes())
 const server = app.listen(process.env.PORT ?? 3000, () => {
   const { port } = server.address() as AddressInfo

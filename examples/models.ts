@@ -53,7 +53,7 @@ class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, { value
     return this.expiresAt.getTime() > Date.now()
   }
 
-  // The table stores digests. A stolen copy of it contains no usable token.
+  // The table stores digests, so a stolen copy contains no usable token.
   static override stored(token: string) {
     return hash('sha256', token)
   }

@@ -1,5 +1,5 @@
-// Redirects of a website with a sign-in form and a session. `/account` redirects a visitor to a fixed path, and `/orders` to a
-// path with the requested page.
+// Redirects of a website with a sign-in form and a session. `/account` redirects a visitor to a fixed path. `/orders` redirects to a
+// path that contains the requested page.
 //
 //   npm run example examples/redirect.ts
 //   curl -i localhost:3000/account                              # Location: /login?loginRequired=true

@@ -1,4 +1,4 @@
-// Sessions in a table: a bearer token starts a session, and its cookie authenticates the requests after it.
+// Sessions in a table. A bearer token starts a session. The cookie of the session authenticates later requests.
 //
 //   npm run example examples/sessions.ts
 //   curl -c /tmp/cookies -H 'Authorization: Bearer analytical-engine' localhost:3000/me   # Ada
@@ -47,8 +47,8 @@ class UserSession extends SessionAuthenticator<User> {
   }
 }
 
-// The methods must be async. A request that ends after a logout would save its session again, so the row of an ended session
-// stays, without data, until it expires.
+// The methods must be async. A request that runs during a logout would save its session again. Therefore, the row of an ended
+// session stays in the table, without data, until it expires.
 const db = new Database(process.env.DATABASE ?? ':memory:')
 db.exec('create table if not exists sessions (id text primary key, data text, expiresAt integer)')
 db.prepare('delete from sessions where expiresAt < ?').run(Date.now())
@@ -71,17 +71,17 @@ const store = {
 }
 
 const app = new Koa()
-// Another site cannot use the cookie of a session.
+// Prevents other sites from sending requests with the session cookie.
 app.use(refuseCrossSite())
 app.use(
   session(
     {
       key: 'session',
       maxAge: 2 * 60 * 60 * 1000,
-      // A website sets both to `true`: for TLS only, and hidden from scripts.
+      // A website sets both to `true`. Then the cookie needs TLS, and scripts cannot read it.
       secure: false,
       httpOnly: false,
-      // The cookie holds 256 random bits, which need no signature and no `app.keys`.
+      // The cookie contains 256 random bits, so it needs no signature and no `app.keys`.
       signed: false,
       genid: () => randomBytes(32).toString('base64url'),
       store,

@@ -25,7 +25,7 @@ import {
 import bodyParser from 'koa-bodyparser'
 import session from 'koa-session'
 
-// The database, and a user to sign in as.
+// The database, with one user.
 type Row = { id: number; email: string; passwordHash: string }
 const db = new Database(process.env.DATABASE ?? 'website.sqlite')
 db.exec('create table if not exists users (id integer primary key, email text unique, passwordHash text)')
@@ -35,7 +35,7 @@ const rowByEmail = async (email: string) =>
   db.prepare<[string], Row>('select * from users where email = ?').get(email)
 const rowByID = async (id: string) => db.prepare<[string], Row>('select * from users where id = ?').get(id)
 
-// `ctx.auth` stores users by class. The session stores the `sessionID` and nothing else.
+// `ctx.auth` stores users by class. The session stores only the `sessionID`.
 class User {
   readonly sessionID: string
   readonly email: string
@@ -51,7 +51,7 @@ async function userByID(id: string) {
   return row && new User(row)
 }
 
-// An unknown address is compared with a dummy hash, so that the response time does not show who has an account.
+// For an unknown address, compares with a dummy hash, so that the response time does not reveal who has an account.
 const dummyHash = await bcrypt.hash(crypto.randomUUID(), 12)
 async function userByPassword({ username, password }: { username: string; password: string }) {
   const row = await rowByEmail(username)
@@ -59,7 +59,7 @@ async function userByPassword({ username, password }: { username: string; passwo
   return row && isRight ? new User(row) : undefined
 }
 
-// koa-session keeps the sessions here, until the process ends. The methods must be async.
+// koa-session stores the sessions here. They end with the process. The methods must be async.
 const sessions = new Map<string, unknown>()
 const store = {
   get: async (id: string) => sessions.get(id),

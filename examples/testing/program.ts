@@ -11,7 +11,7 @@ export interface Program {
   stop(): Promise<{ readonly output: string; readonly errors: string }>
 }
 
-/** Makes a program that listens on 3000 listen on a free port. */
+/** Makes a program listen on a free port instead of 3000. */
 export const freePort = ['--import', join(import.meta.dirname, 'free-port.ts')]
 
 /** Starts a program and waits until it has printed its URL. It gets only the given environment variables. */
@@ -45,7 +45,7 @@ export async function startProgram(
   }
 }
 
-/** Runs an example, as `npm run example` does, for the tests of one group. */
+/** Runs an example during the tests of a group, as `npm run example` does. */
 export function example(
   name: string,
   { environment, args = [] }: { environment?: Record<string, string>; args?: readonly string[] } = {},
