@@ -1,6 +1,8 @@
 import type { Schema } from './database/database-options.ts'
 import { Event } from './features/activity/event.ts'
 import { Device } from './features/known-devices/device.ts'
+import { Passkey } from './features/passkeys/passkey.ts'
+import { UsedChallenge } from './features/passkeys/used-challenge.ts'
 import { StoredSession } from './features/sessions/stored-session.ts'
 import { Mail } from './mail/mail.ts'
 import { migrations } from './migrations/index.ts'
@@ -12,6 +14,18 @@ import { UserToken } from './users/user-token.ts'
 
 /** The entities and migrations of the site. `copy-database` needs each entity after the entities that it references. */
 export const schema: Schema = {
-  entities: [User, Admin, UserToken, OneTimeToken, StoredSession, Device, Event, AttemptCount, Mail],
+  entities: [
+    User,
+    Admin,
+    UserToken,
+    OneTimeToken,
+    StoredSession,
+    Device,
+    Event,
+    AttemptCount,
+    Mail,
+    Passkey,
+    UsedChallenge,
+  ],
   migrations,
 }

@@ -76,7 +76,7 @@ async function countChanges(site: Pick<Site, 'orm'>): Promise<void> {
      create function count_change() returns trigger language plpgsql as
        $$ begin perform nextval('changes'); return null; end $$`,
   )
-  for (const each of [...tables, 'events', 'attempts', 'devices'])
+  for (const each of [...tables, 'events', 'attempts', 'devices', 'passkeys', 'used_challenges'])
     await sql(
       site,
       `create trigger count_change after insert or update or delete on ${each}

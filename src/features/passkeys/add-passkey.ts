@@ -1,0 +1,87 @@
+import { type EntityManager, UniqueConstraintViolationException } from '@mikro-orm/core'
+import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
+import { lockAccount } from '../../users/lock-account.ts'
+import type { User } from '../../users/user.ts'
+import { receiveAnswer } from './answer.ts'
+import { type Ceremony, challengeLifetime, newChallenge } from './challenges.ts'
+import { listPasskeys, mostPasskeys, userHandleOf } from './own-passkeys.ts'
+import { Passkey } from './passkey.ts'
+import { algorithms, type RelyingParty } from './relying-party.ts'
+import { descriptor } from './transports.ts'
+import { verifyAttestation } from './verify-attestation.ts'
+
+/** The user who adds a passkey, and the digest of the session. */
+export interface PasskeyOwner {
+  readonly user: Pick<User, 'id' | 'email' | 'name' | 'passwordChangedAt'>
+  readonly session: string
+}
+
+/** Why a passkey was not added. `outdated`: the account is disabled, or its password has changed since the sign-in. */
+export type AddProblem = 'invalid' | 'taken' | 'too many' | 'outdated'
+
+/** The options of `navigator.credentials.create` as JSON. Changes nothing. */
+export async function creationOptions(
+  em: EntityManager,
+  site: RelyingParty,
+  { user, session }: PasskeyOwner,
+  now = Date.now(),
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const own = await listPasskeys(em, user.id)
+  const handle = userHandleOf(user.id, own, site.key)
+  return {
+    challenge: newChallenge(site.key, ceremonyOf(session, handle), now),
+    rp: { name: site.name, id: site.id },
+    user: { id: handle, name: user.email, displayName: user.name },
+    pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),
+    timeout: challengeLifetime,
+    attestation: 'none',
+    excludeCredentials: own.map(descriptor),
+    authenticatorSelection: {
+      residentKey: 'required',
+      requireResidentKey: true,
+      userVerification: 'required',
+    },
+    extensions: { credProps: true },
+    hints: [],
+  }
+}
+
+/**
+ * Verifies the answer to `creationOptions` and adds the passkey.
+ *
+ * @param credential the JSON text of the `PublicKeyCredential`
+ * @param name a name that `nameProblem` accepts
+ * @returns the passkey, or why it was not added
+ */
+export async function verifyRegistration(
+  em: EntityManager,
+  site: RelyingParty,
+  { user, session, credential, name }: PasskeyOwner & { readonly credential: unknown; readonly name: string },
+  now = Date.now(),
+): Promise<Passkey | AddProblem> {
+  const userHandle = userHandleOf(user.id, await listPasskeys(em, user.id), site.key)
+  const answer = await receiveAnswer(em, site.key, credential, ceremonyOf(session, userHandle), now)
+  const attested = answer && (await verifyAttestation(site, answer))
+  if (!attested) return 'invalid'
+  try {
+    return await em.transactional(async (em) => {
+      if (!(await lockAccount(em, user))) return 'outdated'
+      const own = await listPasskeys(em, user.id)
+      if (own.length >= mostPasskeys) return 'too many'
+      if (userHandleOf(user.id, own, site.key) !== userHandle) return 'invalid'
+      const more = { user: user.id, userHandle, name, createdAt: new Date(now), lastUsedAt: null }
+      const passkey = em.create(Passkey, { ...attested, ...more })
+      await em.flush()
+      return passkey
+    })
+  } catch (error) {
+    // The credential id is unique over all accounts (WebAuthn §7.1).
+    if (error instanceof UniqueConstraintViolationException) return 'taken'
+    throw error
+  }
+}
+
+// With the user handle, so that the answer counts only while the account has the handle that the authenticator stored.
+function ceremonyOf(session: string, userHandle: string): Ceremony {
+  return { purpose: 'add', binding: session && `${session} ${userHandle}` }
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { hash, randomBytes } from 'node:crypto'
+import { describe, type TestContext, test } from 'node:test'
+import { ExpiredRows } from '../../database/expired-rows.ts'
+import { clockSkew } from '../../database/future-time.ts'
+import { newIdentifier } from '../../site/host-cookie.ts'
+import { countStatements } from '../../testing/count-statements.ts'
+import { failWrites, sql } from '../../testing/database.ts'
+import { startSite } from '../../testing/site.ts'
+import { type Ceremony, challengeLifetime, consumeChallenge, newChallenge } from './challenges.ts'
+import { UsedChallenge } from './used-challenge.ts'
+
+const key = randomBytes(32)
+const ceremony: Ceremony = { purpose: 'sign-in', binding: newIdentifier() }
+
+/** A site, and a function that consumes challenges in it. */
+async function siteWithChallenges(t: TestContext) {
+  const site = await startSite(t)
+  const consume = (challenge: string, more: Partial<Ceremony> = {}, now = Date.now()) =>
+    consumeChallenge(site.orm.em.fork(), key, challenge, { ...ceremony, ...more }, now)
+  return { site, consume }
+}
+
+describe('challenges', () => {
+  test('count once, and are stored as a digest', async (t) => {
+    const { site, consume } = await siteWithChallenges(t)
+    const challenge = newChallenge(key, ceremony)
+    assert.match(challenge, /^[\w-]{72}$/)
+    assert.notEqual(challenge, newChallenge(key, ceremony))
+    assert.deepEqual([await consume(challenge), await consume(challenge)], [true, false])
+    const rows = await sql(site, 'select digest from used_challenges')
+    assert.deepEqual(rows, [{ digest: hash('sha256', challenge, 'base64url') }])
+  })
+
+  test('count once of 50 concurrent uses', async (t) => {
+    const { consume } = await siteWithChallenges(t)
+    const challenge = newChallenge(key, ceremony)
+    const uses = await Promise.all(Array.from({ length: 50 }, () => consume(challenge)))
+    assert.equal(uses.filter(Boolean).length, 1)
+  })
+
+  test('are refused for another purpose, browser or key, and then still count for their own', async (t) => {
+    const { site, consume } = await siteWithChallenges(t)
+    const challenge = newChallenge(key, ceremony)
+    assert.equal(await consume(challenge, { purpose: 'add' }), false)
+    assert.equal(await consume(challenge, { purpose: 'confirm' }), false)
+    assert.equal(await consume(challenge, { binding: newIdentifier() }), false)
+    const em = site.orm.em.fork()
+    assert.equal(await consumeChallenge(em, randomBytes(32), challenge, ceremony), false)
+    assert.equal(await consume(challenge), true)
+  })
+
+  test('are refused without a browser, even if they were made without one', async (t) => {
+    const { consume } = await siteWithChallenges(t)
+    assert.equal(await consume(newChallenge(key, { ...ceremony, binding: '' }), { binding: '' }), false)
+  })
+
+  test('end after five minutes', async (t) => {
+    const { consume } = await siteWithChallenges(t)
+    const now = Date.now()
+    const [one, other] = [newChallenge(key, ceremony, now), newChallenge(key, ceremony, now)]
+    assert.equal(challengeLifetime, 300_000)
+    assert.equal(await consume(one, {}, now + challengeLifetime), false)
+    assert.equal(await consume(other, {}, now + challengeLifetime - 1), true)
+  })
+
+  test('P4 of a clock that was more than two minutes ahead are refused', async (t) => {
+    const { consume } = await siteWithChallenges(t)
+    const now = Date.now()
+    assert.equal(await consume(newChallenge(key, ceremony, now + clockSkew + 1), {}, now), false)
+    assert.equal(await consume(newChallenge(key, ceremony, now + clockSkew), {}, now), true)
+  })
+
+  test('are refused in any other spelling or with a changed bit, without a statement', async (t) => {
+    const { site, consume } = await siteWithChallenges(t)
+    const challenge = newChallenge(key, ceremony)
+    const statements = await countStatements(t, site)
+    for (const spelling of ['', 'x', ` ${challenge}`, `${challenge}=`, `${challenge}A`, challenge.slice(1)])
+      assert.equal(await consume(spelling), false)
+    const bytes = Buffer.from(challenge, 'base64url')
+    for (let i = 0; i < bytes.length; i += 1) {
+      const changed = Buffer.from(bytes)
+      changed[i] = (changed[i] ?? 0) ^ 1
+      assert.equal(await consume(changed.toString('base64url')), false, `byte ${i}`)
+    }
+    assert.deepEqual(statements(), [])
+  })
+
+  test('E14 stay used until no clock accepts them, and then are purged', async (t) => {
+    const { site, consume } = await siteWithChallenges(t)
+    const made = Date.now()
+    await consume(newChallenge(key, ceremony, made), {}, made)
+    const purge = (now: number) => new ExpiredRows(site.orm, UsedChallenge, 'digest', () => now).purge()
+    assert.equal(await purge(made + challengeLifetime + clockSkew - 1), 0)
+    assert.equal(await purge(made + challengeLifetime + clockSkew), 1)
+  })
+
+  test('fail with the error of the database, if it cannot store them', async (t) => {
+    const { site, consume } = await siteWithChallenges(t)
+    const repair = await failWrites(site, 'insert', 'used_challenges')
+    const challenge = newChallenge(key, ceremony)
+    await assert.rejects(consume(challenge), /a rule of the database/)
+    await repair()
+    assert.equal(await consume(challenge), true)
+  })
+})

@@ -1,0 +1,40 @@
+import { createHmac } from 'node:crypto'
+import type { EntityManager } from '@mikro-orm/core'
+import { validate as isUUID } from 'uuid'
+import { Passkey } from './passkey.ts'
+
+/** The maximum number of passkeys of an account. */
+export const mostPasskeys = 20
+
+/** Identifies one passkey of a user. */
+export interface OwnPasskey {
+  readonly user: string
+  readonly id: string
+}
+
+/** The passkeys of a user, oldest first. */
+export function listPasskeys(em: EntityManager, user: string): Promise<Passkey[]> {
+  return em.find(Passkey, { user }, { orderBy: { id: 'asc' }, disableIdentityMap: true })
+}
+
+/** Renames a passkey. Returns whether the user has it. */
+export async function renamePasskey(em: EntityManager, own: OwnPasskey, name: string): Promise<boolean> {
+  return isUUID(own.id) && (await em.nativeUpdate(Passkey, keyOf(own), { name })) === 1
+}
+
+/** Removes a passkey. Returns whether the user had it. */
+export async function removePasskey(em: EntityManager, own: OwnPasskey): Promise<boolean> {
+  return isUUID(own.id) && (await em.nativeDelete(Passkey, keyOf(own))) === 1
+}
+
+/**
+ * The user handle of an account: the one of its passkeys, else 32 bytes that are derived from the id. Two pages that
+ * add the first passkey therefore use the same handle. It tells nothing about the user (WebAuthn §14.6.1).
+ */
+export function userHandleOf(user: string, own: readonly Passkey[], key: Buffer): string {
+  return own[0]?.userHandle ?? createHmac('sha256', key).update(`user handle\0${user}`).digest('base64url')
+}
+
+function keyOf({ user, id }: OwnPasskey): OwnPasskey {
+  return { user, id: id.toLowerCase() }
+}

@@ -1,0 +1,37 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { v7 as uuidv7 } from 'uuid'
+import { User } from '../../users/user.ts'
+
+const PasskeySchema = defineEntity({
+  name: 'Passkey',
+  tableName: 'passkeys',
+  properties: {
+    // The public identifier.
+    id: p
+      .uuid()
+      .primary()
+      .onCreate(() => uuidv7()),
+    // At most 1023 bytes in base64url (WebAuthn §4).
+    credentialId: p.string().length(1364).unique().hidden(),
+    user: () => p.manyToOne(User).deleteRule('cascade').index().hidden(),
+    // 32 bytes in base64url, the same for all passkeys of an account. The authenticator returns them at sign-in.
+    userHandle: p.string().length(43).hidden(),
+    // The COSE key in base64url. An RSA key of 8192 bits has 1400 characters.
+    publicKey: p.string().length(2000).hidden(),
+    // The number of signatures of the authenticator, or 0 if it does not count.
+    counter: p.bigint('number').hidden(),
+    // How the browser reaches the authenticator, such as `internal hybrid`.
+    transports: p.string().length(100).hidden(),
+    name: p.string().length(100),
+    // Whether the passkey may be copied to other devices, for example by a password manager.
+    isBackupEligible: p.boolean().hidden(),
+    isBackedUp: p.boolean().hidden(),
+    createdAt: p.datetime(),
+    lastUsedAt: p.datetime().nullable(),
+  },
+})
+
+/** A passkey of a user. It contains no secret, because the private key stays in the authenticator. */
+export class Passkey extends PasskeySchema.class {}
+
+PasskeySchema.setClass(Passkey)

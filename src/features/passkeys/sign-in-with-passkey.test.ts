@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { generateAuthenticationOptions } from '@simplewebauthn/server'
+import { newIdentifier } from '../../site/host-cookie.ts'
+import { failWrites, sql } from '../../testing/database.ts'
+import { dumpAll } from '../../testing/dump.ts'
+import { siteWithPasskeys } from '../../testing/passkeys.ts'
+import { signUp } from '../../testing/people.ts'
+import { flags, type Lies } from '../../testing/software-authenticator.ts'
+import { challengeLifetime, newChallenge } from './challenges.ts'
+import { listPasskeys, removePasskey } from './own-passkeys.ts'
+import { requestOptions, verifySignIn } from './sign-in-with-passkey.ts'
+
+const { present, verified, eligible, backedUp } = flags
+
+const rejected = { isValid: false }
+
+const wrong: Record<string, Lies> = {
+  'another origin': { origin: 'https://localhost:3000' },
+  'another RP ID': { rpId: 'evil.example' },
+  'another type': { type: 'webauthn.create' },
+  'a page inside another site': { crossOrigin: true },
+  'a page inside another site, with its origin': { crossOrigin: true, topOrigin: 'https://evil.example' },
+  'an origin of another site above it': { topOrigin: 'https://evil.example' },
+  'no user presence': { flags: verified | eligible },
+  'no user verification': { flags: present | eligible },
+  'a backup without backup eligibility': { flags: present | verified | backedUp },
+  'backup eligibility that was turned off': { flags: present | verified },
+  'another user handle': { userHandle: randomBytes(32).toString('base64url') },
+  'a wrong signature': { signature: randomBytes(70) },
+  'an unknown credential': { id: randomBytes(32).toString('base64url') },
+  'a credential id with a byte fewer': { id: 'AAAA' },
+  'rubbish as authenticator data': { response: { authenticatorData: 'AAAA' } },
+  'no authenticator data': { response: { authenticatorData: undefined } },
+  'extensions that are nested 3,000 times': {
+    response: {
+      authenticatorData: Buffer.concat([
+        Buffer.alloc(32),
+        Buffer.from([0x85]),
+        Buffer.alloc(3_000, 0x81),
+      ]).toString('base64url'),
+    },
+  },
+  'a signature that is no text': { response: { signature: [1] } },
+  'no signature': { response: { signature: '' } },
+}
+
+describe('requestOptions', () => {
+  test('are those of the library, and name no passkey at sign-in', async (t) => {
+    const { party, em, ada, session, signInOptions, withPasskey } = await siteWithPasskeys(t)
+    const { id } = await withPasskey()
+    const common = { rpID: party.id, timeout: challengeLifetime, userVerification: 'required' } as const
+    const challengeOf = ({ challenge }: { challenge: string }) =>
+      new Uint8Array(Buffer.from(challenge, 'base64url'))
+    const options = signInOptions()
+    const { extensions, ...expected } = await generateAuthenticationOptions({
+      ...common,
+      challenge: challengeOf(options),
+      allowCredentials: [],
+    })
+    assert.deepEqual([options, extensions], [expected, undefined])
+    const ceremony = { purpose: 'confirm', binding: session } as const
+    const confirmation = requestOptions(party, ceremony, await listPasskeys(em(), ada.id))
+    assert.deepEqual(confirmation.allowCredentials, [
+      { id, type: 'public-key', transports: ['hybrid', 'internal'] },
+    ])
+  })
+})
+
+describe('verifySignIn', () => {
+  test('returns the user of a passkey, and records its use', async (t) => {
+    const { site, ada, withPasskey, signIn } = await siteWithPasskeys(t)
+    const from = await withPasskey()
+    const before = Date.now()
+    const result = await signIn(from)
+    assert.ok(result.isValid)
+    assert.deepEqual([result.user.id, result.passkey.name], [ada.id, 'Laptop'])
+    const [row] = await sql(site, 'select last_used_at from passkeys')
+    assert.ok(Number(row?.last_used_at) >= before)
+    assert.equal((await signIn(from)).isValid, true)
+  })
+
+  test('rejects every lie alike, uses up the challenge, and changes no passkey', async (t) => {
+    const { site, withPasskey, signInOptions, answer } = await siteWithPasskeys(t)
+    const from = await withPasskey()
+    const before = await sql(site, 'select * from passkeys')
+    let challenges = 1
+    for (const [lie, lies] of Object.entries(wrong)) {
+      const options = signInOptions()
+      for (const credential of [from.get(options, lies), from.get(options)])
+        assert.deepEqual(await answer(credential), rejected, lie)
+      const rows = await sql(site, 'select digest from used_challenges')
+      challenges += 1
+      assert.equal(rows.length, challenges, lie)
+    }
+    assert.deepEqual(await sql(site, 'select * from passkeys'), before)
+  })
+
+  test('rejects a missing user handle, and the handle of another account', async (t) => {
+    const { site, withPasskey, signIn } = await siteWithPasskeys(t)
+    const [adas, bobs] = [await withPasskey(), await withPasskey(await signUp(site, 'Bob'))]
+    assert.deepEqual(await signIn(adas, { userHandle: undefined }), rejected)
+    assert.deepEqual(await signIn(adas, { userHandle: bobs.userHandle }), rejected)
+    assert.deepEqual(await signIn(adas, { id: bobs.id, userHandle: bobs.userHandle }), rejected)
+    assert.equal((await signIn(adas)).isValid, true)
+  })
+
+  test('rejects a challenge of another purpose, browser or time', async (t) => {
+    const { site, party, session, browser, withPasskey, signInOptions, answer } = await siteWithPasskeys(t)
+    const from = await withPasskey()
+    const old = Date.now() - challengeLifetime
+    const [before, ...challenges] = [
+      await sql(site, 'select * from used_challenges'),
+      newChallenge(party.key, { purpose: 'confirm', binding: browser }),
+      newChallenge(party.key, { purpose: 'add', binding: browser }),
+      newChallenge(party.key, { purpose: 'sign-in', binding: session }),
+      newChallenge(party.key, { purpose: 'sign-in', binding: browser }, old),
+      newChallenge(randomBytes(32), { purpose: 'sign-in', binding: browser }),
+      randomBytes(32).toString('base64url'),
+    ]
+    for (const challenge of challenges)
+      assert.deepEqual(await answer(from.get({ ...signInOptions(), challenge })), rejected)
+    assert.deepEqual(await sql(site, 'select * from used_challenges'), before)
+  })
+
+  test('rejects an answer of a browser without a cookie', async (t) => {
+    const { em, party, withPasskey } = await siteWithPasskeys(t)
+    const from = await withPasskey()
+    for (const browser of ['', newIdentifier()]) {
+      const options = requestOptions(party, { purpose: 'sign-in', binding: '' })
+      const given = { browser, credential: from.get(options) }
+      assert.deepEqual(await verifySignIn(em(), party, given), rejected)
+    }
+  })
+
+  test('accepts an answer once, also of 20 at the same time', async (t) => {
+    const { withPasskey, signInOptions, answer } = await siteWithPasskeys(t)
+    const from = await withPasskey()
+    const credential = from.get(signInOptions())
+    const all = await Promise.all(Array.from({ length: 20 }, () => answer(credential)))
+    assert.equal(all.filter(({ isValid }) => isValid).length, 1)
+    assert.deepEqual(await answer(credential), rejected)
+  })
+
+  test('rejects an account that is disabled, and a passkey that was removed', async (t) => {
+    const { site, em, ada, withPasskey, signIn } = await siteWithPasskeys(t)
+    const from = await withPasskey()
+    await sql(site, 'update users set disabled_at = 1')
+    assert.deepEqual(await signIn(from), rejected)
+    await sql(site, 'update users set disabled_at = null')
+    assert.equal((await signIn(from)).isValid, true)
+    const [passkey] = await listPasskeys(em(), ada.id)
+    await removePasskey(em(), { user: ada.id, id: passkey?.id ?? '' })
+    assert.deepEqual(await signIn(from), rejected)
+  })
+
+  test('rejects backup eligibility that was turned on, and records the backup state', async (t) => {
+    const { site, ada, withPasskey, signIn } = await siteWithPasskeys(t)
+    const single = await withPasskey(ada, { flags: present | verified })
+    assert.deepEqual(await signIn(single, { flags: present | verified | eligible }), rejected)
+    assert.equal((await signIn(single, { flags: present | verified })).isValid, true)
+    await sql(site, 'delete from passkeys')
+
+    const synced = await withPasskey()
+    for (const [state, expected] of [
+      [0, 0],
+      [backedUp, 1],
+    ] as const) {
+      assert.equal((await signIn(synced, { flags: present | verified | eligible | state })).isValid, true)
+      assert.deepEqual(await sql(site, 'select is_backed_up from passkeys'), [{ is_backed_up: expected }])
+    }
+  })
+
+  test('rejects and reports a counter that does not rise, if the signature is right', async (t) => {
+    const { site, ada, withPasskey, signIn } = await siteWithPasskeys(t)
+    const from = await withPasskey(ada, { counter: 7 })
+    const counter = async () => (await sql(site, 'select counter from passkeys'))[0]?.counter
+    assert.equal((await signIn(from, { counter: 9 })).isValid, true)
+    for (const lower of [9, 8, 0]) {
+      assert.deepEqual(await signIn(from, { counter: lower, signature: randomBytes(70) }), rejected)
+      const result = await signIn(from, { counter: lower })
+      assert.ok(!result.isValid && result.counterWentBack, String(lower))
+      const { user, passkey } = result.counterWentBack
+      assert.deepEqual([user.id, passkey.credentialId], [ada.id, from.id])
+      assert.equal(await counter(), 9)
+    }
+    assert.equal((await signIn(from, { counter: 2 ** 32 - 1 })).isValid, true)
+    assert.equal(await counter(), 2 ** 32 - 1)
+  })
+
+  test('accepts one of ten concurrent answers with the same counter', async (t) => {
+    const { withPasskey, signIn } = await siteWithPasskeys(t)
+    const from = await withPasskey()
+    const all = await Promise.all(Array.from({ length: 10 }, () => signIn(from, { counter: 1 })))
+    assert.equal(all.filter(({ isValid }) => isValid).length, 1)
+  })
+
+  test('accepts ten concurrent answers of a passkey that does not count', async (t) => {
+    const { withPasskey, signIn } = await siteWithPasskeys(t)
+    const from = await withPasskey()
+    const all = await Promise.all(Array.from({ length: 10 }, () => signIn(from)))
+    assert.equal(all.filter(({ isValid }) => isValid).length, 10)
+  })
+
+  test('fails with the error of the database, and the challenge stays used', async (t) => {
+    const { site, withPasskey, signInOptions, answer } = await siteWithPasskeys(t)
+    const from = await withPasskey()
+    const credential = from.get(signInOptions())
+    const repair = await failWrites(site, 'update', 'passkeys')
+    await assert.rejects(answer(credential), /a rule of the database/)
+    await repair()
+    assert.deepEqual(await answer(credential), rejected)
+  })
+
+  test('rejects hostile JSON, and writes nothing', async (t) => {
+    const { site, withPasskey, answer } = await siteWithPasskeys(t)
+    await withPasskey()
+    const before = await dumpAll(site)
+    for (const credential of [undefined, {}, '', '{}', '{"id":"AAAA","type":"public-key","response":{}}'])
+      assert.deepEqual(await answer(credential), rejected)
+    assert.deepEqual(await dumpAll(site), before)
+  })
+})
+
+describe('verifyConfirmation', () => {
+  test('accepts a passkey of the user, with or without the user handle', async (t) => {
+    const { ada, withPasskey, confirm } = await siteWithPasskeys(t)
+    const from = await withPasskey()
+    const result = await confirm(from)
+    assert.ok(result.isValid)
+    assert.equal(result.user.id, ada.id)
+    assert.equal((await confirm(from, { userHandle: undefined })).isValid, true)
+  })
+
+  test('rejects a passkey of another user, another handle, a wrong signature and no user verification', async (t) => {
+    const { site, withPasskey, confirm } = await siteWithPasskeys(t)
+    const bob = await signUp(site, 'Bob')
+    const [adas, bobs] = [await withPasskey(), await withPasskey(bob)]
+    assert.deepEqual(await confirm(bobs), rejected)
+    for (const lies of [
+      { userHandle: bobs.userHandle },
+      { userHandle: '' },
+      { signature: randomBytes(70) },
+      { flags: present | eligible | backedUp },
+      { id: 'AAAA' },
+    ])
+      assert.deepEqual(await confirm(adas, lies), rejected)
+    assert.equal((await confirm(bobs, {}, bob)).isValid, true)
+  })
+
+  test('rejects the challenge of a sign-in or of another session', async (t) => {
+    const { party, session, withPasskey, confirm } = await siteWithPasskeys(t)
+    const from = await withPasskey()
+    for (const ceremony of [
+      { purpose: 'sign-in', binding: session },
+      { purpose: 'confirm', binding: newIdentifier() },
+    ] as const)
+      assert.deepEqual(await confirm(from, { challenge: newChallenge(party.key, ceremony) }), rejected)
+  })
+})

@@ -1,0 +1,113 @@
+import type { EntityManager } from '@mikro-orm/core'
+import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server'
+import { User } from '../../users/user.ts'
+import { type Answer, receiveAnswer } from './answer.ts'
+import { type Ceremony, challengeLifetime, newChallenge } from './challenges.ts'
+import { Passkey } from './passkey.ts'
+import type { RelyingParty } from './relying-party.ts'
+import { descriptor } from './transports.ts'
+import { verifyAssertion } from './verify-assertion.ts'
+
+/** The owner of a passkey, and the passkey as it was before. */
+export interface Identified {
+  readonly user: User
+  readonly passkey: Passkey
+}
+
+/**
+ * The result of a sign-in or a confirmation. With `counterWentBack`, the signature was right, but its number was not higher
+ * than the last one, so there may be a copy of the authenticator.
+ */
+export type Assertion = ({ readonly isValid: true } & Identified) | Rejected
+
+interface Rejected {
+  readonly isValid: false
+  readonly counterWentBack?: Identified
+}
+
+const rejected: Rejected = { isValid: false }
+
+/**
+ * The options of `navigator.credentials.get` as JSON. Without `allowed`, the browser offers all passkeys of the site, and the
+ * page tells nothing about accounts.
+ */
+export function requestOptions(
+  site: RelyingParty,
+  ceremony: Ceremony & { readonly purpose: 'sign-in' | 'confirm' },
+  allowed: readonly Passkey[] = [],
+  now = Date.now(),
+): PublicKeyCredentialRequestOptionsJSON {
+  return {
+    rpId: site.id,
+    challenge: newChallenge(site.key, ceremony, now),
+    allowCredentials: allowed.map(descriptor),
+    timeout: challengeLifetime,
+    userVerification: 'required',
+  }
+}
+
+/**
+ * Verifies the answer of a visitor who signs in, and records the use of the passkey.
+ *
+ * @param browser the value of the visitor's cookie
+ * @param credential the JSON text of the `PublicKeyCredential`
+ */
+export async function verifySignIn(
+  em: EntityManager,
+  site: RelyingParty,
+  { browser, credential }: { readonly browser: string; readonly credential: unknown },
+  now = Date.now(),
+): Promise<Assertion> {
+  const ceremony: Ceremony = { purpose: 'sign-in', binding: browser }
+  const answer = await receiveAnswer(em, site.key, credential, ceremony, now)
+  const found = answer && (await findOwner(em, answer))
+  // The library does not compare the user handle.
+  if (!found || answer.response.userHandle !== found.passkey.userHandle) return rejected
+  return recordUse(em, site, { answer, ...found }, now)
+}
+
+/**
+ * Verifies the answer of a signed-in user who confirms an action, and records the use of the passkey.
+ *
+ * @param session the digest of the session
+ */
+export async function verifyConfirmation(
+  em: EntityManager,
+  site: RelyingParty,
+  given: { readonly user: Pick<User, 'id'>; readonly session: string; readonly credential: unknown },
+  now = Date.now(),
+): Promise<Assertion> {
+  const ceremony: Ceremony = { purpose: 'confirm', binding: given.session }
+  const answer = await receiveAnswer(em, site.key, given.credential, ceremony, now)
+  const found = answer && (await findOwner(em, answer))
+  if (found?.user.id !== given.user.id) return rejected
+  // An authenticator may omit the handle, because the options name the passkeys of the user.
+  const { userHandle = found.passkey.userHandle } = answer?.response ?? {}
+  if (!answer || userHandle !== found.passkey.userHandle) return rejected
+  return recordUse(em, site, { answer, ...found }, now)
+}
+
+/** The passkey of an answer and its user, unless the account is disabled. */
+async function findOwner(em: EntityManager, { id }: Answer): Promise<Identified | undefined> {
+  const passkey = await em.findOne(Passkey, { credentialId: id }, { disableIdentityMap: true })
+  const user = passkey && (await em.findOne(User, { id: passkey.user.id }, { disableIdentityMap: true }))
+  return passkey && user ? { user, passkey } : undefined
+}
+
+async function recordUse(
+  em: EntityManager,
+  site: RelyingParty,
+  { answer, user, passkey }: Identified & { readonly answer: Answer },
+  now: number,
+): Promise<Assertion> {
+  const use = await verifyAssertion(site, answer, passkey)
+  if (!use) return rejected
+  const { counter, isBackedUp } = use
+  // A condition of the statement, so that of two answers with one number at the same time, one counts.
+  const where = { id: passkey.id, counter: counter === 0 ? 0 : { $lt: counter } }
+  const changed = await em.nativeUpdate(Passkey, where, { counter, isBackedUp, lastUsedAt: new Date(now) })
+  if (changed === 1) return { isValid: true, user, passkey }
+  // The passkey may have been removed meanwhile.
+  const isLeft = (await em.count(Passkey, { id: passkey.id })) > 0
+  return isLeft ? { isValid: false, counterWentBack: { user, passkey } } : rejected
+}

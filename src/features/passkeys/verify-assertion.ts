@@ -1,0 +1,46 @@
+import { type Answer, isBase64url, verified } from './answer.ts'
+import type { Passkey } from './passkey.ts'
+import type { RelyingParty } from './relying-party.ts'
+
+// The maximum length of each part.
+const most = 4096
+
+/**
+ * Verifies the signature of an answer, whose challenge is used up, and everything that it covers. The caller compares the
+ * counter, because the library would do so before it verifies the signature.
+ *
+ * @returns the new values of the passkey, or `undefined` if the answer is wrong
+ */
+export async function verifyAssertion(
+  site: RelyingParty,
+  { id, challenge, response }: Answer,
+  passkey: Passkey,
+): Promise<Pick<Passkey, 'counter' | 'isBackedUp'> | undefined> {
+  const { clientDataJSON, authenticatorData, signature } = response
+  if (
+    !isBase64url(clientDataJSON, most) ||
+    !isBase64url(authenticatorData, most) ||
+    !isBase64url(signature, most)
+  )
+    return undefined
+  // Imported at the first use, because the library takes 30 MB.
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
+  const result = await verified(() =>
+    verifyAuthenticationResponse({
+      response: {
+        ...{ id, rawId: id, type: 'public-key', clientExtensionResults: {} },
+        response: { clientDataJSON, authenticatorData, signature },
+      },
+      expectedChallenge: challenge,
+      expectedOrigin: site.origin,
+      expectedRPID: site.id,
+      credential: { id, publicKey: new Uint8Array(Buffer.from(passkey.publicKey, 'base64url')), counter: 0 },
+      requireUserVerification: true,
+    }),
+  )
+  if (!result?.verified) return undefined
+  const { newCounter, credentialDeviceType, credentialBackedUp } = result.authenticationInfo
+  // Backup eligibility never changes (WebAuthn §7.2).
+  if ((credentialDeviceType === 'multiDevice') !== passkey.isBackupEligible) return undefined
+  return { counter: newCounter, isBackedUp: credentialBackedUp }
+}

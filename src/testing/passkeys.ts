@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { creationOptions, verifyRegistration } from '../features/passkeys/add-passkey.ts'
+import { Passkey } from '../features/passkeys/passkey.ts'
+import {
+  requestOptions,
+  verifyConfirmation,
+  verifySignIn,
+} from '../features/passkeys/sign-in-with-passkey.ts'
+import { newIdentifier } from '../site/host-cookie.ts'
+import { User } from '../users/user.ts'
+import { type Person, signUp } from './people.ts'
+import { startSite } from './site.ts'
+import { type Lies, SoftwareAuthenticator } from './software-authenticator.ts'
+
+const origin = 'http://localhost:3000'
+
+/** A site with users, and the ceremonies of their authenticators. */
+export async function siteWithPasskeys(t: TestContext) {
+  const site = await startSite(t)
+  const em = () => site.orm.em.fork()
+  const party = { id: 'localhost', origin, name: 'Canaries', key: randomBytes(32) }
+  const ada = await signUp(site)
+  const session = newIdentifier()
+  const browser = newIdentifier()
+  const userOf = ({ id }: Pick<Person, 'id'>) => em().findOneOrFail(User, { id })
+  const authenticator = () => new SoftwareAuthenticator(origin)
+
+  /** Adds a passkey, or tries to. */
+  const add = async (from = authenticator(), lies: Lies = {}, person: Pick<Person, 'id'> = ada) => {
+    const owner = { user: await userOf(person), session }
+    const options = await creationOptions(em(), party, owner)
+    const credential = from.create(options, lies)
+    return verifyRegistration(em(), party, { ...owner, credential, name: 'Laptop' })
+  }
+  /** An authenticator with a passkey of this user. */
+  const withPasskey = async (person: Pick<Person, 'id'> = ada, lies: Lies = {}) => {
+    const from = authenticator()
+    const passkey = await add(from, lies, person)
+    assert.ok(passkey instanceof Passkey, String(passkey))
+    return from
+  }
+  const signInOptions = () => requestOptions(party, { purpose: 'sign-in', binding: browser })
+  const answer = (credential: unknown) => verifySignIn(em(), party, { browser, credential })
+  const signIn = (from: SoftwareAuthenticator, lies: Lies = {}) => answer(from.get(signInOptions(), lies))
+  const confirm = (from: SoftwareAuthenticator, lies: Lies = {}, user: Pick<Person, 'id'> = ada) => {
+    const options = requestOptions(party, { purpose: 'confirm', binding: session })
+    return verifyConfirmation(em(), party, { user, session, credential: from.get(options, lies) })
+  }
+  const ceremonies = { add, withPasskey, signInOptions, answer, signIn, confirm }
+  return { site, em, party, ada, session, browser, userOf, authenticator, ...ceremonies }
+}

@@ -1,0 +1,128 @@
+import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/server'
+
+/** The flags of authenticator data (WebAuthn §6.1). */
+export const flags = { present: 1, verified: 4, eligible: 8, backedUp: 16, attested: 64 }
+
+/** What an answer says instead of the truth. */
+export interface Lies {
+  readonly id?: string
+  readonly origin?: string
+  readonly type?: string
+  readonly challenge?: string
+  readonly crossOrigin?: unknown
+  readonly topOrigin?: string
+  readonly rpId?: string
+  /** A sum of flags. */
+  readonly flags?: number
+  readonly counter?: number
+  readonly userHandle?: string | undefined
+  readonly algorithm?: number
+  readonly signature?: Buffer
+  /** Members of `response` that replace the right ones. */
+  readonly response?: object
+  readonly format?: string
+  readonly statement?: Map<string, Cbor>
+}
+
+type Cbor = number | string | Uint8Array | readonly Cbor[] | Map<Cbor, Cbor>
+
+/** An authenticator and its browser, with one passkey on the curve P-256. Answers are JSON texts, right or as the lies say. */
+export class SoftwareAuthenticator {
+  readonly id = randomBytes(32).toString('base64url')
+  userHandle: string | undefined
+  /** Counts only if a test raises it. */
+  counter = 0
+  flags = flags.present | flags.verified | flags.eligible | flags.backedUp
+  readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  readonly #origin: string
+
+  constructor(origin: string) {
+    this.#origin = origin
+  }
+
+  create(options: PublicKeyCredentialCreationOptionsJSON, lies: Lies = {}): string {
+    this.userHandle = options.user.id
+    const client = this.#clientData('webauthn.create', options.challenge, lies)
+    const authData = Buffer.concat([
+      this.#authenticatorData(options.rp.id ?? '', flags.attested, lies),
+      this.#attestedCredential(lies),
+    ])
+    const self = new Map<string, Cbor>([['alg', -7]]).set('sig', this.#sign(authData, client))
+    const statement = lies.statement ?? (lies.format === 'packed' ? self : new Map())
+    const attestation = new Map<Cbor, Cbor>([['fmt', lies.format ?? 'none']])
+    const attestationObject = cbor(attestation.set('attStmt', statement).set('authData', authData))
+    return this.#credential(lies, {
+      clientDataJSON: client.toString('base64url'),
+      attestationObject: attestationObject.toString('base64url'),
+      transports: ['internal', 'hybrid', 'telepathy', 1],
+    })
+  }
+
+  get(options: PublicKeyCredentialRequestOptionsJSON, lies: Lies = {}): string {
+    const client = this.#clientData('webauthn.get', options.challenge, lies)
+    const authData = this.#authenticatorData(options.rpId ?? '', 0, lies)
+    return this.#credential(lies, {
+      clientDataJSON: client.toString('base64url'),
+      authenticatorData: authData.toString('base64url'),
+      signature: (lies.signature ?? this.#sign(authData, client)).toString('base64url'),
+      userHandle: 'userHandle' in lies ? lies.userHandle : this.userHandle,
+    })
+  }
+
+  #clientData(type: string, challenge: string, lies: Lies): Buffer {
+    const { crossOrigin = false, topOrigin } = lies
+    const told = { type: lies.type ?? type, challenge: lies.challenge ?? challenge }
+    return Buffer.from(
+      JSON.stringify({ ...told, origin: lies.origin ?? this.#origin, crossOrigin, topOrigin }),
+    )
+  }
+
+  #authenticatorData(rpId: string, more: number, lies: Lies): Buffer {
+    const rest = Buffer.alloc(5)
+    rest.writeUInt8((lies.flags ?? this.flags) | more)
+    rest.writeUInt32BE(lies.counter ?? this.counter, 1)
+    return Buffer.concat([sha256(lies.rpId ?? rpId), rest])
+  }
+
+  #attestedCredential({ algorithm = -7, id = this.id }: Lies): Buffer {
+    const { x = '', y = '' } = this.#keys.publicKey.export({ format: 'jwk' })
+    const key = new Map<Cbor, Cbor>([[1, 2]]).set(3, algorithm).set(-1, 1)
+    key.set(-2, Buffer.from(x, 'base64url')).set(-3, Buffer.from(y, 'base64url'))
+    const credentialId = Buffer.from(id, 'base64url')
+    const length = Buffer.alloc(18)
+    length.writeUInt16BE(credentialId.length, 16)
+    return Buffer.concat([length, credentialId, cbor(key)])
+  }
+
+  #sign(authData: Buffer, clientData: Buffer): Buffer {
+    return sign('sha256', Buffer.concat([authData, sha256(clientData)]), this.#keys.privateKey)
+  }
+
+  #credential({ id = this.id, response }: Lies, right: object): string {
+    return JSON.stringify({ id, rawId: id, type: 'public-key', response: { ...right, ...response } })
+  }
+}
+
+function sha256(value: string | Buffer): Buffer {
+  return createHash('sha256').update(value).digest()
+}
+
+/** Encodes a value in CBOR (RFC 8949 §3). */
+function cbor(value: Cbor): Buffer {
+  if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value)
+  if (typeof value === 'string') return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)])
+  if (value instanceof Uint8Array) return Buffer.concat([head(2, value.length), value])
+  if (value instanceof Map) return Buffer.concat([head(5, value.size), ...[...value].flat().map(cbor)])
+  return Buffer.concat([head(4, value.length), ...value.map(cbor)])
+}
+
+function head(major: number, count: number): Buffer {
+  if (count < 24) return Buffer.from([(major << 5) | count])
+  return count < 256
+    ? Buffer.from([(major << 5) | 24, count])
+    : Buffer.from([(major << 5) | 25, count >> 8, count & 255])
+}
