@@ -5,18 +5,20 @@ import Database from 'better-sqlite3'
 import { v7 as uuidv7 } from 'uuid'
 import { databaseName } from '../database/database-url.ts'
 import { openDatabase } from '../database/open-database.ts'
+import { Passkey } from '../features/passkeys/passkey.ts'
+import { UsedChallenge } from '../features/passkeys/used-challenge.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { schema } from '../schema.ts'
 import { sql } from '../testing/database.ts'
 import { addAdmin, basic, bearer, signIn, signUp, takeResetToken, takeToken } from '../testing/people.ts'
 import { assertRefused, runCommand } from '../testing/run-command.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
-import { startSite } from '../testing/site.ts'
+import { type Site, startSite } from '../testing/site.ts'
 import { isOnPostgres, makeEmptyDatabase } from '../testing/test-database.ts'
 
 const tables = [
   ...['users', 'admins', 'user_tokens', 'one_time_tokens'],
-  ...['sessions', 'devices', 'events', 'attempts', 'mails'],
+  ...['sessions', 'devices', 'events', 'attempts', 'mails', 'passkeys', 'used_challenges'],
 ]
 
 function copyDatabase(...words: string[]) {
@@ -34,9 +36,27 @@ async function open(t: TestContext) {
   const link = await takeResetToken(site, bob)
   const admin = await addAdmin(site)
   await queueMail(site.orm.em.fork(), { kind: 'reset', to: bob.email, userId: bob.id })
+  await addPasskey(site, bob.id)
   assert.equal((await site.visitor().get('/me', basic(ada, 'wrong'))).status, 401)
   await sql(site, 'update users set disabled_at = 1 where id = ?', [(await signUp(site, 'Eve')).id])
   return { folder, from, to: await emptyDatabase(t, folder), site, ada, bob, admin, visitor, token, link }
+}
+
+async function addPasskey({ orm }: Site, user: string): Promise<void> {
+  const keys = { credentialId: 'A'.repeat(1364), userHandle: 'A'.repeat(43), publicKey: 'A'.repeat(2000) }
+  const state = { counter: 2 ** 32 - 1, isBackupEligible: true, isBackedUp: false, lastUsedAt: null }
+  const now = new Date(1_700_000_000_123)
+  const passkey = {
+    id: uuidv7(),
+    user,
+    ...keys,
+    ...state,
+    transports: 'internal',
+    name: '🐤',
+    createdAt: now,
+  }
+  await orm.em.fork().insert(Passkey, passkey)
+  await orm.em.fork().insert(UsedChallenge, { digest: 'A'.repeat(43), createdAt: now, expiresAt: now })
 }
 
 async function emptyDatabase(t: TestContext, folder: string): Promise<string> {
