@@ -16,11 +16,20 @@ export abstract class RequestAuthenticator<User extends object = object> {
   /** What clients send to it, for the message of a 401: `Basic`, `a bearer token`, `a session`. */
   readonly accepts: string | undefined = undefined
 
+  /**
+   * How its users prove who they are, in values of RFC 8176 such as `pwd`. By default `undefined`: such a user is never fresh,
+   * because a client may store a token.
+   */
+  readonly methods: readonly string[] | undefined = undefined
+
   /** Reads the request and calls `ctx.auth.login` for valid credentials. Throws only if it cannot decide. */
   abstract attempt(ctx: AuthContext): void | Promise<void>
 
-  /** The challenge for the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1); none by default. */
-  challenge(_ctx: AuthContext): string | undefined {
+  /**
+   * The challenge for the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1); none by default. `maxAge` is set, in seconds,
+   * if the user has to authenticate again.
+   */
+  challenge(_ctx: AuthContext, _maxAge?: number): string | undefined {
     return undefined
   }
 

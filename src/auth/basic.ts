@@ -18,6 +18,7 @@ export abstract class BasicAuthenticator<User extends object = object> extends R
   }
 
   override readonly accepts: string = 'Basic'
+  override readonly methods: readonly string[] | undefined = ['pwd']
 
   /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5). */
   readonly realm: string = 'restricted'

@@ -30,10 +30,13 @@ export abstract class BearerAuthenticator<User extends object = object> extends 
     if (bearer) return this.authenticate(bearer, ctx)
   }
 
-  /** The challenge, with `invalid_token` only if the request had a token (RFC 6750 §3.1). */
-  override challenge(ctx: AuthContext): string {
-    const error = bearerAuthorization(ctx.req) ? ', error="invalid_token"' : ''
-    return `Bearer realm=${quoted(this.realm)}${error}`
+  /** The challenge, with an error only if the request had a token (RFC 6750 §3.1, RFC 9470 §3). */
+  override challenge(ctx: AuthContext, maxAge?: number): string {
+    const error =
+      maxAge === undefined
+        ? 'error="invalid_token"'
+        : `error="insufficient_user_authentication", max_age="${maxAge}"`
+    return `Bearer realm=${quoted(this.realm)}${bearerAuthorization(ctx.req) ? `, ${error}` : ''}`
   }
 
   /** Throws `Misuse` for a `realm` that a header cannot hold. */

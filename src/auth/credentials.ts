@@ -23,6 +23,7 @@ export abstract class CredentialsAuthenticator<
 > extends RequestAuthenticator<User> {
   override readonly signsIn = true
   override readonly accepts: string = 'credentials in the body'
+  override readonly methods: readonly string[] | undefined = ['pwd']
   readonly #fields: Required<NonNullable<CredentialsOptions['fields']>>
   // Some body parsers leave `body` undefined for other types. One decoded body proves that a parser is mounted.
   #hasParser = false

@@ -18,12 +18,13 @@ const unauthorized = {
   ERR_AUTH_MALFORMED_HEADER: 'The `Authorization` header is malformed.',
   ERR_AUTH_BEARER_NOT_ACCEPTED: 'This route does not accept bearer tokens.',
   ERR_AUTH_SCHEME_NOT_ACCEPTED: 'This route does not accept this authorization scheme.',
+  ERR_AUTH_CONFIRMATION_REQUIRED: 'Confirm that it is you: authenticate again, then repeat the request.',
 }
 
 /** The codes of a 401. */
 export type UnauthorizedCode = keyof typeof unauthorized
 
-/** 401: no user of the required class is authenticated. Carries the `WWW-Authenticate` challenges (RFC 9110 §11.6.1). */
+/** 401: no user of the required class is authenticated, or not recently enough. Carries the `WWW-Authenticate` challenges (RFC 9110 §11.6.1). */
 export class Unauthorized extends AuthError {
   override readonly name = 'Unauthorized'
   readonly status = 401

@@ -1,17 +1,20 @@
-import { type AuthMiddleware, authOf } from './auth.ts'
+import type { AuthMiddleware } from './auth.ts'
 import { type Class, requireClass } from './class.ts'
 import { Misuse } from './errors.ts'
-import { warnOfNoAuthenticator } from './warnings.ts'
+import { type FreshOptions, isAdmitted, maxAgeOf, refuse, warnOfUnusable } from './fresh.ts'
 
-/** Rejects a request with 401 unless a user of that class is authenticated. Mount it behind the authenticators. */
-export function guard(type: Class, ...none: []): AuthMiddleware {
+/**
+ * Rejects a request with 401 unless a user of that class is authenticated. With `{ fresh: '10m' }` the user must have
+ * authenticated in the last ten minutes. Mount it behind the authenticators.
+ */
+export function guard(type: Class, options?: FreshOptions, ...none: []): AuthMiddleware {
   requireClass(type)
-  if (none.length > 0)
+  if (none.length > 0 || typeof options === 'function')
     throw new Misuse('A guard is for one class. Add a second guard behind it, or ask `ctx.auth.has`.')
+  const maxAge = maxAgeOf(options, 'guard')
   return (ctx, next) => {
-    const store = authOf(ctx)
-    if (store.has(type)) return next()
-    if (store.authenticators.length === 0) warnOfNoAuthenticator(ctx)
-    store.require(type)
+    if (isAdmitted(ctx, type, maxAge)) return next()
+    warnOfUnusable(ctx, type)
+    refuse(ctx, type, maxAge)
   }
 }

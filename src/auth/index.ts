@@ -1,4 +1,5 @@
 export { type AuthContext, type AuthMiddleware, auth } from './auth.ts'
+export type { Authentication, Duration, LoginOptions } from './authentication.ts'
 export { AsyncRequestAuthenticator, type Find, RequestAuthenticator } from './authenticator.ts'
 export type { BasicAuthorization, BearerAuthorization } from './authorization.ts'
 export { AsyncBasicAuthenticator, BasicAuthenticator } from './basic.ts'
@@ -12,6 +13,7 @@ export {
 } from './credentials.ts'
 export { refuseCrossSite } from './cross-site.ts'
 export { AuthError, Forbidden, Misuse, Unauthorized, Undecided } from './errors.ts'
+export type { FreshOptions } from './fresh.ts'
 export { guard } from './guard.ts'
 export { nextPath, withNext } from './next-path.ts'
 export { redirectUnless } from './redirect-unless.ts'

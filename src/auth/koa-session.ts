@@ -1,5 +1,7 @@
 import { format, types } from 'node:util'
 import type { AuthContext } from './auth.ts'
+import { type Authentication, fromRecord, toRecord } from './authentication.ts'
+import type { Class } from './class.ts'
 import { Misuse } from './errors.ts'
 
 /** The data that an application keeps in a session. */
@@ -28,10 +30,12 @@ const reserved = new Set([
   'toJSON',
 ])
 
+const recordSuffix = ':authenticated'
+
 /** Throws `Misuse` for a key under which koa-session cannot keep a value. */
 export function checkKey(key: string): void {
   const isFree = typeof key === 'string' && key !== '' && !key.startsWith('_') && !reserved.has(key)
-  if (isFree && !(key in Object.prototype)) return
+  if (isFree && !(key in Object.prototype) && !key.endsWith(recordSuffix)) return
   throw new Misuse(
     `koa-session cannot keep a user as "${String(key)}". Give the session authenticator another \`key\`.`,
   )
@@ -55,29 +59,46 @@ export function dataOf(session: Session): SessionData {
   return data ?? {}
 }
 
-/** Saves a value under a new session identifier, against session fixation. Throws `Misuse` without `regenerate()`. */
-export async function save(ctx: SessionContext, key: string, value: string): Promise<void> {
+/** When and how the user under that key authenticated; `undefined` for an older session. */
+export function recordOf({ session }: SessionContext, key: string): Authentication | undefined {
+  return fromRecord(session?.[key + recordSuffix])
+}
+
+/**
+ * Saves a user and the record of the authentication under a new session identifier, against session fixation. Throws `Misuse`
+ * without `regenerate()`.
+ */
+export async function save(
+  ctx: SessionContext,
+  { key, user }: { readonly key: string; readonly user: Class },
+  id: string,
+): Promise<void> {
   const session = sessionOf(ctx)
   if (typeof session.regenerate !== 'function')
     throw new Misuse('The session cannot change its identifier. Use koa-session, which has `regenerate()`.')
-  session[key] = value
+  const authentication = ctx.auth.authentication(user)
+  session[key] = id
+  if (authentication) session[key + recordSuffix] = toRecord(authentication)
+  else delete session[key + recordSuffix]
   const { maxAge } = session
   await session.regenerate()
   // `regenerate()` loses this setting.
   if (maxAge === 'session') session.maxAge = maxAge
 }
 
-/** Removes the data from before a sign-in, except the identifiers of authenticated users. */
+/** Removes the data from before a sign-in, except the identifiers and records of authenticated users. */
 export function clear({ session }: SessionContext, before: SessionData, keysInUse: readonly string[]): void {
   if (!session) return
+  const kept = new Set(keysInUse.flatMap((key) => [key, key + recordSuffix]))
   for (const [key, value] of Object.entries(dataOf(session)))
-    if (value === before[key] && !keysInUse.includes(key)) delete session[key]
+    if (value === before[key] && !kept.has(key)) delete session[key]
 }
 
-/** Removes a value, and ends the session if no user is left in it. */
+/** Removes a user, and ends the session if no user is left in it. */
 export function remove(ctx: SessionContext, key: string, keysInUse: readonly string[]): void {
   if (!ctx.session) return
   delete ctx.session[key]
+  delete ctx.session[key + recordSuffix]
   if (!Object.keys(dataOf(ctx.session)).some((each) => keysInUse.includes(each))) ctx.session = null
 }
 

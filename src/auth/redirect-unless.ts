@@ -1,26 +1,32 @@
-import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
+import type { AuthContext, AuthMiddleware } from './auth.ts'
 import { type Class, requireClass } from './class.ts'
 import { isSafe } from './cross-site.ts'
 import { Misuse, requireSync } from './errors.ts'
+import { type FreshOptions, isAdmitted, maxAgeOf, refuse, warnOfUnusable } from './fresh.ts'
 import { staysOnSite } from './next-path.ts'
-import { warnOfNoAuthenticator, warnOfRedirectLoop } from './warnings.ts'
+import { warnOfRedirectLoop } from './warnings.ts'
 
 /**
- * Redirects with 303 unless a user of that class is authenticated. Mount it behind the authenticators.
+ * Redirects with 303 unless a user of that class is authenticated. With `{ fresh: '10m' }` the user must have authenticated
+ * in the last ten minutes. Mount it behind the authenticators.
  *
- * @param to the path of the sign-in page, or a function that returns it. A path to another site gets 401 instead.
+ * @param to the path of the sign-in or confirmation page, or a function that returns it. A path to another site gets 401 instead.
  */
-export function redirectUnless(type: Class, to: string | ((ctx: AuthContext) => string)): AuthMiddleware {
+export function redirectUnless(
+  type: Class,
+  to: string | ((ctx: AuthContext) => string),
+  options?: FreshOptions,
+): AuthMiddleware {
   requireClass(type)
   if (typeof to !== 'string' && typeof to !== 'function')
     throw new Misuse("Give the path to redirect to: `redirectUnless(User, '/login')`.")
+  const maxAge = maxAgeOf(options, 'redirectUnless')
   return (ctx, next) => {
-    const store = authOf(ctx)
-    if (store.has(type)) return next()
-    if (store.authenticators.length === 0) warnOfNoAuthenticator(ctx)
+    if (isAdmitted(ctx, type, maxAge)) return next()
+    warnOfUnusable(ctx, type)
     const target = typeof to === 'string' ? to : requireSync(to(ctx), 'The function of `redirectUnless`')
     // A path from a request may be chosen by an attacker (open redirect).
-    if (target !== to && !staysOnSite(target)) store.require(type)
+    if (target !== to && !staysOnSite(target)) refuse(ctx, type, maxAge)
     if (isSafe(ctx.method) && pathOf(target) === pathOf(ctx.originalUrl)) warnOfRedirectLoop(ctx)
     ctx.status = 303
     ctx.redirect(target)

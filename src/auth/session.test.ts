@@ -220,7 +220,7 @@ describe('SessionAuthenticator', () => {
     assert.equal(store.writes, writes)
   })
 
-  test('S9 S15 S86 stores only the identifier, under the class name or the given key', async (t) => {
+  test('S9 S15 S86 stores only the identifier and the authentication, under the class name or the given key', async (t) => {
     for (const [options, key] of [
       [{}, 'User'],
       [{ key: 'member' }, 'member'],
@@ -233,9 +233,14 @@ describe('SessionAuthenticator', () => {
       app.use(guard(User))
       const { url } = await serve(t, app)
 
+      const before = Date.now()
       await new Browser(url).post('/', form('ada'))
 
       assert.deepEqual(store.data, { [key]: 'ada' })
+      const record = store.records[`${key}:authenticated`] as { at: number; methods: string[] }
+      assert.deepEqual(Object.keys(store.records), [`${key}:authenticated`])
+      assert.deepEqual(record, { at: record.at, methods: ['pwd'] })
+      assert.ok(record.at >= before && record.at <= Date.now())
     }
   })
 })
@@ -284,7 +289,8 @@ describe('a sign-in', () => {
     assert.equal(store.ids.length, 1)
     assert.notEqual(store.ids[0], planted)
     assert.deepEqual(store.data, { User: 'ada' })
-    assert.deepEqual(await (await victim.get('/')).json(), { user: 'ada', session: { User: 'ada' } })
+    const own = { ...store.data, ...store.records }
+    assert.deepEqual(await (await victim.get('/')).json(), { user: 'ada', session: own })
     assert.deepEqual(await (await attacker.get('/')).json(), { session: {} })
   })
 
@@ -653,7 +659,8 @@ describe('a handler that throws', () => {
           byHandler(ctx)
           throw new Error('the bank is unavailable')
         }
-        ctx.body = { user: ctx.auth.get(User)?.sessionID, session: ctx.session }
+        const { User: id, cart, paid } = ctx.session ?? {}
+        ctx.body = { user: ctx.auth.get(User)?.sessionID, session: { User: id, cart, paid } }
       })
       const { url } = await serve(t, app)
       const visitor = new Browser(url)

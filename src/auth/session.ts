@@ -9,7 +9,7 @@ import { warnOfNoCrossSiteCheck } from './warnings.ts'
 
 /** A user that a session can hold. */
 export interface SessionAuthenticatable {
-  /** The unique identifier of the user, which is all that the session stores. */
+  /** The unique identifier of the user, by which the session stores it. */
   readonly sessionID: string
 }
 
@@ -59,6 +59,11 @@ export abstract class SessionAuthenticator<
     return this.#options.key ?? this.user.name
   }
 
+  /** When and how the user of the session authenticated, recorded at the sign-in. */
+  recorded(ctx: SessionContext) {
+    return koaSession.recordOf(ctx, this.key)
+  }
+
   override attempt(ctx: AuthContext): void | Promise<void> {
     const sessionID = koaSession.sessionOf(ctx)[this.key]
     if (typeof sessionID === 'string') return this.authenticate(sessionID, ctx)
@@ -94,7 +99,7 @@ export abstract class SessionAuthenticator<
       const user = store.peek(this.user)
       if (store.isLoggedOut(this.user)) koaSession.remove(ctx, this.key, keysInUse(ctx))
       else if (user && this.#isNew(ctx, before)) {
-        if (!ctx.headerSent) return koaSession.save(ctx, this.key, user.sessionID)
+        if (!ctx.headerSent) return koaSession.save(ctx, this, user.sessionID)
         // The response headers cannot hold a cookie any more.
         koaSession.restore(ctx, saved)
         if (this.#isSignIn(ctx)) ctx.app.emit('error', new Misuse(lateSignIn), ctx)

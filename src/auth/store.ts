@@ -1,5 +1,7 @@
 import type { ExtendableContext } from 'koa'
-import { type Class, requireClass } from './class.ts'
+import { type Authentication, type Duration, isFresh, type LoginOptions } from './authentication.ts'
+import { type Class, classOf, requireClass } from './class.ts'
+import { type AuthenticatorFor, authenticationOf, type Entry, entryOf, loggedOut } from './entry.ts'
 import { isHTTPError, Misuse, requireNoUser, requireSync, Undecided } from './errors.ts'
 import { type Presented, unauthorized } from './unauthorized.ts'
 import { warnOfIneffectiveLogout, warnOfUnguarded } from './warnings.ts'
@@ -10,24 +12,12 @@ export interface AuthContext extends ExtendableContext {
 }
 
 /** An authenticator as the store sees it. Extend `RequestAuthenticator` to make one. */
-export interface Authenticator {
-  readonly user: Class
-  readonly signsIn: boolean
-  readonly isForEveryPage: boolean
-  readonly accepts?: string | undefined
-  attempt(ctx: AuthContext): void | Promise<void>
-  challenge(ctx: AuthContext): string | undefined
-  isSkipped(ctx: AuthContext): boolean
-}
-
-/** A user, and the authenticator that logged it in, unless a handler did. Empty after `logout`. */
-type Entry = { readonly user?: object; readonly by?: Authenticator | undefined }
-const loggedOut: Entry = {}
+export type Authenticator = AuthenticatorFor<AuthContext>
 
 /** The authenticated users of one request, by class. */
 export class Auth {
   readonly #ctx: AuthContext
-  readonly #users = new Map<Class, Entry>()
+  readonly #users = new Map<Class, Entry<AuthContext>>()
   readonly #authenticators: Authenticator[] = []
   readonly #listeners: (() => void)[] = []
   #current: Authenticator | undefined
@@ -41,10 +31,10 @@ export class Auth {
   }
 
   /** Stores the authenticated user of its class, and replaces an earlier one. Throws `Misuse` for another class. */
-  login<User extends object>(user: User, type: Class<User> = user?.constructor as Class<User>): void {
+  login<User extends object>(user: User, type = classOf(user), options: LoginOptions = {}): void {
     requireClass(type, '`login()` needs an instance of a class.')
     if (!(user instanceof type)) throw new Misuse(`\`login()\` needs an instance of ${type.name}.`)
-    this.#users.set(type, { user, by: this.#current })
+    this.#users.set(type, entryOf(user, this.#current, options))
     this.#isChecked ||= this.#current === undefined
     for (const listener of this.#listeners) listener()
   }
@@ -85,6 +75,16 @@ export class Auth {
   /** The authenticator that logged in the user of that class; `undefined` if a handler did, or there is none. */
   by(type: Class): Authenticator | undefined {
     return this.#users.get(type)?.by
+  }
+
+  /** When and how the user of that class authenticated, or `undefined` if that is unknown. Like `peek`, it never throws. */
+  authentication(type: Class): Authentication | undefined {
+    return authenticationOf(this.#users.get(type), this.#ctx)
+  }
+
+  /** For pages: whether the user of that class authenticated within that time, such as `10m`. Not a check of the user. */
+  isFresh(type: Class, within: Duration): boolean {
+    return isFresh(this.authentication(requireClass(type)), within)
   }
 
   /** The authenticators of the route so far, in order. A 401 carries their challenges. */

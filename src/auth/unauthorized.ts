@@ -1,16 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { basicAuthorization, bearerAuthorization } from './authorization.ts'
+import type { AuthenticatorFor } from './entry.ts'
 import { requireSync, Unauthorized, type UnauthorizedCode } from './errors.ts'
 
 /** Who called `present`: an authenticator that found credentials in the body, or a handler that ignores the session. */
 export type Presented = 'authenticator' | 'handler'
-
-/** The members of an authenticator that describe what it accepts. */
-interface Accepting<Context> {
-  readonly accepts?: string | undefined
-  readonly isForEveryPage: boolean
-  challenge(ctx: Context): string | undefined
-}
 
 interface Found {
   readonly presented: Presented | undefined
@@ -21,7 +15,7 @@ interface Found {
 /** The 401 of a request. Its message depends on what the client sent and on the route, never on the accounts. */
 export function unauthorized<Context extends { readonly req: IncomingMessage }>(
   ctx: Context,
-  authenticators: readonly Accepting<Context>[],
+  authenticators: readonly AuthenticatorFor<Context>[],
   { presented, users }: Found,
 ): Unauthorized {
   const challenges = authenticators.map((each) => requireSync(each.challenge(ctx), '`challenge`'))
@@ -47,6 +41,17 @@ export function unauthorized<Context extends { readonly req: IncomingMessage }>(
   }
   if (scheme !== 'basic') return refuse('ERR_AUTH_WRONG_CREDENTIALS', 'The credentials are wrong.')
   return refuse(basicAuthorization(ctx.req) ? 'ERR_AUTH_WRONG_CREDENTIALS' : 'ERR_AUTH_MALFORMED_HEADER')
+}
+
+/** The 401 of a user who has to authenticate again. `maxAge` is in milliseconds. */
+export function confirmationRequired<Context>(
+  ctx: Context,
+  authenticators: readonly AuthenticatorFor<Context>[],
+  maxAge: number,
+): Unauthorized {
+  const seconds = Math.floor(maxAge / 1000)
+  const challenges = authenticators.map((each) => requireSync(each.challenge(ctx, seconds), '`challenge`'))
+  return new Unauthorized(challenges, 'ERR_AUTH_CONFIRMATION_REQUIRED')
 }
 
 /** The auth-scheme of a header or a challenge, in lower case (RFC 9110 §11.1). */

@@ -223,6 +223,30 @@ describe('a guard or a redirect with no authenticator before it', () => {
   })
 })
 
+describe('a guard that requires a fresh user', () => {
+  test('is reported once if its authenticators accept only tokens', async (t) => {
+    const seen = warnings(t)
+    class ByPassword extends Nobody {
+      override readonly methods = ['pwd']
+    }
+    const fresh = guard(User, { fresh: '10m' })
+
+    await get(
+      t,
+      (router) => {
+        router.get('/only-tokens', new Everybody().middleware(), fresh, answer)
+        router.get('/password', new ByPassword().middleware(), new Everybody().middleware(), fresh, answer)
+        router.get('/nobody', new Nobody().middleware(), fresh, answer)
+      },
+      ['/only-tokens', '/only-tokens', '/password', '/nobody'],
+    )
+
+    assert.deepEqual(seen, [
+      'KOA_AUTH_NEVER_FRESH: GET /only-tokens requires a fresh user, and its authenticators accept only tokens. Add a session or password authenticator.',
+    ])
+  })
+})
+
 describe('a redirect of a page to itself', () => {
   test('is reported once', async (t) => {
     const seen = warnings(t)

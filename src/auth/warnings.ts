@@ -19,6 +19,13 @@ export function warnOfNoAuthenticator(ctx: ExtendableContext): void {
   )
 }
 
+/** Warns of a guard with `fresh` behind authenticators for tokens only, because it rejects every request. */
+export function warnOfNeverFresh(ctx: ExtendableContext): void {
+  const sentence =
+    'requires a fresh user, and its authenticators accept only tokens. Add a session or password authenticator.'
+  warnOfRoute(ctx, sentence, { code: 'KOA_AUTH_NEVER_FRESH', once: 'fresh' })
+}
+
 /** Warns of a page that redirects to itself, because the browser shows "too many redirects". */
 export function warnOfRedirectLoop(ctx: ExtendableContext): void {
   const sentence = 'redirects to itself. Mount `redirectUnless` on other routes only.'

@@ -22,6 +22,7 @@ const codes: Readonly<Record<string, ProblemCode>> = {
   ERR_AUTH_MALFORMED_HEADER: 'authorization_malformed',
   ERR_AUTH_BEARER_NOT_ACCEPTED: 'bearer_not_accepted',
   ERR_AUTH_SCHEME_NOT_ACCEPTED: 'scheme_not_accepted',
+  ERR_AUTH_CONFIRMATION_REQUIRED: 'confirmation_required',
   ERR_AUTH_CROSS_SITE: 'cross_site',
 }
 

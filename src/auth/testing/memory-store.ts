@@ -8,11 +8,35 @@ export class MemoryStore {
     return [...this.#sessions.keys()]
   }
 
-  /** The application's data in the only session, without koa-session's own fields. */
+  /** The application's data in the only session, without koa-session's own fields and the records of authentications. */
   get data(): Record<string, unknown> {
+    const own = Object.entries(this.#content).filter(
+      ([key]) => key !== '_expire' && key !== '_maxAge' && !key.endsWith(':authenticated'),
+    )
+    return Object.fromEntries(own)
+  }
+
+  /** The records of authentications in the only session. */
+  get records(): Record<string, unknown> {
+    const records = Object.entries(this.#content).filter(([key]) => key.endsWith(':authenticated'))
+    return Object.fromEntries(records)
+  }
+
+  /** The lifetime of the only session, in milliseconds. */
+  get maxAge(): unknown {
+    return this.#content._maxAge
+  }
+
+  get #content(): Record<string, unknown> {
     const [text = '{}'] = this.#sessions.values()
-    const { _expire, _maxAge, ...data } = JSON.parse(text)
-    return data
+    return JSON.parse(text)
+  }
+
+  /** Changes the only session, as time or an older version would. */
+  change(change: (content: Record<string, unknown>) => void): void {
+    const content = this.#content
+    change(content)
+    for (const id of this.ids) this.#sessions.set(id, JSON.stringify(content))
   }
 
   async get(id: string): Promise<unknown> {

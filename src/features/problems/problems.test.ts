@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
 import Koa from 'koa'
+import { auth, BearerAuthenticator, guard } from '#auth'
 import { serve } from '../../auth/testing/serve.ts'
 import { httpServer } from '../../http/http-server.ts'
 import { type ProblemCode, Refusal, TryLater } from '../../refusal.ts'
@@ -38,6 +39,17 @@ const requests: { [Code in ProblemCode]: (site: Site, t: TestContext) => Promise
   authorization_malformed: (site) => get(site, '/me', { authorization: 'Bearer' }),
   bearer_not_accepted: (site) => get(site, '/account/tokens', bearer('x')),
   scheme_not_accepted: (site) => get(site, '/me', basic({ email: 'eve@example.com' })),
+  confirmation_required: (_site, t) =>
+    answer(
+      t,
+      (app) => {
+        class Member {}
+        app.use(auth())
+        app.use(BearerAuthenticator.from(Member, () => new Member()))
+        app.use(guard(Member, { fresh: '10m' }))
+      },
+      bearer('x'),
+    ),
   cross_site: (site) => post(site, '/logout', { 'sec-fetch-site': 'cross-site' }),
   tls_required: (_site, t) => answer(t, (app) => app.use(basicOverTlsOnly)),
   email_not_verified: (_site, t) =>
@@ -131,10 +143,14 @@ async function post(site: Site, path: string, headers = {}, body: string | Buffe
 }
 
 /** The problem of a small application with the error boundary. */
-async function answer(t: TestContext, mount: (app: Koa) => unknown): Promise<Body> {
+async function answer(
+  t: TestContext,
+  mount: (app: Koa) => unknown,
+  headers = basic({ email: 'eve@example.com' }),
+): Promise<Body> {
   const app = new Koa()
   app.use(errorBoundary())
   mount(app)
   const { url } = await serve(t, app)
-  return (await fetch(url, { headers: basic({ email: 'eve@example.com' }) })).json() as Promise<Body>
+  return (await fetch(url, { headers })).json() as Promise<Body>
 }

@@ -1,0 +1,74 @@
+import { Misuse } from './errors.ts'
+
+/** When and how a user proved who they are. */
+export interface Authentication {
+  readonly at: Date
+  /** Values of RFC 8176, such as `pwd`, `otp` and `mfa`. Empty if they are unknown. */
+  readonly methods: readonly string[]
+}
+
+/** The options of `login`. */
+export interface LoginOptions {
+  /** How the user proved who they are, in values of RFC 8176, such as `['pwd', 'otp', 'mfa']`. */
+  readonly methods?: readonly string[]
+}
+
+/** A duration such as `30s`, `10m`, `1h` or `1d`, or a number of milliseconds. */
+export type Duration = number | `${number}${'s' | 'm' | 'h' | 'd'}`
+
+/**
+ * The authentication of a user who is logged in now. By default a handler and a sign-in form prove the presence of the user,
+ * even by unknown methods. Other authenticators without `methods` do not, because a client may store a token.
+ */
+export function authenticationNow(
+  by: { readonly signsIn: boolean; readonly methods?: readonly string[] | undefined } | undefined,
+  methods: readonly string[] | undefined = by?.methods ?? (!by || by.signsIn ? [] : undefined),
+): Authentication | undefined {
+  if (methods === undefined) return undefined
+  if (isStrings(methods)) return { at: new Date(), methods }
+  throw new Misuse("The `methods` of a login must be strings, as in `{ methods: ['pwd'] }`.")
+}
+
+/** The record of an authentication in a session. */
+export function toRecord({ at, methods }: Authentication): unknown {
+  return { at: at.getTime(), methods }
+}
+
+/** The authentication in a record; `undefined` if the session has none, or one of another shape. */
+export function fromRecord(record: unknown): Authentication | undefined {
+  if (typeof record !== 'object' || record === null) return undefined
+  const { at: milliseconds, methods } = record as Record<string, unknown>
+  if (typeof milliseconds !== 'number' || !isStrings(methods)) return undefined
+  const at = new Date(milliseconds)
+  return Number.isNaN(at.getTime()) ? undefined : { at, methods }
+}
+
+// The clocks of two servers may differ. A time further in the future is an error.
+const maxSkew = 60_000
+
+/** Whether an authentication is known and at most that old. Throws `Misuse` for a wrong duration. */
+export function isFresh(authentication: Authentication | undefined, within: Duration): boolean {
+  const maxAge = milliseconds(within)
+  if (!authentication) return false
+  const age = Date.now() - authentication.at.getTime()
+  return age <= maxAge && age >= -maxSkew
+}
+
+const units = new Map([
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+])
+
+/** A duration in milliseconds. Throws `Misuse` for another value. */
+export function milliseconds(duration: Duration): number {
+  const [, count, unit = ''] = /^(\d+)([smhd])$/.exec(String(duration)) ?? []
+  const value = typeof duration === 'number' ? duration : Number(count) * (units.get(unit) ?? Number.NaN)
+  if (value > 0 && value < Number.POSITIVE_INFINITY) return value
+  throw new Misuse('`fresh` must be a duration such as "30s", "10m", "1h" or "1d", or milliseconds.')
+}
+
+function isStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
+}

@@ -1,0 +1,41 @@
+import { type Authentication, authenticationNow, type LoginOptions } from './authentication.ts'
+import type { Class } from './class.ts'
+
+/** An authenticator of requests with that context. `RequestAuthenticator` documents the members. */
+export interface AuthenticatorFor<Context> {
+  readonly user: Class
+  readonly signsIn: boolean
+  readonly isForEveryPage: boolean
+  readonly accepts?: string | undefined
+  readonly methods?: readonly string[] | undefined
+  attempt(ctx: Context): void | Promise<void>
+  challenge(ctx: Context, maxAge?: number): string | undefined
+  isSkipped(ctx: Context): boolean
+  /** For sessions: when and how the user authenticated in an earlier request. */
+  recorded?(ctx: Context): Authentication | undefined
+}
+
+/** A user, and the authenticator that logged it in, unless a handler did. Empty after `logout`. */
+export interface Entry<Context> {
+  readonly user?: object
+  readonly by?: AuthenticatorFor<Context> | undefined
+  readonly authentication?: Authentication | undefined
+}
+
+export const loggedOut: Entry<never> = {}
+
+export function entryOf<Context>(
+  user: object,
+  by: AuthenticatorFor<Context> | undefined,
+  options: LoginOptions,
+): Entry<Context> {
+  return { user, by, authentication: authenticationNow(by, options.methods) }
+}
+
+/** When and how the user of an entry authenticated: in this request, or in the one that the session recorded. */
+export function authenticationOf<Context>(
+  entry: Entry<Context> | undefined,
+  ctx: Context,
+): Authentication | undefined {
+  return entry?.authentication ?? entry?.by?.recorded?.(ctx)
+}

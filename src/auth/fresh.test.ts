@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import Router from '@koa/router'
+import Koa from 'koa'
+import bodyParser from 'koa-bodyparser'
+import session from 'koa-session'
+import { type AuthContext, auth } from './auth.ts'
+import { BasicAuthenticator } from './basic.ts'
+import { BearerAuthenticator } from './bearer.ts'
+import { guard } from './guard.ts'
+import { nextPath, withNext } from './next-path.ts'
+import { redirectUnless } from './redirect-unless.ts'
+import { SessionAuthenticator } from './session.ts'
+import { Browser } from './testing/browser.ts'
+import { MemoryStore } from './testing/memory-store.ts'
+import { serve } from './testing/serve.ts'
+
+class User {
+  readonly sessionID = 'ada'
+}
+
+const byPassword = BasicAuthenticator.from(User, ({ password }) =>
+  password === 'secret' ? new User() : undefined,
+)
+const byToken = BearerAuthenticator.from(User, (token) => (token === 'valid' ? new User() : undefined))
+
+/** A site with a form that confirms the user, and pages that need a fresh user. */
+async function site(t: TestContext) {
+  const store = new MemoryStore()
+  const reached: string[] = []
+  const answer = (ctx: AuthContext) => {
+    reached.push(ctx.method)
+    ctx.body = 'secret'
+  }
+  const router = new Router<object, AuthContext>()
+  router.get('/guarded', guard(User, { fresh: '10m' }), answer)
+  router.post('/both', byToken, byPassword, guard(User, { fresh: 600_000 }), answer)
+  router.all(
+    '/page',
+    redirectUnless(User, (ctx) => withNext('/login', ctx)),
+    redirectUnless(User, (ctx) => withNext('/confirm', ctx), { fresh: '10m' }),
+    answer,
+  )
+  router.get(
+    '/away',
+    redirectUnless(User, () => 'https://example.com', { fresh: '10m' }),
+    answer,
+  )
+  router.post('/confirm', (ctx) => {
+    ctx.auth.login(new User(), User, { methods: ['pwd'] })
+    ctx.status = 303
+    ctx.redirect(nextPath(new URLSearchParams(ctx.querystring).get('next'), '/'))
+  })
+  const app = new Koa()
+  app.keys = ['a key for tests']
+  app.use(session({ maxAge: 60_000, store }, app))
+  app.use(bodyParser())
+  app.use(auth())
+  app.use(SessionAuthenticator.from(User, () => new User()))
+  app.use(router.routes())
+  const { url } = await serve(t, app)
+  const browser = new Browser(url)
+  const record = (content: unknown) =>
+    store.change((data) => {
+      data['User:authenticated'] = content
+    })
+  return { browser, url, record, reached }
+}
+
+const bearer = { authorization: 'Bearer valid' }
+const basic = { authorization: `Basic ${btoa('ada:secret')}` }
+
+async function assertConfirmationRequired(response: Response): Promise<void> {
+  assert.equal(response.status, 401)
+  assert.equal(await response.text(), 'Confirm that it is you: authenticate again, then repeat the request.')
+}
+
+describe('guard with { fresh }', () => {
+  test('accepts a user who has just authenticated, and rejects a visitor as before', async (t) => {
+    const { browser, url } = await site(t)
+    const refused = await fetch(`${url}/guarded`)
+    assert.deepEqual([refused.status, await refused.text()], [401, 'Authentication required.'])
+
+    await browser.post('/confirm')
+
+    assert.equal(await (await browser.get('/guarded')).text(), 'secret')
+  })
+
+  test('rejects an old, unknown or future authentication until the user confirms', async (t) => {
+    const { browser, record, reached } = await site(t)
+    await browser.post('/confirm')
+    const now = Date.now()
+
+    for (const content of [
+      { at: now - 601_000, methods: ['pwd'] },
+      { at: now + 3_600_000, methods: ['pwd'] },
+      undefined,
+      'yes',
+    ]) {
+      record(content)
+      await assertConfirmationRequired(await browser.get('/guarded'))
+    }
+    assert.deepEqual(reached, [])
+
+    record({ at: now - 590_000, methods: ['pwd'] })
+    assert.equal((await browser.get('/guarded')).status, 200)
+    record(undefined)
+    await browser.post('/confirm')
+    assert.equal((await browser.get('/guarded')).status, 200)
+  })
+
+  test('accepts a password in the same request, and no token', async (t) => {
+    const { url } = await site(t)
+    const post = (headers: Record<string, string>) => fetch(`${url}/both`, { method: 'POST', headers })
+
+    assert.equal((await post(basic)).status, 200)
+    const refused = await post(bearer)
+
+    await assertConfirmationRequired(refused)
+    // RFC 9470 §3.
+    assert.equal(
+      refused.headers.get('www-authenticate'),
+      'Bearer realm="restricted", error="insufficient_user_authentication", max_age="600", Basic realm="restricted", charset="UTF-8"',
+    )
+    const invalid = await post({ authorization: 'Bearer invalid' })
+    assert.match(invalid.headers.get('www-authenticate') ?? '', /error="invalid_token"/)
+  })
+
+  test('sends challenges without an error to a session', async (t) => {
+    const { browser, record } = await site(t)
+    await browser.post('/confirm')
+    record(undefined)
+
+    const refused = await browser.post('/both')
+
+    await assertConfirmationRequired(refused)
+    assert.equal(
+      refused.headers.get('www-authenticate'),
+      'Bearer realm="restricted", Basic realm="restricted", charset="UTF-8"',
+    )
+  })
+
+  test('throws at startup for a wrong duration or other options', () => {
+    for (const fresh of ['10', 'ten minutes', '10M', 0, -5, Number.NaN, undefined, null])
+      assert.throws(() => guard(User, { fresh: fresh as never }), {
+        code: 'ERR_AUTH_MISUSE',
+        message: '`fresh` must be a duration such as "30s", "10m", "1h" or "1d", or milliseconds.',
+      })
+    for (const options of [{}, { fersh: '10m' }, '10m', 600_000, null, ['10m']])
+      assert.throws(() => guard(User, options as never), {
+        code: 'ERR_AUTH_MISUSE',
+        message: "The options of `guard` are a duration, as in `{ fresh: '10m' }`.",
+      })
+  })
+
+  test('responds with 503 if an authenticator fails', async (t) => {
+    const app = new Koa()
+    app.use(auth())
+    app.use(BasicAuthenticator.from(User, () => Promise.reject(new Error('the database is down'))))
+    app.use(guard(User, { fresh: '10m' }))
+    const { url } = await serve(t, app)
+
+    assert.equal((await fetch(url, { headers: basic })).status, 503)
+  })
+})
+
+describe('redirectUnless with { fresh }', () => {
+  test('redirects a visitor to the sign-in page, a user to the confirmation, and back to the page', async (t) => {
+    const { browser, record, reached } = await site(t)
+    const location = async (response: Promise<Response>) => {
+      const { status, headers } = await response
+      return [status, headers.get('location')]
+    }
+    assert.deepEqual(await location(browser.get('/page?tab=2')), [303, '/login?next=%2Fpage%3Ftab%3D2'])
+    await browser.post('/confirm')
+    record({ at: Date.now() - 601_000, methods: ['pwd'] })
+
+    assert.deepEqual(await location(browser.get('/page?tab=2')), [303, '/confirm?next=%2Fpage%3Ftab%3D2'])
+    assert.deepEqual(await location(browser.post('/page')), [303, '/confirm'])
+    assert.deepEqual(reached, [])
+
+    assert.deepEqual(await location(browser.post('/confirm?next=%2Fpage%3Ftab%3D2')), [303, '/page?tab=2'])
+    assert.equal(await (await browser.get('/page?tab=2')).text(), 'secret')
+  })
+
+  test('H1 responds with 401 if the function returns a URL of another site', async (t) => {
+    const { browser, record } = await site(t)
+    await browser.post('/confirm')
+    record(undefined)
+
+    await assertConfirmationRequired(await browser.get('/away'))
+  })
+
+  test('throws at startup for other options', () => {
+    for (const options of [{}, '10m', { fresh: '10 minutes' }, User])
+      assert.throws(() => redirectUnless(User, '/confirm', options as never), { code: 'ERR_AUTH_MISUSE' })
+  })
+})

@@ -1,0 +1,41 @@
+import { type AuthContext, authOf } from './auth.ts'
+import { type Duration, milliseconds } from './authentication.ts'
+import type { Class } from './class.ts'
+import { Misuse } from './errors.ts'
+import { confirmationRequired } from './unauthorized.ts'
+import { warnOfNeverFresh, warnOfNoAuthenticator } from './warnings.ts'
+
+/** The options of a guard or a redirect. */
+export interface FreshOptions {
+  /** How long ago the user may have authenticated, such as `10m`. A user of a token is never fresh. */
+  readonly fresh: Duration
+}
+
+/** The duration of the options in milliseconds, or `undefined` without options. Throws `Misuse` for another argument. */
+export function maxAgeOf(options: FreshOptions | undefined, name: string): number | undefined {
+  if (options === undefined) return undefined
+  if (typeof options === 'object' && options !== null && Object.hasOwn(options, 'fresh'))
+    return milliseconds(options.fresh)
+  throw new Misuse(`The options of \`${name}\` are a duration, as in \`{ fresh: '10m' }\`.`)
+}
+
+/** Whether a user of that class is authenticated, and fresh if there is a maximum age. */
+export function isAdmitted(ctx: AuthContext, type: Class, maxAge: number | undefined): boolean {
+  const store = authOf(ctx)
+  return store.has(type) && (maxAge === undefined || store.isFresh(type, maxAge))
+}
+
+/** Throws the 401 of a request that is not admitted. */
+export function refuse(ctx: AuthContext, type: Class, maxAge = 0): never {
+  const { authenticators } = authOf(ctx)
+  authOf(ctx).require(type)
+  throw confirmationRequired(ctx, authenticators, maxAge)
+}
+
+/** Warns of a route whose authenticators cannot admit any user. */
+export function warnOfUnusable(ctx: AuthContext, type: Class): void {
+  const { authenticators } = authOf(ctx)
+  const canBeFresh = authenticators.some((each) => each.signsIn || each.methods || each.recorded)
+  if (authenticators.length === 0) warnOfNoAuthenticator(ctx)
+  else if (!canBeFresh && authOf(ctx).peek(type)) warnOfNeverFresh(ctx)
+}
