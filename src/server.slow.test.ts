@@ -230,7 +230,7 @@ describe('the server', { concurrency: 2 }, () => {
     const lines = refusal(await runServer(t, variables).ended)
     const names = lines.map((line) => line.split(' ')[0])
     assert.deepEqual(names.sort(), ['BCRYPT_COST', 'JWT_SECRET', 'LOG_LEVEL', 'PORT', 'PUBLIC_URL'])
-    assert.ok(!lines.join().includes('a secret that is short'), 'no value is repeated')
+    assert.ok(!lines.join().includes('a secret that is short'), 'no value is printed')
   })
 
   test('F3 does not start in production without JWT_SECRET and PUBLIC_URL, with one line for each', async (t) => {

@@ -25,7 +25,7 @@ function copyDatabase(...words: string[]) {
   return runCommand(['commands/copy-database', ...words], { PATH: process.env.PATH })
 }
 
-/** A site on SQLite with rows in every table, and the URL of an empty database of the tested kind. */
+/** A site on SQLite with rows in every table, and the URL of an empty database in the tested system. */
 async function open(t: TestContext) {
   const folder = await temporaryFolder(t)
   const from = `sqlite:${folder}/from.sqlite`

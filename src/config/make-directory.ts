@@ -8,7 +8,7 @@ export function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // Another process may have created it meanwhile.
+    // Another process may have created the directory in the meantime.
     if (!existsSync(path)) throw error
   }
 }

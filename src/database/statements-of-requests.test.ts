@@ -62,23 +62,27 @@ async function executions(site: Site): Promise<number> {
   return Number(row?.times)
 }
 
-const plans = 'the test reads query plans of SQLite'
+const planReason = 'the test reads query plans of SQLite'
 
 describe('database cost of a request', () => {
-  test('is a fixed number of statements, each a search by the primary key', onlySqlite(plans), async (t) => {
-    const { site, send, statements } = await siteWithClients(t)
-    for (const [name, cost] of Object.entries(costs)) {
-      for (let round = 0; round < 3; round += 1) await send(cost)
-      const executed = statements()
-      assert.equal(executed.length, 3 * cost.statements, `${name}:\n${executed.join('\n')}`)
-      for (const statement of new Set(executed)) {
-        const plan = await sql(site, `explain query plan ${statement}`, ['x'])
-        assert.ok(plan.length > 0)
-        for (const { detail } of plan) assert.match(String(detail), /^SEARCH \w+ USING PRIMARY KEY/, name)
+  test(
+    'is a fixed number of statements, each a search by the primary key',
+    onlySqlite(planReason),
+    async (t) => {
+      const { site, send, statements } = await siteWithClients(t)
+      for (const [name, cost] of Object.entries(costs)) {
+        for (let round = 0; round < 3; round += 1) await send(cost)
+        const executed = statements()
+        assert.equal(executed.length, 3 * cost.statements, `${name}:\n${executed.join('\n')}`)
+        for (const statement of new Set(executed)) {
+          const plan = await sql(site, `explain query plan ${statement}`, ['x'])
+          assert.ok(plan.length > 0)
+          for (const { detail } of plan) assert.match(String(detail), /^SEARCH \w+ USING PRIMARY KEY/, name)
+        }
+        statements()
       }
-      statements()
-    }
-  })
+    },
+  )
 
   test('is the same on PostgreSQL, by prepared statements', onlyPostgres, async (t) => {
     const { site, send, statements } = await siteWithClients(t)
@@ -94,7 +98,7 @@ describe('database cost of a request', () => {
 
   test(
     'has one more update, after the response, when a minute has passed since the last use',
-    onlySqlite(plans),
+    onlySqlite(planReason),
     async (t) => {
       const { site, send, statements } = await siteWithClients(t)
       for (const [name, cost] of Object.entries(costs)) {
@@ -105,8 +109,8 @@ describe('database cost of a request', () => {
         assert.equal(statements().length, 3 * cost.statements, name)
         await site.writeUses()
         const written = statements()
-        const isNoted = cost.client === 'session' || cost.client === 'token'
-        assert.equal(written.length, isNoted ? 1 : 0, `${name}:\n${written.join('\n')}`)
+        const isLastUseWritten = cost.client === 'session' || cost.client === 'token'
+        assert.equal(written.length, isLastUseWritten ? 1 : 0, `${name}:\n${written.join('\n')}`)
       }
     },
   )

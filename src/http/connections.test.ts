@@ -6,18 +6,18 @@ import { describe, type TestContext, test } from 'node:test'
 import Koa from 'koa'
 import { type defaultLimits, httpServer } from './http-server.ts'
 
-/** An application that responds with the path and the body when the gate is resolved, and a connection to it. */
+/** Starts an application, and connects to it. It responds with the path and the body once `gate` is resolved. */
 async function open(t: TestContext, limits: Partial<typeof defaultLimits> = {}) {
   const gate = Promise.withResolvers<void>()
-  const seen = { atWork: 0, most: 0, paths: [] as string[], sockets: new Set<Socket>() }
+  const seen = { running: 0, most: 0, paths: [] as string[], sockets: new Set<Socket>() }
   const app = new Koa()
-  // The client may have closed the connection.
+  // Logs no errors of connections that the client has closed.
   app.silent = true
   app.use(async (ctx) => {
     seen.sockets.add(ctx.req.socket)
     seen.paths.push(ctx.path)
-    seen.atWork += 1
-    seen.most = Math.max(seen.most, seen.atWork)
+    seen.running += 1
+    seen.most = Math.max(seen.most, seen.running)
     if (ctx.path === '/early') {
       ctx.respond = false
       ctx.status = 200
@@ -26,9 +26,9 @@ async function open(t: TestContext, limits: Partial<typeof defaultLimits> = {}) 
     }
     const body = await text(ctx.req)
     await gate.promise
-    // Later requests may be faster.
+    // Makes some later requests faster than earlier ones.
     for (let turn = Number(ctx.path.slice(1)) % 7; turn > 0; turn -= 1) await new Promise(setImmediate)
-    seen.atWork -= 1
+    seen.running -= 1
     ctx.body = ctx.path === '/large' ? 'x'.repeat(20_000_000) : `[${ctx.path}${body}]`
   })
   const { server } = httpServer(app, { limits })
@@ -212,9 +212,9 @@ describe('Connections', () => {
       socket.write(`GET /0 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
       return text(socket)
     })
-    while (seen.atWork < 11) await new Promise(setImmediate)
+    while (seen.running < 11) await new Promise(setImmediate)
     for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
-    assert.equal(seen.atWork, 11)
+    assert.equal(seen.running, 11)
     gate.resolve()
     for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1\.1 200 .*\[\/0\]$/s)
   })

@@ -52,7 +52,7 @@ describe('a server with many clients', {
     const before = openFiles(server.child.pid)
     const sockets = Array.from({ length: 600 }, () => open(server.url))
     await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-    await until('all are accepted', () => openFiles(server.child.pid) >= before + 600)
+    await until('all connections are accepted', () => openFiles(server.child.pid) >= before + 600)
     await assertStatuses(isSuccess, publicRequests, reading, writing)
     for (const socket of sockets) socket.destroy()
     // Keep-alive connections of the test stay open for a while.
@@ -82,7 +82,7 @@ describe('a server with many clients', {
 
     for (const socket of sockets) socket.destroy()
     await Promise.all(closed)
-    await until('there is room again', () => openFiles(server.child.pid) < 40)
+    await until('descriptors are free again', () => openFiles(server.child.pid) < 40)
     assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
     assert.equal(server.child.exitCode, null)
     assert.ok(server.log.length < 100, `${server.log.length} lines`)

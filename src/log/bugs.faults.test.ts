@@ -62,7 +62,7 @@ describe('the log', { concurrency: true }, () => {
     const shell = ['-c', `exec "${process.execPath}" "$@" > "${pipe.path}"`, 'sh']
     const { child, ended } = runServer(t, { DATA_DIR: folder }, { node: 'sh', options: shell })
     let line = ''
-    await until('it listens', () => {
+    await until('the server listens', () => {
       line += pipe.read()
       return line.endsWith('\n')
     })

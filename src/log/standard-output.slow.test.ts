@@ -46,7 +46,7 @@ class Logging {
     return logged
   }
 
-  /** More than the buffer of a pipe, and less than the limit for dropped lines. */
+  /** Logs more than the buffer of a pipe holds, and too little to drop lines. */
   async logMuch(): Promise<number> {
     for (let turn = 0; turn < 9; turn += 1) await this.log(200)
     return this.log(200)
@@ -77,7 +77,7 @@ function toPipe(t: TestContext, pipe: NamedPipe): Logging {
   return new Logging(t, spawnTo(openSync(pipe.path, 'w')), () => pipe.read())
 }
 
-// Node's own pipes are sockets.
+// Node connects `stdio: 'pipe'` by a socket.
 function toSocket(t: TestContext): Logging {
   const child = spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
   return new Logging(t, child, () => String(child.stdout?.read() ?? ''))
@@ -93,7 +93,7 @@ async function toTerminal(t: TestContext): Promise<Logging> {
     child.kill('SIGCONT')
     return String(child.stdout?.read() ?? '')
   })
-  // The terminal exists now.
+  // Waits for the first line, so that the terminal exists.
   await logging.log(1)
   child.kill('SIGSTOP')
   return logging
@@ -143,7 +143,7 @@ describe('standardOutput', {
     })
   }
 
-  test('N8 drops whole lines while a reader stalls, and no line after it reads again', async (t) => {
+  test('N8 drops only whole lines while a reader stalls, and no line after it reads again', async (t) => {
     const logging = toPipe(t, await openPipe(t))
     for (let turn = 0; turn < 5; turn += 1) await logging.logMuch()
     await until('the reader has all lines', async () => {
@@ -170,7 +170,7 @@ describe('standardOutput', {
     const all = [1, 2, 3].map(() => toPipe(t, pipe))
     await Promise.all(all.map((each) => each.logMuch()))
     const [one = assert.fail()] = all
-    await until('all is read', () => one.numbers().length >= 6000)
+    await until('all lines are read', () => one.numbers().length >= 6000)
     assert.deepEqual(
       one.numbers().sort((a, b) => a - b),
       upTo(2000).flatMap((number) => [number, number, number]),

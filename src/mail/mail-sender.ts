@@ -21,7 +21,7 @@ export interface OutboxOptions {
   readonly now?: () => number
 }
 
-/** Creates the link of a mail. Returns `undefined` if the mail is no longer needed. After an error it is called again. */
+/** Creates the link of a mail. Returns `undefined` if the mail is no longer needed. After an error, the function is called again. */
 export type CreateLink = (
   mail: { readonly address: string; readonly userId: string | undefined },
   context: { readonly em: EntityManager; readonly origin: string },

@@ -20,7 +20,7 @@ function notice(event: NoticeEvent, text = 'Ada'): NoticeData {
   return { event, name: text, at: '2026-11-25T18:18:00.000Z', device: text, network: text }
 }
 
-/** All kinds of mail, with a hostile value wherever a user's value can come. */
+/** All kinds of mail, with a hostile value in place of each value from a user. */
 const states: { [Kind in MailKind]: Mails[Kind][] } = {
   invite: [undefined],
   reset: [undefined],

@@ -126,7 +126,7 @@ describe('Outbox', () => {
     const { site, outbox, mails, add, log } = await open(t)
     const { id, email } = await signUpWithoutMail(site)
     await add({ kind: 'reset', to: email, userId: id })
-    assert.equal(await outbox.sendDue(origin), 0, 'a mail waits for the function of its kind')
+    assert.equal(await outbox.sendDue(origin), 0, 'a mail waits until its link can be created')
 
     const calls: object[] = []
     const seen: string[] = []
@@ -335,7 +335,7 @@ describe('several outboxes', () => {
     })
     await add()
     const first = outbox.sendDue(origin)
-    await until('the first claims the mail', () => deliveries.length === 1)
+    await until('the first process claims the mail', () => deliveries.length === 1)
     const ahead = another(() => clock.now + 2 * minute)
     clock.now += minute
     assert.equal(await ahead.outbox.sendDue(origin), 0)
@@ -367,7 +367,7 @@ describe('stop', () => {
     const { outbox, mails, add, site } = await open(t, { deliver: () => accepted })
     for (let i = 0; i < 7; i += 1) await add()
     outbox.start(origin)
-    await until('five are claimed', async () => (await rows(site)).some(({ tries }) => tries === 1))
+    await until('five mails are claimed', async () => (await rows(site)).some(({ tries }) => tries === 1))
     const stopped = outbox.stop()
     accept({})
     await stopped
@@ -383,7 +383,7 @@ describe('stop', () => {
     })
     await add()
     outbox.start(origin)
-    await until('it is claimed', async () => (await rows(site)).some(({ tries }) => tries === 1))
+    await until('the mail is claimed', async () => (await rows(site)).some(({ tries }) => tries === 1))
     const start = performance.now()
     await outbox.stop()
     assert.ok(performance.now() - start < scaledLimit(8) * 1000)

@@ -31,7 +31,7 @@ export const unauthenticated = Object.entries(outcomes)
   .filter(([, outcome]) => outcome !== 'success')
   .map(([event]) => event)
 
-/** An event of a request whose response has not been sent. It never holds a secret. */
+/** An event of a request whose response has not been sent. It never contains a secret. */
 export interface NotedEvent {
   readonly event: EventName
   readonly account?: Account | undefined

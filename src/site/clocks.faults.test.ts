@@ -7,8 +7,8 @@ import { startServer, temporaryFolder } from '../testing/server-process.ts'
 
 const hour = 3_600_000
 
-// Moves the clock of a process by an hour: forward at one signal, back at another.
-const unsteady = `
+// Moves the clock of a process by an hour: forward at SIGUSR2, back at SIGHUP.
+const clockProgram = `
   let ahead = 0
   const Real = Date
   globalThis.Date = class Date extends Real {
@@ -26,7 +26,7 @@ describe('a clock change while the server runs', () => {
     const server = await startServer(t, {
       DATA_DIR: await temporaryFolder(t),
       TZ: 'Pacific/Chatham',
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(unsteady)}`,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clockProgram)}`,
     })
     const setClock = async (signal: 'SIGUSR2' | 'SIGHUP', ahead: number) => {
       server.child.kill(signal)
@@ -42,9 +42,9 @@ describe('a clock change while the server runs', () => {
     const me = (header: Record<string, string>) => server.visitor().get('/me', header)
 
     await setClock('SIGUSR2', hour)
-    assert.equal((await ada.get('/me')).status, 200, 'unused for one of two hours')
+    assert.equal((await ada.get('/me')).status, 200, 'one hour after the last use, of two allowed')
     assert.equal((await me(bearer(token))).status, 200)
-    assert.equal((await me(bearer(jwt))).status, 401, 'valid for 15 minutes')
+    assert.equal((await me(bearer(jwt))).status, 401, 'an expired JWT')
     await assertStatuses(isSuccess, pages, signingIn)
     const visitor = server.visitor()
     assert.equal((await visitor.json('/login', credentials)).status, 200)
@@ -54,13 +54,13 @@ describe('a clock change while the server runs', () => {
     await setClock('SIGHUP', 0)
     assert.equal((await me(bearer(token))).status, 200)
     for (const each of [ada, visitor])
-      assert.equal((await each.get('/me')).status, 401, 'last used in the future')
+      assert.equal((await each.get('/me')).status, 401, 'a last use in the future')
     assert.equal((await me(bearer(String(late.token)))).status, 401)
     await setClock('SIGHUP', -hour)
     const early = server.visitor()
     assert.equal((await early.json('/login', credentials)).status, 200)
     for (const ahead of [0, 1, 2, 3, 4]) await setClock('SIGUSR2', ahead * hour)
-    assert.equal((await early.get('/me')).status, 401, 'unused for two hours')
+    assert.equal((await early.get('/me')).status, 401, 'more than two hours after the last use')
     assert.equal((await me(bearer(String(late.token)))).status, 401)
     await assertStatuses(isSuccess, pages, signingIn)
     assert.equal((await visitor.json('/login', { username: person.email, password })).status, 200)

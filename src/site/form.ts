@@ -20,7 +20,7 @@ export function textFields<Name extends string>(
   return Object.fromEntries(texts)
 }
 
-/** Throws a 400 with every problem if there is one. The keys are the names of the fields. */
+/** Throws a 400 with all problems, if there are any. The keys are the names of the fields. */
 export function refuseProblems(problems: Record<string, string | undefined>): void {
   const errors = Object.entries(problems).flatMap(([field, detail]) =>
     detail === undefined ? [] : [{ field, detail }],

@@ -76,7 +76,7 @@ const notText: unknown[] = [
   [{ x: 1 }],
 ]
 
-// Generated before the server starts, because it would close idle connections during the generation.
+// Generated before the server starts. Otherwise, the server would close idle connections in the meantime.
 const anyUnit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
 const anyText = fc.oneof(
   fc.string({ unit: anyUnit, maxLength: 40 }),

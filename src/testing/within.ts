@@ -6,7 +6,7 @@ export async function within<Result>(seconds: number, work: Promise<Result>): Pr
   const start = performance.now()
   const result = await work
   const took = (performance.now() - start) / 1000
-  assert.ok(took < scaledLimit(seconds), `it took ${took} s`)
+  assert.ok(took < scaledLimit(seconds), `the work took ${took} s`)
   return result
 }
 

@@ -105,7 +105,7 @@ describe('a PostgreSQL server that fails under load', () => {
     await site.assertRecovered()
     const admin = await connectTo(postgres.url)
     const connections = async () => (await backends(admin, site.name)).length
-    await until('the pool has its size', async () => (await connections()) <= poolSize)
+    await until('the pool has at most its size', async () => (await connections()) <= poolSize)
     await until('files are closed', () => openFiles() <= before + poolSize)
     await site.assertNothingLost()
   })

@@ -62,7 +62,7 @@ function explain(code: string, name: string, user: string): string {
   if (code === '3D000') return `The database ${name} does not exist. Create it, or correct DATABASE_URL.`
   if (code === '42501')
     return `The user ${user} cannot create tables in the database ${name}. Use the owner of the database.`
-  // Codes of the server have five characters; codes of the operating system are longer.
+  // PostgreSQL's error codes have five characters. Error codes of the operating system are longer.
   if (/^[\dA-Z]{5}$/.test(code)) return `The database ${name} cannot be used: ${code}.`
   return `The server of the database ${name} cannot be reached: ${code}. Start it, or correct DATABASE_URL.`
 }

@@ -9,7 +9,7 @@ import { registration } from '../../testing/people.ts'
 import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 import { startSite } from '../../testing/site.ts'
 
-// The signal for a write beyond the limit would kill the process.
+// Ignores SIGXFSZ, which would kill the process at a write beyond the limit.
 const ignoreSignal = `--import=data:text/javascript,process.on('SIGXFSZ',()=>{})`
 
 describe('a full disk', () => {

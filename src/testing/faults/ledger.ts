@@ -11,7 +11,7 @@ interface Entry {
 }
 
 /** Valid, ended, or unknown because a response is missing. */
-type State = 'live' | 'over' | 'unknown'
+type State = 'valid' | 'ended' | 'unknown'
 
 /** Records the acknowledged writes of a site, across restarts. */
 export class Ledger {
@@ -44,13 +44,13 @@ export class Ledger {
   /** Signs up, in and out, and creates tokens, until the connection fails. */
   async keepBusy(site: AnySite): Promise<void> {
     try {
-      for (;;) await this.#live(site)
+      for (;;) await this.#useNewAccount(site)
     } catch (error) {
       if (!isConnectionError(error)) throw error
     }
   }
 
-  async #live(site: AnySite): Promise<void> {
+  async #useNewAccount(site: AnySite): Promise<void> {
     const name = `P${crypto.randomUUID().replaceAll('-', '')}`
     const signUp = site.visitor().json('/users', registration(name))
     if (!(await this.#acknowledges(signUp, 201))) return
@@ -63,24 +63,24 @@ export class Ledger {
     for (let count = 0; count < 3; count += 1) await this.#signInAndOut(site, entry, count > 0)
   }
 
-  async #signInAndOut(site: AnySite, entry: Entry, isToEnd: boolean): Promise<void> {
+  async #signInAndOut(site: AnySite, entry: Entry, shouldEnd: boolean): Promise<void> {
     const { email, sessions, tokens } = entry
     const visitor = site.visitor()
     if (!(await this.#acknowledges(visitor.json('/login', { username: email, password }), 200))) return
     const session = visitor.session ?? assert.fail('no session')
-    sessions.set(session, 'live')
+    sessions.set(session, 'valid')
     const login = site.visitor().post('/login', basic(entry))
     if (await this.#acknowledges(login, 200)) {
       const { id, value } = (await login).record
-      tokens.set(String(value), 'live')
-      if (isToEnd) await this.#end(tokens, String(value), visitor.post(`/account/tokens/${id}/revoke`))
+      tokens.set(String(value), 'valid')
+      if (shouldEnd) await this.#end(tokens, String(value), visitor.post(`/account/tokens/${id}/revoke`))
     }
-    if (isToEnd) await this.#end(sessions, session, visitor.post('/logout'))
+    if (shouldEnd) await this.#end(sessions, session, visitor.post('/logout'))
   }
 
   async #end(all: Map<string, State>, one: string, answer: Promise<Answer>): Promise<void> {
     all.set(one, 'unknown')
-    if (await this.#acknowledges(answer, 204)) all.set(one, 'over')
+    if (await this.#acknowledges(answer, 204)) all.set(one, 'ended')
   }
 
   async #acknowledges(answer: Promise<Answer>, expected: number): Promise<boolean> {
@@ -102,7 +102,7 @@ export class Ledger {
     for (const { email, sessions, tokens } of this.#entries) {
       const { status } = await site.visitor().post('/login?as=user', basic({ email }))
       assert.equal(status, 200, 'an account is lost')
-      const asked = [
+      const checks = [
         ...[...sessions].map(([session, state]) => ({
           kind: 'session',
           state,
@@ -114,10 +114,10 @@ export class Ledger {
           answer: site.visitor().get('/me', bearer(token)),
         })),
       ]
-      for (const { kind, state, answer } of asked) {
+      for (const { kind, state, answer } of checks) {
         const { status } = await answer
-        if (state === 'live') assert.equal(status, 200, `a ${kind} is lost`)
-        if (state === 'over') assert.equal(status, 401, `an ended ${kind} is valid again`)
+        if (state === 'valid') assert.equal(status, 200, `a ${kind} is lost`)
+        if (state === 'ended') assert.equal(status, 401, `an ended ${kind} is valid again`)
       }
     }
   }
