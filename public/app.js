@@ -1,4 +1,4 @@
-// Every page works without this file. It adds what HTML alone cannot do.
+// Optional improvements. Every page works without this script.
 
 const liveRegion = document.createElement('p')
 liveRegion.className = 'visually-hidden'
@@ -63,7 +63,7 @@ function copyButton(name, kind, read) {
   return button
 }
 
-/** Without script, the link loads the page again, with its details closed. */
+/** Without this script, the link loads the page again, which closes the details. */
 function closeInPlace(link) {
   const details = link.closest('details')
   link.addEventListener('click', (event) => {
