@@ -30,7 +30,7 @@ export class Auth {
     this.#ctx = ctx
   }
 
-  /** Stores the authenticated user of its class, and replaces an earlier one. Throws `Misuse` for another class. */
+  /** Stores the user of its class. In a handler, this is a sign-in. Throws `Misuse` if it is not of that class. */
   login<User extends object>(user: User, type = classOf(user), options: LoginOptions = {}): void {
     requireClass(type, '`login()` needs an instance of a class.')
     if (!(user instanceof type)) throw new Misuse(`\`login()\` needs an instance of ${type.name}.`)
@@ -77,12 +77,12 @@ export class Auth {
     return this.#users.get(type)?.by
   }
 
-  /** When and how the user of that class authenticated, or `undefined` if that is unknown. Like `peek`, it never throws. */
+  /** When and how the user of that class authenticated; `undefined` if that is unknown, as for a token. Like `peek`. */
   authentication(type: Class): Authentication | undefined {
     return authenticationOf(this.#users.get(type), this.#ctx)
   }
 
-  /** For pages: whether the user of that class authenticated within that time, such as `10m`. Not a check of the user. */
+  /** For pages: whether the user of that class authenticated within a time such as `10m`. Like `peek`, not a check. */
   isFresh(type: Class, within: Duration): boolean {
     return isFresh(this.authentication(requireClass(type)), within)
   }

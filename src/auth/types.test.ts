@@ -79,6 +79,28 @@ const programs = {
     class Lacking extends BasicAuthenticator<User> { override authenticate() {} }`,
   'a session user without a sessionID': `${routes}
     abstract class Lacking extends SessionAuthenticator<Admin> {}`,
+  'a fresh sign-in': `${routes}
+    import type { Authentication, Duration } from '#auth'
+    const fresh: Duration = '30s'
+    router.post('/confirm', guard(User, { fresh }), redirectUnless(User, '/confirm', { fresh: 600_000 }), (ctx) => {
+      ctx.auth.login(ctx.auth.require(User), User, { methods: ['pwd', 'otp'] })
+      const proof: Authentication | undefined = ctx.auth.authentication(User)
+      ctx.body = [proof?.at.getTime(), proof?.methods.includes('pwd'), ctx.auth.isFresh(User, '1d')]
+    })
+    class ByKey extends BasicAuthenticator<User> {
+      readonly user = User
+      override readonly methods = ['hwk']
+      authenticate() {}
+    }
+    router.use(new ByKey().middleware())`,
+  'a duration in words': `${routes}
+    router.get('/me', guard(User, { fresh: '10 minutes' }))`,
+  'a guard for two classes': `${routes}
+    router.get('/me', guard(User, Admin))`,
+  'a guard with empty options': `${routes}
+    router.get('/me', guard(User, {}))`,
+  'a method that is not a list': `${routes}
+    router.get('/me', (ctx) => { ctx.auth.login(new User(), User, { methods: 'pwd' }) })`,
   'an unknown value of remember': `${routes}
     abstract class FromSession extends SessionAuthenticator<User> {
       constructor() { super({ remember: 'always' }) }
@@ -177,6 +199,7 @@ describe('types', () => {
     'a plain application',
     'an asynchronous look-up',
     'complete models',
+    'a fresh sign-in',
   ]) {
     test(`S15 accept: ${good}`, () => {
       assert.equal(said.get(good), undefined)
@@ -198,6 +221,10 @@ describe('types', () => {
     ['an authenticator without its user type', /does not implement inherited abstract member user/],
     ['a session user without a sessionID', /Property 'sessionID' is missing in type 'Admin'/],
     ['an unknown value of remember', /'"always"' is not assignable to type '"authenticated" \| "signed-in"/],
+    ['a duration in words', /'"10 minutes"' is not assignable to type 'Duration'/],
+    ['a guard for two classes', /Property 'fresh' is missing in type 'typeof Admin'/],
+    ['a guard with empty options', /Property 'fresh' is missing in type '\{\}'/],
+    ['a method that is not a list', /'string' is not assignable to type 'readonly string\[\]'/],
     ['a model without verify', /'User' does not implement inherited abstract member verify/],
     [
       'a model whose verify returns another type',
@@ -226,7 +253,7 @@ describe('types', () => {
   }
 
   test('report no other error, and every program is compiled', () => {
-    assert.equal(Object.keys(programs).length, 4 + refusals.length)
+    assert.equal(Object.keys(programs).length, 5 + refusals.length)
     assert.deepEqual(
       [...said.keys()].filter((name) => !Object.hasOwn(programs, name)),
       [],
