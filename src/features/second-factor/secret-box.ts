@@ -1,0 +1,67 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+/** A key for secrets in the database. */
+export interface SecretsKey {
+  /** The name that an encrypted secret carries. */
+  readonly id: string
+  /** 32 bytes. */
+  readonly bytes: Uint8Array
+}
+
+/** A secret of the database that no key of `SECRETS_KEY` can decrypt. */
+export class UnreadableSecret extends Error {
+  override readonly name = 'UnreadableSecret'
+}
+
+const algorithm = 'aes-256-gcm'
+const nonceBytes = 12
+const tagBytes = 16
+
+/** Encrypts secrets for the database with AES-256-GCM, so that a stolen database contains none. */
+export class SecretBox {
+  readonly #keys: readonly SecretsKey[]
+  readonly #newest: SecretsKey
+
+  /** @param keys newest first: the first encrypts, all decrypt */
+  constructor(keys: readonly SecretsKey[]) {
+    const [newest] = keys
+    if (!newest) throw new Error('A secret box needs a key.')
+    this.#keys = keys
+    this.#newest = newest
+  }
+
+  /** @param owner the id of the user, which decryption needs again, so that a secret cannot be moved to another account */
+  encrypt(secret: Uint8Array, owner: string): string {
+    const nonce = randomBytes(nonceBytes)
+    const cipher = createCipheriv(algorithm, this.#newest.bytes, nonce).setAAD(Buffer.from(owner))
+    const content = Buffer.concat([nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()])
+    return `${this.#newest.id}.${content.toString('base64url')}`
+  }
+
+  /** @throws {UnreadableSecret} if the key is missing, or if the text or its owner was changed */
+  decrypt(text: string, owner: string): Buffer {
+    const [id, encoded = ''] = text.split('.')
+    const key = this.#keys.find((each) => each.id === id)
+    if (!key) throw new UnreadableSecret(`SECRETS_KEY has no key "${id}", which encrypted a secret.`)
+    const content = Buffer.from(encoded, 'base64url')
+    try {
+      const decipher = createDecipheriv(algorithm, key.bytes, content.subarray(0, nonceBytes), {
+        authTagLength: tagBytes,
+      })
+      decipher.setAAD(Buffer.from(owner)).setAuthTag(content.subarray(-tagBytes))
+      return Buffer.concat([decipher.update(content.subarray(nonceBytes, -tagBytes)), decipher.final()])
+    } catch (cause) {
+      throw new UnreadableSecret(`The key "${id}" of SECRETS_KEY cannot decrypt a secret.`, { cause })
+    }
+  }
+
+  /** Whether the newest key encrypted the text. */
+  isCurrent(text: string): boolean {
+    return text.startsWith(`${this.#newest.id}.`)
+  }
+
+  /** A key for another purpose, derived from the newest key (RFC 5869). 32 bytes. */
+  deriveKey(purpose: string): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.#newest.bytes, '', purpose, 32))
+  }
+}

@@ -1,0 +1,54 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { base32 } from './base32.ts'
+
+const stepLength = 30_000
+const digits = 6
+
+/** The number of bytes of a key: 160 bits (RFC 4226 §4, R6). */
+export const keyBytes = 20
+
+/** The code of a key for a counter: HOTP with SHA-1 and six digits (RFC 4226 §5.3). */
+export function hotp(key: Uint8Array, counter: number): string {
+  const message = Buffer.alloc(8)
+  message.writeBigUInt64BE(BigInt(counter))
+  const mac = createHmac('sha1', key).update(message).digest()
+  const offset = mac.readUInt8(mac.length - 1) & 15
+  const number = mac.readUInt32BE(offset) & 0x7fffffff
+  return String(number % 10 ** digits).padStart(digits, '0')
+}
+
+/** The number of the 30-second step that contains a time in milliseconds (RFC 6238 §4.2). */
+export function stepAt(time: number): number {
+  return Math.floor(time / stepLength)
+}
+
+/**
+ * Returns the step of a code: the current one, the one before or the one after (RFC 6238 §5.2). Returns `undefined` for a wrong
+ * code, and for a code of `lastStep` or of an earlier step, because a code counts once.
+ */
+export function acceptedStep(
+  key: Uint8Array,
+  code: string,
+  { lastStep, now }: { readonly lastStep: number; readonly now: number },
+): number | undefined {
+  if (!/^[0-9]{6}$/.test(code)) return undefined
+  const current = stepAt(now)
+  // All three are computed, so that the time does not reveal which one matches.
+  const matches = [current - 1, current, current + 1].filter((step) => isEqual(hotp(key, step), code))
+  return matches.filter((step) => step > lastStep).at(-1)
+}
+
+/** The content of the QR code for authenticator apps ("Key URI Format" of Google Authenticator). */
+export function totpUri(
+  key: Uint8Array,
+  { issuer, account }: { readonly issuer: string; readonly account: string },
+): string {
+  // Not `URLSearchParams`, because apps show its `+` for a space.
+  const [site, user] = [encodeURIComponent(issuer), encodeURIComponent(account)]
+  const parameters = `secret=${base32(key)}&issuer=${site}&algorithm=SHA1&digits=${digits}&period=30`
+  return `otpauth://totp/${site}:${user}?${parameters}`
+}
+
+function isEqual(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(one), Buffer.from(other))
+}
