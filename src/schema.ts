@@ -3,6 +3,9 @@ import { Event } from './features/activity/event.ts'
 import { Device } from './features/known-devices/device.ts'
 import { Passkey } from './features/passkeys/passkey.ts'
 import { UsedChallenge } from './features/passkeys/used-challenge.ts'
+import { PendingSignIn } from './features/second-factor/pending-sign-in.ts'
+import { RecoveryCode } from './features/second-factor/recovery-code.ts'
+import { TotpFactor } from './features/second-factor/totp-factor.ts'
 import { StoredSession } from './features/sessions/stored-session.ts'
 import { Mail } from './mail/mail.ts'
 import { migrations } from './migrations/index.ts'
@@ -21,11 +24,14 @@ export const schema: Schema = {
     OneTimeToken,
     StoredSession,
     Device,
+    Passkey,
+    UsedChallenge,
+    TotpFactor,
+    RecoveryCode,
+    PendingSignIn,
     Event,
     AttemptCount,
     Mail,
-    Passkey,
-    UsedChallenge,
   ],
   migrations,
 }

@@ -10,6 +10,7 @@ import { AuditTrail } from './features/activity/audit-trail.ts'
 import { Devices } from './features/known-devices/devices.ts'
 import { siteUses } from './features/last-uses.ts'
 import { UsedChallenge } from './features/passkeys/used-challenge.ts'
+import { PendingSignIn } from './features/second-factor/pending-sign-in.ts'
 import { SessionStore } from './features/sessions/session-store.ts'
 import { httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log/log.ts'
@@ -56,6 +57,7 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
       new ExpiredRows(orm, UserToken, 'value'),
       new ExpiredRows(orm, OneTimeToken, 'digest'),
       new ExpiredRows(orm, UsedChallenge, 'digest'),
+      new ExpiredRows(orm, PendingSignIn, 'digest'),
       new Devices(orm),
       new AuditTrail(orm, log),
     ],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import {
   chmodSync,
   mkdirSync,
@@ -22,6 +22,7 @@ const directory = mkdtempSync(join(tmpdir(), 'config-'))
 after(() => rmSync(directory, { recursive: true }))
 
 const secret = 'a secret of more than thirty-two bytes'
+const secretsKey = randomBytes(32).toString('base64')
 const howToMakeSecret = 'Create a secret with `openssl rand -base64 32`.'
 const development = { DATA_DIR: join(directory, 'data'), JWT_SECRET: secret }
 const production = {
@@ -31,6 +32,7 @@ const production = {
   TRUST_PROXY: '1',
   SMTP_URL: 'smtp://localhost',
   MAIL_FROM: 'no-reply@example.com',
+  SECRETS_KEY: `key1:${secretsKey}`,
 }
 
 function mistakesOf(variables: Record<string, string | undefined>): readonly string[] {
@@ -55,7 +57,7 @@ describe('readConfig', () => {
     const config = readConfig({ DATA_DIR })
 
     assert.deepEqual(
-      { ...config, jwtKeys: undefined },
+      { ...config, jwtKeys: undefined, secretsKeys: config.secretsKeys?.map(({ id }) => id) },
       {
         profile: 'development',
         production: false,
@@ -82,6 +84,7 @@ describe('readConfig', () => {
         logLevel: 'info',
         secureCookies: false,
         jwtKeys: undefined,
+        secretsKeys: ['development'],
         warnings: [],
       },
     )
@@ -109,6 +112,7 @@ describe('readConfig', () => {
       BRAND_COLOR: '#0055FF',
       SUPPORT_URL: 'mailto:help@example.com',
       JWT_ISSUER: 'https://example.com',
+      SECRETS_KEY: `new:${secretsKey},old:${randomBytes(32).toString('base64url')}`,
       BCRYPT_COST: '4',
       TRUST_PROXY: '2',
       THROTTLE: 'off',
@@ -130,6 +134,11 @@ describe('readConfig', () => {
     assert.equal(config.drainSeconds, 7)
     assert.equal(config.logLevel, 'silent')
     assert.deepEqual(config.jwtKeys, { secrets: [secret] })
+    assert.deepEqual(
+      config.secretsKeys?.map(({ id }) => id),
+      ['new', 'old'],
+    )
+    assert.deepEqual(config.secretsKeys?.[0]?.bytes, Buffer.from(secretsKey, 'base64'))
   })
 
   test('treats an empty variable as not set', () => {
@@ -290,6 +299,32 @@ describe('readConfig', () => {
     assert.deepEqual(readConfig({ ...production, SMTP_URL: '' }).warnings, [
       'SMTP_URL is not set. The site sends no mail, so users cannot reset their passwords.',
     ])
+  })
+
+  test('warns that production has no second factors without SECRETS_KEY', () => {
+    const config = readConfig({ ...production, SECRETS_KEY: '' })
+    assert.equal(config.secretsKeys, undefined)
+    assert.deepEqual(config.warnings, [
+      'SECRETS_KEY is not set. Users cannot turn on authenticator apps and passkeys.',
+    ])
+  })
+
+  test('rejects a SECRETS_KEY that is short, without a name, or with a name twice, and repeats no key', () => {
+    const entry = `key1:${secretsKey}`
+    const short = randomBytes(31).toString('base64')
+    const bad = [
+      secretsKey,
+      `:${secretsKey}`,
+      `a.b:${secretsKey}`,
+      `key1:${short}`,
+      `key1:${'A'.repeat(43)}=`,
+    ]
+    for (const value of [...bad, `${entry},${entry}`, `${entry},x`]) {
+      const mistakes = mistakesOf({ ...production, SECRETS_KEY: value })
+      assert.equal(mistakes.length, 1)
+      assert.match(mistakes[0] ?? '', /^SECRETS_KEY must be NAME:KEY entries .* Create an entry with `echo /)
+      assert.ok(!mistakes[0]?.includes(secretsKey))
+    }
   })
 
   test('F2 warns of a directory or database that other users can read', (t) => {
@@ -469,13 +504,15 @@ describe('ConfigError', () => {
 describe('the secret in development', () => {
   test('is created once, readable by its owner only', () => {
     const DATA_DIR = join(directory, 'a', 'b')
-    const { jwtKeys } = readConfig({ DATA_DIR })
+    const { jwtKeys, secretsKeys } = readConfig({ DATA_DIR })
     const file = join(DATA_DIR, 'jwt-secret')
 
     assert.equal(statSync(file).mode & 0o777, 0o600)
     assert.ok(readFileSync(file, 'utf8').length >= 43)
+    assert.equal(statSync(join(DATA_DIR, 'secrets-key')).mode & 0o777, 0o600)
     assert.deepEqual(readConfig({ DATA_DIR }).jwtKeys, jwtKeys)
-    assert.deepEqual(readdirSync(DATA_DIR), ['jwt-secret'])
+    assert.deepEqual(readConfig({ DATA_DIR }).secretsKeys, secretsKeys)
+    assert.deepEqual(readdirSync(DATA_DIR), ['jwt-secret', 'secrets-key'])
   })
 
   test('is the same in processes that start at the same time', async () => {
@@ -487,7 +524,7 @@ describe('the secret in development', () => {
     const printed = await Promise.all([start(), start(), start(), start()])
 
     assert.equal(new Set(printed.map(({ stdout }) => stdout)).size, 1)
-    assert.deepEqual(readdirSync(DATA_DIR), ['jwt-secret'])
+    assert.deepEqual(readdirSync(DATA_DIR), ['jwt-secret', 'secrets-key'])
   })
 
   test('is not created if there is a mistake', () => {

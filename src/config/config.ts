@@ -1,10 +1,11 @@
 import { host, proxies, type TrustProxy } from './addresses.ts'
 import { type BrandColor, brandColor, contact, label } from './branding.ts'
-import { readDevelopmentKeys } from './development-keys.ts'
+import { readDevelopmentSecret } from './development-keys.ts'
 import { Environment, oneOf, type Variables, wholeNumber } from './environment.ts'
 import { type KeySources, readJwtKeys } from './jwt-keys.ts'
 import { type MailConfig, readMail } from './mail.ts'
 import { readPort, readPublicUrl } from './public-url.ts'
+import { developmentSecretsKey, readSecretsKeys, type SecretsKey } from './secrets-keys.ts'
 import { readStorage, type StorageConfig } from './storage.ts'
 import { warnAbout } from './warnings.ts'
 
@@ -21,6 +22,8 @@ export interface Config extends StorageConfig {
   readonly secureCookies: boolean
   /** Newest first. The first key signs, and all keys verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
   readonly jwtKeys: KeySources
+  /** The keys of secrets in the database, newest first. `undefined` if nobody can turn on a second factor. */
+  readonly secretsKeys: readonly SecretsKey[] | undefined
   /** The issuer and the audience of JWTs. */
   readonly jwtIssuer: string
   readonly brandColor: BrandColor | undefined
@@ -57,6 +60,7 @@ export function readConfig(variables: Variables = process.env): Config {
     publicUrl: readPublicUrl(environment, production),
     brandColor: environment.read('BRAND_COLOR', brandColor, undefined),
     supportUrl: environment.read('SUPPORT_URL', contact, undefined),
+    secretsKeys: readSecretsKeys(environment),
     jwtIssuer: environment.read('JWT_ISSUER', label(200), 'koa-authenticators'),
     mail: readMail(environment, storage),
     trustProxy: environment.read('TRUST_PROXY', proxies, 0),
@@ -74,7 +78,10 @@ export function readConfig(variables: Variables = process.env): Config {
   return Object.freeze({
     ...settings,
     secureCookies: settings.publicUrl?.protocol === 'https:',
-    jwtKeys: Object.freeze(jwtKeys ?? readDevelopmentKeys(dataDir)),
+    jwtKeys: Object.freeze(jwtKeys ?? { secrets: [readDevelopmentSecret(dataDir, 'jwt-secret')] }),
+    secretsKeys: Object.freeze(
+      settings.secretsKeys ?? (production ? undefined : [developmentSecretsKey(dataDir)]),
+    ),
     warnings: Object.freeze(warnAbout(settings)),
   })
 }

@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from './environment.ts'
-import type { KeySources } from './jwt-keys.ts'
 import { makeDirectory } from './make-directory.ts'
 
 /**
- * Reads the JWT secret for development, readable by its owner only. Creates it at the first start.
+ * Reads a secret for development: 32 random bytes in base64url, in a file that only its owner can read. Creates it at the first
+ * start.
  * @throws {ConfigError} if the directory cannot be used or the secret is damaged
  */
-export function readDevelopmentKeys(directory: string): KeySources {
-  const file = join(directory, 'jwt-secret')
+export function readDevelopmentSecret(directory: string, name: 'jwt-secret' | 'secrets-key'): Buffer {
+  const file = join(directory, name)
   try {
     if (!existsSync(file)) createSecret(directory, file)
     const secret = readFileSync(file)
-    if (secret.length >= 32) return { secrets: [secret] }
+    if (secret.length >= 32) return secret
   } catch (error) {
     throw new ConfigError(
       `DATA_DIR is not a writable directory (${codeOf(error)}). Change it, or its permissions.`,

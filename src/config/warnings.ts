@@ -10,6 +10,7 @@ interface CheckedSettings extends StorageConfig {
   readonly trustProxy: TrustProxy
   readonly brandColor: BrandColor | undefined
   readonly mail: MailConfig | undefined
+  readonly secretsKeys: readonly object[] | undefined
 }
 
 /** Returns warnings about valid settings that may be a mistake. */
@@ -19,6 +20,7 @@ export function warnAbout({
   trustProxy,
   brandColor,
   mail,
+  secretsKeys,
   dataDir,
   databaseUrl,
 }: CheckedSettings): string[] {
@@ -35,6 +37,8 @@ export function warnAbout({
     warnings.push(`BRAND_COLOR is too light for text. Light pages use ${brandColor.light} instead.`)
   if (!mail)
     warnings.push('SMTP_URL is not set. The site sends no mail, so users cannot reset their passwords.')
+  if (production && !secretsKeys)
+    warnings.push('SECRETS_KEY is not set. Users cannot turn on authenticator apps and passkeys.')
   if (isOpenToOthers(dataDir))
     warnings.push(`Other users of this machine can read DATA_DIR. Run: chmod 700 ${dataDir}`)
   if (!isPostgresUrl(databaseUrl) && isOpenToOthers(database))

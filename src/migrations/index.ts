@@ -8,6 +8,7 @@ import { OneTimeTokens20261128 } from './20261128-one-time-tokens.ts'
 import { Mails20261129 } from './20261129-mails.ts'
 import { PageDetails20261129 } from './20261129-page-details.ts'
 import { VerifiedAddresses20261130 } from './20261130-verified-addresses.ts'
+import { SecondFactors20261201 } from './20261201-second-factors.ts'
 import { Passkeys20261202 } from './20261202-passkeys.ts'
 
 /** All migrations, oldest first. A released migration never changes. */
@@ -22,5 +23,6 @@ export const migrations = [
   { name: '20261129-mails', class: Mails20261129 },
   { name: '20261129-page-details', class: PageDetails20261129 },
   { name: '20261130-verified-addresses', class: VerifiedAddresses20261130 },
+  { name: '20261201-second-factors', class: SecondFactors20261201 },
   { name: '20261202-passkeys', class: Passkeys20261202 },
 ]

@@ -21,6 +21,8 @@ export const person = {
     .datetime()
     .hidden()
     .onCreate(() => new Date(Date.now() - 1000)),
+  // The time at which the owner turned on a second factor. Unused for admins.
+  secondFactorAt: p.datetime().nullable().hidden(),
   disabledAt: p.datetime().nullable().hidden(),
   createdAt: p
     .datetime()

@@ -1,12 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-
-/** A key for secrets in the database. */
-export interface SecretsKey {
-  /** The name that an encrypted secret carries. */
-  readonly id: string
-  /** 32 bytes. */
-  readonly bytes: Uint8Array
-}
+import type { SecretsKey } from '../../config/secrets-keys.ts'
 
 /** A secret of the database that no key of `SECRETS_KEY` can decrypt. */
 export class UnreadableSecret extends Error {

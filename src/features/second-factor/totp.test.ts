@@ -8,8 +8,7 @@ const key = Buffer.from('12345678901234567890')
 describe('base32', () => {
   test('encodes the vectors of RFC 4648 §10, without padding', () => {
     const vectors = { '': '', f: 'MY', fo: 'MZXQ', foo: 'MZXW6', foob: 'MZXW6YQ', fooba: 'MZXW6YTB' }
-    for (const [text, expected] of Object.entries(vectors))
-      assert.equal(base32(Buffer.from(text)), expected)
+    for (const [text, expected] of Object.entries(vectors)) assert.equal(base32(Buffer.from(text)), expected)
     assert.equal(base32(Buffer.from('foobar')), 'MZXW6YTBOI')
   })
 })
