@@ -24,6 +24,12 @@ import type { SiteUses } from './features/last-uses.ts'
 import { problems } from './features/problems/problems.ts'
 import { profile } from './features/profile/profile.ts'
 import { resetPassword } from './features/reset-password/reset-password.ts'
+import { authenticatorApp } from './features/second-factor/authenticator-app.ts'
+import { PendingSignIns } from './features/second-factor/pending-sign-ins.ts'
+import { secondFactorCheck } from './features/second-factor/second-factor-check.ts'
+import { SecretBox } from './features/second-factor/secret-box.ts'
+import { signInCode } from './features/second-factor/sign-in-code.ts'
+import { security } from './features/security/security.ts'
 import { sessionCookie } from './features/sessions/session-cookie.ts'
 import { SessionStore } from './features/sessions/session-store.ts'
 import { sessions } from './features/sessions/sessions.ts'
@@ -67,6 +73,8 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
   const app = new Koa()
   logErrors(app, log)
   app.context.credentialCheck = credentialCheck
+  app.context.secondFactorCheck = secondFactorCheck
+  app.context.secretBox = config.secretsKeys && new SecretBox(config.secretsKeys)
   app.context.outbox = outbox
   app.context.siteName = config.siteName
   app.context.publicOrigin = config.publicUrl?.origin
@@ -118,10 +126,12 @@ export function createRouter({
   // `strict`, so that each route has only one path in the log and the throttle. `methods`, so that a known path responds to
   // every other method with 405, not 501.
   const router = new Router<object, SiteContext>({ strict: true, sensitive: true, methods: METHODS })
+  const pendingSignIns = new PendingSignIns({ isTls })
   api(router, { keys, uses })
   home(router)
   signUp(router)
-  signIn(router, { keys, isTls })
+  signIn(router, { keys, isTls, pendingSignIns })
+  signInCode(router, pendingSignIns)
   resetPassword(router, { isTls, outbox })
   if (outbox) forgotPassword(router, outbox)
   if (outbox) verifyEmail(router, outbox)
@@ -131,6 +141,8 @@ export function createRouter({
   changePassword(router)
   if (outbox) changeEmail(router, outbox)
   closeAccount(router)
+  security(router)
+  authenticatorApp(router)
   activity(router, trail)
   problems(router)
   return router

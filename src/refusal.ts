@@ -18,11 +18,19 @@ export class Refusal extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
 
-  /** @param problem the code, or a status for its first code (`codeOf`) */
-  constructor(problem: ProblemCode | number, detail: string, headers: Readonly<Record<string, string>> = {}) {
+  /**
+   * @param problem the code, or a status for its first code (`codeOf`)
+   * @param status the status, if it is not the usual one of the code
+   */
+  constructor(
+    problem: ProblemCode | number,
+    detail: string,
+    headers: Readonly<Record<string, string>> = {},
+    status?: number,
+  ) {
     super(detail)
     this.code = typeof problem === 'number' ? codeOf(problem) : problem
-    this.status = problems[this.code].status
+    this.status = status ?? problems[this.code].status
     this.headers = headers
   }
 }

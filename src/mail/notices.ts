@@ -33,6 +33,31 @@ export const notices = {
     text: 'A program used the password of your account from a new network. It may have created an API token.',
     remedy: 'reset',
   },
+  'code refused': {
+    subject: 'Wrong code at a sign-in to your account',
+    text: 'Somebody entered your right password and a wrong code, from a device that we do not know. The sign-in was rejected.',
+    remedy: 'reset',
+  },
+  'authenticator app turned on': {
+    subject: 'Two-step sign-in is on',
+    text: 'An authenticator app was added to your account. From now on a sign-in needs its code. All other sessions have ended.',
+    remedy: 'contact',
+  },
+  'authenticator app turned off': {
+    subject: 'Two-step sign-in is off',
+    text: 'The authenticator app of your account was removed, and so were your recovery codes. A sign-in needs the password only.',
+    remedy: 'reset',
+  },
+  'recovery code used': {
+    subject: 'A recovery code was used',
+    text: 'Somebody signed in to your account with your password and a recovery code. Your account page shows how many codes are left.',
+    remedy: 'reset',
+  },
+  'recovery codes created': {
+    subject: 'New recovery codes',
+    text: 'New recovery codes were created for your account. The old ones no longer work.',
+    remedy: 'reset',
+  },
   'password changed': {
     subject: 'Your password was changed',
     text: 'The password of your account was changed. All other sessions and all API tokens have ended.',

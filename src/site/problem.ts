@@ -42,7 +42,8 @@ export function problemOf(error: unknown, reference: unknown): Problem {
   if (error instanceof FieldRefusal) return problem(code, error.message, error.errors)
   if (code === 'internal_error')
     return problem(code, `Something went wrong. We've logged it (reference ${reference}).`)
-  return problem(code, isOurs(error) && error.expose ? error.message : undefined)
+  const found = problem(code, isOurs(error) && error.expose ? error.message : undefined)
+  return error instanceof Refusal ? { ...found, status: error.status } : found
 }
 
 /** The headers of an error, such as `WWW-Authenticate` and `Retry-After`. */

@@ -1,9 +1,10 @@
 import type { EntityManager } from '@mikro-orm/core'
 import type { ExtendableContext } from 'koa'
+import type { SecretBox } from '../features/second-factor/secret-box.ts'
 import type { Outbox } from '../mail/outbox.ts'
 import type { Throttle } from '../throttle/throttle.ts'
 import type { CheckedContext } from '../users/check-credentials.ts'
-import type { User } from '../users/user.ts'
+import type { SecondFactorContext, User } from '../users/user.ts'
 import type { NotedEvent } from './audit-event.ts'
 
 /** Recognises the devices that users have signed in from. */
@@ -24,11 +25,13 @@ export interface Guessing {
 }
 
 /** The context of the site's routes. */
-export interface SiteContext extends CheckedContext {
+export interface SiteContext extends CheckedContext, SecondFactorContext {
   /** `undefined` with `THROTTLE=off`. */
   readonly guessing?: Guessing | undefined
   /** `undefined` if the site sends no mail. */
   readonly outbox?: Outbox | undefined
+  /** `undefined` without `SECRETS_KEY`: nobody can turn on a second factor. */
+  readonly secretBox?: SecretBox | undefined
   readonly siteName: string
   /** The origin of `PUBLIC_URL`. */
   readonly publicOrigin?: string | undefined
@@ -39,6 +42,11 @@ export interface SiteContext extends CheckedContext {
     /** A message for the next account page. */
     notice?: string | undefined
   }
-  state: Record<string, unknown> & { events?: NotedEvent[]; request?: string }
+  state: Record<string, unknown> & {
+    events?: NotedEvent[]
+    request?: string
+    /** How the user of this request proved the sign-in, if not by the password alone (RFC 8176). */
+    methods?: readonly string[]
+  }
   render(view: string, locals: object): Promise<void>
 }

@@ -45,6 +45,25 @@ export type Views = {
     next?: string | undefined
     notice?: string | undefined
   }
+  'sign-in-code': { errors: Complaint[]; isRecovery: boolean }
+  security: {
+    passwordChangedAt: Date
+    /** The time at which the authenticator app was turned on. */
+    secondFactorAt: Date | undefined
+    /** Whether a second factor can be turned on: the operator has set `SECRETS_KEY`. */
+    isAvailable: boolean
+    recoveryCodesLeft: number
+    notice?: string | undefined
+  }
+  'totp-set-up': {
+    /** The key in groups of four characters. */
+    secret: string
+    uri: string
+    /** The QR code as SVG path data, and its size in modules. */
+    qr: { path: string; size: number }
+    errors?: Complaint[]
+  }
+  'recovery-codes': { codes: readonly string[]; isNew: boolean }
   forgot: { email?: string; errors?: Complaint[] }
   'forgot-sent': object
   reset: { token: string; email: string; isFirst: boolean; errors?: Complaint[] }

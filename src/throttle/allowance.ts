@@ -9,6 +9,7 @@ export type Column = 'account' | 'network' | 'device'
 /** An action with an allowance. */
 export type Action =
   | 'password'
+  | 'code'
   | 'sign-up'
   | 'token'
   | 'reset'
@@ -45,6 +46,11 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
       { by: ['account', 'device'], most: 100, within: day, counts: ['failure'] },
       { by: ['account', 'device'], most: 100, within: quarter, counts: ['success'] },
     ],
+  },
+  // Codes of second factors. Each counts as a password too.
+  code: {
+    allowances: [{ by: ['account'], most: 20, within: day, counts: ['failure'] }],
+    fromDevice: [{ by: ['account', 'device'], most: 20, within: day, counts: ['failure'] }],
   },
   'sign-up': {
     allowances: [{ by: ['network'], most: 50, within: quarter, counts: ['failure', 'success'] }],

@@ -42,9 +42,9 @@ export async function checkCredentials<Found extends Account>(
     const account = await em.findOne<Account>(model, { email: username })
     if (!account) await hashDummyPassword(password, hashing)
     if (!account || !(await account.verify(password, hashing))) return undefined
-    // Verification takes time, so the password may have been changed in between.
-    const { id, passwordChangedAt } = account
-    const isUnchanged = (await em.count<Account>(model, { id, passwordChangedAt })) === 1
+    // Verification takes time, so the account may have been changed in between.
+    const { id, passwordChangedAt, secondFactorAt = null } = account
+    const isUnchanged = (await em.count<Account>(model, { id, passwordChangedAt, secondFactorAt })) === 1
     return isUnchanged ? (account as Found) : undefined
   })
   if (found) await renewHash(em, model, found, password)

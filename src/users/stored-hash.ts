@@ -9,6 +9,7 @@ export interface Account {
   readonly email: string
   readonly passwordHash: string
   readonly passwordChangedAt: Date
+  readonly secondFactorAt?: Date | null | undefined
   verify(password: string, options?: HashingOptions): Promise<boolean>
 }
 

@@ -8,13 +8,39 @@ import { isPasswordOf } from './stored-hash.ts'
 
 const UserSchema = defineEntity({ name: 'User', tableName: 'users', properties: person, filters: enabled })
 
+/** Decides whether the right password of an account with a second factor is enough. Throws if not. */
+export type SecondFactorCheck = (ctx: AuthContext, user: User) => Promise<void>
+
+/** The context of an application with `app.context.secondFactorCheck = …`. */
+export interface SecondFactorContext extends AuthContext {
+  readonly secondFactorCheck: SecondFactorCheck
+}
+
 /** A user of the site. */
 export class User extends ModelAuthenticatable(UserSchema.class, {
   username: 'email',
   passwordHash: 'passwordHash',
 }) {
-  /** Checks Basic credentials, the login form and the current password. Limited and recorded. */
-  static override findByCredentials(
+  /**
+   * Finds the user of Basic credentials or of a sign-in form. Limited and recorded. Every password that signs in passes here, and a
+   * second factor is required here.
+   * @throws {Error} whatever `secondFactorCheck` throws, if the password is right but not enough
+   */
+  static override async findByCredentials(
+    credentials: PasswordCredentials,
+    ctx: AuthContext,
+    options?: ModelOptions,
+  ): Promise<User | undefined> {
+    const user = await User.findByPassword(credentials, ctx, options)
+    if (!user?.secondFactorAt) return user
+    const { secondFactorCheck } = ctx as Partial<SecondFactorContext>
+    if (!secondFactorCheck) throw new Error('Set the check: `app.context.secondFactorCheck = …`.')
+    await secondFactorCheck(ctx, user)
+    return user
+  }
+
+  /** Finds the user of a password, without the second factor. Only for a password of somebody who is signed in already. */
+  static findByPassword(
     credentials: PasswordCredentials,
     ctx: AuthContext,
     options?: ModelOptions,

@@ -48,11 +48,11 @@ export function createToken(
   ctx: SiteContext,
   { name, days }: { name: string; days: number },
 ): Promise<NewTokenRecord> {
-  const { id: user, passwordChangedAt } = ctx.auth.require(User)
+  const { id: user, passwordChangedAt, secondFactorAt } = ctx.auth.require(User)
   const { token, ...columns } = issueToken(Date.now(), days)
   return entityManager(ctx).transactional(async (em) => {
     // A slow request must not create a token after a sign-out or a password change.
-    const isUnchanged = await lockAccount(em, { id: user, passwordChangedAt })
+    const isUnchanged = await lockAccount(em, { id: user, passwordChangedAt, secondFactorAt })
     if (!isUnchanged || !(ctx.auth.credentialsSent || (await lockSession(em, ctx, user))))
       throw new Refusal(409, 'Another request has just signed you out.')
     const { id } = em.create(UserToken, { name, user, ...columns })

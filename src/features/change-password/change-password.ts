@@ -13,6 +13,7 @@ import { User } from '../../users/user.ts'
 import { countTokens } from '../api-tokens/own-tokens.ts'
 import { storeDevice } from '../known-devices/known-devices.ts'
 import { notify } from '../notices/notify.ts'
+import { renewSession } from '../sessions/renew-session.ts'
 import { currentDigest } from '../sessions/session-store.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
 import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
@@ -34,7 +35,7 @@ export function changePassword(router: Router<object, SiteContext>): void {
     // `SessionStore.start` rejects a session with the old time.
     user.passwordChangedAt = ended.at
     if (ended.ownSession) {
-      ctx.auth.login(user)
+      renewSession(ctx, user, ['pwd'])
       await storeDevice(ctx, user)
     } else if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
     audit(ctx, 'password changed', user)

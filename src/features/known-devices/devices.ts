@@ -41,7 +41,11 @@ export class Devices {
    */
   async store(
     current: string | undefined,
-    { id: user, passwordChangedAt }: Pick<User, 'id' | 'passwordChangedAt'>,
+    {
+      id: user,
+      passwordChangedAt,
+      secondFactorAt,
+    }: Pick<User, 'id' | 'passwordChangedAt' | 'secondFactorAt'>,
     onNew: OnNewDevice = async () => {},
   ): Promise<string | undefined> {
     const isOwn = current !== undefined && (await this.#belongsTo(user, current))
@@ -49,7 +53,7 @@ export class Devices {
     const digest = digestOf(value)
     return this.#orm.em.fork().transactional(async (em) => {
       // A password change deletes all devices. A concurrent sign-in with the old password must not add one.
-      if (!(await lockAccount(em, { id: user, passwordChangedAt }))) return undefined
+      if (!(await lockAccount(em, { id: user, passwordChangedAt, secondFactorAt }))) return undefined
       await em.upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
       if (isOwn) return value
       await deleteBeyond(em, 'devices', { user, current: digest, most: mostDevices, tie: 'digest' })

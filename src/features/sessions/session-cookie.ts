@@ -69,9 +69,10 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
       if (started.get(ctx) === content) return
       if (existing.get(ctx) === id) return store.update(id, data)
       const isKept = maxAge > lifetime(false) + slack
-      const passwordChangedAt = ctx.auth.peek(User)?.passwordChangedAt
+      const account = stateOf(ctx.auth.peek(User))
+      const methods = ctx.auth.authentication(User)?.methods
       const client = { userAgent: ctx.get('User-Agent'), address: ctx.ip }
-      await store.start(id, data, { isKept, ...client, passwordChangedAt })
+      await store.start(id, data, { isKept, ...client, account, methods })
       existing.set(ctx, id)
       started.set(ctx, content)
     },
@@ -84,6 +85,10 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
       if (sent !== undefined && sent !== id) await store.destroy(sent)
     },
   }
+}
+
+function stateOf(user: User | undefined) {
+  return user && { passwordChangedAt: user.passwordChangedAt, secondFactorAt: user.secondFactorAt }
 }
 
 type StoreOptions = { ctx?: unknown }

@@ -6,7 +6,7 @@ import { deleteBatch } from '../../database/delete-batch.ts'
 import { deleteBeyond } from '../../database/delete-beyond.ts'
 import { Refusal } from '../../refusal.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { lockAccount } from '../../users/lock-account.ts'
+import { type CheckedAccount, lockAccount } from '../../users/lock-account.ts'
 import { expiredRows, isExpired, lifetime } from './session-limits.ts'
 import { StoredSession } from './stored-session.ts'
 
@@ -21,8 +21,10 @@ interface NewSession {
   readonly userAgent: string
   /** The IP address of the client. */
   readonly address: string
-  /** The time of the password that the user signed in with. */
-  readonly passwordChangedAt?: Date | undefined
+  /** The account as it was when the user signed in. */
+  readonly account?: Omit<CheckedAccount, 'id'> | undefined
+  /** How the user signed in (RFC 8176). */
+  readonly methods?: readonly string[] | undefined
 }
 
 type SessionData = Record<string, unknown>
@@ -61,19 +63,25 @@ export class SessionStore {
     return { ...data, _maxAge: lifetime(kept) }
   }
 
-  /** Starts a session. Throws without a user, and 409 if the password has changed since the sign-in. */
+  /**
+   * Starts a session. Throws 409 if the password or the second factor has changed since the sign-in.
+   * @throws {Error} without a user, and for an account with a second factor if no `mfa` is among the methods. Otherwise a new way to
+   * sign in could forget the second factor
+   */
   async start(
     id: string,
     saved: SessionData,
-    { isKept, userAgent, address, passwordChangedAt }: NewSession,
+    { isKept, userAgent, address, account, methods = [] }: NewSession,
   ): Promise<void> {
     const { user, ...more } = ownData(saved)
     if (typeof user !== 'string') throw new Error('Only a signed-in user has a session.')
+    if (account?.secondFactorAt && !methods.includes('mfa'))
+      throw new Error('A user with a second factor has no session without it.')
     const now = new Date(this.#now())
     const digest = digestOf(id) ?? ''
     await this.#orm.em.fork().transactional(async (em) => {
       // A concurrent sign-in with the old password must not start a session after the change.
-      if (!(await lockAccount(em, { id: user, passwordChangedAt })))
+      if (!(await lockAccount(em, { ...account, id: user })))
         throw new Refusal(409, 'Another request has just signed you out.')
       await em.insert(StoredSession, {
         digest,

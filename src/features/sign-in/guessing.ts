@@ -30,6 +30,21 @@ export async function limited<Result>(
   )
 }
 
+/** Rate-limits guesses of a user's code: like guesses of the password, and a few wrong codes a day. */
+export function limitedCode<Result>(
+  ctx: SiteContext,
+  user: User,
+  evaluate: () => Promise<Result | undefined>,
+): Promise<Result | undefined> {
+  const claim = { kind: 'user', username: user.email } as const
+  return auditThrottled(ctx, user, () =>
+    evaluateGuess(ctx, claim, ({ device }) => {
+      const attempt: Attempt = { action: 'code', account: user.id, device, address: ctx.ip }
+      return ctx.guessing ? ctx.guessing.throttle.attempt(attempt, evaluate) : evaluate()
+    }),
+  )
+}
+
 /** Rate-limits an unauthenticated look-up. */
 export function countLookUp(ctx: SiteContext): Promise<void> {
   return auditThrottled(ctx, undefined, async () => ctx.guessing?.throttle.countLookUp(ctx.ip))
@@ -43,7 +58,7 @@ export function isDisconnected({ req }: SiteContext): boolean {
 async function evaluateGuess<Found>(
   ctx: SiteContext,
   claim: ClaimedAccount,
-  evaluate: (options: HashingOptions) => Promise<Found | undefined>,
+  evaluate: (options: HashingOptions & { device?: string | undefined }) => Promise<Found | undefined>,
 ): Promise<Found | undefined> {
   const connection = { isDisconnected: () => isDisconnected(ctx) }
   if (!ctx.guessing) return evaluate(connection)
@@ -56,7 +71,9 @@ async function evaluateGuess<Found>(
     address: ctx.ip,
     ...connection,
   }
-  return throttle.attempt(guess, () => evaluate({ isKnownDevice: device !== undefined, ...connection }))
+  return throttle.attempt(guess, () =>
+    evaluate({ isKnownDevice: device !== undefined, device, ...connection }),
+  )
 }
 
 async function auditThrottled<Result>(

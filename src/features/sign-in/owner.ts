@@ -32,7 +32,7 @@ export async function currentPasswordProblem(
 ): Promise<string | undefined> {
   const { id, email } = ctx.auth.require(User)
   if (password === '') return 'Enter your current password.'
-  const found = await User.findByCredentials({ username: email, password }, ctx)
+  const found = await User.findByPassword({ username: email, password }, ctx)
   return found?.id === id ? undefined : 'This is not your current password.'
 }
 

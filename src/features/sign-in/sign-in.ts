@@ -13,11 +13,11 @@ import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
 import { createToken } from '../api-tokens/own-tokens.ts'
 import { SignedToken } from '../json-web-tokens/signed-token.ts'
-import { storeDevice } from '../known-devices/known-devices.ts'
-import { notify } from '../notices/notify.ts'
 import { notifyOfProgram } from '../notices/notify-program.ts'
-import { lifetime } from '../sessions/session-limits.ts'
+import type { PendingSignIns } from '../second-factor/pending-sign-ins.ts'
+import { askForCode } from '../second-factor/sign-in-code.ts'
 import { afterSignIn, requestedPath } from './after-sign-in.ts'
+import { asksToBeKept, completeSignIn } from './complete-sign-in.ts'
 import { limited } from './guessing.ts'
 import { SignInNotice } from './sign-in-notice.ts'
 import { signOut } from './sign-out.ts'
@@ -27,7 +27,7 @@ const unknownAs = 'Unknown `as`. Use `jwt` or `user`, or omit it to get a bearer
 /** The sign-in page. `POST /login` starts a session (form and JSON) or issues a token (Basic). `POST /logout` signs out. */
 export function signIn(
   router: Router<object, SiteContext>,
-  { keys, isTls }: { keys: JWTKeys; isTls: boolean },
+  { keys, isTls, pendingSignIns }: { keys: JWTKeys; isTls: boolean; pendingSignIns: PendingSignIns },
 ): void {
   const resetNotice = new SignInNotice({ isTls })
 
@@ -43,19 +43,16 @@ export function signIn(
     onlyCredentialsInThisRequest,
     formAgain(signInForm),
     requireFields,
+    askForCode(pendingSignIns),
     User.authenticator(),
     User.credentialsAuthenticator(),
     async (ctx) => {
       if (!ctx.auth.has(User) && wantsPage(ctx)) return refuse(ctx)
       const user = ctx.auth.require(User)
       if (hasAuthorization(ctx)) return exchange(ctx, user, keys)
-      const { remember, next } = fieldsOf(ctx)
-      // The session middleware stores the session after the handler.
-      ctx.session.maxAge = lifetime(remember === 'on' || remember === true)
-      await storeDevice(ctx, user, (em) => notify(ctx, em, user, 'new device'))
-      audit(ctx, 'signed in', user)
-      if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next))
-      else ctx.body = userRecord(user)
+      const { next } = fieldsOf(ctx)
+      const methods = ctx.state.methods ?? ['pwd']
+      return completeSignIn(ctx, user, { isKept: asksToBeKept(ctx), next, methods })
     },
   )
 

@@ -1,0 +1,74 @@
+import { hash } from 'node:crypto'
+import { entityManager } from '#auth/mikro-orm'
+import { clockSkew } from '../../database/future-time.ts'
+import { HostCookie, newIdentifier } from '../../site/host-cookie.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { User } from '../../users/user.ts'
+import { PendingSignIn } from './pending-sign-in.ts'
+
+const lifetime = 10 * 60_000
+
+/** A pending sign-in, and the account as it is now. */
+export interface Pending {
+  readonly digest: string
+  readonly user: User
+  readonly next: string | undefined
+  readonly isKept: boolean
+}
+
+/** Stores sign-ins that wait for a code, for ten minutes. A cookie identifies each. */
+export class PendingSignIns {
+  readonly #cookie: HostCookie
+
+  constructor({ isTls }: { isTls: boolean }) {
+    this.#cookie = new HostCookie('pending-sign-in', { isTls })
+  }
+
+  /** Stores the sign-in of a user whose password is right. */
+  async start(
+    ctx: SiteContext,
+    user: User,
+    { next, isKept }: Pick<Pending, 'next' | 'isKept'>,
+  ): Promise<void> {
+    const identifier = newIdentifier()
+    const now = Date.now()
+    await entityManager(ctx).insert(PendingSignIn, {
+      digest: digestOf(identifier),
+      user: user.id,
+      account: stateOf(user),
+      next,
+      kept: isKept,
+      expiresAt: new Date(now + lifetime),
+      createdAt: new Date(now),
+    })
+    this.#cookie.write(ctx, identifier, lifetime)
+  }
+
+  /** The sign-in of this browser. `undefined` if it has expired, or if the password or the second factor has changed since. */
+  async find(ctx: SiteContext): Promise<Pending | undefined> {
+    const identifier = this.#cookie.read(ctx)
+    if (identifier === undefined) return undefined
+    const em = entityManager(ctx)
+    const digest = digestOf(identifier)
+    const now = Date.now()
+    const unexpired = { expiresAt: { $gt: new Date(now) }, createdAt: { $lte: new Date(now + clockSkew) } }
+    const found = await em.findOne(PendingSignIn, { digest, ...unexpired }, { disableIdentityMap: true })
+    const user = found && (await em.findOne(User, { id: found.user.id }, { disableIdentityMap: true }))
+    if (!user || found.account !== stateOf(user)) return undefined
+    return { digest, user, next: found.next ?? undefined, isKept: found.kept }
+  }
+
+  /** Deletes a sign-in. Returns `false` if another request has deleted it. */
+  async finish(ctx: SiteContext, { digest }: Pending): Promise<boolean> {
+    this.#cookie.clear(ctx)
+    return (await entityManager(ctx).nativeDelete(PendingSignIn, { digest })) === 1
+  }
+}
+
+function digestOf(identifier: string): string {
+  return hash('sha256', identifier, 'base64url')
+}
+
+function stateOf({ passwordChangedAt, secondFactorAt }: User): string {
+  return hash('sha256', `${passwordChangedAt.getTime()} ${secondFactorAt?.getTime()}`, 'base64url')
+}

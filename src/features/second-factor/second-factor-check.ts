@@ -1,0 +1,31 @@
+import { audit } from '../../site/audit.ts'
+import { fieldsOf } from '../../site/form.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import type { SecondFactorCheck } from '../../users/user.ts'
+import { attemptedForm } from '../sign-in/attempted-form.ts'
+import { SecondFactorRequired } from './second-factor-required.ts'
+import { methodsWithCode, verifyCode, wrongCode } from './verify-code.ts'
+
+/**
+ * Decides whether the right password of an account with a second factor is enough. `User.findByCredentials` calls it, so that every
+ * route that accepts passwords is covered. Basic cannot carry a code. A body can, in its field `code`.
+ * @throws {SecondFactorRequired} 403 with Basic, 401 without a code
+ * @throws {Refusal} 401, if the code is wrong
+ */
+export const secondFactorCheck: SecondFactorCheck = async (ctx, user) => {
+  // `createApp` sets this check, so the context is the site's.
+  const site = ctx as SiteContext
+  const { code } = fieldsOf(site)
+  const isBasic = site.req.headers.authorization !== undefined
+  if (isBasic || code === undefined) audit(site, 'code required', user, { detail: attemptedForm(site) })
+  if (isBasic)
+    throw new SecondFactorRequired(
+      user,
+      403,
+      'This account has a second factor, so Basic is not enough. Use an API token.',
+    )
+  if (code === undefined)
+    throw new SecondFactorRequired(user, 401, 'Send the code of the authenticator app as `code`.')
+  if (typeof code !== 'string' || !(await verifyCode(site, user, code))) throw wrongCode()
+  site.state.methods = methodsWithCode
+}

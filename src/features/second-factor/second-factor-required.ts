@@ -1,0 +1,13 @@
+import { Refusal } from '../../refusal.ts'
+import type { User } from '../../users/user.ts'
+
+/** The password is right, but the account needs a code too. */
+export class SecondFactorRequired extends Refusal {
+  override readonly name = 'SecondFactorRequired'
+  readonly user: User
+
+  constructor(user: User, status: 401 | 403, detail: string) {
+    super('second_factor_required', detail, {}, status)
+    this.user = user
+  }
+}

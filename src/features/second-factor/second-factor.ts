@@ -1,0 +1,99 @@
+import type { EntityManager } from '@mikro-orm/core'
+import { entityManager } from '#auth/mikro-orm'
+import { Refusal } from '../../refusal.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { lockAccount } from '../../users/lock-account.ts'
+import { User } from '../../users/user.ts'
+import { notify } from '../notices/notify.ts'
+import { renewSession } from '../sessions/renew-session.ts'
+import { currentDigest } from '../sessions/session-store.ts'
+import { StoredSession } from '../sessions/stored-session.ts'
+import { PendingSignIn } from './pending-sign-in.ts'
+import { RecoveryCode } from './recovery-code.ts'
+import { replaceRecoveryCodes } from './recovery-codes.ts'
+import { TotpFactor } from './totp-factor.ts'
+import { confirmTotp, startTotp } from './totp-factors.ts'
+import { secretBoxOf } from './verify-code.ts'
+
+/** Starts the set-up of an authenticator app, and returns its new key. Throws 409 if the account has an app. */
+export function startSetUp(ctx: SiteContext): Promise<Buffer> {
+  const user = ctx.auth.require(User)
+  return change(ctx, user, async (em) => {
+    if (user.secondFactorAt)
+      throw new Refusal('second_factor_exists', 'You have an authenticator app already.')
+    return startTotp(em, secretBoxOf(ctx), user.id)
+  })
+}
+
+/**
+ * Turns the second factor on, if the code is right. All other sessions end, and the session of this request continues under a new
+ * identifier.
+ * @returns the recovery codes; `undefined` for a wrong code
+ */
+export async function turnOn(ctx: SiteContext, code: string): Promise<string[] | undefined> {
+  const user = ctx.auth.require(User)
+  const secondFactorAt = new Date()
+  const codes = await change(ctx, user, async (em) => {
+    if (user.secondFactorAt)
+      throw new Refusal('second_factor_exists', 'You have an authenticator app already.')
+    if (!(await confirmTotp(em, secretBoxOf(ctx), user.id, code))) return undefined
+    await em.nativeUpdate(User, { id: user.id }, { secondFactorAt })
+    await endSessions(ctx, em, user.id)
+    await notify(ctx, em, user, 'authenticator app turned on')
+    return replaceRecoveryCodes(em, user.id)
+  })
+  if (!codes) return undefined
+  // `SessionStore.start` rejects a session of another state.
+  user.secondFactorAt = secondFactorAt
+  if (!ctx.auth.credentialsSent) renewSession(ctx, user, ['otp', 'mfa'])
+  return codes
+}
+
+/** Turns the second factor off, and deletes the recovery codes. */
+export function turnOff(ctx: SiteContext): Promise<void> {
+  const user = ctx.auth.require(User)
+  return change(ctx, user, async (em) => {
+    await removeSecondFactor(em, user.id)
+    await notify(ctx, em, user, 'authenticator app turned off')
+  })
+}
+
+/** Replaces the recovery codes. Throws 409 without an authenticator app. */
+export function newRecoveryCodes(ctx: SiteContext): Promise<string[]> {
+  const user = ctx.auth.require(User)
+  return change(ctx, user, async (em) => {
+    if (!user.secondFactorAt) throw new Refusal(409, 'Set up an authenticator app first.')
+    await notify(ctx, em, user, 'recovery codes created')
+    return replaceRecoveryCodes(em, user.id)
+  })
+}
+
+/** Deletes the authenticator app and the recovery codes of a locked account. */
+export async function removeSecondFactor(em: EntityManager, user: string): Promise<void> {
+  await em.nativeUpdate(User, { id: user }, { secondFactorAt: null }, { filters: false })
+  await em.nativeDelete(TotpFactor, { user }, { filters: false })
+  await em.nativeDelete(RecoveryCode, { user }, { filters: false })
+  await em.nativeDelete(PendingSignIn, { user }, { filters: false })
+}
+
+// Locks the account, unless another request has changed its password or second factor.
+function change<Result>(
+  ctx: SiteContext,
+  user: User,
+  work: (em: EntityManager) => Promise<Result>,
+): Promise<Result> {
+  return entityManager(ctx).transactional(async (em) => {
+    const { id, passwordChangedAt, secondFactorAt = null } = user
+    if (!(await lockAccount(em, { id, passwordChangedAt, secondFactorAt })))
+      throw new Refusal(409, 'Another request has just changed how this account signs in.')
+    return work(em)
+  })
+}
+
+async function endSessions(ctx: SiteContext, em: EntityManager, user: string): Promise<void> {
+  const hadSession = (await em.nativeDelete(StoredSession, { digest: currentDigest(ctx), user })) === 1
+  if (!hadSession && !ctx.auth.credentialsSent)
+    throw new Refusal(409, 'Another request has just signed you out.')
+  await em.nativeDelete(StoredSession, { user })
+  await em.nativeDelete(PendingSignIn, { user })
+}

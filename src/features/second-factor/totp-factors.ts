@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import type { EntityManager } from '@mikro-orm/core'
+import type { SecretBox } from './secret-box.ts'
+import { acceptedStep, keyBytes } from './totp.ts'
+import { TotpFactor } from './totp-factor.ts'
+
+/** Starts the set-up with a new key, which replaces the key of an unfinished set-up. Call it with the account locked. */
+export async function startTotp(em: EntityManager, box: SecretBox, user: string): Promise<Buffer> {
+  const key = randomBytes(keyBytes)
+  await em.nativeDelete(TotpFactor, { user, confirmedAt: null })
+  await em.insert(TotpFactor, {
+    user,
+    secret: box.encrypt(key, user),
+    lastStep: 0,
+    confirmedAt: null,
+    createdAt: new Date(),
+  })
+  return key
+}
+
+/** The key of an unfinished set-up. */
+export async function unconfirmedKey(
+  em: EntityManager,
+  box: SecretBox,
+  user: string,
+): Promise<Buffer | undefined> {
+  const factor = await em.findOne(TotpFactor, { user, confirmedAt: null }, { disableIdentityMap: true })
+  return factor ? box.decrypt(factor.secret, user) : undefined
+}
+
+/** Finishes the set-up with a code. Returns `false` for a wrong code. Call it with the account locked. */
+export function confirmTotp(em: EntityManager, box: SecretBox, user: string, code: string): Promise<boolean> {
+  return acceptCode(em, box, { user, code, isConfirmed: false })
+}
+
+/** Accepts a code of the authenticator app. Of two concurrent requests with one code, one gets `true`. */
+export function useTotpCode(em: EntityManager, box: SecretBox, user: string, code: string): Promise<boolean> {
+  return acceptCode(em, box, { user, code, isConfirmed: true })
+}
+
+async function acceptCode(
+  em: EntityManager,
+  box: SecretBox,
+  { user, code, isConfirmed }: { user: string; code: string; isConfirmed: boolean },
+): Promise<boolean> {
+  const confirmedAt = isConfirmed ? { $ne: null } : null
+  const factor = await em.findOne(TotpFactor, { user, confirmedAt }, { disableIdentityMap: true })
+  if (!factor) return false
+  const { secret, lastStep } = factor
+  const now = Date.now()
+  const key = box.decrypt(secret, user)
+  const step = acceptedStep(key, code, { lastStep, now })
+  if (step === undefined) return false
+  // Conditional, because a concurrent request may have used the same code.
+  const where = { user, secret, confirmedAt, lastStep: { $lt: step } }
+  const change = {
+    lastStep: step,
+    ...(!isConfirmed && { confirmedAt: new Date(now) }),
+    ...(!box.isCurrent(secret) && { secret: box.encrypt(key, user) }),
+  }
+  return (await em.nativeUpdate(TotpFactor, where, change)) === 1
+}

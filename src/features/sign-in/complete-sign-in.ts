@@ -1,0 +1,40 @@
+import { audit } from '../../site/audit.ts'
+import { fieldsOf } from '../../site/form.ts'
+import { seeOther, wantsPage } from '../../site/page.ts'
+import { userRecord } from '../../site/records.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { User } from '../../users/user.ts'
+import { storeDevice } from '../known-devices/known-devices.ts'
+import { notify } from '../notices/notify.ts'
+import { lifetime } from '../sessions/session-limits.ts'
+import { afterSignIn } from './after-sign-in.ts'
+
+interface SignIn {
+  /** "Keep me signed in on this device". */
+  readonly isKept: boolean
+  /** The path that was asked for, which is possibly unsafe. */
+  readonly next: unknown
+  /** How the user proved the sign-in (RFC 8176). */
+  readonly methods: readonly string[]
+}
+
+/** Starts the session of a user and responds. Every sign-in ends here: form, JSON, code and passkey. */
+export async function completeSignIn(
+  ctx: SiteContext,
+  user: User,
+  { isKept, next, methods }: SignIn,
+): Promise<void> {
+  // The session middleware stores the session after the handler.
+  ctx.auth.login(user, User, { methods })
+  ctx.session.maxAge = lifetime(isKept)
+  await storeDevice(ctx, user, (em) => notify(ctx, em, user, 'new device'))
+  audit(ctx, 'signed in', user)
+  if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next))
+  else ctx.body = userRecord(user)
+}
+
+/** Whether the form or the JSON body asks for a long session: "Keep me signed in on this device". */
+export function asksToBeKept(ctx: SiteContext): boolean {
+  const { remember } = fieldsOf(ctx)
+  return remember === 'on' || remember === true
+}
