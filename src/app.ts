@@ -15,6 +15,7 @@ import { apiTokens } from './features/api-tokens/api-tokens.ts'
 import { changeEmail } from './features/change-email/change-email.ts'
 import { changePassword } from './features/change-password/change-password.ts'
 import { closeAccount } from './features/close-account/close-account.ts'
+import { confirm } from './features/confirm/confirm.ts'
 import { forgotPassword } from './features/forgot-password/forgot-password.ts'
 import { health, type Lifecycle } from './features/health/health.ts'
 import { home } from './features/home/home.ts'
@@ -141,6 +142,7 @@ export function createRouter({
   changePassword(router)
   if (outbox) changeEmail(router, outbox)
   closeAccount(router)
+  confirm(router)
   security(router)
   authenticatorApp(router)
   activity(router, trail)

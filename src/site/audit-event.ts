@@ -7,6 +7,7 @@ export const outcomes = {
   'password used': 'success',
   'credentials refused': 'refusal',
   throttled: 'refusal',
+  confirmed: 'success',
   'code required': 'success',
   'code refused': 'refusal',
   'authenticator app turned on': 'success',

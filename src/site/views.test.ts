@@ -45,6 +45,38 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       errors: [{ field: 'username', detail: payload }],
     },
   ],
+  'sign-in-code': [
+    { errors: [], isRecovery: false },
+    { errors: [{ field: 'code', detail: payload }, { detail: payload }], isRecovery: true },
+  ],
+  confirm: [
+    { errors: [], hasApp: false },
+    { next: payload, hasApp: true, errors: [{ field: 'code', detail: payload }, { detail: payload }] },
+  ],
+  security: [
+    {
+      passwordChangedAt: new Date(0),
+      secondFactorAt: undefined,
+      isAvailable: false,
+      recoveryCodesLeft: 0,
+      notice: payload,
+    },
+    {
+      passwordChangedAt: new Date(0),
+      secondFactorAt: new Date(0),
+      isAvailable: true,
+      recoveryCodesLeft: 3,
+    },
+  ],
+  'totp-set-up': [
+    {
+      secret: payload,
+      uri: payload,
+      qr: { path: payload, size: 57 },
+      errors: [{ field: 'code', detail: payload }],
+    },
+  ],
+  'recovery-codes': [{ codes: [payload, payload], isNew: true }],
   forgot: [{}, { email: payload, errors: [{ field: 'email', detail: payload }, { detail: payload }] }],
   'forgot-sent': [{}],
   reset: [

@@ -46,6 +46,7 @@ export type Views = {
     notice?: string | undefined
   }
   'sign-in-code': { errors: Complaint[]; isRecovery: boolean }
+  confirm: { next?: string | undefined; hasApp: boolean; errors: Complaint[] }
   security: {
     passwordChangedAt: Date
     /** The time at which the authenticator app was turned on. */

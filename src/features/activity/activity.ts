@@ -18,6 +18,7 @@ const wording: Record<EventName, string> = {
   'password used': 'Password used with the API',
   'credentials refused': 'Wrong password',
   throttled: 'Blocked after too many attempts',
+  confirmed: 'Confirmed with the password or a code',
   'code required': 'Right password, code required',
   'code refused': 'Wrong code',
   'authenticator app turned on': 'Authenticator app turned on',

@@ -13,6 +13,7 @@ import { errorBoundary } from '../../site/error-boundary.ts'
 import problems from '../../site/problems.json' with { type: 'json' }
 import { hide } from '../../testing/database.ts'
 import { basic, bearer, password, registration, signUp } from '../../testing/people.ts'
+import { turnOnApp } from '../../testing/second-factor.ts'
 import { type Site, startSite } from '../../testing/site.ts'
 
 const codes = Object.keys(problems) as ProblemCode[]
@@ -35,6 +36,16 @@ const requests: { [Code in ProblemCode]: (site: Site, t: TestContext) => Promise
   validation_failed: (site) => post(site, '/users', json, '{}'),
   session_required: (site) => get(site, '/me'),
   wrong_credentials: (site) => post(site, '/login', basic({ email: 'eve@example.com' })),
+  second_factor_required: async (site) => {
+    const ada = await signUp(site, 'Cy')
+    await turnOnApp(site, ada)
+    return post(site, '/login', json, JSON.stringify({ username: ada.email, password }))
+  },
+  second_factor_wrong: async (site) => {
+    const ada = await signUp(site, 'Dee')
+    await turnOnApp(site, ada)
+    return post(site, '/login', json, JSON.stringify({ username: ada.email, password, code: '1' }))
+  },
   token_invalid: (site) => get(site, '/me', bearer('x')),
   authorization_malformed: (site) => get(site, '/me', { authorization: 'Bearer' }),
   bearer_not_accepted: (site) => get(site, '/account/tokens', bearer('x')),
@@ -67,6 +78,10 @@ const requests: { [Code in ProblemCode]: (site: Site, t: TestContext) => Promise
     return JSON.parse(body)
   },
   conflict: (_site, t) => answer(t, (app) => app.use(() => Promise.reject(new Refusal(409, 'Changed.')))),
+  second_factor_exists: async (site) => {
+    const { visitor } = await turnOnApp(site, await signUp(site, 'Fay'))
+    return (await visitor.json('/account/security/totp', {})).record
+  },
   email_taken: async (site) => {
     await signUp(site, 'Bob')
     return post(site, '/users', json, JSON.stringify(registration('Bob')))

@@ -1,4 +1,6 @@
+import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
+import { challenges } from '../../site/challenges.ts'
 import { fieldsOf } from '../../site/form.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { SecondFactorCheck } from '../../users/user.ts'
@@ -17,15 +19,18 @@ export const secondFactorCheck: SecondFactorCheck = async (ctx, user) => {
   const site = ctx as SiteContext
   const { code } = fieldsOf(site)
   const isBasic = site.req.headers.authorization !== undefined
-  if (isBasic || code === undefined) audit(site, 'code required', user, { detail: attemptedForm(site) })
-  if (isBasic)
-    throw new SecondFactorRequired(
-      user,
-      403,
-      'This account has a second factor, so Basic is not enough. Use an API token.',
-    )
-  if (code === undefined)
-    throw new SecondFactorRequired(user, 401, 'Send the code of the authenticator app as `code`.')
-  if (typeof code !== 'string' || !(await verifyCode(site, user, code))) throw wrongCode()
+  if (isBasic || code === undefined) {
+    audit(site, 'code required', user, { detail: attemptedForm(site) })
+    throw isBasic
+      ? new SecondFactorRequired(user, 403, 'Basic is not enough for this account. Use an API token.')
+      : new SecondFactorRequired(
+          user,
+          401,
+          'Send the code of the authenticator app as `code`.',
+          challenges(site),
+        )
+  }
+  if (typeof code !== 'string' || !(await verifyCode(site, user, code)))
+    throw new Refusal('second_factor_wrong', wrongCode, challenges(site))
   site.state.methods = methodsWithCode
 }

@@ -6,8 +6,8 @@ export class SecondFactorRequired extends Refusal {
   override readonly name = 'SecondFactorRequired'
   readonly user: User
 
-  constructor(user: User, status: 401 | 403, detail: string) {
-    super('second_factor_required', detail, {}, status)
+  constructor(user: User, status: 401 | 403, detail: string, headers?: Readonly<Record<string, string>>) {
+    super('second_factor_required', detail, headers, status)
     this.user = user
   }
 }

@@ -1,10 +1,11 @@
 import type Router from '@koa/router'
 import type { Next } from 'koa'
+import { Refusal } from '../../refusal.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
-import { queryParameter } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { Complaint } from '../../site/views.ts'
+import { User } from '../../users/user.ts'
 import { afterSignIn } from '../sign-in/after-sign-in.ts'
 import { asksToBeKept, completeSignIn } from '../sign-in/complete-sign-in.ts'
 import type { PendingSignIns } from './pending-sign-ins.ts'
@@ -13,21 +14,22 @@ import { methodsWithCode, verifyCode, wrongCode } from './verify-code.ts'
 
 /** `/login/code`: the second step of a sign-in by form. */
 export function signInCode(router: Router<object, SiteContext>, pendingSignIns: PendingSignIns): void {
-  router.get('/login/code', async (ctx) => {
-    if (await pendingSignIns.find(ctx)) return form(ctx)
+  const showForm = (isRecovery: boolean) => async (ctx: SiteContext) => {
+    if (await pendingSignIns.find(ctx)) return page(ctx, 'sign-in-code', { errors: [], isRecovery })
     seeOther(ctx, '/login')
-  })
+  }
+  router.get('/login/code', showForm(false))
+  router.get('/login/recovery-code', showForm(true))
 
-  router.post('/login/code', formAgain(form), async (ctx) => {
+  router.post('/login/code', formAgain(formWithErrors), async (ctx) => {
+    if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts a form. Send JSON with `code` to /login.')
     const pending = await pendingSignIns.find(ctx)
     if (!pending) return seeOther(ctx, '/login')
     const { code } = textFields(ctx, 'code')
     refuseProblems({ code: code.trim() === '' ? 'Enter the code.' : undefined })
-    const isRight = await verifyCode(ctx, pending.user, code)
-    if (!isRight && !wantsPage(ctx)) throw wrongCode()
-    if (!isRight) {
+    if (!(await verifyCode(ctx, pending.user, code))) {
       ctx.status = 401
-      return form(ctx, [{ field: 'code', detail: wrongCode().message }])
+      return formWithErrors(ctx, [{ field: 'code', detail: wrongCode }])
     }
     // Another request may have finished this sign-in with another code.
     if (!(await pendingSignIns.finish(ctx, pending))) return seeOther(ctx, '/login')
@@ -41,7 +43,8 @@ export function askForCode(pendingSignIns: PendingSignIns) {
     try {
       await next()
     } catch (error) {
-      if (!(error instanceof SecondFactorRequired) || !wantsPage(ctx)) throw error
+      const isOfForm = error instanceof SecondFactorRequired && wantsPage(ctx) && !ctx.auth.has(User)
+      if (!isOfForm) throw error
       const { next } = fieldsOf(ctx)
       const path = next === undefined ? undefined : afterSignIn(next)
       await pendingSignIns.start(ctx, error.user, { next: path, isKept: asksToBeKept(ctx) })
@@ -50,6 +53,6 @@ export function askForCode(pendingSignIns: PendingSignIns) {
   }
 }
 
-function form(ctx: SiteContext, errors: Complaint[] = []): Promise<void> {
-  return page(ctx, 'sign-in-code', { errors, isRecovery: queryParameter(ctx, 'with') === 'recovery' })
+function formWithErrors(ctx: SiteContext, errors: Complaint[]): Promise<void> {
+  return page(ctx, 'sign-in-code', { errors, isRecovery: fieldsOf(ctx).recovery !== undefined })
 }

@@ -1,5 +1,4 @@
 import { entityManager } from '#auth/mikro-orm'
-import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { lockAccount } from '../../users/lock-account.ts'
@@ -31,9 +30,7 @@ export async function verifyCode(ctx: SiteContext, user: User, typed: string): P
 }
 
 /** The same for a wrong code and for a code that was used before. */
-export function wrongCode(): Refusal {
-  return new Refusal('second_factor_wrong', 'The code is wrong or was used before.')
-}
+export const wrongCode = 'The code is wrong or was used before.'
 
 /** The encryption of the keys of authenticator apps. */
 export function secretBoxOf({ secretBox }: SiteContext): SecretBox {

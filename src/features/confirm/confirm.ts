@@ -1,0 +1,51 @@
+import type Router from '@koa/router'
+import { Refusal } from '../../refusal.ts'
+import { audit } from '../../site/audit.ts'
+import { challenges } from '../../site/challenges.ts'
+import { formAgain, textFields } from '../../site/form.ts'
+import { page, seeOther, wantsPage } from '../../site/page.ts'
+import { queryParameter } from '../../site/query.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import type { Complaint } from '../../site/views.ts'
+import { User } from '../../users/user.ts'
+import { verifyCode, wrongCode } from '../second-factor/verify-code.ts'
+import { renewSession } from '../sessions/renew-session.ts'
+import { afterSignIn } from '../sign-in/after-sign-in.ts'
+import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
+
+/** `/confirm`: asks a signed-in user for a proof before a sensitive action. */
+export function confirm(router: Router<object, SiteContext>): void {
+  router.get('/confirm', signedIn, (ctx) => form(ctx, queryParameter(ctx, 'next')))
+
+  router.post('/confirm', ...owner(), formAgain(showAgain), async (ctx) => {
+    const user = ctx.auth.require(User)
+    if (ctx.auth.credentialsSent)
+      throw new Refusal(400, 'A password in the request is a proof. There is no session to confirm.')
+    const { password, code, next } = textFields(ctx, 'password', 'code', 'next')
+    const isByCode = user.secondFactorAt && password === '' && code.trim() !== ''
+    const problem = isByCode
+      ? !(await verifyCode(ctx, user, code)) && wrongCode
+      : await currentPasswordProblem(ctx, password)
+    if (problem && !wantsPage(ctx))
+      throw new Refusal(isByCode ? 'second_factor_wrong' : 'wrong_credentials', problem, challenges(ctx))
+    if (problem) {
+      ctx.status = 401
+      return showAgain(ctx, [{ field: isByCode ? 'code' : 'password', detail: problem }])
+    }
+    renewSession(ctx, user, [isByCode ? 'otp' : 'pwd'])
+    audit(ctx, 'confirmed', user)
+    if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next === '' ? undefined : next))
+    else ctx.status = 204
+  })
+}
+
+const showAgain = (ctx: SiteContext, errors: Complaint[]) => form(ctx, textFields(ctx, 'next').next, errors)
+
+function form(ctx: SiteContext, next: unknown, errors: Complaint[] = []): Promise<void> {
+  const hasApp = Boolean(ctx.auth.require(User).secondFactorAt)
+  return page(ctx, 'confirm', {
+    next: next === undefined || next === '' ? undefined : afterSignIn(next),
+    hasApp,
+    errors,
+  })
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { count, dump } from '../../testing/database.ts'
+import { basic, bearer, password, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
+import { turnOnApp } from '../../testing/second-factor.ts'
+import { startSite } from '../../testing/site.ts'
+
+describe('an account with an authenticator app', () => {
+  test('is not signed in by the password alone, at any route that accepts passwords', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    await turnOnApp(site, ada)
+    const sessions = await count(site, 'sessions')
+
+    const form = await site.visitor().form('/login', { username: ada.email, password })
+    assert.deepEqual([form.status, form.headers.location], [303, '/login/code'])
+    assert.ok(!form.cookies.some((each) => each.startsWith('session=')))
+
+    const json = await site.visitor().json('/login', { username: ada.email, password })
+    assert.deepEqual([json.status, json.record.code], [401, 'second_factor_required'])
+    const wrong = await site.visitor().json('/login', { username: ada.email, password, code: '000000' })
+    assert.deepEqual([wrong.status, wrong.record.code], [401, 'second_factor_wrong'])
+
+    const basicRequests = [
+      ['POST', '/login'],
+      ['POST', '/login?as=jwt'],
+      ['POST', '/login?as=user'],
+      ['GET', '/account/tokens'],
+      ['POST', '/account/tokens'],
+      ['GET', '/account/sessions'],
+      ['GET', '/account/security'],
+      ['POST', '/account/security/totp/remove'],
+      ['POST', '/account/password'],
+      ['POST', '/account/close'],
+    ] as const
+    for (const [method, path] of basicRequests) {
+      const { status, record } = await site.visitor().send(method, path, basic(ada))
+      assert.deepEqual([status, record.code], [403, 'second_factor_required'], `${method} ${path}`)
+      assert.equal((await site.visitor().send(method, path, basic(ada, 'wrong'))).status, 401, path)
+    }
+    assert.equal(await count(site, 'sessions'), sessions)
+    assert.equal(await count(site, 'user_tokens'), 0)
+  })
+
+  test('signs in with the password and a code, by form and by JSON', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const app = await turnOnApp(site, ada)
+
+    const browser = site.visitor()
+    await browser.form('/login', { username: ada.email, password, next: '/account/sessions', remember: 'on' })
+    assert.equal((await browser.page('/login/code')).status, 200)
+    const { status, headers, cookies } = await browser.form('/login/code', { code: app.nextCode() })
+    assert.deepEqual([status, headers.location], [303, '/account/sessions'])
+    assert.ok(cookies.some((each) => /^session=[\w-]{43}; Max-Age=2592000;/.test(each)))
+    assert.equal((await browser.get('/me')).record.id, ada.id)
+
+    const program = site.visitor()
+    const signedIn = await program.json('/login', { username: ada.email, password, code: app.nextCode() })
+    assert.deepEqual([signedIn.status, signedIn.record.id], [200, ada.id])
+    assert.equal((await program.get('/account/sessions')).status, 200)
+  })
+
+  test('accepts each code and each recovery code once, of fifty concurrent requests', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const app = await turnOnApp(site, ada)
+    for (const code of [app.nextCode(), app.recoveryCodes[0]?.toLowerCase().replaceAll('-', ' ')]) {
+      const attempt = () => site.visitor().json('/login', { username: ada.email, password, code })
+      const statuses = (await Promise.all(Array.from({ length: 10 }, attempt))).map(({ status }) => status)
+      assert.deepEqual(statuses.sort(), [200, ...Array(9).fill(401)])
+      assert.equal((await attempt()).record.code, 'second_factor_wrong')
+    }
+    assert.equal((await app.visitor.get('/account/security')).record.recoveryCodesLeft, 9)
+  })
+
+  test('has no access during a pending sign-in', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    await turnOnApp(site, ada)
+    const pending = site.visitor()
+    await pending.form('/login', { username: ada.email, password })
+    const before = await dump(site)
+    for (const path of ['/me', '/secure', '/account/tokens', '/account/sessions', '/account/security'])
+      assert.equal((await pending.get(path)).status, 401, path)
+    for (const path of [
+      '/account/security/totp',
+      '/account/security/totp/confirm',
+      '/account/security/totp/remove',
+    ])
+      assert.equal((await pending.json(path, { code: '123456' })).status, 401, path)
+    for (const path of ['/account', '/account/security', '/account/password'])
+      assert.equal((await pending.page(path)).status, 303, path)
+    assert.deepEqual(await dump(site), before)
+  })
+
+  test('ends all other sessions when it is turned on, and keeps tokens', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const [other, token, jwt] = [
+      await signIn(site, ada),
+      await takeToken(site, ada),
+      await takeJWT(site, ada),
+    ]
+    const { visitor } = await turnOnApp(site, ada)
+    assert.equal((await other.get('/me')).status, 401)
+    assert.equal((await visitor.get('/me')).status, 200)
+    for (const each of [token, jwt]) assert.equal((await site.visitor().get('/me', bearer(each))).status, 200)
+  })
+
+  test('can no longer finish a pending sign-in when the factor is removed or the password changes', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const app = await turnOnApp(site, ada)
+    const pending = site.visitor()
+    await pending.form('/login', { username: ada.email, password })
+    assert.equal((await app.visitor.json('/account/security/totp/remove', {})).status, 204)
+    const { status, headers } = await pending.form('/login/code', { code: app.nextCode() })
+    assert.deepEqual([status, headers.location], [303, '/login'])
+    assert.equal((await pending.get('/me')).status, 401)
+    assert.equal(
+      (await site.visitor().form('/login', { username: ada.email, password })).headers.location,
+      '/account',
+    )
+  })
+})

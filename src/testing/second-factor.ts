@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { hotp, stepAt } from '../features/second-factor/totp.ts'
+import { type AnySite, type Person, signIn } from './people.ts'
+import type { Visitor } from './visitor.ts'
+
+/** The authenticator app of a user, and the recovery codes. */
+export interface App {
+  readonly key: Buffer
+  readonly recoveryCodes: readonly string[]
+  /** The visitor whose session turned the app on. */
+  readonly visitor: Visitor
+  /** A code that was not used before. Each call needs a later step, so at most two work in a test. */
+  nextCode(): string
+}
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/** Turns on an authenticator app by the API. */
+export async function turnOnApp(site: AnySite, person: Person): Promise<App> {
+  const visitor = await signIn(site, person)
+  const { record } = await visitor.json('/account/security/totp', {})
+  const key = fromBase32(String(record.secret))
+  let step = stepAt(Date.now()) - 2
+  const nextCode = () => {
+    step += 1
+    return hotp(key, step)
+  }
+  const {
+    status,
+    record: on,
+    text,
+  } = await visitor.json('/account/security/totp/confirm', { code: nextCode() })
+  assert.equal(status, 200, text)
+  return { key, recoveryCodes: on.recoveryCodes as string[], visitor, nextCode }
+}
+
+/** Decodes base32 (RFC 4648 §6), independently of the encoder of the site. */
+export function fromBase32(text: string): Buffer {
+  const bits = [...text].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('')
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
+}
