@@ -25,7 +25,7 @@ export interface ProcessResult {
 /** Creates a folder, and deletes it after the test. */
 export async function temporaryFolder(test: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
-  test.after(() => rm(folder, { recursive: true, force: true }))
+  test.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder
 }
 
