@@ -80,3 +80,13 @@ test('the first Tab reaches the skip link, and the current section is in sight o
   await page.keyboard.press('Tab')
   await expect(page.getByRole('link', { name: 'Skip to main content' })).toBeFocused()
 })
+
+test('a double click sends a form once', async ({ page }) => {
+  await page.goto('/signup')
+  await page.getByLabel('Name').fill('Ada')
+  await page.getByLabel('E-mail address').fill('double.click@example.com')
+  for (const label of ['Password', 'Repeat password'])
+    await page.getByLabel(label, { exact: true }).fill('moths in a relay')
+  await page.getByRole('button', { name: 'Create account' }).dblclick()
+  await expect(page).toHaveURL('/account')
+})

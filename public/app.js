@@ -15,6 +15,7 @@ if (navigator.clipboard) {
     field.after(copyButton(field.labels[0].textContent.trim(), '', () => field.value))
   }
 }
+for (const form of document.forms) sendOnce(form)
 for (const link of document.querySelectorAll('details [data-close]')) closeInPlace(link)
 for (const link of document.querySelectorAll('.sections [aria-current]'))
   showInStrip(link, link.closest('.sections'))
@@ -61,6 +62,15 @@ function copyButton(name, kind, read) {
     }, 2000)
   })
   return button
+}
+
+/** The second request of a double click would fail, because the first one has used the link or the address. */
+function sendOnce(form) {
+  let sentAt = Number.NEGATIVE_INFINITY
+  form.addEventListener('submit', (event) => {
+    if (event.timeStamp - sentAt < 1000) event.preventDefault()
+    else sentAt = event.timeStamp
+  })
 }
 
 /** Without this script, the link loads the page again, which closes the details. */

@@ -1,8 +1,9 @@
 import type { Next } from 'koa'
 import { Refusal } from '../refusal.ts'
+import { isVerified } from '../users/person.ts'
+import { User } from '../users/user.ts'
 import { page, wantsPage } from './page.ts'
 import type { SiteContext } from './site-context.ts'
-import type { Views } from './views.ts'
 
 /** Sends no Referer from a page whose address contains a token. */
 export function withoutReferrer(ctx: SiteContext, next: Next): Promise<unknown> {
@@ -11,14 +12,16 @@ export function withoutReferrer(ctx: SiteContext, next: Next): Promise<unknown> 
 }
 
 /** Shows a page with the way to a new link instead of the error page of a 410. */
-export function showInvalidLinkPage(data: Views['link-gone']) {
+export function showInvalidLinkPage({ isReset }: { isReset: boolean }) {
   return async (ctx: SiteContext, next: Next): Promise<void> => {
     try {
       await next()
     } catch (error) {
       if (!(error instanceof Refusal && error.status === 410 && wantsPage(ctx))) throw error
       ctx.status = 410
-      await page(ctx, 'link-gone', data)
+      const user = ctx.auth.peek(User)
+      const verified = user && isVerified(user) ? user.email : undefined
+      await page(ctx, 'link-gone', { isReset, verified: isReset ? undefined : verified })
     }
   }
 }

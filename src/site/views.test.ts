@@ -88,10 +88,15 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       errors: [{ field: 'password', detail: payload }, { detail: payload }],
     },
   ],
-  'link-gone': [{ isReset: true }, { isReset: false }],
+  'link-gone': [{ isReset: true }, { isReset: false }, { isReset: false, verified: payload }],
   verify: [
-    { token: payload, next: payload, email: payload, isOtherAccount: false },
-    ...[true, false].map((isOtherAccount) => ({ token: payload, next: payload, isOtherAccount })),
+    { token: payload, next: payload, email: payload, isOtherAccount: false, isRefused: false },
+    ...[true, false].map((isOtherAccount) => ({
+      token: payload,
+      next: payload,
+      isOtherAccount,
+      isRefused: isOtherAccount,
+    })),
   ],
   profile: [
     { ...profile, notice: payload },

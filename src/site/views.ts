@@ -68,8 +68,14 @@ export type Views = {
   forgot: { email?: string; errors?: Complaint[] }
   'forgot-sent': object
   reset: { token: string; email: string; isFirst: boolean; errors?: Complaint[] }
-  'link-gone': { isReset: boolean }
-  verify: { token: string; next: string; email?: string | undefined; isOtherAccount: boolean }
+  'link-gone': { isReset: boolean; verified?: string | undefined }
+  verify: {
+    token: string
+    next: string
+    email?: string | undefined
+    isOtherAccount: boolean
+    isRefused: boolean
+  }
   profile: {
     user: { name: string; email: string }
     isVerified: boolean

@@ -154,6 +154,12 @@ describe('POST /account/email', () => {
     assert.deepEqual(await receiveMails(site), [])
   })
 
+  test('names the form of a wrong password on the activity page', async (t) => {
+    const { ada } = await siteWithAda(t)
+    await ada.form(path, { email, password: 'wrong' })
+    assert.match((await ada.page('/account/activity')).text, /Change of address form/)
+  })
+
   test('Q3 sends at most three mails to an address in an hour, for all accounts, also if it is taken', async (t) => {
     const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
     const bob = await signUp(site, 'Bob')

@@ -3,6 +3,8 @@ import type { ExtendableContext } from 'koa'
 const forms: Record<string, string> = {
   '/login': 'Sign-in form',
   '/forgot': 'Forgotten password form',
+  '/reset': 'New password form',
+  '/account/email': 'Change of address form',
   '/account/verification': 'Profile page',
   '/account/password': 'Change password form',
   '/account/close': 'Close account form',

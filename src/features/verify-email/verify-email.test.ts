@@ -97,6 +97,18 @@ describe('GET /verify', () => {
     assert.doesNotMatch(text, /ada@|action="\/verify"/)
   })
 
+  test('says that the address is confirmed if the link has been used', async (t) => {
+    const { site, ada, token, visitor } = await siteWithAda(t)
+    assert.doesNotMatch((await visitor.page('/verify?token=x')).text, /is confirmed\./)
+    await visitor.form('/verify', { token })
+    const again = await visitor.form('/verify', { token })
+    for (const { status, text } of [again, await visitor.page(`/verify?token=${token}`)]) {
+      assert.equal(status, 410)
+      assert.ok(text.includes(`Your address <b>${ada.email}</b> is confirmed.`), text)
+    }
+    assert.doesNotMatch((await site.visitor().page(`/verify?token=${token}`)).text, /ada@|is confirmed\./)
+  })
+
   test('is the same 410 for unknown, used, expired and malformed links', async (t) => {
     const { site, ada, token, visitor } = await siteWithAda(t)
     const reset = await takeResetToken(site, ada)
@@ -137,6 +149,22 @@ describe('POST /verify', () => {
     assert.equal(await isVerified(site), true)
   })
 
+  test('R1 leads a form without a session of the account to sign-in and back', async (t) => {
+    const { site, token } = await siteWithAda(t)
+    const visitor = await site.visitor().form('/verify', { token })
+    assert.equal(visitor.status, 401)
+    assert.ok(visitor.text.includes(`href="/login?next=%2Fverify%3Ftoken%3D${token}"`), visitor.text)
+    assert.equal(visitor.headers['www-authenticate'], undefined)
+    const eve = await (await signIn(site, await signUp(site, 'Eve'))).form('/verify', { token })
+    assert.equal(eve.status, 401)
+    assert.match(eve.text, /This link belongs to another account/)
+    for (const { headers, text } of [visitor, eve]) {
+      assert.equal(headers['referrer-policy'], 'no-referrer')
+      assert.doesNotMatch(text, /ada@/)
+    }
+    assert.equal((await site.visitor().form('/verify', { token: 'x' })).status, 410)
+  })
+
   test('R1 is 401 without a session of the account', async (t) => {
     const { site, ada, token } = await siteWithAda(t)
     const eve = await signUp(site, 'Eve')
@@ -162,7 +190,7 @@ describe('POST /verify', () => {
     const again = await receiveMail(site)
     const owner = site.visitor()
     for (const each of [token, again.token])
-      assert.equal((await owner.form('/verify', { token: each })).status, 401)
+      assert.equal((await owner.json('/verify', { token: each })).status, 401)
     assert.equal(await isVerified(site), false)
 
     await owner.form('/forgot', { email: ada.email })
@@ -219,7 +247,9 @@ describe('POST /account/verification', () => {
     await receiveMail(site)
     await sql(site, 'update users set email_verified_at = 1')
     const second = await visitor.json('/account/verification', {})
-    assert.deepEqual([second.status, second.record], [202, first.record])
+    const detail = `Your e-mail address ${ada.email} is already confirmed.`
+    assert.deepEqual([second.status, second.record], [202, { detail }])
+    assert.match(String(first.record.detail), /^We have sent a link/)
     assert.deepEqual(await receiveMails(site), [])
     assert.notEqual(token, '')
     assert.equal((await site.visitor().post('/account/verification')).status, 401)

@@ -1,4 +1,5 @@
 import type Router from '@koa/router'
+import type { Next } from 'koa'
 import { guard, Unauthorized } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
 import type { Outbox } from '../../mail/outbox.ts'
@@ -46,21 +47,18 @@ export function verifyEmail(router: Router<object, SiteContext>, outbox: Outbox)
     const parameter = queryParameter(ctx, 'token')
     const token = typeof parameter === 'string' ? parameter : ''
     const { grant } = await findLink(ctx, token)
-    const user = ctx.auth.get(User)
-    const isOwn = user?.id === grant.user.id
-    const next = `/verify?token=${token}`
-    await page(ctx, 'verify', {
-      token,
-      next,
-      email: isOwn ? grant.email : undefined,
-      isOtherAccount: Boolean(user),
-    })
+    await linkPage(ctx, token, grant)
   })
 
-  router.post('/verify', withoutReferrer, showGonePage, User.authenticator(), guard(User), async (ctx) => {
+  router.post('/verify', withoutReferrer, showGonePage, User.authenticator(), guardJson, async (ctx) => {
     const { token } = textFields(ctx, 'token')
     const { grant, confirm, notice } = await findLink(ctx, token)
-    if (ctx.auth.require(User).id !== grant.user.id) throw otherAccount()
+    if (ctx.auth.get(User)?.id !== grant.user.id) {
+      if (!wantsPage(ctx)) throw otherAccount()
+      // The session has ended, or changed, since the page with the button.
+      ctx.status = 401
+      return linkPage(ctx, token, grant)
+    }
     if (!(await confirm(ctx, token))) throw invalidLink()
     if (wantsPage(ctx)) seeOther(ctx, '/account', notice)
     else ctx.status = 204
@@ -71,10 +69,30 @@ export function verifyEmail(router: Router<object, SiteContext>, outbox: Outbox)
     await countMail(ctx, user.email)
     if (!isVerified(user)) await queueVerification(outbox, entityManager(ctx), user)
     audit(ctx, 'verification link requested', user)
-    const detail = `We have sent a link to ${user.email}. It works for three days.`
+    const detail = isVerified(user)
+      ? `Your e-mail address ${user.email} is already confirmed.`
+      : `We have sent a link to ${user.email}. It works for three days.`
     if (wantsPage(ctx)) return seeOther(ctx, '/account', detail)
     ctx.status = 202
     ctx.body = { detail }
+  })
+}
+
+const guardUser = guard(User)
+
+async function guardJson(ctx: SiteContext, next: Next): Promise<unknown> {
+  return wantsPage(ctx) ? next() : guardUser(ctx, next)
+}
+
+/** A button in a session of the account, and otherwise the way to one. */
+function linkPage(ctx: SiteContext, token: string, grant: Grant): Promise<void> {
+  const user = ctx.auth.get(User)
+  return page(ctx, 'verify', {
+    token,
+    next: `/verify?token=${token}`,
+    email: user?.id === grant.user.id ? grant.email : undefined,
+    isOtherAccount: Boolean(user),
+    isRefused: ctx.method === 'POST',
   })
 }
 
