@@ -3,6 +3,7 @@ import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server'
+import { selfSigned } from './certificate.ts'
 
 /** The flags of authenticator data (WebAuthn §6.1). */
 export const flags = { present: 1, verified: 4, eligible: 8, backedUp: 16, attested: 64 }
@@ -51,8 +52,7 @@ export class SoftwareAuthenticator {
       this.#authenticatorData(options.rp.id ?? '', flags.attested, lies),
       this.#attestedCredential(lies),
     ])
-    const self = new Map<string, Cbor>([['alg', -7]]).set('sig', this.#sign(authData, client))
-    const statement = lies.statement ?? (lies.format === 'packed' ? self : new Map())
+    const statement = lies.statement ?? this.#statement(lies.format, authData, client)
     const attestation = new Map<Cbor, Cbor>([['fmt', lies.format ?? 'none']])
     const attestationObject = cbor(attestation.set('attStmt', statement).set('authData', authData))
     return this.#credential(lies, {
@@ -96,6 +96,20 @@ export class SoftwareAuthenticator {
     const length = Buffer.alloc(18)
     length.writeUInt16BE(credentialId.length, 16)
     return Buffer.concat([length, credentialId, cbor(key)])
+  }
+
+  #statement(format: string | undefined, authData: Buffer, client: Buffer): Map<string, Cbor> {
+    if (format === 'packed')
+      return new Map<string, Cbor>([['alg', -7]]).set('sig', this.#sign(authData, client))
+    if (format !== 'fido-u2f') return new Map()
+    // A self-signed certificate and its signature (WebAuthn §8.6).
+    const { key, cert } = selfSigned()
+    const point = this.#keys.publicKey.export({ type: 'spki', format: 'der' }).subarray(-65)
+    const credentialId = Buffer.from(this.id, 'base64url')
+    const signed = [Buffer.alloc(1), authData.subarray(0, 32), sha256(client), credentialId, point]
+    const certificate = Buffer.from(cert.replace(/-----.*-----/g, ''), 'base64')
+    const x5c: Cbor = [certificate]
+    return new Map<string, Cbor>([['x5c', x5c]]).set('sig', sign('sha256', Buffer.concat(signed), key))
   }
 
   #sign(authData: Buffer, clientData: Buffer): Buffer {

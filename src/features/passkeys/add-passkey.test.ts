@@ -37,6 +37,7 @@ const wrong: Record<string, Lies> = {
     format: 'packed',
     statement: new Map<string, number | Buffer | Buffer[]>([['alg', -7]]).set('x5c', [randomBytes(300)]),
   },
+  'a right signature by a certificate': { format: 'fido-u2f' },
   'an attestation of Apple': { format: 'apple', statement: new Map([['x5c', [randomBytes(300)]]]) },
   'a statement without a format': { statement: new Map([['sig', 'canary']]) },
   'CBOR that is cut off': { response: { attestationObject: 'o2NmbXRkbm9uZQ' } },

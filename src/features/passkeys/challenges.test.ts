@@ -3,6 +3,8 @@ import { hash, randomBytes } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { ExpiredRows } from '../../database/expired-rows.ts'
 import { clockSkew } from '../../database/future-time.ts'
+import { openDatabase } from '../../database/open-database.ts'
+import { schema } from '../../schema.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
 import { countStatements } from '../../testing/count-statements.ts'
 import { failWrites, sql } from '../../testing/database.ts'
@@ -32,11 +34,15 @@ describe('challenges', () => {
     assert.deepEqual(rows, [{ digest: hash('sha256', challenge, 'base64url') }])
   })
 
-  test('count once of 50 concurrent uses', async (t) => {
-    const { consume } = await siteWithChallenges(t)
+  test('M6 count once of 50 concurrent uses over two connections', async (t) => {
+    const { site } = await siteWithChallenges(t)
+    const other = await openDatabase(site.config.databaseUrl, { ...schema, connections: 2 })
+    t.after(() => other.close())
     const challenge = newChallenge(key, ceremony)
-    const uses = await Promise.all(Array.from({ length: 50 }, () => consume(challenge)))
-    assert.equal(uses.filter(Boolean).length, 1)
+    const uses = Array.from({ length: 50 }, (_, i) =>
+      consumeChallenge((i % 2 === 0 ? site.orm : other).em.fork(), key, challenge, ceremony),
+    )
+    assert.equal((await Promise.all(uses)).filter(Boolean).length, 1)
   })
 
   test('are refused for another purpose, browser or key, and then still count for their own', async (t) => {
