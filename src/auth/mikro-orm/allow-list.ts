@@ -83,7 +83,7 @@ function isColumn(meta: EntityMetadata, property: EntityProperty): boolean {
   const { kind, persist, fieldNames, formula, lazy, accessor, getter, setter, hydrate } = property
   const isSpecial = formula || lazy || accessor || getter || setter || hydrate === false
   if (isSpecial || property.hasConvertToJSValueSQL || kind !== ReferenceKind.SCALAR) return false
-  // For all other columns, MikroORM itself defines the accessor on the prototype.
+  // For these properties, MikroORM defines no accessor on the prototype, so an accessor is the application's own.
   if ((persist === false || property.primary) && property.name in meta.prototype) return false
   return persist === false || fieldNames?.length === 1
 }

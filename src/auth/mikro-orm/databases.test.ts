@@ -126,7 +126,7 @@ describe('databases', () => {
     }
   })
 
-  test('rejects a value that is no MikroORM, as JavaScript allows', async (t) => {
+  test('throws for a value that is not a MikroORM', async (t) => {
     const { orm } = await openORM(t, users())
     const mount = databases as unknown as (value?: unknown) => unknown
     for (const wrong of [

@@ -5,7 +5,7 @@ import { Misuse } from '../errors.ts'
 /** The databases of an application by name. `default` is used if no name is given. */
 export type Databases = { readonly default: MikroORM } & { readonly [name: string]: MikroORM }
 
-// A symbol property of the context. The entries of a `WeakMap` cost time at each garbage collection.
+// A symbol property of the context, because the entries of a `WeakMap` slow down garbage collection.
 const mounted = Symbol('databases')
 type Mounted = { [mounted]?: RequestDatabases }
 
@@ -59,7 +59,7 @@ export class RequestDatabases {
     return orm
   }
 
-  /** The entity manager, which is forked at the first call. */
+  /** The entity manager of that name. The first call forks it. */
   manager(name = 'default'): EntityManager {
     const known = this.#managers?.get(name)
     if (known) return known

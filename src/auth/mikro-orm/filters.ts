@@ -58,7 +58,7 @@ export class Filters {
   }
 }
 
-/** Whether `orm.em.addFilter` has added an active filter. If so, it changes the query of a fork without other filters. */
+/** Whether `orm.em.addFilter` has added an active filter. Checks it with a fork that has no other filters. */
 async function hasAddedFilters({ em }: MikroORM, { meta, options }: FilteredModel): Promise<boolean> {
   const fork = em.fork({ disableContextResolution: true })
   const unfiltered = Object.create(meta, { filters: { value: {} } })

@@ -81,11 +81,11 @@ function hydrate(
 ): object {
   const entity = {}
   ;(orm.em.getHydrator() as Hydrator).hydrate(entity, meta, data, factory as never, 'full', false, true)
-  // The prototype comes last: assigning through its accessors would take three times as long.
+  // The prototype is set last, because assigning through its accessors would take three times as long.
   Object.setPrototypeOf(entity, meta.prototype)
   const wrapped = helper(entity)
   if (schema !== undefined) wrapped.__schema = schema
-  // As in MikroORM's `EntityFactory`. The serializer would expand the relation otherwise.
+  // MikroORM's `EntityFactory` sets this too. Without it, the serializer would expand the relation.
   wrapped.__managed = true
   wrapped.setSerializationContext({ populate: populate as never })
   // Without a snapshot of the row, an entity manager would insert the entity.

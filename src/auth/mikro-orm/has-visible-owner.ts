@@ -1,8 +1,8 @@
 import { type EntityProperty, Reference, Utils, wrap } from '@mikro-orm/core'
 
 /**
- * Whether the owner exists and passes the filters of its class and of the relation. Queries only a polymorphic
- * relation, because MikroORM joins it without filters. `em.findOne` has applied the filters of other relations.
+ * Whether the owner exists and passes the filters of its class and of the relation. Queries the database only for a
+ * polymorphic relation, because MikroORM joins it without filters. For other relations, `em.findOne` applies the filters.
  */
 export async function hasVisibleOwner(token: object, relation: string): Promise<boolean> {
   const { __meta: meta, __em: em } = wrap(token, true)

@@ -59,7 +59,7 @@ describe('LastUses', () => {
     assert.ok(Date.now() >= start + 0.9 * second)
   })
 
-  test('notes a use at most once a minute, whether or not the last one is written', async (t) => {
+  test('notes a use at most once a minute, before and after the write', async (t) => {
     const { uses, tokens, used, updates } = await usesOf(t, 1)
     const note = async (time: number) => {
       for (const token of await tokens()) uses.note(token, time)
@@ -76,7 +76,7 @@ describe('LastUses', () => {
     assert.deepEqual([await used(), updates()], [[now + minute], 2])
   })
 
-  test("returns the later time of the entity's property and its note", async (t) => {
+  test("returns the later of the entity's time and its noted time", async (t) => {
     const { uses, tokens } = await usesOf(t, 1)
     const [token = assert.fail()] = await tokens()
     assert.equal(uses.of(token), undefined)
@@ -159,7 +159,7 @@ describe('LastUses', () => {
     assert.deepEqual(await used(), [now + minute])
   })
 
-  test('holds at most 100,000 notes, and notes further entities at a later use', async (t) => {
+  test('holds at most 100,000 notes, and accepts new entities after the write', async (t) => {
     const { Token, uses, tokens } = await usesOf(t, 1)
     const [token = assert.fail()] = await tokens()
     for (let id = 2; id <= 100_001; id += 1) uses.note(Object.assign(new Token(), { id }), now)
@@ -186,7 +186,7 @@ describe('LastUses', () => {
 
   test('rejects a property without a column', async (t) => {
     const { orm, Token } = await usesOf(t, 0)
-    // Plain JavaScript could pass this.
+    // The compiler rejects this property. JavaScript does not.
     assert.throws(() => new LastUses(orm, Token, 'misspelt' as 'usedAt', { onError: () => {} }), Misuse)
   })
 

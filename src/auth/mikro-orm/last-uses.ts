@@ -20,7 +20,7 @@ export interface LastUsesOptions {
 
 /**
  * Writes the last use of entities such as tokens or sessions, at most once a minute for each. Writes run in batches after
- * the response, and skip locked rows. A killed process loses the last second.
+ * the response, and skip locked rows. If the process is killed, the uses of the last second are lost.
  */
 export class LastUses<Entity extends object> {
   readonly #orm: MikroORM
@@ -51,7 +51,7 @@ export class LastUses<Entity extends object> {
     this.#onError = onError
   }
 
-  /** Notes a use, to be written later, unless the last use is less than a minute old. */
+  /** Notes a use for a later write. Ignores a use within a minute after the last one. */
   note(entity: Entity, now = Date.now()): void {
     const last = this.of(entity)
     if (last && now - last.getTime() < minute) return
@@ -87,7 +87,7 @@ export class LastUses<Entity extends object> {
     this.#timer = undefined
     const errors: unknown[] = []
     for (const notes of batchesOf([...this.#noted])) {
-      // One failure may be a single bad row. After two, the database is probably down.
+      // A single bad row can cause one failure. After two failures, the database is probably down.
       if (errors.length === 2) break
       try {
         await this.#writeBatch(notes)
@@ -104,7 +104,7 @@ export class LastUses<Entity extends object> {
   }
 
   async #writeBatch(notes: readonly Note[]): Promise<void> {
-    // The earliest time, so that batching extends no lifetime.
+    // The earliest time of the batch, so that batching never extends a lifetime.
     const time = Math.min(...notes.map(([, time]) => time))
     // Another process may have written the same use already.
     const before = new Date(time - minute / 2)
@@ -143,7 +143,7 @@ export class LastUses<Entity extends object> {
   }
 }
 
-/** Groups notes of the same second, at most `batchSize` each. After an outage there are notes of many seconds. */
+/** Splits notes into batches of the same second, at most `batchSize` each. After an outage, notes span many seconds. */
 function* batchesOf(notes: readonly Note[]): Generator<readonly Note[]> {
   for (const group of Map.groupBy(notes, ([, time]) => Math.floor(time / second)).values())
     for (let i = 0; i < group.length; i += batchSize) yield group.slice(i, i + batchSize)

@@ -129,7 +129,7 @@ describe('LookUp', () => {
     }
   })
 
-  test('returns separate byte arrays to each request, and saves changes of them', async (t) => {
+  test('returns separate byte arrays to each request, and saves changes to them', async (t) => {
     const Schema = defineEntity({
       name: 'Keyed',
       properties: { id: p.string().primary(), buffer: p.blob(), array: p.uint8array() },
@@ -159,7 +159,7 @@ describe('LookUp', () => {
     assert.deepEqual(bytes(await find()), [9, 2, 9, 4])
   })
 
-  test('finds no missing or filtered row', async (t) => {
+  test('returns undefined for a missing row and for a row that a filter excludes', async (t) => {
     const { orm, User, tokens, users } = await open(t)
     assert.equal(await tokens.find(requestTo(orm), 'Value'), undefined)
     assert.equal(await users.find(requestTo(orm), token.id), undefined)
@@ -236,7 +236,7 @@ describe('LookUp', () => {
     assert.match(statements[0] ?? '', /^select count\(\*\) .*`left_at` is null/)
   })
 
-  test('finds no filtered entity, even if the entity manager manages it', async (t) => {
+  test('returns undefined for an entity that a filter excludes, even if the entity manager manages it', async (t) => {
     const { orm, User, users } = await open(t)
     await orm.em.fork().nativeUpdate(User, ada.id, { leftAt: new Date() })
     const ctx = requestTo(orm)
@@ -303,7 +303,7 @@ describe('LookUp', () => {
     assert.equal((await found)?.name, 'Augusta')
   })
 
-  test('finds no user that was deleted while a query is streamed', async (t) => {
+  test('returns undefined for a user that another process deleted while a query is streamed', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'look-up-'))
     t.after(() => rm(folder, { recursive: true }))
     const { User, Token } = models()
@@ -371,14 +371,14 @@ describe('LookUp', () => {
     }
     const getMetadata = t.mock.method(orm, 'getMetadata')
     for (let i = 0; i < 5; i += 1) assert.equal((await users.find(requestTo(orm), 'Ada'))?.id, ada.id)
-    // A recording reads the metadata twice. `em.findOne` uses another object.
+    // Recording the query reads the metadata twice. `em.findOne` reads them from another object.
     assert.equal(getMetadata.mock.callCount(), 2)
     delete connection.assertReadable
     for (let i = 0; i < 5; i += 1) assert.equal((await users.find(requestTo(orm), 'Ada'))?.id, ada.id)
     assert.equal(getMetadata.mock.callCount(), 2)
   })
 
-  test('finds no entity by a string with a NUL', async (t) => {
+  test('returns undefined for a string with a NUL', async (t) => {
     const { orm, User } = await open(t)
     const users = new LookUp({ model: User, property: 'name' })
     const request = requestTo(orm)

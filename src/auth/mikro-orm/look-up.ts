@@ -20,7 +20,7 @@ export class LookUp<Model extends object> {
     this.#options = options
   }
 
-  /** The entity, or `undefined`. `database` is its name in `databases()`. Rejects if it cannot be queried. */
+  /** Returns the entity, or `undefined`. `database` is a name in `databases()`. Rejects if the database cannot be queried. */
   async find(ctx: object, value: Key, database?: string): Promise<Model | undefined> {
     if (typeof value !== 'string' && typeof value !== 'number')
       throw new Misuse('Look up a string or a number, because MikroORM reads an object as a query.')
@@ -32,7 +32,7 @@ export class LookUp<Model extends object> {
       if (found !== undefined) return found ?? undefined
     } catch (error) {
       if (error instanceof DriverException) throw error
-      // `em.findOne` succeeds, or throws MikroORM's own error.
+      // The fallback to `em.findOne` succeeds, or throws MikroORM's own error.
     }
     return this.#findOne(ctx, value, database)
   }
@@ -93,7 +93,7 @@ async function prepare(orm: MikroORM, options: LookUpOptions): Promise<Prepared 
     try {
       return await (await statement)(keys)
     } catch (error) {
-      // Prepares again, in case the connection was reopened, except for a malformed key (SQLSTATE class 22).
+      // The connection may have been reopened. A malformed key (SQLSTATE class 22) does not invalidate the statement.
       if (!/^22/.test(String(Reflect.get(Object(error), 'code')))) statements.delete(connection)
       throw error
     }

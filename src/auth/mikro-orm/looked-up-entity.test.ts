@@ -41,7 +41,7 @@ async function open(t: TestContext) {
 }
 
 describe('an entity of a look-up', () => {
-  it('is an existing row for another entity manager', async (t) => {
+  it('is treated as an existing row by another entity manager', async (t) => {
     const { orm, Note, token, ctx } = await open(t)
     const em = orm.em.fork()
     em.create(Note, { id: 1, author: token.user })
@@ -56,7 +56,7 @@ describe('an entity of a look-up', () => {
     assert.equal((await orm.em.fork().findOne(Note, 1, { populate: ['author'] }))?.author.name, 'Ada King')
   })
 
-  it('triggers no second onLoad in a later query', async (t) => {
+  it('does not trigger onLoad again in a later query', async (t) => {
     const { orm, User, token, ctx } = await open(t)
     await orm.em.fork().insert(User, { id: 'bob', name: 'Bob' })
     const loaded: object[] = []
@@ -68,7 +68,7 @@ describe('an entity of a look-up', () => {
 
   it('is flushed like an entity of `em.findOne`', async (t) => {
     const { orm, statements, Token, tokens } = await open(t)
-    // A key in another representation than the driver's.
+    // The type converts this key, so that the driver would write it differently.
     await orm.em.getConnection().execute('pragma foreign_keys = off')
     await orm.em.getConnection().execute("update user set id = 'Ada'")
     await orm.em.getConnection().execute("update token set user_id = 'Ada'")

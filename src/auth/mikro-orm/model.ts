@@ -14,7 +14,7 @@ export type StringKey<Entity> = {
   [Key in keyof Entity & string]: Entity[Key] extends string ? Key : never
 }[keyof Entity & string]
 
-/** The names of the properties that hold a date or nothing. */
+/** The names of the properties that hold a date. They may be nullable. */
 export type DateKey<Entity> = {
   [Key in keyof Entity & string]: Exclude<Entity[Key], null | undefined> extends Date ? Key : never
 }[keyof Entity & string]
@@ -50,7 +50,7 @@ export function requireMember(model: Base, member: string, description: string):
   throw new Misuse(`${model.name} lacks \`${member}\`, ${description}.`)
 }
 
-/** The metadata of a model. Throws `Misuse` if MikroORM does not know the class, so that it would not create its entities. */
+/** The metadata of a model. Throws `Misuse` if the class is not registered, because MikroORM would not create its entities. */
 export function metadataOf(em: EntityManager, model: Class): EntityMetadata<object> {
   const metadata = em.getMetadata()
   if (metadata.has(model as EntityClass<object>)) return metadata.get<object>(model)

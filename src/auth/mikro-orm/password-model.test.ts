@@ -183,7 +183,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada@example.org:') })).status, 200)
   })
 
-  test('K3 queries the database by strings only', async (t) => {
+  test('K3 queries the database with strings only', async (t) => {
     const { User, dummyPasswords } = users()
     const { orm, statements } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
@@ -429,7 +429,7 @@ describe('ModelAuthenticatable', () => {
     assert.deepEqual(main.statements.length, 2)
   })
 
-  test('keeps two models with equal columns apart', async (t) => {
+  test('does not confuse two models with the same columns', async (t) => {
     const { User } = users()
     const AdminSchema = defineEntity({ name: 'Admin', properties })
     class Admin extends ModelAuthenticatable(AdminSchema.class, {

@@ -40,7 +40,7 @@ export interface PasswordModelClass<User = PasswordModel> extends SessionModelCl
   authenticator(options?: ModelOptions, next?: never): AuthMiddleware
   /** The middleware for a user name and a password in the request body. */
   credentialsAuthenticator(options?: ModelOptions & CredentialsOptions, next?: never): AuthMiddleware
-  /** The user with these credentials, if they are right. Both middlewares call it, so a model may override it. */
+  /** Returns the user if the credentials are correct. Both middlewares call it. A model may override it. */
   findByCredentials(
     credentials: PasswordCredentials,
     ctx: AuthContext,

@@ -53,7 +53,7 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     assert.equal((await tokens.find(requestTo(orm), id))?.owner, 'Ada')
   })
 
-  it('finds no row by a number that `real` cannot represent exactly', async (t) => {
+  it('returns undefined for a number that a `real` column cannot represent exactly', async (t) => {
     const Token = models()
     const { orm } = await openPostgres(t, [Token])
     await orm.em.fork().insert(Token, { id, owner: 'Ada', weight: 0.1 })

@@ -54,7 +54,7 @@ function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): L
   return (keys) => {
     connection.assertReadable?.(client)
     if (client.inTransaction) throw new Error('Another transaction is open on this connection.')
-    // `exec` throws while a query is streamed, because this connection would read the older snapshot of that query.
+    // `exec` throws while another query is streamed. Otherwise this query would read from the snapshot of the stream.
     client.exec(keys.length > 1 ? 'begin' : '')
     if (keys.length === 1) return keys.map(get)
     // The transaction takes SQLite's read lock once for all keys.

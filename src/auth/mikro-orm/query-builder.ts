@@ -41,8 +41,8 @@ export function driverOf(orm: MikroORM): Driver {
 }
 
 /**
- * Records the query builder of `em.findOne` and sends nothing. Returns `undefined` unless there is exactly one query, which
- * has the key once and joins only the relation.
+ * Records the query builder of `em.findOne` and sends nothing. Returns `undefined` unless `em.findOne` builds exactly one
+ * query, the query contains the key once, and it joins only the relation.
  */
 export async function recordFindOne(
   orm: MikroORM,

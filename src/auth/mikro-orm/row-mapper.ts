@@ -4,7 +4,7 @@ import { driverOf, type QueryBuilder } from './query-builder.ts'
 
 type Data = Record<string, unknown>
 
-/** Maps rows by MikroORM's functions, but finds the joined columns once. `undefined` if another column or property has their name. */
+/** Maps rows with MikroORM's functions. Returns `undefined` if another column or property is named like a joined column. */
 export function rowMapper(
   orm: MikroORM,
   qb: QueryBuilder,

@@ -34,7 +34,7 @@ function users() {
 }
 
 /**
- * An application with a session in it. `/plant?…` writes JSON into it as the identifier, `/log-in?…` logs in the entity
+ * An application with sessions. `/plant?…` stores JSON as the identifier in the session, `/log-in?…` logs in the entity
  * with that key, and `/` responds whether a user of that class is authenticated.
  */
 async function serveSessions(
@@ -76,7 +76,7 @@ async function serveSessions(
 }
 
 describe('ModelSessionAuthenticatable', () => {
-  test('S13 S81 needs no members, and stores the primary key in the session', async (t) => {
+  test('S13 S81 stores the primary key in the session, without further members in the model', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const id = crypto.randomUUID()
@@ -89,7 +89,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.deepEqual(store.data, { User: id })
   })
 
-  test('restores no deleted user, without an error', async (t) => {
+  test('ignores the session of a deleted user, without an error', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const id = crypto.randomUUID()
@@ -179,7 +179,7 @@ describe('ModelSessionAuthenticatable', () => {
     for (const identifier of ['2', '-1']) assert.equal(await isSomebody(identifier), false)
   })
 
-  test('keeps a bigint key beyond the safe integers', async (t) => {
+  test('restores a user whose bigint key is beyond the safe integers', async (t) => {
     const UserSchema = defineEntity({
       name: 'User',
       properties: { id: p.bigint().primary(), name: p.string() },

@@ -172,7 +172,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.deepEqual(await (await fetch(url, bearer('old'))).json(), [false, false])
   })
 
-  test('reports an isValid that is not a boolean', async (t) => {
+  test('reports an `isValid` that is not a boolean', async (t) => {
     for (const wrong of [
       { isValid: { value: () => false } },
       { isValid: { get: async () => false } },
@@ -190,7 +190,7 @@ describe('ModelTokenAuthenticatable', () => {
     }
   })
 
-  test('reports a result of stored that is not a string', async (t) => {
+  test('reports a `stored` that does not return a string', async (t) => {
     for (const stored of [
       () => ({}),
       (token: string) => JSON.parse(atob(token)),
@@ -255,7 +255,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal(await orm.em.fork().count(Token), 1)
   })
 
-  test('looks up the result of stored, and makes no query for undefined', async (t) => {
+  test('looks up the value that `stored` returns, and makes no query if it is undefined', async (t) => {
     const User = users()
     const TokenSchema = defineEntity({
       name: 'Token',

@@ -38,7 +38,7 @@ export interface TokenKeys<Entity> {
 export interface TokenModelClass {
   /** The middleware for `Authorization: Bearer` (RFC 6750). Logs in the token and its user. */
   authenticator(options?: ModelOptions, next?: never): AuthMiddleware
-  /** The stored value of a token, such as a digest; the token itself by default. `undefined` rejects it without a query. */
+  /** The stored value of a token, such as a digest. By default the token itself. `undefined` rejects the token without a query. */
   stored(token: string): string | undefined
 }
 

@@ -39,7 +39,7 @@ describe('LookUp and em.findOne agree: classes', () => {
     Schema.setClass(User)
     return compareOf(t, 'prepared', User)
   })
-  it('own toJSON', (t) => {
+  it('toJSON of the class', (t) => {
     const Schema = defineEntity({ name: 'User', properties: columns })
     class User extends Schema.class {
       toJSON(): object {
@@ -169,7 +169,7 @@ describe('LookUp and em.findOne agree: classes', () => {
     Schema.setClass(User)
     return compareOf(t, 'findOne', User)
   })
-  it('base class of JavaScript', (t) => {
+  it('base class that is not an entity', (t) => {
     class Named {
       get shout(): string {
         return `${Reflect.get(this, 'name')}!`

@@ -24,7 +24,7 @@ function compare(t: TestContext, strategy: Strategy, property: () => unknown, va
   return compareWithFindOne(t, strategy, withColumn(property, value, other))
 }
 
-/** The same without an inserted value for the column. */
+/** Compares them for an additional column without an inserted value. */
 function compareWithout(t: TestContext, strategy: Strategy, property: () => unknown) {
   const special = { special: property() }
   return compareWithFindOne(t, strategy, people({ user: special, token: special }))
@@ -111,7 +111,7 @@ describe('LookUp and em.findOne agree: custom types', () => {
       'prepared',
       withColumn(() => p.type(MoneyType), new Money(150), new Money(275)),
     ))
-  it('own comparison', (t) =>
+  it('custom comparison', (t) =>
     compareWithFindOne(
       t,
       'prepared',
@@ -119,6 +119,6 @@ describe('LookUp and em.findOne agree: custom types', () => {
     ))
   it('conversion in SQL', (t) => compare(t, 'findOne', () => p.type(UpperType)))
   it('conversion in SQL on write', (t) => compare(t, 'prepared', () => p.type(WrittenUpperType)))
-  it('own JSON', (t) => compare(t, 'prepared', () => p.type(InitialType)))
+  it('custom JSON', (t) => compare(t, 'prepared', () => p.type(InitialType)))
   it('type that depends on the platform', (t) => compare(t, 'prepared', () => p.type(PlatformType)))
 })

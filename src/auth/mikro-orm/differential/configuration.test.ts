@@ -48,7 +48,7 @@ describe('LookUp and em.findOne agree: configuration', () => {
   it('defaults', (t) => compareWith(t, 'prepared', {}))
   it('entity-case names', (t) => compareWith(t, 'prepared', { namingStrategy: EntityCaseNamingStrategy }))
   it('names in snake case', (t) => compareWith(t, 'prepared', { namingStrategy: UnderscoreNamingStrategy }))
-  it('own names', (t) => compareWith(t, 'prepared', { namingStrategy: UpperCaseNames }))
+  it('custom naming strategy', (t) => compareWith(t, 'prepared', { namingStrategy: UpperCaseNames }))
   it('undefined for null', (t) => compareWith(t, 'findOne', { forceUndefined: true }))
   it('undefined for null, without a user', (t) =>
     compareWith(t, 'findOne', { forceUndefined: true }, withoutUser))
@@ -67,20 +67,20 @@ describe('LookUp and em.findOne agree: configuration', () => {
   it('no UTC', (t) => compareWith(t, 'prepared', { forceUtcTimezone: false }))
   it('time zone without UTC', (t) =>
     compareWith(t, 'prepared', { forceUtcTimezone: false, timezone: '-05:00' }))
-  it('own hydrator', (t) => compareWith(t, 'findOne', { hydrator: OwnHydrator }))
+  it('custom hydrator', (t) => compareWith(t, 'findOne', { hydrator: OwnHydrator }))
   it('no propagation', (t) => compareWith(t, 'findOne', { propagationOnPrototype: false }))
   it('references as objects', (t) => compareWith(t, 'prepared', { serialization: { forceObject: true } }))
   it('no primary keys in JSON', (t) =>
     compareWith(t, 'prepared', { serialization: { includePrimaryKeys: false } }))
-  it('no join of owners', (t) => compareWith(t, 'prepared', { autoJoinOneToOneOwner: false }))
+  it('no automatic join of one-to-one owners', (t) => compareWith(t, 'prepared', { autoJoinOneToOneOwner: false }))
   it('flush on commit', (t) => compareWith(t, 'prepared', { flushMode: 'commit' }))
   it('data loader', (t) => compareWith(t, 'prepared', { dataloader: true }))
   it('no validation', (t) => compareWith(t, 'prepared', { validateRequired: false }))
   it('no batches', (t) =>
     compareWith(t, 'prepared', { useBatchUpdates: false, useBatchInserts: false, batchSize: 1 }))
   it('global context', (t) => compareWith(t, 'prepared', { allowGlobalContext: true }))
-  it('own context', (t) => compareWith(t, 'prepared', { contextName: 'site' }))
-  it('own repository', (t) => compareWith(t, 'prepared', { entityRepository: EntityRepository }))
+  it('named context', (t) => compareWith(t, 'prepared', { contextName: 'site' }))
+  it('custom repository', (t) => compareWith(t, 'prepared', { entityRepository: EntityRepository }))
   it('initialised nullable properties', (t) => compareWith(t, 'prepared', { initNullableProperties: true }))
   it('hook for queries', (t) => compareWith(t, 'findOne', { onQuery: (sql) => `${sql} ` }))
   it('hook for connections', (t) => compareWith(t, 'findOne', { onCreateConnection: async () => {} }))

@@ -7,7 +7,7 @@ export class Reversed extends Type<string, string> {
   override convertToJSValue = reverse
 }
 
-/** The same, and throws for a `null` of a row, because MikroORM never passes it to a type. */
+/** A reversed string. Throws for `null`, because MikroORM never passes a `null` of a row to a type. */
 export class ReversedText extends Type<string | null, string | null> {
   override convertToDatabaseValue(value: string | null): string | null {
     return value === null ? null : reverse(value)

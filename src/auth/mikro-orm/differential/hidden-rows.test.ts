@@ -117,7 +117,7 @@ describe('A program with filters', () => {
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 200)
   })
 
-  it('P1 applies no filter that the relation turns off', async (t) => {
+  it('P1 ignores a filter that the relation turns off', async (t) => {
     const { orm, User, UserToken } = await openDeleted(t, (User) => p.manyToOne(User).filters(false), {
       filters: { notDeleted: { ...notDeleted, default: true } },
     })
@@ -155,7 +155,7 @@ describe('A program with owners of several kinds', () => {
     assert.equal((await get()).status, 200)
   })
 
-  it('P1 authenticates no owner that is excluded or deleted, without joins for filters', async (t) => {
+  it('P1 authenticates no owner that is excluded or deleted, if filters of relations add no joins', async (t) => {
     const { get, orm } = await openOwners(t, { autoJoinRefsForFilters: false })
     assert.equal((await get()).status, 200)
     await execute(orm, 'update "user" set deleted_at = \'2026-01-02\'')

@@ -27,20 +27,20 @@ describe('LookUp and em.findOne agree: inheritance', () => {
     })
     return { schemas: [Person, Admin], Person: Person.class as Model, Admin: Admin.class as Model }
   }
-  it('one table, by an abstract root', (t) => {
+  it('single table: relation to an abstract root', (t) => {
     const { schemas, Person, Admin } = singleTable({ abstract: true })
     const Token = tokensOf(Person)
     const app = peopleOf(Person, Token, { fill: (em) => fill(em, Admin, Token, { level: 3 }) })
     return compareWithFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
   })
-  it('one table, by a root with rows of its own, of a subclass', (t) => {
+  it('single table: relation to a concrete root, row of a subclass', (t) => {
     const { schemas, Person, Admin } = singleTable()
     const Token = tokensOf(Person)
     // MikroORM joins only rows of the root itself.
     const app = peopleOf(Person, Token, { finds: 'nothing', fill: (em) => fill(em, Admin, Token) })
     return compareWithFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
   })
-  it('one table, looked up by the key of the root', (t) => {
+  it('single table: look-up by primary key', (t) => {
     const { schemas, Person, Admin } = singleTable()
     return compareWithFindOne(t, 'findOne', {
       entities: schemas,
@@ -50,19 +50,19 @@ describe('LookUp and em.findOne agree: inheritance', () => {
       change: (user) => Object.assign(user, { name: 'Grace' }),
     })
   })
-  it('one table, by the subclass', (t) => {
+  it('single table: relation to the subclass', (t) => {
     const { schemas, Admin } = singleTable()
     const Token = tokensOf(Admin)
     const app = peopleOf(Admin, Token, { fill: (em) => fill(em, Admin, Token, { level: 3 }) })
     return compareWithFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
   })
-  it('one table, by another subclass', (t) => {
+  it('single table: relation to a subclass, row of the root', (t) => {
     const { schemas, Person, Admin } = singleTable()
     const Token = tokensOf(Admin)
     const app = peopleOf(Admin, Token, { finds: 'nothing', fill: (em) => fill(em, Person, Token) })
     return compareWithFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
   })
-  it('table of each type', (t) => {
+  it('table per type', (t) => {
     const Person = defineEntity({ name: 'Person', inheritance: 'tpt', properties: columns })
     class PersonClass extends Person.class {}
     Object.defineProperty(PersonClass, 'name', { value: 'Person' })

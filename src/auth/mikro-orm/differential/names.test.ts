@@ -14,35 +14,35 @@ const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
 const long = `c${'_long'.repeat(12)}`
 
 describe('LookUp and em.findOne agree: names', () => {
-  it('property like the alias of a joined column', (t) =>
+  it('property named like the alias of a joined column', (t) =>
     compare(t, 'findOne', { token: { u1__id: p.integer().fieldName('other') }, tokenRow: { u1__id: 5 } }))
-  it('relation like the alias of a joined column', (t) =>
+  it('string property named like the alias of a joined column', (t) =>
     compare(t, 'findOne', {
       token: { u1__name: p.string().fieldName('other') },
       tokenRow: { u1__name: 'x' },
     }))
-  it('column like the alias of a joined property that is not persisted', (t) =>
+  it('column named like the alias of a joined property that is not persisted', (t) =>
     compare(t, 'findOne', {
       user: { absent: p.string().persist(false).nullable() },
       token: { special: p.string().fieldName('u1__absent') },
       tokenRow: { special: 'one' },
     }))
-  it('property like the alias of a joined property that is not persisted', (t) =>
+  it('property named like the alias of a joined property that is not persisted', (t) =>
     compare(t, 'findOne', {
       user: { absent: p.string().persist(false).nullable() },
       token: { u1__absent: p.string().fieldName('other') },
       tokenRow: { u1__absent: 'one' },
     }))
-  it('property that is not persisted like the alias of a joined column', (t) =>
+  it('non-persisted property named like the alias of a joined column', (t) =>
     compare(t, 'findOne', { token: { u1__name: p.string().persist(false).nullable() } }))
-  it('columns with the names of each other’s properties', (t) =>
+  it('two columns with swapped property names', (t) =>
     compare(t, 'prepared', {
       user: { one: p.string().fieldName('two'), two: p.string().fieldName('one') },
       token: { one: p.string().fieldName('two'), two: p.string().fieldName('one') },
       userRow: { one: '1', two: '2' },
       tokenRow: { one: '3', two: '4' },
     }))
-  it('column of the relation, also as a property that is not persisted', (t) =>
+  it('non-persisted property for the column of the relation', (t) =>
     compare(t, 'prepared', { token: { userId: p.integer().fieldName('user_id').persist(false) } }))
   it('long name of a column', (t) =>
     compare(t, 'prepared', {

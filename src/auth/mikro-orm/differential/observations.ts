@@ -42,7 +42,7 @@ export async function observeFlush(
   return { unchanged, changed: await statementsOf(orm, em), state: stateOf(found) }
 }
 
-/** Which objects are identical, and the statements of a change before the entity manager was requested. */
+/** Which objects are identical, and which statements a change writes that precedes the request for the entity manager. */
 export async function observeIdentity(
   request: Request,
   orm: MikroORM,

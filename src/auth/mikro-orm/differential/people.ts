@@ -52,7 +52,7 @@ export function people(variation: Variation = {}): Application {
   return peopleOf(User, Token, variation)
 }
 
-/** The same for given classes. */
+/** A token model and its user model from the given classes. */
 export function peopleOf(User: Model, Token: Model, variation: Variation = {}): Application {
   const { userRow, tokenRow, entities = [], lookUpOptions, change = changeBoth, ...more } = variation
   return {

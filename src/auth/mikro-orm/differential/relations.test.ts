@@ -64,7 +64,7 @@ describe('LookUp and em.findOne agree: relation', () => {
   it('eager', (t) => compare(t, 'prepared', { relate: (User) => p.manyToOne(User).eager() }))
   it('lazy reference', (t) => compare(t, 'prepared', { relate: (User) => p.manyToOne(User).lazyRef() }))
   it('joined', (t) => compare(t, 'prepared', { relate: (User) => p.manyToOne(User).strategy('joined') }))
-  it('selected afterwards', (t) =>
+  it('loaded by a second query', (t) =>
     compare(t, 'findOne', { relate: (User) => p.manyToOne(User).strategy('select-in') }))
   it('delete and update rules, cascade', (t) =>
     compare(t, 'prepared', {
@@ -75,13 +75,13 @@ describe('LookUp and em.findOne agree: relation', () => {
           .updateRule('cascade')
           .cascade('all' as never),
     }))
-  it('dangling', (t) =>
+  it('to a missing row', (t) =>
     compare(t, 'prepared', {
       finds: 'nothing',
       relate: (User) => p.manyToOne(User).createForeignKeyConstraint(false),
       tokenRow: { user: 9 },
     }))
-  it('dangling and nullable', (t) =>
+  it('nullable, to a missing row', (t) =>
     compare(t, 'prepared', {
       relate: (User) => p.manyToOne(User).nullable().createForeignKeyConstraint(false),
       tokenRow: { user: 9 },
@@ -89,7 +89,7 @@ describe('LookUp and em.findOne agree: relation', () => {
   it('primary key', (t) =>
     compare(t, 'findOne', { relate: (User) => p.manyToOne(User).primary(), token: { id: p.integer() } }))
   it('not hydrated', (t) => compare(t, 'findOne', { relate: (User) => p.manyToOne(User).hydrate(false) }))
-  it('nullable, that becomes null', (t) =>
+  it('nullable, set to null by a change', (t) =>
     compare(t, 'prepared', {
       relate: (User) => p.manyToOne(User).nullable(),
       change: (token) => Object.assign(token, { user: null }),
@@ -100,10 +100,10 @@ describe('LookUp and em.findOne agree: relation', () => {
   it('not loaded', (t) => compare(t, 'findOne', { lookUpOptions: { relation: undefined } }))
 })
 
-describe('LookUp and em.findOne agree: keys beside the relation', () => {
+describe('LookUp and em.findOne agree: key and relation for one column', () => {
   const key = { userId: p.integer().persist(false) }
   it('key that is not persisted', (t) => compare(t, 'prepared', { token: key }))
-  it('key that is not persisted, of no user', (t) =>
+  it('key that is not persisted, without a user', (t) =>
     compare(t, 'prepared', {
       relate: (User) => p.manyToOne(User).nullable(),
       token: { userId: p.integer().persist(false).nullable() },
@@ -212,7 +212,7 @@ describe('LookUp and em.findOne agree: other relations', () => {
     })
     return compareWithFindOne(t, 'findOne', peopleOf(User, Token))
   })
-  it('user who is a token', (t) => {
+  it('user and token of one class', (t) => {
     const Token: Model = model('Token', {
       ...{ id: p.integer().primary(), value: p.string(), label: p.string(), name: p.string().nullable() },
       user: () => p.manyToOne(Token).nullable(),
@@ -237,7 +237,7 @@ describe('LookUp and em.findOne agree: other relations', () => {
     }
     return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { entities: [Bot], fill }))
   })
-  it('relation of a formula', (t) =>
+  it('relation from a formula', (t) =>
     compare(t, 'prepared', {
       relate: (User) => p.manyToOne(User).formula((of) => `${of}.user_no`),
       token: { userNo: p.integer() },

@@ -11,7 +11,7 @@ after(dropDatabases)
 const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
   compareWithFindOne(t, strategy, people(variation))
 
-/** The same for options of the entities. */
+/** Compares them for options of both entities. */
 const compareWith = (t: TestContext, strategy: Strategy, options: object) =>
   compare(t, strategy, { userOptions: options, tokenOptions: options })
 
@@ -37,7 +37,7 @@ describe('LookUp and em.findOne agree: options of tables', () => {
     }))
   it('indexes', (t) => compareWith(t, 'prepared', { indexes: [{ properties: ['id'] }] }))
   it('read-only', (t) => compareWith(t, 'prepared', { readonly: true }))
-  it('triggers beside', (t) => compareWith(t, 'prepared', { hasTriggers: true }))
+  it('table with triggers', (t) => compareWith(t, 'prepared', { hasTriggers: true }))
   it('JSON of references as objects', (t) => compareWith(t, 'prepared', { forceObject: true }))
   it('row-level security', onlyPostgres, (t) =>
     compare(t, 'prepared', {
@@ -145,16 +145,16 @@ describe('LookUp and em.findOne agree: schemas', () => {
   it('schema of the configuration', onlyPostgres, (t) =>
     compare(t, 'prepared', { options: { schema: 'app' }, prepare: addPublic }),
   )
-  it('schemas of both', onlyPostgres, (t) =>
+  it('schemas of the configuration and of the token', onlyPostgres, (t) =>
     compare(t, 'prepared', { options: { schema: 'app' }, tokenOptions: { schema: 'keys' } }),
   )
-  it('any schema', onlyPostgres, (t) =>
+  it('wildcard schema', onlyPostgres, (t) =>
     compare(t, 'findOne', {
       ...{ userOptions: { schema: '*' }, tokenOptions: { schema: '*' }, options: { schema: 'app' } },
       create: { includeWildcardSchema: true },
     }),
   )
-  it('any schema, of the user', onlyPostgres, (t) =>
+  it('wildcard schema of the user', onlyPostgres, (t) =>
     compare(t, 'findOne', {
       ...{ userOptions: { schema: '*' }, options: { schema: 'app' } },
       create: { includeWildcardSchema: true },

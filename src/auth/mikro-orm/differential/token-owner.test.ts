@@ -46,7 +46,7 @@ describe('A program with bearer tokens', () => {
     for (let i = 0; i < 3; i += 1) assert.deepEqual((await get()).body, { userId: 1 })
   })
 
-  it('P1 finds a token without a user, and authenticates no user', async (t) => {
+  it('P1 authenticates no user for a token without a user', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User).nullable())
     const orm = await openDatabase(t, { entities: [User, UserToken] })
