@@ -39,7 +39,7 @@ describe('ctx.auth', () => {
     assert.deepEqual(await (await fetch(url)).json(), [true, true, true])
   })
 
-  test('keeps the last of two users of one class', async (t) => {
+  test('replaces the user if another user of the same class logs in', async (t) => {
     class User {
       readonly name: string
       constructor(name: string) {
@@ -186,7 +186,7 @@ describe('ctx.auth', () => {
     assert.equal(response.headers.has('www-authenticate'), false)
   })
 
-  test('sends one challenge in its 401 for each scheme that was mounted', async (t) => {
+  test('sends one challenge for each mounted scheme with the 401', async (t) => {
     class User {}
     class ByPassword extends BasicAuthenticator {
       readonly user = User
@@ -257,7 +257,7 @@ describe('ctx.auth', () => {
     )
   })
 
-  test('belongs to one request, even if JavaScript code changes its lists', async (t) => {
+  test('is not affected by authenticators that another request adds to its list', async (t) => {
     class User {}
     class Anybody extends BasicAuthenticator {
       readonly user = User
@@ -302,8 +302,8 @@ describe('ctx.auth', () => {
   })
 })
 
-describe('ctx.auth without a class, as JavaScript allows', () => {
-  test('is reported', async (t) => {
+describe('ctx.auth in JavaScript', () => {
+  test('responds with 500 and reports a missing class', async (t) => {
     const app = new Koa<object, AuthContext>()
     app.use(auth())
     app.use((ctx) => {
@@ -319,7 +319,7 @@ describe('ctx.auth without a class, as JavaScript allows', () => {
 })
 
 describe('auth', () => {
-  test('reports a mount without parentheses', () => {
+  test('throws if it is mounted without parentheses', () => {
     const middleware = auth as (...sent: unknown[]) => unknown
     assert.throws(() => middleware({}, () => undefined), {
       code: 'ERR_AUTH_MISUSE',
@@ -327,7 +327,7 @@ describe('auth', () => {
     })
   })
 
-  test('keeps the first store where it is mounted twice', async (t) => {
+  test('keeps the first store if it is mounted twice', async (t) => {
     class User {}
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -368,7 +368,7 @@ describe('ctx.auth after a failed authenticator', () => {
   }
 
   for (const [how, fail] of Object.entries(outages)) {
-    test(`A5 responds with 503 on a guarded route and runs no further authenticator: it ${how}`, async (t) => {
+    test(`A5 responds with 503 on a guarded route and runs no further authenticator if one ${how}`, async (t) => {
       class User {}
       const reached: string[] = []
       class Broken extends RequestAuthenticator {
@@ -405,7 +405,7 @@ describe('ctx.auth after a failed authenticator', () => {
     })
   }
 
-  test('throws 503 for get, has and require, of any class', async (t) => {
+  test('makes get, has and require throw a 503 error for any class', async (t) => {
     class User {}
     class Admin {}
     class Broken extends RequestAuthenticator {
@@ -441,7 +441,7 @@ describe('ctx.auth after a failed authenticator', () => {
     }
   })
 
-  test('A5 does not trust a user of an authenticator that failed later', async (t) => {
+  test('A5 discards the user of an authenticator that fails after the login', async (t) => {
     class User {}
     class Working extends RequestAuthenticator {
       readonly user = User
@@ -465,7 +465,7 @@ describe('ctx.auth after a failed authenticator', () => {
     assert.equal((await fetch(url)).status, 503)
   })
 
-  test('renders a public page as for a visitor, and reports the cause once', async (t) => {
+  test('lets a public page render without a user, and reports the cause once', async (t) => {
     class User {}
     const cause = new Error('the database is down')
     class Broken extends RequestAuthenticator {

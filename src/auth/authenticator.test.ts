@@ -61,7 +61,7 @@ describe('RequestAuthenticator', () => {
     assert.equal(await response.text(), 'true')
   })
 
-  test('rejects a class without `user`, as JavaScript allows, when its middleware is made', () => {
+  test('throws at startup for a JavaScript class without `user`', () => {
     class Lacking extends (BasicAuthenticator as unknown as new () => { middleware(): unknown }) {}
     const misuse = {
       code: 'ERR_AUTH_MISUSE',
@@ -77,7 +77,7 @@ describe('RequestAuthenticator', () => {
     }
   })
 
-  test('rejects a function form without the class or the function, as JavaScript allows', () => {
+  test('throws at startup if `from` is called without the class or the function', () => {
     class User {}
     const kinds = [
       BasicAuthenticator,
@@ -102,7 +102,7 @@ describe('RequestAuthenticator', () => {
     }
   })
 
-  test('reports a class that returns the user instead of logging it in, as JavaScript allows', async (t) => {
+  test('responds with 500 if a JavaScript authenticator returns the user instead of logging it in', async (t) => {
     class User {}
     class Returning extends BasicAuthenticator {
       readonly user = User
@@ -183,7 +183,7 @@ describe('RequestAuthenticator', () => {
     assert.deepEqual(await answers('/', '/anything'), [true, true])
   })
 
-  test('is skipped only if its type is already authenticated', async (t) => {
+  test('is skipped only if a user of its class is already authenticated', async (t) => {
     class User {}
     class Admin {}
     const calls: string[] = []

@@ -2,18 +2,18 @@ import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
 import { type Class, requireClass } from './class.ts'
 import { Misuse } from './errors.ts'
 
-/** The base class of authenticators. They verify credentials and log in the user, but never reject a request: guards do. */
+/** The base class of authenticators. They verify credentials and log in the user. Only guards reject requests. */
 export abstract class RequestAuthenticator<User extends object = object> {
   /** The class of the users. */
   abstract readonly user: Class<User>
 
-  /** Whether it handles a sign-in form. A session with `remember: 'signed-in'` keeps only such users. */
+  /** Whether it handles a sign-in form. With `remember: 'signed-in'`, a session stores only the users of such authenticators. */
   readonly signsIn: boolean = false
 
-  /** Whether it may run on public pages. If so, there is no warning for a route without a guard. */
+  /** Whether it may run on public pages. If so, a route without a guard causes no warning. */
   readonly isForEveryPage: boolean = false
 
-  /** What clients send to it, for the message of a 401: `Basic`, `a bearer token`, `a session`. */
+  /** The name of the accepted credentials in the message of a 401: `Basic`, `a bearer token`, `a session`. */
   readonly accepts: string | undefined = undefined
 
   /**
@@ -33,7 +33,7 @@ export abstract class RequestAuthenticator<User extends object = object> {
     return undefined
   }
 
-  /** Whether to skip it for this request. By default, if a user of its class is already authenticated. */
+  /** Whether to skip the authenticator for this request. By default `true` if a user of its class is authenticated. */
   isSkipped(ctx: AuthContext): boolean {
     return ctx.auth.peek(this.user) !== undefined
   }

@@ -25,7 +25,7 @@ export function bearerAuthorization(req: IncomingMessage): BearerAuthorization |
   return token === undefined ? undefined : { token }
 }
 
-/** A text as a quoted-string of a challenge (RFC 9110 §5.6.4). Throws `Misuse` unless it is printable ASCII. */
+/** Formats a text as a quoted-string for a challenge (RFC 9110 §5.6.4). Throws `Misuse` unless it is printable ASCII. */
 export function quoted(text: string): string {
   if (typeof text !== 'string' || !/^[ -~]*$/.test(text))
     throw new Misuse(`The \`realm\` must be printable ASCII: a header cannot hold ${JSON.stringify(text)}.`)
@@ -45,7 +45,7 @@ function credentialsOf(req: IncomingMessage, scheme: keyof typeof credentials): 
   return token68 === undefined || isRepeated(req) ? undefined : token68
 }
 
-// Node reads the first of two `Authorization` headers. A proxy may have read the second.
+// Two `Authorization` headers are rejected, because Node reads the first and a proxy may have read the second.
 function isRepeated({ rawHeaders }: IncomingMessage): boolean {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {

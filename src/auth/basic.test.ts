@@ -87,7 +87,7 @@ describe('BasicAuthenticator', () => {
     assert.deepEqual(calls, [{ username: 'ada', password: 'x' }])
   })
 
-  test('sends a challenge with its realm but not the reason', async (t) => {
+  test('sends the same challenge for wrong, malformed and missing credentials', async (t) => {
     class User {}
     class Staff extends BasicAuthenticator<User> {
       readonly user = User

@@ -153,7 +153,7 @@ describe('BearerAuthenticator', () => {
     }
   })
 
-  test('accepts null for no user', async (t) => {
+  test('treats null from a look-up as no user', async (t) => {
     class User {}
     const app = new Koa<object, AuthContext>()
     app.use(auth())

@@ -88,7 +88,7 @@ describe('CredentialsAuthenticator', () => {
     assert.deepEqual(calls, [])
   })
 
-  test('rejects a user name that cannot exist as wrong, without a look-up', async (t) => {
+  test('responds with 401 to a malformed or too long user name, without a look-up', async (t) => {
     const { app, calls } = adaOnly()
     const { url } = await serve(t, app)
     for (const wrong of [
@@ -291,7 +291,7 @@ describe('CredentialsAuthenticator', () => {
     assert.deepEqual(calls, ['secret', 'wrong', 'wrong'])
   })
 
-  test('requires no body parser for requests whose body has no meaning', async (t) => {
+  test('requires no body parser for GET, HEAD and DELETE', async (t) => {
     class Never extends CredentialsAuthenticator {
       readonly user = class User {}
       override authenticate() {}

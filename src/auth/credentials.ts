@@ -16,7 +16,7 @@ export interface CredentialsOptions {
   readonly fields?: { readonly username?: string; readonly password?: string }
 }
 
-/** Verifies credentials in the decoded body. Even wrong credentials remove a user of the session from the request. */
+/** Verifies credentials in the decoded body. Removes the user of the session from the request, even for wrong credentials. */
 export abstract class CredentialsAuthenticator<
   User extends object = object,
   Credentials = PasswordCredentials,
@@ -25,7 +25,7 @@ export abstract class CredentialsAuthenticator<
   override readonly accepts: string = 'credentials in the body'
   override readonly methods: readonly string[] | undefined = ['pwd']
   readonly #fields: Required<NonNullable<CredentialsOptions['fields']>>
-  // Some body parsers leave `body` undefined for other types. One decoded body proves that a parser is mounted.
+  // Some body parsers leave `body` undefined for other media types. One decoded body proves that a parser is mounted.
   #hasParser = false
 
   constructor({ fields }: CredentialsOptions = {}) {
@@ -61,7 +61,7 @@ export abstract class CredentialsAuthenticator<
   }
 
   override attempt(ctx: AuthContext): void | Promise<void> {
-    // With an `Authorization` header, the body is not tried.
+    // An `Authorization` header takes precedence over the body.
     if (ctx.req.headers.authorization !== undefined) return
     const body = this.#bodyOf(ctx)
     const credentials = requireSync(this.parse(body), '`parse`')

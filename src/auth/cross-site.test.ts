@@ -107,7 +107,7 @@ describe('refuseCrossSite', () => {
     }
   })
 
-  test('rejects an `origin` option that no browser could send', () => {
+  test('throws for an `origin` option that is not in the form that browsers send', () => {
     for (const wrong of [
       'https://example.org/',
       'https://EXAMPLE.org',

@@ -8,7 +8,7 @@ const checked = new WeakSet<IncomingMessage>()
  * Rejects state-changing browser requests from another origin with 403. Checks `Sec-Fetch-Site`, or `Origin` if that header
  * is missing. A request without both headers passes, because it is not from a browser. Mount it before every authenticator.
  *
- * @param origin the site's origin, such as `https://example.org`; by default the request's own. Throws `Misuse` for a path.
+ * @param origin the site's origin, such as `https://example.org`; by default the origin of the request URL. Throws `Misuse` for a path.
  */
 export function refuseCrossSite(origin?: string): (ctx: ExtendableContext, next: Next) => unknown {
   if (typeof origin === 'object') throw new Misuse('Call it: `app.use(refuseCrossSite())`, with parentheses.')
@@ -37,6 +37,6 @@ function isSameOrigin(ctx: ExtendableContext, origin: string | undefined): boole
   const site = ctx.req.headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin' || site === 'none'
   const from = ctx.req.headers.origin
-  // Koa 3 takes its `ctx.origin` from the `Origin` header.
+  // Not `ctx.origin`, because Koa 3 reads it from the `Origin` header.
   return from === undefined || from === (origin ?? `${ctx.protocol}://${ctx.host}`)
 }

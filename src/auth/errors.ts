@@ -40,13 +40,13 @@ export class Unauthorized extends AuthError {
     super(message)
     this.code = code
     const sent = [...new Set(challenges.filter((each) => each !== undefined))]
-    // Koa would set an invalid header outside of any `catch`.
+    // Validates the headers here, because Koa sets them outside of any `catch`.
     for (const each of sent) validateHeaderValue('WWW-Authenticate', each)
     this.headers = sent.length > 0 ? { 'WWW-Authenticate': sent } : {}
   }
 }
 
-/** 403: the request is rejected for every user. `ERR_AUTH_CROSS_SITE` is a request from another site. */
+/** 403: the request is not allowed. `ERR_AUTH_CROSS_SITE` means that it came from another site. */
 export class Forbidden extends AuthError {
   override readonly name = 'Forbidden'
   readonly status = 403
@@ -63,7 +63,7 @@ export class Undecided extends AuthError {
   override readonly name = 'Undecided'
   readonly status = 503
   readonly code = 'ERR_AUTH_UNDECIDED'
-  // Koa does not log an error that it shows.
+  // Koa does not log an error with `expose`.
   override readonly expose = false
   override readonly headers = { 'Retry-After': '5' }
 
@@ -84,7 +84,7 @@ export function isProduction(): boolean {
   return process.env.NODE_ENV === 'production'
 }
 
-/** 500: the application is set up wrongly. The message names the line to change. The client does not see it. */
+/** 500: the application is set up wrongly. The message names the line to change. It is logged, but not sent to the client. */
 export class Misuse extends AuthError {
   override readonly name = 'Misuse'
   readonly status = 500
@@ -100,19 +100,19 @@ export function requireSync<Result>(result: Result, name: string): Result {
   throw new Misuse(`${name} must return its result, not a promise of it.`)
 }
 
-/** Throws `Misuse` for a user that an authenticator returns instead of logging it in. */
+/** Throws `Misuse` if an authenticator returns an object instead of logging in a user. */
 export function requireNoUser(result: unknown, user: object | undefined): void {
   if (user || typeof result !== 'object' || result === null) return
   throw new Misuse('An authenticator returned an object. Call `ctx.auth.login(user)`, or use `.from`.')
 }
 
-/** Returns a boolean of the application. Throws `Misuse` for other values, because a promise is always truthy. */
+/** Returns the application's value if it is a boolean, else throws `Misuse`, because a promise is always truthy. */
 export function requireBoolean(result: unknown, name: string): boolean {
   if (typeof result === 'boolean') return result
   throw new Misuse(`${name} must be \`true\` or \`false\`.`)
 }
 
-/** Whether an error sets the response, as `ctx.throw` does. Errors of HTTP clients have a `status`, but no `expose`. */
+/** Whether an error describes the response, as from `ctx.throw`. Errors of HTTP clients have a `status`, but no `expose`. */
 export function isHTTPError(error: unknown): boolean {
   if (!(error instanceof Error && 'status' in error && 'expose' in error)) return false
   const { status, expose } = error

@@ -40,7 +40,7 @@ describe('guard', () => {
     assert.deepEqual(reached, ['/ada'])
   })
 
-  test('guards one route, and two guards require both types', async (t) => {
+  test('protects one route, and requires both classes with two guards', async (t) => {
     class User {}
     class Admin {}
     class ByName extends BasicAuthenticator {

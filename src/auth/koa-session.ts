@@ -109,7 +109,7 @@ export function restore(ctx: SessionContext, saved: string): void {
 
 /**
  * Sends the session's cookies with an error response too. Koa's error handler keeps only the headers of the error, so the
- * cookies are added to the error while it runs. Another request may throw the same instance, so they are removed again.
+ * cookies are added to the error while that handler runs. They are removed again, because requests may share an error.
  */
 export function keepCookiesOnError(ctx: SessionContext): void {
   const { onerror } = ctx

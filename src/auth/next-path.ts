@@ -30,7 +30,7 @@ function isPathOnSite(value: unknown): value is string {
 export function staysOnSite(path: string): boolean {
   if (!/^\/(?![/\\])/.test(path) || /\p{Cc}/u.test(path)) return false
   const url = URL.parse(path, site)
-  // Without its dot segments, `/.//example.com` is `//example.com`: another host.
+  // Without its dot segments, `/.//example.com` is `//example.com`, which is another host.
   return url?.origin === site && !url.pathname.startsWith('//')
 }
 

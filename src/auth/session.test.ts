@@ -315,7 +315,7 @@ describe('a sign-in', () => {
     }
   })
 
-  test('of the same user changes the identifier and ends the earlier session', async (t) => {
+  test('renews the identifier and ends the earlier session if the user is the same', async (t) => {
     const { User, FromSession, ByForm, byHandler } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -341,7 +341,7 @@ describe('a sign-in', () => {
     }
   })
 
-  test("E18 of another user deletes the first user's session data, by form, handler and token", async (t) => {
+  test("E18 deletes the first user's session data if another user signs in by form, handler or token", async (t) => {
     const { User, FromSession, ByForm, ByToken, byHandler } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -417,7 +417,7 @@ describe('a sign-in', () => {
     assert.deepEqual(store.data, { User: 'ada', greeting: 'Hello.', cart: ['a book'] })
   })
 
-  test('with wrong credentials is rejected even with a session, which stays unchanged', async (t) => {
+  test('gets 401 for wrong credentials despite a valid session, which stays unchanged', async (t) => {
     const { User, FromSession, ByForm, asked } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -442,7 +442,7 @@ describe('a sign-in', () => {
     assert.ok(asked.length > 0)
   })
 
-  test('uses only the credentials if they are mounted before the session', async (t) => {
+  test('does not look up the user of the session if the form authenticator is mounted first', async (t) => {
     const { User, FromSession, ByForm, asked } = people('ada', 'bob')
     const app = appWith(new MemoryStore())
     app.use(new ByForm().middleware())
@@ -465,7 +465,7 @@ describe('a sign-in', () => {
 })
 
 describe('an Authorization header', () => {
-  test('takes precedence: the session is neither read nor changed', async (t) => {
+  test('takes precedence over the session, which is not read or changed', async (t) => {
     const { User, FromSession, ByForm, ByToken, asked } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -520,7 +520,7 @@ describe('a sign-out', () => {
     assert.equal((await kept.post('/logout')).status, 200)
   })
 
-  test('is effective even if the handler throws afterwards', async (t) => {
+  test('ends the session even if the handler throws after `logout`', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -543,7 +543,7 @@ describe('a sign-out', () => {
     assert.equal(await (await browser.get('/')).text(), 'false')
   })
 
-  test('and a sign-in of another user in one request start a new session', async (t) => {
+  test('starts a new session if another user signs in during the same request', async (t) => {
     const { User, FromSession, ByForm, byHandler } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -573,7 +573,7 @@ describe('a sign-out', () => {
     }
   })
 
-  test('after a sign-in in one request leaves no user', async (t) => {
+  test('leaves no user if it follows a sign-in in the same request', async (t) => {
     const { User, FromSession, byHandler } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -621,7 +621,7 @@ describe('a sign-out', () => {
     assert.equal(await (await kept.get('/')).text(), 'false')
   })
 
-  test('with `ctx.session = null` ends the session too, even if the handler throws afterwards', async (t) => {
+  test('by `ctx.session = null` ends the session, even if the handler throws afterwards', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -842,7 +842,7 @@ describe('a response that starts before the handler ends', () => {
     }
   })
 
-  test('completes after a sign-in, starts no session and reports it', async (t) => {
+  test('completes after a late sign-in, starts no session and reports the error', async (t) => {
     const store = new MemoryStore()
     const { url, errors } = await serve(t, streaming(store).app)
 
@@ -963,7 +963,7 @@ describe('two user types in one session', () => {
     assert.deepEqual([browser.cookie, store.ids], ['', []])
   })
 
-  test('cannot share a key, which is reported at the first request', async (t) => {
+  test('are reported at the first request if they have the same key', async (t) => {
     const users = people('ada')
     const others = people('ada')
     const app = appWith(new MemoryStore())
@@ -1006,7 +1006,7 @@ describe('two user types in one session', () => {
 })
 
 describe('a session', () => {
-  test('of a deleted user authenticates no user without an error', async (t) => {
+  test('of a deleted user is ignored without an error', async (t) => {
     const { User, known, FromSession, ByForm } = people('ada')
     const app = appWith(new MemoryStore())
     app.use(new FromSession().middleware())
@@ -1025,7 +1025,7 @@ describe('a session', () => {
     assert.equal((await browser.get('/')).status, 401)
   })
 
-  test('S9 without a string as the identifier is ignored without a look-up', async (t) => {
+  test('S9 is ignored without a look-up if its identifier is not a string', async (t) => {
     const { User, FromSession, asked } = people('ada', '1', 'true', 'null')
     const app = appWith(new MemoryStore())
     app.use((ctx, next) => {
@@ -1074,7 +1074,7 @@ describe('a session', () => {
     assert.equal(store.ids.length, 10)
   })
 
-  test('whose look-up fails causes 503 on a guarded route, and is valid again afterwards', async (t) => {
+  test('causes 503 on a guarded route while its look-up fails, and is valid again afterwards', async (t) => {
     const { User, FromSession, ByForm, known } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -1101,7 +1101,7 @@ describe('a session', () => {
     assert.deepEqual([browser.cookie, store.data], [cookie, data])
   })
 
-  test('A5 does not store a user of an authenticator that failed later', async (t) => {
+  test('A5 does not store the user of an authenticator that fails after the login', async (t) => {
     const { User, FromSession, known } = people('ada')
     class Half extends BearerAuthenticator<InstanceType<typeof User>> {
       readonly user = User
@@ -1123,7 +1123,7 @@ describe('a session', () => {
     assert.deepEqual([await response.text(), response.headers.getSetCookie(), store.ids], ['unknown', [], []])
   })
 
-  test('S85 that is missing is reported at the first request', async (t) => {
+  test('S85 requires a session middleware, and reports a missing one at the first request', async (t) => {
     const { FromSession } = people('ada')
     const app = new Koa<object, AuthContext>()
     app.use(auth())
@@ -1162,7 +1162,7 @@ describe('a session', () => {
     assert.equal('User' in session, false)
   })
 
-  test('that ends with the browser keeps that setting after a sign-in', async (t) => {
+  test('keeps `maxAge: "session"` after a sign-in', async (t) => {
     const { FromSession, ByForm, User } = people('ada')
     const store = new MemoryStore()
     const app = new Koa<object, SessionContext>()

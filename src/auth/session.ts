@@ -15,7 +15,7 @@ export interface SessionAuthenticatable {
 
 /** The options of a session authenticator. */
 export interface SessionOptions {
-  /** `signed-in` stores only users of a sign-in form or a handler; `authenticated`, the default, stores every user. */
+  /** `signed-in` stores only users whom a form or a handler logged in. `authenticated`, the default, stores every user. */
   readonly remember?: 'authenticated' | 'signed-in'
   /** The key of the identifier in the session. By default the name of the class, which a minifier may change. */
   readonly key?: string
@@ -69,7 +69,7 @@ export abstract class SessionAuthenticator<
     if (typeof sessionID === 'string') return this.authenticate(sessionID, ctx)
   }
 
-  /** Skipped for a request with credentials too. */
+  /** Also skipped if the request contains credentials. */
   override isSkipped(ctx: AuthContext): boolean {
     return super.isSkipped(ctx) || ctx.auth.credentialsSent
   }
@@ -89,7 +89,7 @@ export abstract class SessionAuthenticator<
       try {
         await next()
       } catch (error) {
-        // koa-session saves after an error too, but then only a logout may change the session.
+        // koa-session saves the session after an error too. Then only a logout may change it.
         koaSession.restore(ctx, saved)
         const loggedOut = sessionAuthenticators(ctx).filter((each) => store.isLoggedOut(each.user))
         for (const { key } of loggedOut) koaSession.remove(ctx, key, keysInUse(ctx))
@@ -100,7 +100,7 @@ export abstract class SessionAuthenticator<
       if (store.isLoggedOut(this.user)) koaSession.remove(ctx, this.key, keysInUse(ctx))
       else if (user && this.#isNew(ctx, before)) {
         if (!ctx.headerSent) return koaSession.save(ctx, this, user.sessionID)
-        // The response headers cannot hold a cookie any more.
+        // No cookie can be set after the headers were sent.
         koaSession.restore(ctx, saved)
         if (this.#isSignIn(ctx)) ctx.app.emit('error', new Misuse(lateSignIn), ctx)
       }

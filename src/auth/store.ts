@@ -6,12 +6,12 @@ import { isHTTPError, Misuse, requireNoUser, requireSync, Undecided } from './er
 import { type Presented, unauthorized } from './unauthorized.ts'
 import { warnOfIneffectiveLogout, warnOfUnguarded } from './warnings.ts'
 
-/** Koa's context with the store. A router of this context type does not compile a misspelt `ctx.atuh`. */
+/** Koa's context with the store. In a router of this type, the compiler reports a misspelt `ctx.atuh`. */
 export interface AuthContext extends ExtendableContext {
   readonly auth: Auth
 }
 
-/** An authenticator as the store sees it. Extend `RequestAuthenticator` to make one. */
+/** The members of an authenticator that the store uses. Extend `RequestAuthenticator` to make one. */
 export type Authenticator = AuthenticatorFor<AuthContext>
 
 /** The authenticated users of one request, by class. */
@@ -66,7 +66,7 @@ export class Auth {
     this.#users.set(type, loggedOut)
   }
 
-  /** Like `get`, for logs and public pages: never throws, and does not count as a check of the user. */
+  /** Like `get`, but never throws, and does not count as a check of the user. For logs and public pages. */
   peek<User extends object>(type: Class<User>): User | undefined {
     // `login` has checked the class of the user.
     return this.#users.get(type)?.user as User | undefined
@@ -141,7 +141,7 @@ export class Auth {
     }
   }
 
-  /** For `auth()`, when the response is ready: reports an unhandled failure, or warns of a route without a guard. */
+  /** Called by `auth()` after the handler. Reports an unhandled failure, or warns of a route without a guard. */
   close(): void {
     if (this.#isChecked) return
     if (this.#failure) this.#ctx.app.emit('error', this.#failure, this.#ctx)

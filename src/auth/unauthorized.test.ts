@@ -57,7 +57,7 @@ describe('Unauthorized', () => {
   test('reports missing credentials', async (t) => {
     const required = ['ERR_AUTH_REQUIRED', 'Authentication required.']
     assert.deepEqual(await refusal(t, []), required)
-    assert.deepEqual(await refusal(t, [], wrongBasic), required, 'no authenticator could take them')
+    assert.deepEqual(await refusal(t, [], wrongBasic), required, 'no authenticator accepts them')
     assert.deepEqual(await refusal(t, [fromSession(), basic(), bearer(), form()]), required)
   })
 

@@ -11,7 +11,7 @@ export function warnOfUnguarded(ctx: ExtendableContext): void {
   )
 }
 
-/** Warns of a guard or a redirect without an authenticator before it, because it rejects every request. */
+/** Warns of a guard or a redirect without an authenticator before it, because such a route rejects every request. */
 export function warnOfNoAuthenticator(ctx: ExtendableContext): void {
   warnOfRoute(
     ctx,
@@ -54,7 +54,7 @@ export function warnOfMissingFields(ctx: ExtendableContext, body: unknown, field
 
 const warnedApplications = new WeakSet<object>()
 
-/** Warns once per application of sessions without a cross-site check, because another site can use their cookies. */
+/** Warns once per application of sessions without a cross-site check, because another site can send requests with their cookies. */
 export function warnOfNoCrossSiteCheck(ctx: ExtendableContext): void {
   if (isProduction() || warnedApplications.has(ctx.app)) return
   warnedApplications.add(ctx.app)
@@ -66,7 +66,7 @@ export function warnOfNoCrossSiteCheck(ctx: ExtendableContext): void {
 
 const warned = new Set<string>()
 
-/** Warns once per route. The number is bounded, because clients choose the paths if there is no router. */
+/** Warns once per route. Limits the number of warnings, because clients choose the paths if there is no router. */
 function warnOfRoute(
   ctx: ExtendableContext & { _matchedRoute?: unknown },
   sentence: string,

@@ -33,7 +33,7 @@ export class JWTKey {
     this.kid = thumbprint(this.#verifyingKey)
     this.canSign = maySign && key.type !== 'public'
     const isPair = !this.canSign || this.verify('', this.sign(''))
-    check(isPair, 'The private and the public half of this key do not belong together.')
+    check(isPair, 'The private and the public half of this key do not match.')
   }
 
   get alg(): Algorithm['name'] {

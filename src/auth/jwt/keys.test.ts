@@ -70,7 +70,7 @@ describe('JWTKeys', () => {
     }
   })
 
-  test('F3 J12 signs with the newest key, and verifies with each until it is removed', () => {
+  test('F3 J12 signs with the newest key, and verifies with each key until it is removed', () => {
     const before = keysOf([older])
     const during = keysOf([newer, older])
     const after = keysOf([newer])

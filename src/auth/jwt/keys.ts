@@ -37,7 +37,7 @@ export class JWTKeys implements JWTVerifier {
     if (!(Number.isFinite(leeway) && leeway >= 0 && leeway <= 60))
       throw new Misuse('The `leeway` of tokens is 0 to 60 seconds.')
     if (!Array.isArray(secrets) || !Array.isArray(keys))
-      throw new JWTKeyError('Pass `secrets` and `keys` as lists, also for a single one.')
+      throw new JWTKeyError('Pass `secrets` and `keys` as lists, even for a single key.')
     this.#keys = [...secrets.map(readSecret), ...keys.map(readKey)]
     this.#rules = { issuer, audience, leeway, now }
     checkKeySet(this.#keys, keys)

@@ -86,7 +86,7 @@ describe('readKey', () => {
 
   test('rejects malformed keys and mismatched key pairs', () => {
     const other = jwkOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }) as (typeof pairs)[number])
-    refused({ ...ec, d: other.d as string }, /do not belong together/)
+    refused({ ...ec, d: other.d as string }, /do not match/)
     refused({ ...ec, x: other.x as string }, /cannot be read/)
     for (const source of [
       '',

@@ -72,7 +72,8 @@ describe('LookUp and em.findOne agree: configuration', () => {
   it('references as objects', (t) => compareWith(t, 'prepared', { serialization: { forceObject: true } }))
   it('no primary keys in JSON', (t) =>
     compareWith(t, 'prepared', { serialization: { includePrimaryKeys: false } }))
-  it('no automatic join of one-to-one owners', (t) => compareWith(t, 'prepared', { autoJoinOneToOneOwner: false }))
+  it('no automatic join of one-to-one owners', (t) =>
+    compareWith(t, 'prepared', { autoJoinOneToOneOwner: false }))
   it('flush on commit', (t) => compareWith(t, 'prepared', { flushMode: 'commit' }))
   it('data loader', (t) => compareWith(t, 'prepared', { dataloader: true }))
   it('no validation', (t) => compareWith(t, 'prepared', { validateRequired: false }))
