@@ -5,7 +5,7 @@ import type { User } from '../users/user.ts'
 import { limited } from './sign-in/guessing.ts'
 
 /**
- * Counts a mail that the network of a request asks for.
+ * Counts a mail that is requested from the network of a request.
  * @throws {TryLater} 429, if the allowance of the network is used up
  */
 export async function countMailFromNetwork(ctx: SiteContext): Promise<void> {
@@ -20,14 +20,14 @@ export async function countMailTo(ctx: SiteContext, address: string): Promise<vo
   await limited(ctx, { action: 'mailbox', account: emailKey(address) }, counted)
 }
 
-/** Counts a mail to an address that the network of a request asks for. */
+/** Counts a mail for the network of a request and for the address. */
 export async function countMail(ctx: SiteContext, address: string): Promise<void> {
   await countMailFromNetwork(ctx)
   await countMailTo(ctx, address)
 }
 
 /**
- * Counts a mail to an address that an account asks for as its new address.
+ * Counts a mail to an address that is requested as the new address of an account.
  * @throws {TryLater} 429, if an allowance is used up
  */
 export async function countMailToNewAddress(

@@ -65,17 +65,17 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
     allowances: [{ by: ['account'], most: 10, within: quarter, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
-  // Mails that a network asks for.
+  // Mails requested from a network.
   mail: {
     allowances: [{ by: ['network'], most: 20, within: hour, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
-  // Mails to an address, which may have no account.
+  // Mails to an address, with or without an account.
   mailbox: {
     allowances: [{ by: ['account'], most: 5, within: hour, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
-  // Changes to an address. Fewer than its mails, so that they cannot stop the reset links of its owner.
+  // Requests to change to an address. A lower limit than `mailbox`, so that they cannot block the owner's reset links.
   'new-address': {
     allowances: [{ by: ['account'], most: 3, within: hour, counts: ['failure', 'success'] }],
     fromDevice: [],

@@ -19,7 +19,7 @@ const AttemptCountSchema = defineEntity({
     at: p.bigint('number'),
     expiresAt: p.bigint('number'),
     used: p.integer(),
-    // Attempts under evaluation. They count like used ones.
+    // Attempts under evaluation. They count toward the limit too.
     running: p.integer(),
   },
 })

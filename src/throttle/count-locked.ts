@@ -8,7 +8,7 @@ import { rowsOf } from './counter-rows.ts'
 import { keyOf } from './key.ts'
 
 /**
- * Counts an action of an account in the transaction of `em`, which has locked the account. A rollback undoes it.
+ * Counts an action of an account in the transaction of `em`, which has locked the account. A rollback undoes the count.
  * @returns `false`, and counts nothing, if an allowance of the account is used up
  */
 export async function countLocked(

@@ -6,7 +6,7 @@ import type { HashingOptions } from './hashing-slots.ts'
 import { hashDummyPassword, passwordBytes } from './password.ts'
 import { type Account, renewHash } from './stored-hash.ts'
 
-/** The account that the credentials claim. It possibly does not exist. */
+/** The account that the credentials name. It may not exist. */
 export interface ClaimedAccount {
   readonly kind: 'user' | 'admin'
   readonly username: string
@@ -35,7 +35,7 @@ export async function checkCredentials<Found extends Account>(
 ): Promise<Found | undefined> {
   const { credentialCheck } = ctx as Partial<CheckedContext>
   if (!credentialCheck) throw new Error('Set the check of passwords: `app.context.credentialCheck = …`.')
-  // No account can have an ill-formed or too long password. It costs no hash, so the throttle writes no row.
+  // No account can have an ill-formed or too long password. Rejecting it needs no hash, so it is not counted as a guess.
   if (passwordBytes(password) === undefined) return undefined
   const em = entityManager(ctx, options?.database)
   const found = await credentialCheck(ctx, { kind, username }, async (hashing) => {

@@ -7,7 +7,7 @@ const longestWait = 10_000
 
 /** The priority of a hash, and whether it is still needed. */
 export interface HashingOptions {
-  /** Whether the device is known to the account. Its hash goes first, and displaces an unknown device from a full queue. */
+  /** Whether the device is known to the account. If so, its hash is run first, and replaces the last unknown device in a full queue. */
   readonly isKnownDevice?: boolean
   /** Whether the client has closed the connection. */
   readonly isDisconnected?: () => boolean

@@ -64,7 +64,7 @@ export function apiTokens(
 
   router.post('/account/tokens/:id/revoke', ...owner(), async (ctx) => {
     const name = await revokeToken(ctx, ctx.params.id ?? '')
-    // The same for revoked tokens and tokens of other users.
+    // Revoked tokens and tokens of other users get the same response.
     if (name === undefined) throw new Refusal(404, 'You have no such token.')
     audit(ctx, 'token revoked', ctx.auth.require(User), { detail: name })
     if (wantsPage(ctx)) seeOther(ctx, '/account/tokens', `The token “${name}” has been revoked.`)
@@ -83,7 +83,7 @@ async function newest(
   return { tokens, older: isMore ? `/account/tokens?before=${tokens.at(-1)?.id}` : undefined }
 }
 
-// A form sends digits, JSON a number.
+// A form sends the number as text. JSON sends it as a number.
 function daysOf(ctx: SiteContext): number {
   const { days = usualDays } = fieldsOf(ctx)
   if (typeof days === 'number') return days

@@ -9,8 +9,8 @@ import { UserToken } from '../../users/user-token.ts'
 const minute = 60_000
 
 /**
- * Passes a new token from the form to the page that shows it once. It is in a cookie, because the database must not contain
- * it.
+ * Passes a new token from the form to the page that shows it once. The token is in a cookie, because the database must not
+ * contain it.
  */
 export class NewToken {
   readonly #cookie: HostCookie

@@ -29,7 +29,7 @@ export function changeEmail(router: Router<object, SiteContext>, outbox: Outbox)
     await countMailToNewAddress(ctx, user, email)
     await requestAddress(ctx, outbox, email)
     audit(ctx, 'address change requested', user, { detail: email })
-    // The same, whether or not another account has the address.
+    // The response does not depend on whether another account has the address.
     const detail = `We have sent a link to ${email}. It works for 24 hours.`
     if (wantsPage(ctx)) return seeOther(ctx, '/account', detail)
     ctx.status = 202

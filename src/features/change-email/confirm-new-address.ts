@@ -15,7 +15,7 @@ import { taken } from '../sign-up/sign-up.ts'
  * continue. The caller has checked that the link belongs to the signed-in user.
  *
  * @returns `undefined` if the link is not valid
- * @throws {FieldRefusal} 409, if another account has taken the address. The link stays valid
+ * @throws {FieldRefusal} 409, if another account has the address by now. The link stays valid
  */
 export async function confirmNewAddress(ctx: SiteContext, token: string): Promise<Grant | undefined> {
   try {

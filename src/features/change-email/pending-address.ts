@@ -12,7 +12,7 @@ import { User } from '../../users/user.ts'
 import { notify } from '../notices/notify.ts'
 
 const purpose = 'change-email'
-/** How long a new address waits for its confirmation: 24 hours in milliseconds. */
+/** The time in which a new address must be confirmed: 24 hours in milliseconds. */
 const changeLifetime = 24 * 60 * 60_000
 
 /**
@@ -22,7 +22,7 @@ const changeLifetime = 24 * 60 * 60_000
 export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: string): Promise<void> {
   const user = ctx.auth.require(User)
   await entityManager(ctx).transactional(async (em) => {
-    // Nobody gets this token. The outbox replaces it when it sends the link.
+    // This token is never sent. The outbox replaces it when it sends the link.
     const token = await issueOneTimeToken(em, { purpose, account: user, email, lifetime: changeLifetime })
     if (!token) throw new Refusal(409, 'Another request has just changed the password of this account.')
     const where = { emailKey: emailKey(email), id: { $ne: user.id } }
@@ -36,7 +36,7 @@ export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: st
   })
 }
 
-/** The address that waits for its confirmation. */
+/** The new address that is not confirmed yet. */
 export async function pendingAddress(em: EntityManager, user: User): Promise<string | undefined> {
   return (await findIssuedToken(em, user, purpose))?.email
 }
@@ -57,7 +57,7 @@ export const createChangeLink: CreateLink = ({ address, userId = '' }, { em, ori
     const account = await em.findOne(User, { id: userId })
     const pending = account && (await findIssuedToken(em, account, purpose))
     if (!account || !pending || pending.email !== address) return undefined
-    // The link expires at the time at which a link to a taken address would.
+    // The new link keeps the expiry of the pending change.
     const lifetime = pending.expiresAt.getTime() - Date.now()
     const token = await issueOneTimeToken(em, { purpose, account, email: address, lifetime })
     // In the query, because the request log contains paths.

@@ -10,7 +10,7 @@ import { type CheckedAccount, lockAccount } from '../../users/lock-account.ts'
 import { expiredRows, isExpired, lifetime } from './session-limits.ts'
 import { StoredSession } from './stored-session.ts'
 
-// Other processes write their last uses within this time, in milliseconds.
+// The time in which other processes write their last uses, in milliseconds.
 const writeDelay = 5_000
 
 /** The maximum number of sessions of a user. A further session replaces the least recently used one. */
@@ -122,7 +122,7 @@ export function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData
   return data
 }
 
-/** The digest of the request's session. With a password in the request, it belongs to no stored session. */
+/** The digest of the request's session. If the request contains credentials, no stored session has this digest. */
 export function currentDigest({ session }: SiteContext): string {
   return digestOf(session.externalKey) ?? ''
 }

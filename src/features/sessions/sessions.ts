@@ -38,7 +38,7 @@ export function sessions(router: Router<object, SiteContext>, uses: SiteUses): v
   router.post('/account/sessions/:id/end', ...owner(), signOutOfCurrent, async (ctx) => {
     const found = await ownSession(ctx)
     const hasEnded = found && (await entityManager(ctx).nativeDelete(StoredSession, found.digest)) > 0
-    // The same for ended sessions and sessions of other users.
+    // Ended sessions and sessions of other users get the same response.
     if (!hasEnded) throw new Refusal(404, 'You have no such session.')
     const device = deviceName(found.userAgent)
     audit(ctx, 'session ended', ctx.auth.require(User), { detail: device })

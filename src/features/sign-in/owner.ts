@@ -6,9 +6,9 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { notifyOfProgram } from '../notices/notify-program.ts'
 
-/** Redirects visitors to the login page, and back after signing in. */
+/** Redirects visitors to the login page, which redirects back after the sign-in. */
 export const signedIn = redirectUnless(User, (ctx) => withNext('/login', ctx))
-const refuse = guard(User)
+const requireUser = guard(User)
 
 /**
  * Requires a session or the password (Basic). Bearer tokens are not accepted, because a stolen token could create more.
@@ -17,7 +17,7 @@ const refuse = guard(User)
 export function owner() {
   return [
     User.authenticator(),
-    (ctx: SiteContext, next: Next) => (wantsPage(ctx) ? signedIn(ctx, next) : refuse(ctx, next)),
+    (ctx: SiteContext, next: Next) => (wantsPage(ctx) ? signedIn(ctx, next) : requireUser(ctx, next)),
     reportPasswordUse,
   ] as const
 }

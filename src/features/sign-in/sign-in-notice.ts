@@ -4,8 +4,8 @@ import type { SiteContext } from '../../site/site-context.ts'
 const minute = 60_000
 
 /**
- * Passes a notice to the sign-in page after a password reset. It is in a cookie, because there is no session, and a link
- * could set a parameter of the address. The cookie has a random value and no meaning beyond its presence.
+ * Passes a notice to the sign-in page after a password reset. The notice is in a cookie, because there is no session, and any
+ * link could set a query parameter. The cookie has a random value and no meaning beyond its presence.
  */
 export class SignInNotice {
   readonly #cookie: HostCookie

@@ -40,14 +40,14 @@ export function signIn(
 
   router.post(
     '/login',
-    onlyCredentialsInThisRequest,
+    ignoreSession,
     formAgain(signInForm),
     requireFields,
     askForCode(pendingSignIns),
     User.authenticator(),
     User.credentialsAuthenticator(),
     async (ctx) => {
-      if (!ctx.auth.has(User) && wantsPage(ctx)) return refuse(ctx)
+      if (!ctx.auth.has(User) && wantsPage(ctx)) return showWrongCredentials(ctx)
       const user = ctx.auth.require(User)
       if (hasAuthorization(ctx)) return exchange(ctx, user, keys)
       const { next } = fieldsOf(ctx)
@@ -64,7 +64,7 @@ export function isSignInByHeader(ctx: ExtendableContext): boolean {
   return ctx.path === '/login' && hasAuthorization(ctx)
 }
 
-function onlyCredentialsInThisRequest(ctx: SiteContext, next: Next) {
+function ignoreSession(ctx: SiteContext, next: Next) {
   ctx.auth.present(User)
   return next()
 }
@@ -94,7 +94,7 @@ function hasAuthorization({ req }: ExtendableContext): boolean {
 }
 
 // The message does not reveal whether the address or the password was wrong.
-function refuse(ctx: SiteContext): Promise<void> {
+function showWrongCredentials(ctx: SiteContext): Promise<void> {
   auditRefusedCredentials(ctx)
   ctx.status = 401
   return signInForm(ctx, [{ detail: 'The e-mail address or password is wrong.' }])

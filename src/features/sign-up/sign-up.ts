@@ -53,12 +53,12 @@ export function signUp(router: Router<object, SiteContext>): void {
   })
 }
 
-/** Creates the user. Returns `undefined` if a concurrent request has taken the e-mail address. */
+/** Creates the user. Returns `undefined` if a concurrent request has created an account with the e-mail address. */
 async function createUser(ctx: SiteContext, registration: Registration): Promise<User | undefined> {
   const { name, email, emailKey, password } = registration
   const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
   const { outbox } = ctx
-  // Without an allowance the account gets no mail. Its owner can ask for one later.
+  // If the rate limit for mails is reached, no mail is sent. The user can request one later.
   const isMailed = outbox && (await mayMail(() => countMail(ctx, email)))
   try {
     return await entityManager(ctx).transactional(async (em) => {
