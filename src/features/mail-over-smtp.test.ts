@@ -71,7 +71,7 @@ describe('mail over SMTP', () => {
     assert.deepEqual(await sql(site, 'select * from mails'), [])
   })
 
-  test('Q1 an address without an account costs the mail server nothing', async (t) => {
+  test('Q1 sends nothing to the mail server for an address without an account', async (t) => {
     const { site, server, send } = await siteWithMailServer(t)
     await site.visitor().form('/forgot', { email: 'nobody@example.com' })
     await send()

@@ -221,7 +221,7 @@ describe('guessing', () => {
     assert.deepEqual(await sql(site, 'select count(*) as n from attempts'), [{ n: 0 }])
   })
 
-  test('D1 with the old password loses the allowance of known devices when the password changes', async (t) => {
+  test('D1 from a device that knew the old password loses its allowance when the password changes', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const thief = await signIn(site, person)
     const owner = await signIn(site, person)

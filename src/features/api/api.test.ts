@@ -114,7 +114,7 @@ describe('GET /me', () => {
     assert.equal((await site.visitor().get('/me', bearer(good))).status, 200)
   })
 
-  test('prefers the Authorization header: the session is neither read nor changed', async (t) => {
+  test('uses the Authorization header instead of the session, which is not read or changed', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site, 'Ada'))
     const token = await takeToken(site, await signUp(site, 'Bob'))
@@ -160,7 +160,7 @@ describe('GET /me', () => {
     assert.equal(await count(site, 'user_tokens'), 1)
   })
 
-  test('returns the own name of each of several users in 200 concurrent requests', async (t) => {
+  test('returns to each of several users their own name in 200 concurrent requests', async (t) => {
     const site = await startSite(t)
     const people: { name: string; ask: () => Promise<Answer> }[] = []
     for (const name of ['Ada', 'Bob', 'Cyd', 'Dan', 'Eve']) {

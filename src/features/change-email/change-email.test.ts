@@ -289,7 +289,7 @@ describe('the pending address', () => {
     assert.deepEqual(await receiveMails(site), [])
   })
 
-  test('leaves with the password, with a closed account and with a disabled one', async (t) => {
+  test('is deleted when the password changes, or the account is closed or disabled', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     await ada.json(path, change)
     const next = 'eight wise canaries 1816'

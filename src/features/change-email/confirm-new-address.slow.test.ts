@@ -20,7 +20,7 @@ const email = 'ada@example.org'
 const newPassword = 'eight wise canaries 1816'
 
 describe('POST /verify with the link of a new address', () => {
-  test('Q10 changes the address, keeps sessions and tokens, and tells both addresses', async (t) => {
+  test('Q10 changes the address, keeps sessions and tokens, and sends a notice to both addresses', async (t) => {
     const { site, ada, person, token } = await siteWithLink(t)
     const [opaque, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
     const other = await signIn(site, person)
@@ -103,7 +103,7 @@ describe('POST /verify with the link of a new address', () => {
     assert.equal((await ada.json('/verify', { token })).status, 204)
   })
 
-  test('Q10 is refused with 409 if another account has taken the address, in any case', async (t) => {
+  test('Q10 responds with 409 if another account has the address, regardless of case', async (t) => {
     const { site, ada, person, token } = await siteWithLink(t)
     await signUp(site, 'Eve', { email: 'ADA@example.org' })
     await receiveMails(site)
@@ -117,7 +117,7 @@ describe('POST /verify with the link of a new address', () => {
     assert.equal((await ada.get('/me')).record.email, person.email)
   })
 
-  test('Q10 of two accounts that confirm one address concurrently, one gets it', async (t) => {
+  test('Q10 gives an address to one of two accounts that confirm it concurrently', async (t) => {
     const { site, ada, token } = await siteWithLink(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const other = await takeLink(site, bob, 'ADA@example.org')
@@ -178,7 +178,7 @@ describe('POST /verify with the link of a new address', () => {
     assert.equal((await ada.json('/verify', { token })).status, 204)
   })
 
-  test('Q8 M5 of 50 concurrent requests, one changes the address', async (t) => {
+  test('Q8 M5 changes the address by one of 50 concurrent requests', async (t) => {
     const { site, ada, token } = await siteWithLink(t)
     const answers = await Promise.all(Array.from({ length: 50 }, () => ada.json('/verify', { token })))
     const statuses = answers.map(({ status }) => status)

@@ -30,7 +30,7 @@ function withoutValues(statement: string): string {
 }
 
 describe('POST /forgot', () => {
-  test('Q1 answers the same for every address, with the same statements', async (t) => {
+  test('Q1 sends the same response for every address, and runs the same statements', async (t) => {
     const { site, ada } = await siteWithAda(t)
     await signUp(site, 'Bob')
     await signUp(site, 'Eve')
@@ -50,7 +50,7 @@ describe('POST /forgot', () => {
     assert.deepEqual([throttled.status, throttled.text], [200, costs[0]?.[0]])
   })
 
-  test('Q1 answers JSON with 202 and the same sentence', async (t) => {
+  test('Q1 responds to JSON with 202 and the same sentence', async (t) => {
     const { site, ada } = await siteWithAda(t)
     for (const email of [ada.email, 'nobody@example.com']) {
       const answer = await site.visitor().json('/forgot', { email })
@@ -88,7 +88,7 @@ describe('POST /forgot', () => {
     assert.equal((await receiveMail(site)).to, 'Bob@example.com')
   })
 
-  test('refuses what is no address', async (t) => {
+  test('rejects an invalid address', async (t) => {
     const { site, ada } = await siteWithAda(t)
     for (const email of ['', 'ada', `${ada.email},eve@example.com`, `${ada.email}\r\nBcc: eve@example.com`]) {
       const answer = await ask(site, email)
@@ -113,7 +113,7 @@ describe('POST /forgot', () => {
     assert.ok((await receiveMails(site)).length <= 5)
   })
 
-  test('Q3 refuses a network after twenty mails in an hour, to any addresses', async (t) => {
+  test('Q3 rejects requests of a network after twenty mails in an hour', async (t) => {
     const { site, ada } = await siteWithAda(t, { TRUST_PROXY: '1' })
     const headers = { 'x-forwarded-for': '203.0.113.7' }
     for (let i = 0; i < 20; i += 1) {
@@ -129,7 +129,7 @@ describe('POST /forgot', () => {
     assert.equal((await ask(site, ada.email)).status, 200)
   })
 
-  test('Q3 an address that resembles another one in the counters does not stop its mails', async (t) => {
+  test('Q3 counts mails for each address separately, so that requests for one do not block another', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const digest = (text: string) => hash('sha256', text).slice(0, 4)
     let i = 0
@@ -139,7 +139,7 @@ describe('POST /forgot', () => {
     assert.equal((await receiveMail(site)).to, ada.email)
   })
 
-  test('P2 refuses every address while 100,000 mails wait', async (t) => {
+  test('P2 responds with 503 to every address while 100,000 mails wait', async (t) => {
     const { site, ada } = await siteWithAda(t)
     await signUp(site, 'Bob')
     const isPostgres = site.config.databaseUrl.startsWith('postgres')
@@ -166,7 +166,7 @@ describe('POST /forgot', () => {
     assert.doesNotMatch(JSON.stringify([headers, html, text]), /evil/)
   })
 
-  test('Q4 the link sets a password once, verifies the address, ends all access and signs nobody in', async (t) => {
+  test('Q4 the link sets a password once, verifies the address, ends all access and starts no session', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const session = await signIn(site, ada)
     await ask(site, ada.email)

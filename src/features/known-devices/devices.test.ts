@@ -94,7 +94,7 @@ describe('Devices', () => {
     assert.match(String(plan?.detail), /USING (COVERING )?INDEX devices_seen_at_index \(seen_at<\?\)/)
   })
 
-  test('P4 are not known, and deleted, if a clock that was ahead saw them last', async (t) => {
+  test('P4 are unknown and are deleted if their last sign-in is in the future', async (t) => {
     const { site, ada, clock, devices, store } = await openDevices(t)
     const kept = await store(undefined, ada)
     clock.now += 400 * day

@@ -21,7 +21,7 @@ async function siteWithAda(t: TestContext) {
 }
 
 describe('notify', () => {
-  test('Q5 tells of a sign-in from a new device, with time, device and network', async (t) => {
+  test('Q5 sends a notice of a sign-in from a new device, with time, device and network', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     await visitor.form('/login', { username: ada.email, password }, headers)
     assert.deepEqual(await receiveMails(site), [], 'a known device')
@@ -41,7 +41,7 @@ describe('notify', () => {
     assert.doesNotMatch(text + html, /token=/)
   })
 
-  test('Q5 tells of a password in a header, once a month for each network', async (t) => {
+  test('Q5 sends a notice of a password in a header, once a month for each network', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     const agent = { 'user-agent': 'curl/8.5.0' }
     assert.equal((await site.visitor().post('/login', { ...basic(ada), ...agent })).status, 200)
@@ -70,7 +70,7 @@ describe('notify', () => {
     assert.deepEqual(await receiveMails(site), [])
   })
 
-  test('Q5 tells of a new password, a reset and a closed account', async (t) => {
+  test('Q5 sends notices of a new password, a reset and a closed account', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     assert.equal(
       (await visitor.form('/account/password', { currentPassword: password, ...passwords })).status,

@@ -31,7 +31,7 @@ async function start(t: TestContext) {
 }
 
 describe('verifiedOnly', () => {
-  test('R1 lets a user with a verified address pass, and refuses others with 403', async (t) => {
+  test('R1 accepts a user with a verified address, and rejects other users with 403', async (t) => {
     const { site, ada, post } = await start(t)
     assert.equal((await post()).status, 401)
     const refused = await post(basic(ada))

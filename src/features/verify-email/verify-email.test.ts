@@ -41,7 +41,7 @@ describe('sign-up', () => {
     assert.equal(await isVerified(site), false)
   })
 
-  test('mails nothing if the address is taken, or if the sign-up fails', async (t) => {
+  test('mails nothing if the address is already in use, or if the sign-up fails', async (t) => {
     const { site, ada } = await siteWithAda(t)
     assert.equal((await site.visitor().json('/users', registration('Ada'))).status, 409)
     assert.equal(
@@ -55,7 +55,7 @@ describe('sign-up', () => {
     assert.deepEqual(await receiveMails(site), [])
   })
 
-  test('Q3 creates an account without a mail when the network has asked for twenty', async (t) => {
+  test('Q3 creates an account without a mail after twenty mails for the network', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     for (let i = 0; i < 22; i += 1) await signUp(site, `Ada${i}`)
     assert.equal((await receiveMails(site)).length, 20)
@@ -143,7 +143,7 @@ describe('POST /verify', () => {
     assert.deepEqual(Object.keys(record), ['id', 'name', 'email'])
   })
 
-  test('R1 answers JSON with 204, by a session and by the password', async (t) => {
+  test('R1 responds to JSON with 204, by session and by Basic', async (t) => {
     const { site, ada, token } = await siteWithAda(t)
     assert.equal((await site.visitor().json('/verify', { token }, basic(ada))).status, 204)
     assert.equal(await isVerified(site), true)
@@ -183,7 +183,7 @@ describe('POST /verify', () => {
     assert.equal((await session.get('/me')).status, 200)
   })
 
-  test('R2 the owner of an address that somebody else signed up with gets the account for themselves', async (t) => {
+  test('R2 gives an account to the owner of its address, even if another person signed up with it', async (t) => {
     const { site, ada, token, visitor: eve } = await siteWithAda(t)
     const bearerToken = await takeToken(site, ada)
     await eve.form('/account/verification', {})
@@ -218,7 +218,7 @@ describe('POST /verify', () => {
     for (const { text, html } of mails) assert.doesNotMatch(text + html, /\bAda\b/)
   })
 
-  test('R1 of concurrent requests, one verifies the address', async (t) => {
+  test('R1 verifies the address by one of several concurrent requests', async (t) => {
     const { visitor, token } = await siteWithAda(t)
     const answers = await Promise.all(Array.from({ length: 10 }, () => visitor.json('/verify', { token })))
     assert.deepEqual(answers.map(({ status }) => status).sort(), [204, ...Array(9).fill(410)])
@@ -240,7 +240,7 @@ describe('POST /account/verification', () => {
     )
   })
 
-  test('answers JSON with 202, and sends nothing for a verified address', async (t) => {
+  test('responds to JSON with 202, and sends nothing for a verified address', async (t) => {
     const { site, ada, token, visitor } = await siteWithAda(t)
     const first = await site.visitor().post('/account/verification', basic(ada))
     assert.equal(first.status, 202)
