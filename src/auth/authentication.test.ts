@@ -230,7 +230,7 @@ describe('ctx.auth.authentication', () => {
 
 describe('a confirmation by a handler', () => {
   for (const remember of ['authenticated', 'signed-in'] as const) {
-    test(`changes the session identifier and the record, with remember: ${remember}`, async (t) => {
+    test(`E3 changes the session identifier and the record, with remember: ${remember}`, async (t) => {
       const { browser, store, url } = await site(t, { remember })
       await browser.post('/', form())
       store.change((content) => {

@@ -1199,7 +1199,7 @@ describe('a session', () => {
     await fetch((await serve(t, app)).url)
     assert.ok(names.has('maxAge') && names.has('isNew') && names.has('toJSON') && names.has('__proto__'))
 
-    for (const key of [...names, '', '_user', '_expire', '_maxAge', '_session'])
+    for (const key of [...names, '', '_user', '_expire', '_maxAge', '_session', 'user:authenticated'])
       assert.throws(
         () => new FromSession({ key }),
         { code: 'ERR_AUTH_MISUSE', message: /another `key`/ },
