@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { collectGarbageOfStart } from './collect-garbage.ts'
 import { startProblem } from './commands/start-problem.ts'
 import { startWorkers } from './commands/workers/primary.ts'
 import { followPrimary } from './commands/workers/worker.ts'
@@ -26,6 +27,7 @@ async function serveAlone(config: Config, log: Logger): Promise<void> {
   stopOnSignals(log, serving.stop)
   // Logged last, because a process that waits for this line may send a signal immediately.
   log.info({ url: serving.url }, 'listening')
+  collectGarbageOfStart()
 }
 
 async function serveAsWorker(config: Config, log: Logger): Promise<void> {
@@ -33,4 +35,5 @@ async function serveAsWorker(config: Config, log: Logger): Promise<void> {
   // Called before the worker listens, because the primary may stop a listening worker at any time.
   followPrimary(starting, log)
   await starting
+  collectGarbageOfStart()
 }
