@@ -36,18 +36,17 @@ export async function openDatabase(
   return orm
 }
 
-const unused: string[] = []
+const unused: MikroORM[] = []
 
 /** Makes an empty database for one test. Returns its name. */
 export async function makeDatabase(t: TestContext): Promise<string> {
   if (!isOnPostgres) return ':memory:'
-  const name = unused.pop()
-  if (name) await onDatabase(name, dropSchemas)
-  const made = name ?? `koa_differential_${randomBytes(8).toString('hex')}`
-  if (!name) await onDatabase('postgres', `create database ${made} template template0 strategy file_copy`)
-  // The next test reuses it, because emptying a database is much faster than creating one.
-  t.after(() => void unused.push(made))
-  return made
+  const used = unused.pop()
+  await used?.em.getConnection().execute(dropSchemas)
+  const orm = used ?? (await createDatabase())
+  // The next test reuses it and its connection, because emptying a database is much faster than creating one.
+  t.after(() => void unused.push(orm))
+  return orm.config.get('dbName') ?? ''
 }
 
 const dropSchemas = `do $$ declare name text; begin
@@ -56,15 +55,28 @@ const dropSchemas = `do $$ declare name text; begin
   create schema public;
 end $$`
 
-/** Drops the databases of the tests of this process. */
-export async function dropDatabases(): Promise<void> {
-  for (const name of unused.splice(0)) await onDatabase('postgres', `drop database ${name} with (force)`)
+async function createDatabase(): Promise<MikroORM> {
+  const name = `koa_differential_${randomBytes(8).toString('hex')}`
+  await onServer(`create database ${name} template template0 strategy file_copy`)
+  return connect(name)
 }
 
-async function onDatabase(name: string, sql: string): Promise<void> {
-  const orm = await MikroORM.init({ ...connectionTo(name), discovery: { warnWhenNoEntities: false } })
+/** Drops the databases of the tests of this process. */
+export async function dropDatabases(): Promise<void> {
+  for (const orm of unused.splice(0)) {
+    await orm.close(true)
+    await onServer(`drop database ${orm.config.get('dbName')} with (force)`)
+  }
+}
+
+async function onServer(sql: string): Promise<void> {
+  const orm = await connect('postgres')
   await orm.em.getConnection().execute(sql)
   await orm.close(true)
+}
+
+function connect(name: string): Promise<MikroORM> {
+  return MikroORM.init({ ...connectionTo(name), discovery: { warnWhenNoEntities: false } })
 }
 
 /** MikroORM's options for a test database. */
