@@ -140,8 +140,9 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     { tokens: 1, errors: [{ detail: payload, isWarning: true }] },
   ],
   'change-email': [
-    {},
+    { needsPassword: false },
     {
+      needsPassword: true,
       email: payload,
       errors: [
         { field: 'email', detail: payload },
@@ -150,8 +151,12 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     },
   ],
   'close-account': [
-    {},
-    { errors: [{ field: 'confirm', detail: payload }, { detail: payload }], isConfirmed: true },
+    { needsPassword: false },
+    {
+      needsPassword: true,
+      errors: [{ field: 'confirm', detail: payload }, { detail: payload }],
+      isConfirmed: true,
+    },
   ],
   'account-closed': [{}],
   activity: [

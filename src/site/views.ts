@@ -103,8 +103,8 @@ export type Views = {
     tokens: number
     errors?: Complaint[]
   }
-  'change-email': { email?: string; errors?: Complaint[] }
-  'close-account': { errors?: Complaint[]; isConfirmed?: boolean }
+  'change-email': { needsPassword: boolean; email?: string; errors?: Complaint[] }
+  'close-account': { needsPassword: boolean; errors?: Complaint[]; isConfirmed?: boolean }
   'account-closed': object
   activity: {
     events: {

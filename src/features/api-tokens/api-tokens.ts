@@ -10,6 +10,7 @@ import type { Views } from '../../site/views.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
+import { fresh } from '../confirm/fresh.ts'
 import type { SiteUses } from '../last-uses.ts'
 import { limited } from '../sign-in/guessing.ts'
 import { owner } from '../sign-in/owner.ts'
@@ -44,7 +45,7 @@ export function apiTokens(
     ctx.body = tokens
   })
 
-  router.post('/account/tokens', ...owner(), showFormAgain, async (ctx) => {
+  router.post('/account/tokens', ...owner(), fresh('/account/tokens'), showFormAgain, async (ctx) => {
     const user = ctx.auth.require(User)
     const name = textFields(ctx, 'name').name.trim()
     const days = daysOf(ctx)

@@ -8,8 +8,9 @@ import type { SiteContext } from '../../site/site-context.ts'
 import type { Complaint } from '../../site/views.ts'
 import { emailProblem } from '../../users/email.ts'
 import { User } from '../../users/user.ts'
+import { needsPassword, proofProblem } from '../confirm/fresh.ts'
 import { countMailToNewAddress } from '../mail-limit.ts'
-import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
+import { owner, signedIn } from '../sign-in/owner.ts'
 import { cancelAddress, createChangeLink, pendingAddress, requestAddress } from './pending-address.ts'
 
 /** `/account/email`: sends a link to a new address. The address changes when the link is used, by `confirmNewAddress`. */
@@ -20,11 +21,11 @@ export function changeEmail(router: Router<object, SiteContext>, outbox: Outbox)
 
   router.post('/account/email', ...owner(), showFormAgain, async (ctx) => {
     const user = ctx.auth.require(User)
-    const { email, password } = textFields(ctx, 'email', 'password')
+    const { email } = textFields(ctx, 'email')
     const isCurrent = email === user.email
     refuseProblems({
       email: isCurrent ? 'This is already your e-mail address.' : emailProblem(email),
-      password: await currentPasswordProblem(ctx, password),
+      password: await proofProblem(ctx),
     })
     await countMailToNewAddress(ctx, user, email)
     await requestAddress(ctx, outbox, email)
@@ -49,5 +50,5 @@ export function changeEmail(router: Router<object, SiteContext>, outbox: Outbox)
 const showFormAgain = formAgain((ctx, errors) => form(ctx, { email: textFields(ctx, 'email').email, errors }))
 
 function form(ctx: SiteContext, more: { email?: string; errors?: Complaint[] } = {}): Promise<void> {
-  return page(ctx, 'change-email', more)
+  return page(ctx, 'change-email', { needsPassword: needsPassword(ctx), ...more })
 }

@@ -2,14 +2,17 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { count, dump, sql } from '../../testing/database.ts'
 import { basic, bearer, password, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
+import { ageSessions } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
 
 const path = '/account/close'
 const close = { password, confirm: 'on' }
 
 describe('GET /account/close', () => {
-  test('is a form with the password and a confirmation checkbox', async (t) => {
-    const { ada, person } = await siteWithAda(t)
+  test('is a form with a confirmation checkbox, and with the password ten minutes after the sign-in', async (t) => {
+    const { site, ada, person } = await siteWithAda(t)
+    assert.doesNotMatch((await ada.page(path)).text, /type="password"/)
+    await ageSessions(site)
     const { status, text, headers } = await ada.page(path)
     assert.deepEqual([status, headers['cache-control']], [200, 'no-store'])
     assert.match(text, new RegExp(`name="username" value="${person.email}" autocomplete="username" readonly`))
@@ -99,7 +102,7 @@ describe('POST /account/close', () => {
     const wrong = await ada.form(path, { ...close, password: 'wrong canary' })
     assert.equal(wrong.status, 400)
     assert.match(wrong.text, /id="confirm"[^>]* checked/)
-    for (const value of [undefined, null, '', 0, true, [password], { $ne: '' }, 'wrong canary'])
+    for (const value of [null, '', 0, true, [password], { $ne: '' }, 'wrong canary'])
       assert.equal((await ada.json(path, { password: value })).status, 400)
     const large = { 'content-type': 'application/json' }
     assert.equal((await ada.send('POST', path, large, `{"password":"${'x'.repeat(1e6)}"}`)).status, 413)

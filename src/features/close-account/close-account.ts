@@ -6,19 +6,22 @@ import { page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { eraseDetails } from '../activity/event.ts'
+import { needsPassword, proofProblem } from '../confirm/fresh.ts'
 import { notify } from '../notices/notify.ts'
-import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
+import { owner, signedIn } from '../sign-in/owner.ts'
 
-/** `/account/close`: deletes the account. Requires its password, and in the form a ticked box too. */
+/** `/account/close`: deletes the account. Requires its password or a fresh session, and in the form a ticked box too. */
 export function closeAccount(router: Router<object, SiteContext>): void {
-  router.get('/account/close', signedIn, (ctx) => page(ctx, 'close-account', {}))
+  router.get('/account/close', signedIn, (ctx) =>
+    page(ctx, 'close-account', { needsPassword: needsPassword(ctx) }),
+  )
 
   router.post('/account/close', ...owner(), showFormAgain, async (ctx) => {
     const user = ctx.auth.require(User)
-    const { password, confirm } = textFields(ctx, 'password', 'confirm')
+    const { confirm } = textFields(ctx, 'confirm')
     const isConfirmed = confirm === 'on' || !wantsPage(ctx)
     refuseProblems({
-      password: await currentPasswordProblem(ctx, password),
+      password: await proofProblem(ctx),
       confirm: isConfirmed ? undefined : 'Tick the box to confirm that you want to close your account.',
     })
     // The foreign keys delete sessions, tokens and known devices.
@@ -42,5 +45,9 @@ export function closeAccount(router: Router<object, SiteContext>): void {
 
 const showFormAgain = formAgain((ctx, errors) => {
   const { confirm } = textFields(ctx, 'confirm')
-  return page(ctx, 'close-account', { errors, isConfirmed: confirm === 'on' })
+  return page(ctx, 'close-account', {
+    needsPassword: needsPassword(ctx),
+    errors,
+    isConfirmed: confirm === 'on',
+  })
 })

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { sql } from '../../testing/database.ts'
+import { basic, password, signIn, signUp } from '../../testing/people.ts'
+import { ageSessions, turnOnApp } from '../../testing/second-factor.ts'
+import { startSite } from '../../testing/site.ts'
+
+/** A site, and a user whose sign-in is eleven minutes old. */
+async function siteWithStaleSession(t: TestContext) {
+  const site = await startSite(t)
+  const person = await signUp(site)
+  const ada = await signIn(site, person, { remember: true })
+  await ageSessions(site)
+  return { site, person, ada }
+}
+
+const sensitive: Record<string, [path: string, body: Record<string, string>, back: string]> = {
+  'a new token': ['/account/tokens', { name: 'CI' }, '/account/tokens'],
+  'a second factor': ['/account/security/totp', {}, '/account/security'],
+  'recovery codes': ['/account/security/recovery-codes', {}, '/account/security'],
+}
+
+describe('a sensitive action ten minutes after the sign-in', () => {
+  for (const [name, [path, body, back]] of Object.entries(sensitive))
+    test(`needs a confirmation: ${name}`, async (t) => {
+      const { ada } = await siteWithStaleSession(t)
+      const json = await ada.json(path, body)
+      assert.deepEqual([json.status, json.record.code], [401, 'confirmation_required'])
+      const form = await ada.form(path, body)
+      assert.deepEqual(
+        [form.status, form.headers.location],
+        [303, `/confirm?next=${encodeURIComponent(back)}`],
+      )
+      assert.equal((await ada.get('/account/sessions')).status, 200, 'the session still works')
+    })
+
+  test('needs the password: another address, and the end of the account', async (t) => {
+    const { ada } = await siteWithStaleSession(t)
+    for (const [path, body] of [
+      ['/account/email', { email: 'new@example.com' }],
+      ['/account/close', { confirm: 'on' }],
+    ] as const) {
+      assert.equal((await ada.json(path, body)).record.code, 'confirmation_required')
+      const form = await ada.form(path, body)
+      assert.equal(form.status, 400)
+      assert.match(form.text, /Enter your current password/)
+    }
+    assert.equal((await ada.json('/account/close', { password })).status, 204)
+  })
+
+  test('needs no confirmation with Basic', async (t) => {
+    const { site, person } = await siteWithStaleSession(t)
+    assert.equal((await site.visitor().json('/account/tokens', { name: 'CI' }, basic(person))).status, 201)
+  })
+})
+
+describe('POST /confirm', () => {
+  test('with the password continues the session under a new identifier, for ten minutes', async (t) => {
+    const { site, ada } = await siteWithStaleSession(t)
+    const before = ada.session
+    const { status, headers, cookies } = await ada.form('/confirm', { password, next: '/account/tokens' })
+    assert.deepEqual([status, headers.location], [303, '/account/tokens'])
+    assert.ok(
+      cookies.some((each) => /^session=[\w-]{43}; Max-Age=2592000;/.test(each)),
+      'it stays kept',
+    )
+    assert.notEqual(ada.session, before)
+    assert.equal((await site.visitor(before).get('/me')).status, 401)
+    assert.equal((await sql(site, 'select * from sessions')).length, 1)
+    assert.equal((await ada.json('/account/tokens', { name: 'CI' })).status, 201)
+    await ageSessions(site)
+    assert.equal((await ada.json('/account/tokens', { name: 'CI' })).status, 401)
+  })
+
+  test('with a wrong password is a 401, and changes nothing', async (t) => {
+    const { site, ada } = await siteWithStaleSession(t)
+    for (const wrong of ['wrong', '']) {
+      const form = await ada.form('/confirm', { password: wrong, next: '/account/tokens' })
+      assert.equal(form.status, 401)
+      assert.match(form.text, /name="next" value="\/account\/tokens"/)
+      assert.equal((await ada.json('/confirm', { password: wrong })).record.code, 'wrong_credentials')
+    }
+    assert.equal((await ada.json('/account/tokens', { name: 'CI' })).status, 401)
+    assert.equal((await sql(site, 'select * from sessions')).length, 1)
+  })
+
+  test('with a code of the authenticator app keeps the second factor of the session', async (t) => {
+    const site = await startSite(t)
+    const app = await turnOnApp(site, await signUp(site))
+    await ageSessions(site)
+    assert.equal((await app.visitor.json('/confirm', { code: '000000' })).record.code, 'second_factor_wrong')
+    assert.equal((await app.visitor.json('/confirm', { code: app.nextCode() })).status, 204)
+    const codes = await app.visitor.json('/account/security/recovery-codes', {})
+    assert.equal(codes.status, 200)
+    assert.equal((codes.record.recoveryCodes as string[]).length, 10)
+    await ageSessions(site)
+    assert.equal((await app.visitor.json('/confirm', { password })).status, 204)
+  })
+
+  test('redirects to no other site', async (t) => {
+    const { ada } = await siteWithStaleSession(t)
+    const { headers } = await ada.form('/confirm', { password, next: '//evil.example' })
+    assert.equal(headers.location, '/account')
+  })
+
+  test('needs a session', async (t) => {
+    const { site, person } = await siteWithStaleSession(t)
+    assert.equal((await site.visitor().json('/confirm', { password })).status, 401)
+    assert.equal((await site.visitor().page('/confirm')).headers.location, '/login?next=%2Fconfirm')
+    assert.equal((await site.visitor().json('/confirm', { password }, basic(person))).status, 400)
+  })
+})
