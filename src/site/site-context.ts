@@ -11,6 +11,7 @@ import type { NotedEvent } from './audit-event.ts'
 export interface DeviceStore {
   deviceOf(ctx: ExtendableContext, email: string): Promise<string | undefined>
   store(ctx: ExtendableContext, user: User, onNew?: OnNewDevice): Promise<void>
+  storeNetwork(ctx: ExtendableContext, user: User, onNew: OnNewDevice): Promise<void>
 }
 
 /** Called in the transaction that adds a new device to an account. */

@@ -18,7 +18,6 @@ export type Action =
   | 'new-address'
   | 'address-change'
   | 'notice'
-  | 'program'
 
 /** How an attempt ended. */
 export type Outcome = 'failure' | 'success'
@@ -88,11 +87,6 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
   // Notices of one event to an account.
   notice: {
     allowances: [{ by: ['account'], most: 10, within: hour, counts: ['failure', 'success'] }],
-    fromDevice: [],
-  },
-  // Notices of programs. The account contains the network.
-  program: {
-    allowances: [{ by: ['account'], most: 1, within: 30 * day, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
 }

@@ -50,16 +50,27 @@ export class Devices {
   ): Promise<string | undefined> {
     const isOwn = current !== undefined && (await this.#belongsTo(user, current))
     const value = isOwn ? current : newIdentifier()
-    const digest = digestOf(value)
-    return this.#orm.em.fork().transactional(async (em) => {
-      // A password change deletes all devices. A concurrent sign-in with the old password must not add one.
-      if (!(await lockAccount(em, { id: user, passwordChangedAt, secondFactorAt }))) return undefined
-      await em.upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
-      if (isOwn) return value
-      await deleteBeyond(em, 'devices', { user, current: digest, most: mostDevices, tie: 'digest' })
-      await onNew(em)
-      return value
-    })
+    const isStored = await this.#store(
+      { value, id: user, passwordChangedAt, secondFactorAt },
+      isOwn ? undefined : onNew,
+    )
+    return isStored ? value : undefined
+  }
+
+  /**
+   * Stores the network of a program that has sent a user's password, because programs keep no cookies. No cookie can contain its
+   * value, so the network has no rate limit of its own.
+   *
+   * @param onNew called in the transaction that adds a new network
+   */
+  async storeNetwork(
+    network: string,
+    { id, passwordChangedAt }: Pick<User, 'id' | 'passwordChangedAt'>,
+    onNew: OnNewDevice,
+  ): Promise<void> {
+    const value = `network ${network}`
+    if (await this.#belongsTo(id, value)) return
+    await this.#store({ value, id, passwordChangedAt }, onNew)
   }
 
   /** Deletes a batch of devices that were last seen over a year ago or in the future. Returns their number. */
@@ -68,6 +79,25 @@ export class Devices {
     const old = { seenAt: { $lt: new Date(now - deviceLifetime) } }
     const where = { $or: [old, { seenAt: { $gt: new Date(now + clockSkew) } }] }
     return deleteBatch(this.#orm.em.fork(), Device, { where, key: 'digest' }, most)
+  }
+
+  /** Returns `false` if the password has changed. `onNew` is given for a new device. */
+  #store(
+    { value, ...account }: { value: string } & Parameters<typeof lockAccount>[1],
+    onNew: OnNewDevice | undefined,
+  ): Promise<boolean> {
+    const [digest, user] = [digestOf(value), account.id]
+    return this.#orm.em.fork().transactional(async (em) => {
+      // A password change deletes all devices. A concurrent sign-in with the old password must not add one.
+      if (!(await lockAccount(em, account))) return false
+      // A concurrent request of the same program may have added its network.
+      const isNew = onNew && (await em.count(Device, { digest, user }, { filters: false })) === 0
+      await em.upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
+      if (!isNew) return true
+      await deleteBeyond(em, 'devices', { user, current: digest, most: mostDevices, tie: 'digest' })
+      await onNew(em)
+      return true
+    })
   }
 
   async #belongsTo(user: string, value: string): Promise<boolean> {

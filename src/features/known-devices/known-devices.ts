@@ -1,6 +1,7 @@
 import type { ExtendableContext } from 'koa'
 import { HostCookie } from '../../site/host-cookie.ts'
 import type { DeviceStore, OnNewDevice, SiteContext } from '../../site/site-context.ts'
+import { networkOf } from '../../throttle/network.ts'
 import type { User } from '../../users/user.ts'
 import { type Devices, deviceLifetime } from './devices.ts'
 
@@ -24,6 +25,11 @@ export class KnownDevices implements DeviceStore {
   async store(ctx: ExtendableContext, user: User, onNew?: OnNewDevice): Promise<void> {
     const value = await this.#devices.store(this.#cookie.read(ctx), user, onNew)
     if (value !== undefined) this.#cookie.write(ctx, value, deviceLifetime)
+  }
+
+  /** Stores the network of a program that has sent a user's password. */
+  async storeNetwork(ctx: ExtendableContext, user: User, onNew: OnNewDevice): Promise<void> {
+    await this.#devices.storeNetwork(networkOf(ctx.ip), user, onNew)
   }
 }
 
