@@ -17,8 +17,7 @@ export function databases(
   if (!isORM(orms?.default) || !Object.values(orms).every(isORM))
     throw new Misuse('Pass a MikroORM: `app.use(databases(await MikroORM.init(options)))`.')
   return (ctx, next) => {
-    const context: object = ctx
-    ;(context as Mounted)[mounted] = new RequestDatabases(orms)
+    Reflect.set(ctx, mounted, new RequestDatabases(orms))
     return next()
   }
 }

@@ -50,6 +50,8 @@ export async function recordQuery(orm: MikroORM, options: LookUpOptions): Promis
   const schemaOf = (each: EntityMetadata) => driverOf(orm).getSchemaName(each)
   const metas = relation?.targetMeta ? [meta, relation.targetMeta] : [meta]
   const schemas = metas.map(schemaOf)
+  const hydrateOwn = entityHydrator(orm, meta, schemas[0])
+  const hydrateRelated = entityHydrator(orm, metas[1] ?? meta, schemas[1])
   return {
     keyType: typeof key as 'string' | 'number',
     connection: () => qb.getConnection(),
@@ -63,34 +65,31 @@ export async function recordQuery(orm: MikroORM, options: LookUpOptions): Promis
       let related: object | undefined
       // The hydrator calls its factory for the entity of the joined relation.
       const create = (_model: unknown, joined: object) => {
-        related = hydrate(orm, { meta: metas[1] ?? meta, schema: schemas[1] }, { ...joined }, [], {})
+        related = hydrateRelated({ ...joined }, [], {})
         return related
       }
-      const entity = hydrate(orm, { meta, schema: schemas[0] }, map(row), qb.state.populate, { create })
+      const entity = hydrateOwn(map(row), qb.state.populate, { create })
       return related ? [entity, related] : [entity]
     },
   }
 }
 
-function hydrate(
-  orm: MikroORM,
-  { meta, schema }: { readonly meta: EntityMetadata; readonly schema: string | undefined },
-  data: object,
-  populate: readonly PopulateHint[],
-  factory: object,
-): object {
-  const entity = {}
-  ;(orm.em.getHydrator() as Hydrator).hydrate(entity, meta, data, factory as never, 'full', false, true)
-  // The prototype is set last, because assigning through its accessors would take three times as long.
-  Object.setPrototypeOf(entity, meta.prototype)
-  const wrapped = helper(entity)
-  if (schema !== undefined) wrapped.__schema = schema
-  // MikroORM's `EntityFactory` sets this too. Without it, the serializer would expand the relation.
-  wrapped.__managed = true
-  wrapped.setSerializationContext({ populate: populate as never })
-  // Without a snapshot of the row, an entity manager would insert the entity.
-  orm.em.getUnitOfWork(false).normalizeEntityData(meta, data)
-  wrapped.__originalEntityData = data
-  for (const name of Object.keys(data)) wrapped.__loadedProperties.add(name)
-  return entity
+function entityHydrator(orm: MikroORM, meta: EntityMetadata, schema: string | undefined) {
+  const hydrator = orm.em.getHydrator() as Hydrator
+  return (data: object, populate: readonly PopulateHint[], factory: object): object => {
+    const entity = {}
+    hydrator.hydrate(entity, meta, data, factory as never, 'full', false, true)
+    // The prototype is set last, because assigning through its accessors would take three times as long.
+    Object.setPrototypeOf(entity, meta.prototype)
+    const wrapped = helper(entity)
+    if (schema !== undefined) wrapped.__schema = schema
+    // MikroORM's `EntityFactory` sets this too. Without it, the serializer would expand the relation.
+    wrapped.__managed = true
+    wrapped.setSerializationContext({ populate: populate as never })
+    // Without a snapshot of the row, an entity manager would insert the entity.
+    if (populate.length > 0) orm.em.getUnitOfWork(false).normalizeEntityData(meta, data)
+    wrapped.__originalEntityData = data
+    wrapped.__loadedProperties = new Set(Object.keys(data))
+    return entity
+  }
 }

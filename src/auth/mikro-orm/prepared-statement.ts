@@ -56,12 +56,11 @@ function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): L
     if (client.inTransaction) throw new Error('Another transaction is open on this connection.')
     // `exec` throws while another query is streamed. Otherwise this query would read from the snapshot of the stream.
     client.exec(keys.length > 1 ? 'begin' : '')
-    if (keys.length === 1) return keys.map(get)
     // The transaction takes SQLite's read lock once for all keys.
     try {
       return keys.map(get)
     } finally {
-      client.exec('commit')
+      client.exec(keys.length > 1 ? 'commit' : '')
     }
   }
 }
