@@ -15,14 +15,17 @@ const noCondition = {}
 export class Filters {
   readonly #orm: MikroORM
   readonly #models: readonly FilteredModel[]
+  readonly #unfiltered: ReadonlyMap<unknown, EntityMetadata>
   #recorded: readonly unknown[] = []
 
   constructor(orm: MikroORM, meta: EntityMetadata, relation: EntityProperty | undefined) {
     this.#orm = orm
-    this.#models = [{ meta, options: {} }]
-    if (!relation?.targetMeta) return
-    const options = QueryHelper.mergePropertyFilters(relation.filters, {}) as FilterOptions
-    this.#models = [...this.#models, { meta: relation.targetMeta, options }]
+    const target = relation?.targetMeta
+    const options = QueryHelper.mergePropertyFilters(relation?.filters, {}) as FilterOptions
+    this.#models = [{ meta, options: {} }, ...(target ? [{ meta: target, options }] : [])]
+    this.#unfiltered = new Map(
+      this.#models.map((model) => [model.meta.class, Object.create(model.meta, { filters: { value: {} } })]),
+    )
   }
 
   /** Records the current conditions. Returns whether they are the same for every request. */
@@ -37,9 +40,9 @@ export class Filters {
     return (await this.#areConstant()) && isDeepStrictEqual(await this.#conditions(), this.#recorded)
   }
 
-  #conditions(): Promise<unknown[]> {
+  #conditions(em = this.#orm.em): Promise<unknown[]> {
     const conditions = this.#models.map(({ meta, options }) =>
-      this.#orm.em.applyFilters(meta.class, noCondition, options, 'read'),
+      em.applyFilters(meta.class, noCondition, options, 'read'),
     )
     return Promise.all(conditions)
   }
@@ -53,16 +56,10 @@ export class Filters {
       ),
     )
     if (active.some(({ cond, rls }) => typeof cond === 'function' || rls)) return false
-    const added = this.#models.map((model) => hasAddedFilters(this.#orm, model))
-    return !(await Promise.all(added)).includes(true)
+    // Finds active filters of `orm.em.addFilter` with a fork that has no other filters.
+    const fork = this.#orm.em.fork({ disableContextResolution: true })
+    Reflect.set(fork, 'metadata', { get: (model: unknown) => this.#unfiltered.get(model) })
+    Reflect.set(fork, 'config', { get: () => ({}) })
+    return (await this.#conditions(fork)).every((condition) => condition === noCondition)
   }
-}
-
-/** Whether `orm.em.addFilter` has added an active filter. Checks it with a fork that has no other filters. */
-async function hasAddedFilters({ em }: MikroORM, { meta, options }: FilteredModel): Promise<boolean> {
-  const fork = em.fork({ disableContextResolution: true })
-  const unfiltered = Object.create(meta, { filters: { value: {} } })
-  Reflect.set(fork, 'metadata', { get: () => unfiltered })
-  Reflect.set(fork, 'config', { get: () => ({}) })
-  return (await fork.applyFilters(meta.class, noCondition, options, 'read')) !== noCondition
 }
