@@ -46,16 +46,18 @@ function mayUseSession({ auth, req }: Context): boolean {
   return !auth.credentialsSent && req.headers.cookie !== undefined
 }
 
+// Symbol properties of the context. The entries of a `WeakMap` cost time at each garbage collection.
+const existing = Symbol('existing')
+const started = Symbol('started')
+
 /** The store in the form of koa-session. A request inserts a session at most once, then updates it. */
 function storeFor(store: SessionStore, cookie: HostCookie) {
-  const existing = new WeakMap<object, string>()
-  const started = new WeakMap<object, string>()
   return {
     async get(id: string, _maxAge: number, options: StoreOptions) {
       const ctx = contextOf(options)
       try {
         const data = await store.get(id, ctx)
-        if (data) existing.set(ctx, id)
+        if (data) ctx[existing] = id
         return data
       } catch (error) {
         ctx.auth.fail(error)
@@ -66,20 +68,20 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
       const ctx = contextOf(options)
       // koa-session saves a new session twice.
       const content = `${id} ${JSON.stringify(ownData(data))}`
-      if (started.get(ctx) === content) return
-      if (existing.get(ctx) === id) return store.update(id, data)
+      if (ctx[started] === content) return
+      if (ctx[existing] === id) return store.update(id, data)
       const isKept = maxAge > lifetime(false) + slack
       const account = stateOf(ctx.auth.peek(User))
       const methods = ctx.auth.authentication(User)?.methods
       const client = { userAgent: ctx.get('User-Agent'), address: ctx.ip }
       await store.start(id, data, { isKept, ...client, account, methods })
-      existing.set(ctx, id)
-      started.set(ctx, content)
+      ctx[existing] = id
+      ctx[started] = content
     },
     async destroy(id: string, options: StoreOptions) {
       const ctx = contextOf(options)
       // koa-session creates identifiers for visitors too, which are not stored.
-      if (existing.get(ctx) === id) await store.destroy(id)
+      if (ctx[existing] === id) await store.destroy(id)
       // A logout ends the session in the cookie, even if credentials took precedence over it.
       const sent = cookie.read(ctx)
       if (sent !== undefined && sent !== id) await store.destroy(sent)
