@@ -136,8 +136,8 @@ export function views(data: SiteData): Middleware {
     names.set(join(folder, file), name)
     eta.loadTemplate(name, readFileSync(join(folder, file), 'utf8'))
   }
-  // koa-views adds all of `ctx.state` to the locals. Templates get `view` only.
+  // koa-views adds all of `ctx.state` to the locals. Templates get `view` only, which is a new object for each response.
   const render = async (path: string, { view }: { view: object }) =>
-    eta.render(names.get(path) ?? path, { ...data, ...view })
+    eta.render(names.get(path) ?? path, Object.assign(view, data))
   return koaViews(folder, { extension: 'eta', engineSource: { eta: render } })
 }
