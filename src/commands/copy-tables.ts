@@ -13,8 +13,9 @@ const batchSize = 500
 export async function copyTables(source: EntityManager, target: EntityManager): Promise<string[]> {
   const lines: string[] = []
   for (const entity of schema.entities) {
-    const { tableName } = source.getMetadata().get(entity)
-    for await (const rows of batches(source.stream(entity, { filters: false }))) {
+    const { tableName, props } = source.getMetadata().get(entity)
+    const populate = props.filter(({ lazy }) => lazy).map(({ name }) => name) as never
+    for await (const rows of batches(source.stream(entity, { filters: false, populate }))) {
       // Copies plain objects, because an entity would carry the schema name of the source to the target.
       const copies = rows.map((row) => wrap(row).toPOJO())
       await target.insertMany(entity, copies)

@@ -39,7 +39,11 @@ export async function checkCredentials<Found extends Account>(
   if (passwordBytes(password) === undefined) return undefined
   const em = entityManager(ctx, options?.database)
   const found = await credentialCheck(ctx, { kind, username }, async (hashing) => {
-    const account = await em.findOne<Account>(model, { email: username })
+    const account = await em.findOne<Account>(
+      model,
+      { email: username },
+      { populate: ['passwordHash'] as never },
+    )
     if (!account) await hashDummyPassword(password, hashing)
     if (!account || !(await account.verify(password, hashing))) return undefined
     // Verification takes time, so the account may have been changed in between.

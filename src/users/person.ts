@@ -11,10 +11,10 @@ export const person = {
   name: p.string().length(100),
   email: p.string().length(254).unique(),
   // The address in lower case, so that it is unique regardless of case.
-  emailKey: p.string().length(254).unique().hidden(),
+  emailKey: p.string().length(254).unique().hidden().lazy(),
   // The time at which the owner has proved the address. Unused for admins, who have the same columns.
   emailVerifiedAt: p.datetime().nullable().hidden(),
-  passwordHash: p.string().length(60).hidden(),
+  passwordHash: p.string().length(60).hidden().lazy(),
   // Invalidates older signed tokens. A token without this claim has only whole seconds, so at sign-up the time is one
   // second earlier. Otherwise such a token of the same second would be invalid.
   passwordChangedAt: p

@@ -15,6 +15,8 @@ export interface Account {
 
 /** Whether the password matches the hash of the account. Warns the operator of a damaged hash, which never matches. */
 export function isPasswordOf(account: Account, password: string, options?: HashingOptions): Promise<boolean> {
+  // The column is lazy.
+  if (account.passwordHash === undefined) throw new Error('Load the password hash of this account first.')
   if (!isUsableHash(account.passwordHash))
     warn(account, 'PASSWORD_HASH_DAMAGED', 'is damaged: the account needs a new password')
   return verifyPassword(password, account.passwordHash, options)

@@ -35,7 +35,7 @@ describe('User', () => {
   test('C6 S25 gets an id on creation, and stores the entered and the lower-case address', async (t) => {
     const site = await startSite(t)
     const { id } = await signUp(site, 'Ada', { email: 'Ada@Example.com' })
-    const user = await site.orm.em.fork().findOneOrFail(User, id)
+    const user = await site.orm.em.fork().findOneOrFail(User, id, { populate: ['emailKey'] })
     assert.deepEqual([user.email, user.emailKey], ['Ada@Example.com', 'ada@example.com'])
     assert.match(id, /^[\da-f]{8}-[\da-f]{4}-7/)
     assert.equal(user.sessionID, id)
@@ -44,7 +44,10 @@ describe('User', () => {
   test('S72 verifies its own password and no other', async (t) => {
     const site = await startSite(t)
     const { id } = await signUp(site)
-    const user = await site.orm.em.fork().findOneOrFail(User, id)
+    const em = site.orm.em.fork()
+    const user = await em.findOneOrFail(User, id)
+    await assert.rejects(async () => user.verify(password), /Load the password hash/)
+    await em.populate(user, ['passwordHash'])
     assert.equal(await user.verify(password), true)
     for (const wrong of ['', `${password} `, password.toUpperCase(), user.passwordHash])
       assert.equal(await user.verify(wrong), false)

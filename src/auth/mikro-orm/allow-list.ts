@@ -80,8 +80,8 @@ export function isRelationAllowed(property: EntityProperty): boolean {
 
 /** Whether hydration only assigns the value of one column to the property. */
 function isColumn(meta: EntityMetadata, property: EntityProperty): boolean {
-  const { kind, persist, fieldNames, formula, lazy, accessor, getter, setter, hydrate } = property
-  const isSpecial = formula || lazy || accessor || getter || setter || hydrate === false
+  const { kind, persist, fieldNames, formula, accessor, getter, setter, hydrate } = property
+  const isSpecial = formula || accessor || getter || setter || hydrate === false
   if (isSpecial || property.hasConvertToJSValueSQL || kind !== ReferenceKind.SCALAR) return false
   // For these properties, MikroORM defines no accessor on the prototype, so an accessor is the application's own.
   if ((persist === false || property.primary) && property.name in meta.prototype) return false

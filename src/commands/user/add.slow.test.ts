@@ -20,7 +20,11 @@ describe('add', () => {
       errors: '',
     })
     assert.equal(await loginStatus(site, { email: 'Ada@example.com' }, another), 200)
-    const { name, emailKey } = await em().findOneOrFail(User, { email: 'Ada@example.com' })
+    const { name, emailKey } = await em().findOneOrFail(
+      User,
+      { email: 'Ada@example.com' },
+      { populate: ['emailKey'] },
+    )
     assert.deepEqual([name, emailKey], ['Ada', 'ada@example.com'])
   })
 

@@ -49,7 +49,11 @@ export function sessions(router: Router<object, SiteContext>, uses: SiteUses): v
 /** The user's sessions: the current one, then the others by last use. */
 async function liveSessions(ctx: SiteContext, uses: SiteUses): Promise<SessionRecord[]> {
   const { id: user } = ctx.auth.require(User)
-  const found = await entityManager(ctx).find(StoredSession, { user }, { orderBy: { id: 'desc' } })
+  const found = await entityManager(ctx).find(
+    StoredSession,
+    { user },
+    { orderBy: { id: 'desc' }, populate: ['id', 'userAgent', 'address'] },
+  )
   const current = currentDigest(ctx)
   return found
     .map((session) => ({ session, seenAt: uses.sessions.of(session) ?? session.createdAt }))
@@ -80,7 +84,11 @@ async function signOutOfCurrent(ctx: SiteContext, next: Next) {
 async function ownSession(ctx: SiteContext & { params?: { id?: string } }) {
   const { id = '' } = ctx.params ?? {}
   if (!isUUID(id)) return null
-  return entityManager(ctx).findOne(StoredSession, { id: id.toLowerCase(), user: ctx.auth.require(User).id })
+  return entityManager(ctx).findOne(
+    StoredSession,
+    { id: id.toLowerCase(), user: ctx.auth.require(User).id },
+    { populate: ['userAgent'] },
+  )
 }
 
 function respond(ctx: SiteContext, notice: string): void {

@@ -12,11 +12,11 @@ const StoredSessionSchema = defineEntity({
     // SHA-256 of the identifier in the cookie, so that a stolen database contains no usable session.
     digest: p.string().length(43).primary(),
     // The public identifier.
-    id: p.uuid().unique(),
+    id: p.uuid().unique().lazy(),
     user: () => p.manyToOne(User).deleteRule('cascade').index(),
-    userAgent: p.string().length(255),
+    userAgent: p.string().length(255).lazy(),
     // The IP address that signed in.
-    address: p.string().length(45).nullable(),
+    address: p.string().length(45).nullable().lazy(),
     data: p.json<Record<string, unknown>>(),
     // "Keep me signed in on this device".
     kept: p.boolean(),
