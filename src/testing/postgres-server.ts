@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { memoryFolder } from './memory-folder.ts'
 import { changeOwner, findPrograms, makeCluster, start } from './postgres-programs.ts'
 
 const settings = {
@@ -24,30 +25,38 @@ const longestStart = 10_000
 
 /** Starts a PostgreSQL server on a free port. If `isDurable`, it syncs each commit to the disk. */
 export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-postgres-'))
+  // Creating a database in memory takes a tenth of the processor time. Programs need a disk, because the memory may be
+  // mounted without the right to execute.
+  const folder = await mkdtemp(join(isDurable ? tmpdir() : memoryFolder(), 'koa-authenticators-postgres-'))
+  const programs = await mkdtemp(join(tmpdir(), 'koa-authenticators-programs-'))
+  const folders = [folder, programs]
   try {
-    await changeOwner(folder)
-    const { initdb, postgres } = await findPrograms(folder)
+    for (const each of folders) await changeOwner(each)
+    const { initdb, postgres } = await findPrograms(programs)
     const password = randomBytes(12).toString('base64url')
     await makeCluster(folder, initdb, password)
     const port = await freePort()
     const all = { ...settings, ...(!isDurable && notDurable), port }
     const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const server = new PostgresServer({
-      folder,
+      folders,
       url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
       command: [postgres, ['-D', join(folder, 'data'), ...flags]],
     })
     await server.start()
     return server
   } catch (error) {
-    await rm(folder, { recursive: true, force: true })
+    await deleteFolders(folders)
     throw error
   }
 }
 
+async function deleteFolders(folders: readonly string[]): Promise<void> {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true })
+}
+
 interface Cluster {
-  readonly folder: string
+  readonly folders: readonly string[]
   readonly url: string
   readonly command: readonly [program: string, args: string[]]
 }
@@ -100,7 +109,7 @@ export class PostgresServer {
   /** Stops the server and deletes its data. */
   async stop(): Promise<void> {
     await this.end('SIGQUIT')
-    await rm(this.#cluster.folder, { recursive: true, force: true })
+    await deleteFolders(this.#cluster.folders)
   }
 
   get process(): ChildProcess {
