@@ -47,7 +47,7 @@ export function signUp(router: Router<object, SiteContext>): void {
       return
     }
     ctx.session.maxAge = lifetime(false)
-    ctx.auth.login(user)
+    ctx.auth.login(user, User, { methods: ['pwd'] })
     await storeDevice(ctx, user)
     seeOther(ctx, afterSignIn(fieldsOf(ctx).next))
   })
