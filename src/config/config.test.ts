@@ -69,6 +69,7 @@ describe('readConfig', () => {
         host: '127.0.0.1',
         port: 3000,
         publicUrl: undefined,
+        rpId: undefined,
         brandColor: undefined,
         supportUrl: undefined,
         jwtIssuer: 'koa-authenticators',
@@ -108,6 +109,7 @@ describe('readConfig', () => {
       PORT: '0',
       DATABASE_URL: 'sqlite:some/site.sqlite',
       PUBLIC_URL: 'http://localhost:8080/',
+      RP_ID: 'localhost',
       SITE_NAME: 'Ada’s notes',
       BRAND_COLOR: '#0055FF',
       SUPPORT_URL: 'mailto:help@example.com',
@@ -124,6 +126,7 @@ describe('readConfig', () => {
     assert.equal(config.port, 0)
     assert.equal(config.databaseUrl, `sqlite:${process.cwd()}/some/site.sqlite`)
     assert.equal(config.publicUrl?.origin, 'http://localhost:8080')
+    assert.equal(config.rpId, 'localhost')
     assert.equal(config.siteName, 'Ada’s notes')
     assert.equal(config.brandColor?.light, '#0055ff')
     assert.equal(config.supportUrl, 'mailto:help@example.com')

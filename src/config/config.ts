@@ -5,6 +5,7 @@ import { Environment, oneOf, type Variables, wholeNumber } from './environment.t
 import { type KeySources, readJwtKeys } from './jwt-keys.ts'
 import { type MailConfig, readMail } from './mail.ts'
 import { readPort, readPublicUrl } from './public-url.ts'
+import { readRpId } from './rp-id.ts'
 import { developmentSecretsKey, readSecretsKeys, type SecretsKey } from './secrets-keys.ts'
 import { readStorage, type StorageConfig } from './storage.ts'
 import { warnAbout } from './warnings.ts'
@@ -19,6 +20,8 @@ export interface Config extends StorageConfig {
   readonly port: number
   /** The origin that visitors use. If it is `undefined`, the `Host` of each request decides. */
   readonly publicUrl: URL | undefined
+  /** The host that passkeys belong to. If it is `undefined`, there is no `publicUrl`, or it can have no passkeys. */
+  readonly rpId: string | undefined
   readonly secureCookies: boolean
   /** Newest first. The first key signs, and all keys verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
   readonly jwtKeys: KeySources
@@ -53,11 +56,13 @@ export function readConfig(variables: Variables = process.env): Config {
   const { production, dataDir } = storage
 
   const jwtKeys = readJwtKeys(environment, production)
+  const publicUrl = readPublicUrl(environment, production)
   const settings = {
     ...storage,
     host: environment.read('HOST', host, production ? '0.0.0.0' : '127.0.0.1'),
     port: readPort(environment),
-    publicUrl: readPublicUrl(environment, production),
+    publicUrl,
+    rpId: readRpId(environment, publicUrl),
     brandColor: environment.read('BRAND_COLOR', brandColor, undefined),
     supportUrl: environment.read('SUPPORT_URL', contact, undefined),
     secretsKeys: readSecretsKeys(environment),
