@@ -22,6 +22,9 @@ import { home } from './features/home/home.ts'
 import { Devices } from './features/known-devices/devices.ts'
 import { KnownDevices } from './features/known-devices/known-devices.ts'
 import type { SiteUses } from './features/last-uses.ts'
+import { accountPasskeys } from './features/passkeys/account-passkeys.ts'
+import { passkeySignIn } from './features/passkeys/passkey-sign-in.ts'
+import { SitePasskeys } from './features/passkeys/site-passkeys.ts'
 import { problems } from './features/problems/problems.ts'
 import { profile } from './features/profile/profile.ts'
 import { resetPassword } from './features/reset-password/reset-password.ts'
@@ -75,7 +78,10 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
   logErrors(app, log)
   app.context.credentialCheck = credentialCheck
   app.context.secondFactorCheck = secondFactorCheck
-  app.context.secretBox = config.secretsKeys && new SecretBox(config.secretsKeys)
+  const secretBox = config.secretsKeys && new SecretBox(config.secretsKeys)
+  app.context.secretBox = secretBox
+  const passkeyKey = secretBox?.deriveKey('passkey challenges')
+  app.context.passkeys = passkeyKey && new SitePasskeys({ key: passkeyKey, rpId: config.rpId, isTls })
   app.context.outbox = outbox
   app.context.siteName = config.siteName
   app.context.publicOrigin = config.publicUrl?.origin
@@ -133,6 +139,7 @@ export function createRouter({
   signUp(router)
   signIn(router, { keys, isTls, pendingSignIns })
   signInCode(router, pendingSignIns)
+  passkeySignIn(router)
   resetPassword(router, { isTls, outbox })
   if (outbox) forgotPassword(router, outbox)
   if (outbox) verifyEmail(router, outbox)
@@ -145,6 +152,7 @@ export function createRouter({
   confirm(router)
   security(router)
   authenticatorApp(router)
+  accountPasskeys(router)
   activity(router, trail)
   problems(router)
   return router

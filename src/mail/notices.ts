@@ -58,6 +58,21 @@ export const notices = {
     text: 'New recovery codes were created for your account. The old ones no longer work.',
     remedy: 'reset',
   },
+  'passkey added': {
+    subject: 'A passkey was added to your account',
+    text: 'A passkey was added to your account. It can sign in without the password. A new password does not remove it: the page “Security” of your account does.',
+    remedy: 'reset',
+  },
+  'passkey removed': {
+    subject: 'A passkey was removed from your account',
+    text: 'A passkey of your account was removed. It can no longer sign in.',
+    remedy: 'reset',
+  },
+  'passkey counter went back': {
+    subject: 'A passkey of your account was rejected',
+    text: 'Somebody used a passkey of your account that may be a copy. The request was rejected. Remove the passkey on the page “Security” of your account, and add a new one.',
+    remedy: 'contact',
+  },
   'password changed': {
     subject: 'Your password was changed',
     text: 'The password of your account was changed. All other sessions and all API tokens have ended.',
@@ -65,7 +80,7 @@ export const notices = {
   },
   'password reset': {
     subject: 'Your password was reset',
-    text: 'The password of your account was reset with a link. All sessions and all API tokens have ended.',
+    text: 'The password of your account was reset with a link. All sessions and all API tokens have ended. Passkeys and the authenticator app, if you have any, still work.',
     remedy: 'reset',
   },
   'address change requested': {

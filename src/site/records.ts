@@ -1,3 +1,4 @@
+import type { Passkey } from '../features/passkeys/passkey.ts'
 import type { User } from '../users/user.ts'
 
 /** The public record of a user (docs/http-api.md, "Records"). Lists its columns, so that it never contains the hash. */
@@ -22,6 +23,19 @@ export interface NewTokenRecord {
   readonly name: string
   readonly value: string
   readonly expiresAt: Date
+}
+
+/** The record of a passkey. */
+export interface PasskeyRecord {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: Date
+  readonly lastUsedAt: Date | null
+}
+
+/** The public record of a passkey. */
+export function passkeyRecord({ id, name, createdAt, lastUsedAt = null }: Passkey): PasskeyRecord {
+  return { id, name, createdAt, lastUsedAt }
 }
 
 /** The record of a session, without its identifier in the cookie. */

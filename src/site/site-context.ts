@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/core'
 import type { ExtendableContext } from 'koa'
+import type { SitePasskeys } from '../features/passkeys/site-passkeys.ts'
 import type { SecretBox } from '../features/second-factor/secret-box.ts'
 import type { Outbox } from '../mail/outbox.ts'
 import type { Throttle } from '../throttle/throttle.ts'
@@ -33,6 +34,8 @@ export interface SiteContext extends CheckedContext, SecondFactorContext {
   readonly outbox?: Outbox | undefined
   /** `undefined` without `SECRETS_KEY`: nobody can turn on a second factor. */
   readonly secretBox?: SecretBox | undefined
+  /** `undefined` without `SECRETS_KEY`: the site has no passkeys. */
+  readonly passkeys?: SitePasskeys | undefined
   readonly siteName: string
   /** The origin of `PUBLIC_URL`. */
   readonly publicOrigin?: string | undefined

@@ -38,7 +38,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     },
   ],
   'sign-in': [
-    { next: payload, notice: payload },
+    { next: payload, notice: payload, passkeyOptions: payload },
     {
       values: { username: payload, remember: true },
       next: payload,
@@ -51,7 +51,12 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
   ],
   confirm: [
     { errors: [], hasApp: false },
-    { next: payload, hasApp: true, errors: [{ field: 'code', detail: payload }, { detail: payload }] },
+    {
+      next: payload,
+      hasApp: true,
+      passkeyOptions: payload,
+      errors: [{ field: 'code', detail: payload }, { detail: payload }],
+    },
   ],
   security: [
     {
@@ -59,6 +64,9 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       secondFactorAt: undefined,
       isAvailable: false,
       recoveryCodesLeft: 0,
+      passkeys: [],
+      hasPasskeys: false,
+      device: payload,
       notice: payload,
     },
     {
@@ -66,6 +74,25 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       secondFactorAt: new Date(0),
       isAvailable: true,
       recoveryCodesLeft: 3,
+      passkeys: [null, new Date(0)].map((lastUsedAt, i) => ({
+        id: `${i}`,
+        name: payload,
+        createdAt: new Date(0),
+        lastUsedAt,
+      })),
+      hasPasskeys: true,
+      passkeyOptions: payload,
+      device: payload,
+      errors: [{ detail: payload }],
+    },
+    {
+      passwordChangedAt: new Date(0),
+      secondFactorAt: undefined,
+      isAvailable: true,
+      recoveryCodesLeft: 0,
+      passkeys: [],
+      hasPasskeys: true,
+      device: payload,
     },
   ],
   'totp-set-up': [
@@ -80,11 +107,12 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
   forgot: [{}, { email: payload, errors: [{ field: 'email', detail: payload }, { detail: payload }] }],
   'forgot-sent': [{}],
   reset: [
-    { token: payload, email: payload, isFirst: true },
+    { token: payload, email: payload, isFirst: true, passkeys: [] },
     {
       token: payload,
       email: payload,
       isFirst: false,
+      passkeys: [payload, payload],
       errors: [{ field: 'password', detail: payload }, { detail: payload }],
     },
   ],

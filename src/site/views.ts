@@ -4,7 +4,7 @@ import { Eta } from 'eta'
 import type { Middleware } from 'koa'
 import koaViews from 'koa-views'
 import { root } from '../config/root.ts'
-import type { NewTokenRecord, SessionRecord, TokenRecord } from './records.ts'
+import type { NewTokenRecord, PasskeyRecord, SessionRecord, TokenRecord } from './records.ts'
 
 /** The same data for every request, from the configuration. */
 export interface SiteData {
@@ -35,6 +35,9 @@ export type Common = SiteData & {
 /** A message for a field of a form. Without a field on the page, it appears in the summary only. */
 export type Complaint = { field?: string | undefined; detail: string; isWarning?: boolean }
 
+/** The options of a passkey ceremony for the script of the page, as JSON. Without them, there is no passkey button. */
+type PasskeyOptions = string | undefined
+
 /** The data of each view, in addition to the common data. It contains no entities. */
 export type Views = {
   home: object
@@ -44,9 +47,15 @@ export type Views = {
     errors?: Complaint[]
     next?: string | undefined
     notice?: string | undefined
+    passkeyOptions?: PasskeyOptions
   }
   'sign-in-code': { errors: Complaint[]; isRecovery: boolean }
-  confirm: { next?: string | undefined; hasApp: boolean; errors: Complaint[] }
+  confirm: {
+    next?: string | undefined
+    hasApp: boolean
+    passkeyOptions?: PasskeyOptions
+    errors: Complaint[]
+  }
   security: {
     passwordChangedAt: Date
     /** The time at which the authenticator app was turned on. */
@@ -54,6 +63,14 @@ export type Views = {
     /** Whether a second factor can be turned on: the operator has set `SECRETS_KEY`. */
     isAvailable: boolean
     recoveryCodesLeft: number
+    passkeys: PasskeyRecord[]
+    /** Whether the site has passkeys. */
+    hasPasskeys: boolean
+    /** `undefined` if the session is not fresh. */
+    passkeyOptions?: PasskeyOptions
+    /** The default name of a new passkey. */
+    device: string
+    errors?: Complaint[]
     notice?: string | undefined
   }
   'totp-set-up': {
@@ -67,7 +84,14 @@ export type Views = {
   'recovery-codes': { codes: readonly string[]; isNew: boolean }
   forgot: { email?: string; errors?: Complaint[] }
   'forgot-sent': object
-  reset: { token: string; email: string; isFirst: boolean; errors?: Complaint[] }
+  reset: {
+    token: string
+    email: string
+    isFirst: boolean
+    /** The names of the passkeys of the account. */
+    passkeys: readonly string[]
+    errors?: Complaint[]
+  }
   'link-gone': { isReset: boolean; verified?: string | undefined }
   verify: {
     token: string

@@ -18,7 +18,7 @@ export const routes: readonly Route[] = await readRoutes()
 
 /** The paths that a middleware handles before the router. */
 export const others: readonly Route[] = [
-  ...['/healthz', '/readyz', '/style.css', '/home.css', '/app.js', '/favicon.svg'],
+  ...['/healthz', '/readyz', '/style.css', '/home.css', '/app.js', '/passkeys.js', '/favicon.svg'],
 ].map((path) => ({ method: 'GET', path }))
 
 async function readRoutes(): Promise<Route[]> {

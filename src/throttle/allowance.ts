@@ -10,6 +10,7 @@ export type Column = 'account' | 'network' | 'device'
 export type Action =
   | 'password'
   | 'code'
+  | 'passkey'
   | 'sign-up'
   | 'token'
   | 'reset'
@@ -50,6 +51,11 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
   code: {
     allowances: [{ by: ['account'], most: 20, within: day, counts: ['failure'] }],
     fromDevice: [{ by: ['account', 'device'], most: 20, within: day, counts: ['failure'] }],
+  },
+  // Answers of passkeys.
+  passkey: {
+    allowances: [{ by: ['network'], most: 50, within: quarter, counts: ['failure'] }],
+    fromDevice: [],
   },
   'sign-up': {
     allowances: [{ by: ['network'], most: 50, within: quarter, counts: ['failure', 'success'] }],

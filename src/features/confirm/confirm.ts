@@ -8,6 +8,8 @@ import { queryParameter } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { Complaint } from '../../site/views.ts'
 import { User } from '../../users/user.ts'
+import { confirmationOptions, confirmedByPasskey } from '../passkeys/confirm-by-passkey.ts'
+import { passkeyMethods, passkeyRefused } from '../passkeys/verified-answer.ts'
 import { verifyCode, wrongCode } from '../second-factor/verify-code.ts'
 import { renewSession } from '../sessions/renew-session.ts'
 import { afterSignIn } from '../sign-in/after-sign-in.ts'
@@ -21,7 +23,11 @@ export function confirm(router: Router<object, SiteContext>): void {
     const user = ctx.auth.require(User)
     if (ctx.auth.credentialsSent)
       throw new Refusal(400, 'A password in the request is a proof. There is no session to confirm.')
-    const { password, code, next } = textFields(ctx, 'password', 'code', 'next')
+    const { password, code, credential, next } = textFields(ctx, 'password', 'code', 'credential', 'next')
+    if (credential !== '') {
+      if (!(await confirmedByPasskey(ctx, user, credential))) return refusePasskey(ctx)
+      return finish(ctx, user, passkeyMethods, next)
+    }
     const isByCode = user.secondFactorAt && password === '' && code.trim() !== ''
     const problem = isByCode
       ? !(await verifyCode(ctx, user, code)) && wrongCode
@@ -32,20 +38,31 @@ export function confirm(router: Router<object, SiteContext>): void {
       ctx.status = 401
       return showAgain(ctx, [{ field: isByCode ? 'code' : 'password', detail: problem }])
     }
-    renewSession(ctx, user, [isByCode ? 'otp' : 'pwd'])
-    audit(ctx, 'confirmed', user)
-    if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next === '' ? undefined : next))
-    else ctx.status = 204
+    finish(ctx, user, [isByCode ? 'otp' : 'pwd'], next)
   })
+}
+
+function finish(ctx: SiteContext, user: User, methods: readonly string[], next: string): void {
+  renewSession(ctx, user, methods)
+  audit(ctx, 'confirmed', user)
+  if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next === '' ? undefined : next))
+  else ctx.status = 204
+}
+
+function refusePasskey(ctx: SiteContext): Promise<void> {
+  if (!wantsPage(ctx)) throw new Refusal('wrong_credentials', passkeyRefused, challenges(ctx))
+  ctx.status = 401
+  return showAgain(ctx, [{ detail: passkeyRefused }])
 }
 
 const showAgain = (ctx: SiteContext, errors: Complaint[]) => form(ctx, textFields(ctx, 'next').next, errors)
 
-function form(ctx: SiteContext, next: unknown, errors: Complaint[] = []): Promise<void> {
+async function form(ctx: SiteContext, next: unknown, errors: Complaint[] = []): Promise<void> {
   const hasApp = Boolean(ctx.auth.require(User).secondFactorAt)
-  return page(ctx, 'confirm', {
+  await page(ctx, 'confirm', {
     next: next === undefined || next === '' ? undefined : afterSignIn(next),
     hasApp,
+    passkeyOptions: await confirmationOptions(ctx, ctx.auth.require(User)),
     errors,
   })
 }

@@ -245,6 +245,7 @@ describe('static files', () => {
       '/style.css': 'text/css; charset=utf-8',
       '/home.css': 'text/css; charset=utf-8',
       '/app.js': 'text/javascript; charset=utf-8',
+      '/passkeys.js': 'text/javascript; charset=utf-8',
       '/favicon.svg': 'image/svg+xml',
     }
     for (const [path, type] of Object.entries(types)) {

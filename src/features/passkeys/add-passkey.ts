@@ -16,6 +16,13 @@ export interface PasskeyOwner {
   readonly session: string
 }
 
+/** The answer of an authenticator, and the name of the passkey. */
+interface NewPasskey extends PasskeyOwner {
+  readonly credential: unknown
+  readonly name: string
+  readonly onAdded?: (em: EntityManager) => Promise<void>
+}
+
 /** Why a passkey was not added. `outdated`: the account is disabled, or its password has changed since the sign-in. */
 export type AddProblem = 'invalid' | 'taken' | 'too many' | 'outdated'
 
@@ -51,12 +58,13 @@ export async function creationOptions(
  *
  * @param credential the JSON text of the `PublicKeyCredential`
  * @param name a name that `nameProblem` accepts
+ * @param onAdded called in the transaction that adds it
  * @returns the passkey, or why it was not added
  */
 export async function verifyRegistration(
   em: EntityManager,
   site: RelyingParty,
-  { user, session, credential, name }: PasskeyOwner & { readonly credential: unknown; readonly name: string },
+  { user, session, credential, name, onAdded }: NewPasskey,
   now = Date.now(),
 ): Promise<Passkey | AddProblem> {
   const userHandle = userHandleOf(user.id, await listPasskeys(em, user.id), site.key)
@@ -70,6 +78,7 @@ export async function verifyRegistration(
       const more = { user: user.id, userHandle, name, createdAt: new Date(now), lastUsedAt: null }
       const passkey = em.create(Passkey, { ...attested, ...more })
       await em.flush()
+      await onAdded?.(em)
       return passkey
     })
   } catch (error) {

@@ -17,6 +17,11 @@ export function listPasskeys(em: EntityManager, user: string): Promise<Passkey[]
   return em.find(Passkey, { user }, { orderBy: { id: 'asc' }, disableIdentityMap: true })
 }
 
+/** A passkey of the user. */
+export async function findPasskey(em: EntityManager, own: OwnPasskey): Promise<Passkey | null> {
+  return isUUID(own.id) ? em.findOne(Passkey, keyOf(own), { disableIdentityMap: true }) : null
+}
+
 /** Renames a passkey. Returns whether the user has it. */
 export async function renamePasskey(em: EntityManager, own: OwnPasskey, name: string): Promise<boolean> {
   return isUUID(own.id) && (await em.nativeUpdate(Passkey, keyOf(own), { name })) === 1

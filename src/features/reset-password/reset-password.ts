@@ -14,6 +14,7 @@ import { confirmationProblem, passwordProblem } from '../../users/password-probl
 import { User } from '../../users/user.ts'
 import { overwritePassword } from '../change-password/overwrite-password.ts'
 import { notify } from '../notices/notify.ts'
+import { listPasskeys } from '../passkeys/own-passkeys.ts'
 import { isDisconnected, limited } from '../sign-in/guessing.ts'
 import { SignInNotice } from '../sign-in/sign-in-notice.ts'
 import { mailResetLinks, type ResetPurpose } from './reset-link.ts'
@@ -60,7 +61,9 @@ const showFormAgain = formAgain((ctx, errors) => form(ctx, textFields(ctx, 'toke
 async function form(ctx: SiteContext, token: unknown, errors: Complaint[] = []): Promise<void> {
   const text = typeof token === 'string' ? token : ''
   const { user, purpose } = await grantOf(ctx, text)
-  await page(ctx, 'reset', { token: text, email: user.email, isFirst: purpose === 'invite', errors })
+  const passkeys = (await listPasskeys(entityManager(ctx), user.id)).map(({ name }) => name)
+  const isFirst = purpose === 'invite'
+  await page(ctx, 'reset', { token: text, email: user.email, isFirst, passkeys, errors })
 }
 
 /** The link of a reset or of an invitation. */

@@ -1,26 +1,56 @@
 import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { page, takeNotice, wantsPage } from '../../site/page.ts'
+import { passkeyRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
+import type { Complaint } from '../../site/views.ts'
 import { User } from '../../users/user.ts'
+import { needsPassword } from '../confirm/fresh.ts'
+import { creationOptions } from '../passkeys/add-passkey.ts'
+import { listPasskeys } from '../passkeys/own-passkeys.ts'
 import { countRecoveryCodes } from '../second-factor/recovery-codes.ts'
+import { deviceName } from '../sessions/device-name.ts'
+import { currentDigest } from '../sessions/session-store.ts'
 import { owner } from '../sign-in/owner.ts'
+
+export const securityPage = '/account/security'
 
 /** `GET /account/security`: what protects the account, and where to change it. */
 export function security(router: Router<object, SiteContext>): void {
-  router.get('/account/security', ...owner(), async (ctx) => {
-    const { id, secondFactorAt, passwordChangedAt } = ctx.auth.require(User)
-    const recoveryCodesLeft = secondFactorAt ? await countRecoveryCodes(entityManager(ctx), id) : 0
-    if (!wantsPage(ctx)) {
-      ctx.body = { totp: Boolean(secondFactorAt), recoveryCodesLeft, passkeys: [] }
-      return
+  router.get(securityPage, ...owner(), async (ctx) => {
+    if (wantsPage(ctx)) return showSecurity(ctx)
+    const { id, secondFactorAt } = ctx.auth.require(User)
+    const em = entityManager(ctx)
+    ctx.body = {
+      totp: Boolean(secondFactorAt),
+      recoveryCodesLeft: secondFactorAt ? await countRecoveryCodes(em, id) : 0,
+      passkeys: (await listPasskeys(em, id)).map(passkeyRecord),
     }
-    await page(ctx, 'security', {
-      passwordChangedAt,
-      secondFactorAt: secondFactorAt ?? undefined,
-      isAvailable: ctx.secretBox !== undefined,
-      recoveryCodesLeft,
-      notice: takeNotice(ctx),
-    })
   })
+}
+
+/** Shows the page, with the errors of its last form. */
+export async function showSecurity(ctx: SiteContext, errors: Complaint[] = []): Promise<void> {
+  const { id, secondFactorAt, passwordChangedAt } = ctx.auth.require(User)
+  const em = entityManager(ctx)
+  await page(ctx, 'security', {
+    passwordChangedAt,
+    secondFactorAt: secondFactorAt ?? undefined,
+    isAvailable: ctx.secretBox !== undefined,
+    recoveryCodesLeft: secondFactorAt ? await countRecoveryCodes(em, id) : 0,
+    passkeys: (await listPasskeys(em, id)).map(passkeyRecord),
+    hasPasskeys: ctx.passkeys?.relyingParty(ctx) !== undefined,
+    passkeyOptions: await optionsToAdd(ctx),
+    device: deviceName(ctx.get('User-Agent')),
+    errors,
+    notice: takeNotice(ctx),
+  })
+}
+
+/** The options to add a passkey, if the session is fresh. Otherwise the user has to confirm first. */
+async function optionsToAdd(ctx: SiteContext): Promise<string | undefined> {
+  const party = ctx.passkeys?.relyingParty(ctx)
+  if (!party || needsPassword(ctx)) return undefined
+  const owner = { user: ctx.auth.require(User), session: currentDigest(ctx) }
+  return JSON.stringify(await creationOptions(entityManager(ctx), party, owner))
 }

@@ -2,6 +2,7 @@ import type { ExtendableContext } from 'koa'
 
 const forms: Record<string, string> = {
   '/login': 'Sign-in form',
+  '/login/passkey': 'Sign-in with a passkey',
   '/forgot': 'Forgotten password form',
   '/reset': 'New password form',
   '/account/email': 'Change of address form',

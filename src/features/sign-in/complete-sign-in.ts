@@ -16,19 +16,21 @@ interface SignIn {
   readonly next: unknown
   /** How the user proved the sign-in (RFC 8176). */
   readonly methods: readonly string[]
+  /** For the activity page. */
+  readonly detail?: string
 }
 
 /** Starts the session of a user and responds. Every sign-in ends here: form, JSON, code and passkey. */
 export async function completeSignIn(
   ctx: SiteContext,
   user: User,
-  { isKept, next, methods }: SignIn,
+  { isKept, next, methods, detail }: SignIn,
 ): Promise<void> {
   // The session middleware stores the session after the handler.
   ctx.auth.login(user, User, { methods })
   ctx.session.maxAge = lifetime(isKept)
   await storeDevice(ctx, user, (em) => notify(ctx, em, user, 'new device'))
-  audit(ctx, 'signed in', user)
+  audit(ctx, 'signed in', user, { detail })
   if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next))
   else ctx.body = userRecord(user)
 }

@@ -8,7 +8,7 @@ import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import type { Complaint } from '../../site/views.ts'
+import type { Complaint, Views } from '../../site/views.ts'
 import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
 import { createToken } from '../api-tokens/own-tokens.ts'
@@ -35,7 +35,7 @@ export function signIn(
     const next = queryParameter(ctx, 'next')
     if (ctx.auth.has(User)) return seeOther(ctx, afterSignIn(next))
     const notice = resetNotice.take(ctx) ?? (requestedPath(next) && 'Sign in to see that page.')
-    return page(ctx, 'sign-in', { next: next === undefined ? undefined : afterSignIn(next), notice })
+    return signInPage(ctx, { next: next === undefined ? undefined : afterSignIn(next), notice })
   })
 
   router.post(
@@ -64,7 +64,8 @@ export function isSignInByHeader(ctx: ExtendableContext): boolean {
   return ctx.path === '/login' && hasAuthorization(ctx)
 }
 
-function ignoreSession(ctx: SiteContext, next: Next) {
+/** Signs in whoever has the credentials, whatever the session says. */
+export function ignoreSession(ctx: SiteContext, next: Next) {
   ctx.auth.present(User)
   return next()
 }
@@ -100,11 +101,17 @@ function showWrongCredentials(ctx: SiteContext): Promise<void> {
   return signInForm(ctx, [{ detail: 'The e-mail address or password is wrong.' }])
 }
 
-function signInForm(ctx: SiteContext, errors: Complaint[]): Promise<void> {
+/** Shows the form again, with its values. */
+export function signInForm(ctx: SiteContext, errors: Complaint[]): Promise<void> {
   const { remember, next } = fieldsOf(ctx)
   const { username } = textFields(ctx, 'username')
   const values = { username, remember: remember !== undefined }
-  return page(ctx, 'sign-in', { values, errors, next: afterSignIn(next) })
+  return signInPage(ctx, { values, errors, next: afterSignIn(next) })
+}
+
+function signInPage(ctx: SiteContext, data: Views['sign-in']): Promise<void> {
+  const options = ctx.passkeys?.signInOptions(ctx)
+  return page(ctx, 'sign-in', { ...data, passkeyOptions: options && JSON.stringify(options) })
 }
 
 /** Responds to a password in the header with a new token, a signed token or the user's record. */

@@ -1,0 +1,115 @@
+import type Router from '@koa/router'
+import { entityManager } from '#auth/mikro-orm'
+import { Refusal } from '../../refusal.ts'
+import { audit } from '../../site/audit.ts'
+import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { seeOther, wantsPage } from '../../site/page.ts'
+import { passkeyRecord } from '../../site/records.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { lockAccount } from '../../users/lock-account.ts'
+import { nameProblem } from '../../users/person-name.ts'
+import { User } from '../../users/user.ts'
+import { fresh } from '../confirm/fresh.ts'
+import { notify } from '../notices/notify.ts'
+import { securityPage, showSecurity } from '../security/security.ts'
+import { deviceName } from '../sessions/device-name.ts'
+import { currentDigest } from '../sessions/session-store.ts'
+import { limited } from '../sign-in/guessing.ts'
+import { owner } from '../sign-in/owner.ts'
+import { type AddProblem, verifyRegistration } from './add-passkey.ts'
+import { findPasskey, mostPasskeys, removePasskey, renamePasskey } from './own-passkeys.ts'
+import { Passkey } from './passkey.ts'
+import { relyingPartyOf } from './site-passkeys.ts'
+
+const problems: Record<AddProblem, readonly [status: 400 | 409, detail: string]> = {
+  invalid: [400, 'The passkey was not accepted, or the page was open for too long. Try again.'],
+  taken: [409, 'This passkey belongs to an account already.'],
+  'too many': [409, `An account can have ${mostPasskeys} passkeys. Remove one first.`],
+  outdated: [409, 'Another request has just changed how this account signs in.'],
+}
+
+type PathContext = SiteContext & { params?: { id?: string } }
+
+/** `/account/passkeys`: adds, renames and removes the passkeys of the user. */
+export function accountPasskeys(router: Router<object, SiteContext>): void {
+  // A failed form shows the page at this address.
+  router.get('/account/passkeys', ...owner(), (ctx) => seeOther(ctx, securityPage))
+
+  router.post('/account/passkeys', ...owner(), fresh(securityPage), formAgain(showSecurity), async (ctx) => {
+    const added = await add(ctx)
+    if (added instanceof Passkey) {
+      audit(ctx, 'passkey added', ctx.auth.require(User), { detail: added.name })
+      if (wantsPage(ctx)) return seeOther(ctx, securityPage, `The passkey “${added.name}” has been added.`)
+      ctx.status = 201
+      ctx.body = passkeyRecord(added)
+      return
+    }
+    const [status, detail] = problems[added ?? 'invalid']
+    if (!wantsPage(ctx)) throw new Refusal(status, detail)
+    ctx.status = status
+    await showSecurity(ctx, [{ detail }])
+  })
+
+  router.post('/account/passkeys/:id/name', ...owner(), formAgain(showSecurity), async (ctx) => {
+    const own = ownPasskey(ctx)
+    const name = textFields(ctx, 'name').name.trim()
+    refuseProblems({ name: nameProblem(name) })
+    if (!(await renamePasskey(entityManager(ctx), own, name))) throw noSuchPasskey()
+    audit(ctx, 'passkey renamed', ctx.auth.require(User), { detail: name })
+    respond(ctx, `The passkey is now called “${name}”.`)
+  })
+
+  router.post('/account/passkeys/:id/remove', ...owner(), fresh(securityPage), async (ctx) => {
+    const name = await remove(ctx)
+    audit(ctx, 'passkey removed', ctx.auth.require(User), { detail: name })
+    respond(ctx, `The passkey “${name}” has been removed. Delete it in your device or password manager too.`)
+  })
+}
+
+/** Adds the passkey of the body. Its default name is the device. */
+async function add(ctx: SiteContext): Promise<Passkey | AddProblem | undefined> {
+  const party = relyingPartyOf(ctx)
+  const user = ctx.auth.require(User)
+  const { credential, name: typed } = textFields(ctx, 'credential', 'name')
+  const name = typed.trim() || deviceName(ctx.get('User-Agent'))
+  refuseProblems({ name: nameProblem(name) })
+  const given = { user, session: currentDigest(ctx), credential, name }
+  let problem: AddProblem | undefined
+  const added = await limited(ctx, { action: 'passkey', account: '' }, async () => {
+    const result = await verifyRegistration(entityManager(ctx), party, {
+      ...given,
+      onAdded: (em) => notify(ctx, em, user, 'passkey added'),
+    })
+    if (result instanceof Passkey) return result
+    problem = result
+    return undefined
+  })
+  return added ?? problem
+}
+
+/** Removes the passkey of the path, and returns its name. */
+function remove(ctx: SiteContext): Promise<string> {
+  const own = ownPasskey(ctx)
+  const user = ctx.auth.require(User)
+  return entityManager(ctx).transactional(async (em) => {
+    await lockAccount(em, { id: user.id })
+    const found = await findPasskey(em, own)
+    if (!found || !(await removePasskey(em, own))) throw noSuchPasskey()
+    await notify(ctx, em, user, 'passkey removed')
+    return found.name
+  })
+}
+
+function ownPasskey(ctx: PathContext) {
+  return { user: ctx.auth.require(User).id, id: ctx.params?.id ?? '' }
+}
+
+// The same for passkeys of other users.
+function noSuchPasskey(): Refusal {
+  return new Refusal(404, 'You have no such passkey.')
+}
+
+function respond(ctx: SiteContext, notice: string): void {
+  if (wantsPage(ctx)) seeOther(ctx, securityPage, notice)
+  else ctx.status = 204
+}

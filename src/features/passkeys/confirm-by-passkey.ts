@@ -1,0 +1,25 @@
+import { entityManager } from '#auth/mikro-orm'
+import type { SiteContext } from '../../site/site-context.ts'
+import type { User } from '../../users/user.ts'
+import { currentDigest } from '../sessions/session-store.ts'
+import { listPasskeys } from './own-passkeys.ts'
+import { requestOptions, verifyConfirmation } from './sign-in-with-passkey.ts'
+import { relyingPartyOf } from './site-passkeys.ts'
+import { verifiedAnswer } from './verified-answer.ts'
+
+/** The options to confirm with a passkey of the user, as JSON. `undefined` if there is none. */
+export async function confirmationOptions(ctx: SiteContext, { id }: User): Promise<string | undefined> {
+  const party = ctx.passkeys?.relyingParty(ctx)
+  const own = party ? await listPasskeys(entityManager(ctx), id) : []
+  if (!party || own.length === 0) return undefined
+  const ceremony = { purpose: 'confirm', binding: currentDigest(ctx) } as const
+  return JSON.stringify(requestOptions(party, ceremony, own))
+}
+
+/** Verifies the passkey of a confirmation. */
+export async function confirmedByPasskey(ctx: SiteContext, user: User, credential: string): Promise<boolean> {
+  const party = relyingPartyOf(ctx)
+  const given = { user, session: currentDigest(ctx), credential }
+  const found = await verifiedAnswer(ctx, user, () => verifyConfirmation(entityManager(ctx), party, given))
+  return found !== undefined
+}

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { countStatements } from '../../testing/count-statements.ts'
+import { sql } from '../../testing/database.ts'
+import { dumpAll } from '../../testing/dump.ts'
+import {
+  addPasskey,
+  loadOptions,
+  newAuthenticator,
+  optionsOf,
+  passkeySite,
+  passkeysOf,
+  signInWithPasskey,
+} from '../../testing/passkey-visitor.ts'
+import { signIn, signUp, takeResetToken } from '../../testing/people.ts'
+import { turnOnApp } from '../../testing/second-factor.ts'
+import { startSite } from '../../testing/site.ts'
+
+describe('GET /login', () => {
+  test('E13 binds the passkey options to a cookie, and runs no statement', async (t) => {
+    const { site } = await passkeySite(t)
+    const before = await dumpAll(site)
+    const statements = await countStatements(t, site)
+    const visitor = site.visitor()
+    const first = await visitor.page('/login')
+    const cookie = visitor.cookies.get('passkey')
+    assert.deepEqual([first.status, first.cookies.length, statements()], [200, 1, []])
+    assert.match(first.cookies[0] ?? '', /^passkey=[\w-]{43}; Max-Age=300; /)
+    const { challenge, rpId, allowCredentials, userVerification } = optionsOf(first)
+    assert.deepEqual([rpId, allowCredentials, userVerification], ['localhost', [], 'required'])
+    assert.match(first.text, /autocomplete="username webauthn"/)
+
+    assert.notEqual((await loadOptions(visitor, '/login')).challenge, challenge)
+    assert.equal(visitor.cookies.get('passkey'), cookie, 'the pages of other tabs still work')
+    assert.deepEqual(await dumpAll(site), before)
+  })
+
+  test('offers no passkey at an address without passkeys', async (t) => {
+    for (const PUBLIC_URL of [undefined, 'http://example.com', 'https://192.0.2.1']) {
+      const site = await startSite(t, PUBLIC_URL === undefined ? {} : { PUBLIC_URL })
+      const answer = await site.visitor().page('/login')
+      assert.deepEqual([optionsOf(answer), answer.cookies], [undefined, []])
+      assert.doesNotMatch(answer.text, /webauthn|data-passkey/)
+      assert.equal((await site.visitor().form('/login/passkey', { credential: '{}' })).status, 404)
+    }
+  })
+
+  test('without PUBLIC_URL takes the host of the request, as the links of mails do', async (t) => {
+    const site = await startSite(t)
+    const { port } = new URL(site.url)
+    const options = optionsOf(await site.visitor().page('/login', { host: `localhost:${port}` }))
+    assert.equal(options.rpId, 'localhost')
+  })
+})
+
+describe('POST /login/passkey', () => {
+  test('signs in without an address and a code, and returns to the requested page', async (t) => {
+    const { site, ada, visitor } = await passkeySite(t)
+    const authenticator = await addPasskey(visitor)
+    await turnOnApp(site, ada)
+    const browser = site.visitor()
+    const fields = { next: '/account/tokens?x=1', remember: 'on' }
+    const { status, headers, cookies } = await signInWithPasskey(browser, authenticator, { fields })
+    assert.deepEqual([status, headers.location], [303, '/account/tokens?x=1'])
+    assert.ok(cookies.some((each) => /^session=[\w-]{43}; Max-Age=2592000;/.test(each)))
+    assert.equal((await browser.get('/me')).record.id, ada.id)
+    assert.equal((await browser.json('/account/tokens', { name: 'CI' })).status, 201, 'the session is fresh')
+    assert.ok((await passkeysOf(browser))[0]?.lastUsedAt)
+    const [event] = await sql(site, `select detail from events where event = 'signed in' order by id desc`)
+    assert.equal(event?.detail, 'Passkey: Laptop')
+  })
+
+  test('starts a new session, and ends the earlier one of the browser', async (t) => {
+    const { site, visitor } = await passkeySite(t)
+    const authenticator = await addPasskey(visitor)
+    const browser = site.visitor()
+    const options = await loadOptions(browser, '/login')
+    const earlier = (await signIn(site, await signUp(site, 'Bob'), { visitor: browser })).session
+    await browser.form('/login/passkey', { credential: authenticator.get(options) })
+    assert.notEqual(browser.session, earlier)
+    assert.equal((await browser.get('/me')).record.name, 'Ada')
+    assert.equal((await site.visitor(earlier).get('/me')).status, 401)
+  })
+
+  test('redirects to no other site', async (t) => {
+    const { site, visitor } = await passkeySite(t)
+    const authenticator = await addPasskey(visitor)
+    const fields = { next: '//evil.example' }
+    const { headers } = await signInWithPasskey(site.visitor(), authenticator, { fields })
+    assert.equal(headers.location, '/account')
+  })
+
+  test('rejects a wrong answer with 401 and the form, whatever is wrong', async (t) => {
+    const { site, visitor } = await passkeySite(t)
+    const authenticator = await addPasskey(visitor)
+    const lies = [
+      { flags: 1 },
+      { origin: 'https://evil.example' },
+      { rpId: 'evil.example' },
+      { crossOrigin: true },
+      { userHandle: Buffer.alloc(32).toString('base64url') },
+      { userHandle: undefined },
+      { challenge: Buffer.alloc(54).toString('base64url') },
+      { signature: Buffer.alloc(70) },
+    ]
+    const pages: string[] = []
+    for (const each of lies) {
+      const browser = site.visitor()
+      const answer = await signInWithPasskey(browser, authenticator, {
+        lies: each,
+        fields: { next: '/account/tokens' },
+      })
+      assert.equal(answer.status, 401, JSON.stringify(each))
+      assert.match(answer.text, /The passkey was not accepted/)
+      assert.match(answer.text, /name="next" value="\/account\/tokens"/)
+      assert.ok(optionsOf(answer), 'the form has new options')
+      assert.equal(browser.session, undefined)
+      pages.push(answer.text.replace(/data-options="[^"]*"/, ''))
+    }
+    const unknown = newAuthenticator()
+    const answer = await signInWithPasskey(site.visitor(), unknown, { fields: { next: '/account/tokens' } })
+    assert.equal(answer.status, 401)
+    pages.push(answer.text.replace(/data-options="[^"]*"/, ''))
+    assert.equal(new Set(pages).size, 1, 'the page does not tell the reason')
+    assert.equal((await passkeysOf(visitor))[0]?.lastUsedAt, null)
+  })
+
+  test('rejects hostile fields, and a request without a form', async (t) => {
+    const { site } = await passkeySite(t)
+    for (const credential of [
+      '',
+      '{}',
+      '[]',
+      'null',
+      '{"id":1}',
+      '{"id":"AA","type":"public-key","response":{}}',
+      '['.repeat(4000),
+    ]) {
+      assert.equal((await site.visitor().form('/login/passkey', { credential })).status, 401, credential)
+    }
+    assert.equal((await site.visitor().json('/login/passkey', { credential: '{}' })).status, 415)
+    assert.equal((await site.visitor().post('/login/passkey')).status, 415)
+    assert.equal((await site.visitor().page('/login/passkey')).headers.location, '/login')
+  })
+
+  test('needs the cookie of the browser that loaded the options', async (t) => {
+    const { site, visitor } = await passkeySite(t)
+    const authenticator = await addPasskey(visitor)
+    const victim = site.visitor()
+    const credential = authenticator.get(await loadOptions(victim, '/login'))
+    const thief = site.visitor()
+    assert.equal((await thief.form('/login/passkey', { credential })).status, 401)
+    await thief.page('/login')
+    assert.equal((await thief.form('/login/passkey', { credential })).status, 401)
+    assert.equal((await victim.form('/login/passkey', { credential })).status, 303)
+  })
+
+  test('accepts an answer once, of ten concurrent requests, and the answers of two tabs', async (t) => {
+    const { site, visitor } = await passkeySite(t)
+    const authenticator = await addPasskey(visitor)
+    const browser = site.visitor()
+    const [one, other] = [await loadOptions(browser, '/login'), await loadOptions(browser, '/login')]
+    const cookie = `passkey=${browser.cookies.get('passkey')}`
+    const credential = authenticator.get(one)
+    const attempt = () => site.visitor().form('/login/passkey', { credential }, { cookie })
+    const statuses = (await Promise.all(Array.from({ length: 10 }, attempt))).map(({ status }) => status)
+    assert.deepEqual(statuses.sort(), [303, ...Array(9).fill(401)])
+    assert.equal((await browser.form('/login/passkey', { credential: authenticator.get(other) })).status, 303)
+  })
+
+  test('rejects the passkeys of disabled and closed accounts', async (t) => {
+    const { site, ada, visitor } = await passkeySite(t)
+    const authenticator = await addPasskey(visitor)
+    await sql(site, `update users set disabled_at = created_at where id = '${ada.id}'`)
+    assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 401)
+    await sql(site, 'update users set disabled_at = null')
+    assert.equal((await visitor.form('/account/close', { confirm: 'on' })).status, 303)
+    assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 401)
+    assert.deepEqual(await sql(site, 'select id from passkeys'), [])
+  })
+
+  test('still works after a password reset, whose page lists the passkeys', async (t) => {
+    const { site, ada, visitor } = await passkeySite(t)
+    const authenticator = await addPasskey(visitor, 'Old <phone>')
+    const token = await takeResetToken(site, ada)
+    assert.match((await site.visitor().page(`/reset?token=${token}`)).text, /<bdi>Old &lt;phone&gt;<\/bdi>/)
+    const next = 'eight wise canaries 1816'
+    await site.visitor().form('/reset', { token, password: next, confirmPassword: next })
+    assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 303)
+  })
+
+  test('works in another process, which shares SECRETS_KEY', async (t) => {
+    const SECRETS_KEY = `a:${Buffer.from('0123456789abcdefghijklmnopqrstuv').toString('base64')}`
+    const { site, visitor } = await passkeySite(t, { SECRETS_KEY })
+    const authenticator = await addPasskey(visitor)
+    const other = await startSite(t, {
+      SECRETS_KEY,
+      PUBLIC_URL: 'http://localhost:3000',
+      DATABASE_URL: site.config.databaseUrl,
+    })
+    const browser = site.visitor()
+    const credential = authenticator.get(await loadOptions(browser, '/login'))
+    const cookie = `passkey=${browser.cookies.get('passkey')}`
+    assert.equal((await other.visitor().form('/login/passkey', { credential }, { cookie })).status, 303)
+    assert.equal(
+      (await browser.form('/login/passkey', { credential })).status,
+      401,
+      'a challenge counts once',
+    )
+  })
+
+  test('rejects a counter that went back, with an event and a notice', async (t) => {
+    const { site, visitor } = await passkeySite(t)
+    await sql(site, 'update users set email_verified_at = created_at')
+    const authenticator = await addPasskey(visitor)
+    authenticator.counter = 7
+    assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 303)
+    assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 401)
+    const event = `select detail from events where event = 'passkey counter went back'`
+    assert.deepEqual(await sql(site, event), [{ detail: 'Laptop' }])
+    const mails = (await sql(site, 'select * from mails')).map((mail) => JSON.stringify(mail))
+    assert.equal(mails.filter((mail) => mail.includes('passkey counter went back')).length, 1)
+  })
+
+  test('D4 is limited to 50 rejected answers of a network in 15 minutes', async (t) => {
+    const { site, visitor } = await passkeySite(t, { THROTTLE: 'on', TRUST_PROXY: '1' })
+    const authenticator = await addPasskey(visitor)
+    const from = (address: string) => ({ 'x-forwarded-for': address })
+    const browser = site.visitor()
+    for (let i = 0; i < 50; i += 1)
+      assert.equal(
+        (await browser.form('/login/passkey', { credential: '{}' }, from('192.0.2.1'))).status,
+        401,
+      )
+    const credential = authenticator.get(await loadOptions(browser, '/login'))
+    const { status, headers, text } = await browser.form('/login/passkey', { credential }, from('192.0.2.1'))
+    assert.equal(status, 429)
+    assert.match(headers['retry-after'] ?? '', /^\d+$/)
+    assert.match(text, /Too many attempts/)
+    assert.equal((await browser.form('/login/passkey', { credential }, from('192.0.2.2'))).status, 303)
+  })
+})

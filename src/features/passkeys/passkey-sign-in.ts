@@ -1,0 +1,35 @@
+import type Router from '@koa/router'
+import { entityManager } from '#auth/mikro-orm'
+import { Refusal } from '../../refusal.ts'
+import { fieldsOf, formAgain, textFields } from '../../site/form.ts'
+import { seeOther, wantsPage } from '../../site/page.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { asksToBeKept, completeSignIn } from '../sign-in/complete-sign-in.ts'
+import { ignoreSession, signInForm } from '../sign-in/sign-in.ts'
+import { verifySignIn } from './sign-in-with-passkey.ts'
+import { relyingPartyOf } from './site-passkeys.ts'
+import { passkeyMethods, passkeyRefused, verifiedAnswer } from './verified-answer.ts'
+
+/** `POST /login/passkey`: signs in with a passkey, without an address. It replaces the password and the code. */
+export function passkeySignIn(router: Router<object, SiteContext>): void {
+  // A failed sign-in shows the form at this address.
+  router.get('/login/passkey', (ctx) => seeOther(ctx, '/login'))
+
+  router.post('/login/passkey', ignoreSession, formAgain(signInForm), async (ctx) => {
+    if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts a form of the sign-in page.')
+    const party = relyingPartyOf(ctx)
+    const { credential } = textFields(ctx, 'credential')
+    const browser = ctx.passkeys?.browserOf(ctx) ?? ''
+    const found = await verifiedAnswer(ctx, undefined, () =>
+      verifySignIn(entityManager(ctx), party, { browser, credential }),
+    )
+    if (!found) {
+      ctx.status = 401
+      return signInForm(ctx, [{ field: 'passkey', detail: passkeyRefused }])
+    }
+    const { user, passkey } = found
+    const { next } = fieldsOf(ctx)
+    const proof = { methods: passkeyMethods, detail: `Passkey: ${passkey.name}` }
+    return completeSignIn(ctx, user, { isKept: asksToBeKept(ctx), next, ...proof })
+  })
+}

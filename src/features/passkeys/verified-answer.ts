@@ -1,0 +1,41 @@
+import { entityManager } from '#auth/mikro-orm'
+import { audit } from '../../site/audit.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { lockAccount } from '../../users/lock-account.ts'
+import type { User } from '../../users/user.ts'
+import { notify } from '../notices/notify.ts'
+import { limited } from '../sign-in/guessing.ts'
+import type { Assertion, Identified } from './sign-in-with-passkey.ts'
+
+/** The methods of a sign-in with a passkey (RFC 8176). User verification makes it two factors (NIST SP 800-63B-4 §3.1.7). */
+export const passkeyMethods: readonly string[] = ['pop', 'mfa']
+
+/** The same for every rejected answer. */
+export const passkeyRefused =
+  'The passkey was not accepted, or the page was open for too long. Try again, or use your password.'
+
+/**
+ * Rate-limits and records the verification of a passkey.
+ * @param user the signed-in user, if there is one
+ * @returns `undefined` if the passkey was rejected
+ */
+export function verifiedAnswer(
+  ctx: SiteContext,
+  user: User | undefined,
+  verify: () => Promise<Assertion>,
+): Promise<Identified | undefined> {
+  return limited(ctx, { action: 'passkey', account: '' }, async () => {
+    const assertion = await verify()
+    if (assertion.isValid) return assertion
+    if (assertion.counterWentBack) await reportCopy(ctx, assertion.counterWentBack)
+    else audit(ctx, 'passkey refused', user)
+    return undefined
+  })
+}
+
+async function reportCopy(ctx: SiteContext, { user, passkey }: Identified): Promise<void> {
+  audit(ctx, 'passkey counter went back', user, { detail: passkey.name })
+  await entityManager(ctx).transactional(async (em) => {
+    if (await lockAccount(em, { id: user.id })) await notify(ctx, em, user, 'passkey counter went back')
+  })
+}
