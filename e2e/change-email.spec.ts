@@ -1,3 +1,4 @@
+import { ageSessions } from './authenticator-app.ts'
 import { changeEmail, signIn } from './forms.ts'
 import { takeLink } from './mails.ts'
 import { expect, test } from './site.ts'
@@ -10,6 +11,7 @@ test('Q8 Q10 a user changes the e-mail address, and signs in with the new one', 
 }) => {
   const email = `new.${account.email}`
   await account.signIn(page)
+  ageSessions(server)
   await page.goto('/account')
   await page.getByRole('link', { name: 'Change e-mail address' }).click()
   await changeEmail(page, { email, password: 'not the password' })
@@ -54,9 +56,11 @@ test('Q8 a user cancels the change of the address, and the link does not work', 
 
 test('the page to change the address is accessible, also with every error, as is a pending change', async ({
   page,
+  server,
   account,
 }) => {
   await account.signIn(page)
+  ageSessions(server)
   await page.goto('/account/email')
   await expectSound(page, 'Change your e-mail address')
   await changeEmail(page, { email: 'nobody', password: '' })

@@ -1,4 +1,13 @@
-import { changePassword, closeAccount, confirm, createToken, signOutEverywhereElse, signUp } from './forms.ts'
+import { AuthenticatorApp, ageSessions, turnOnApp, useRecoveryCodes } from './authenticator-app.ts'
+import {
+  changePassword,
+  closeAccount,
+  confirm,
+  createToken,
+  enterCode,
+  signOutEverywhereElse,
+  signUp,
+} from './forms.ts'
 import { expect, test } from './site.ts'
 import { expectSound } from './soundness.ts'
 
@@ -73,8 +82,51 @@ test('the password page is accessible, also with every error, as is the activity
   await expectSound(page, 'Activity')
 })
 
-test('the pages to close the account are accessible, also with every error', async ({ page, account }) => {
+test('the security pages are accessible, during the set-up of an app with an error, and with few recovery codes', async ({
+  page,
+  server,
+  account,
+}) => {
   await account.signIn(page)
+  await page.goto('/account/security')
+  await expectSound(page, 'Security')
+  await page.goto('/account/security/totp')
+  await expectSound(page, 'Get an authenticator app')
+  await page.getByRole('button', { name: 'I have an app' }).click()
+  await expectSound(page, 'Set up an authenticator app')
+  await page.locator('summary', { hasText: 'You cannot scan it' }).click()
+  await enterCode(page, '000000')
+  await page.locator('summary', { hasText: 'You cannot scan it' }).click()
+  await expectSound(page, 'Error: Set up an authenticator app')
+  await enterCode(
+    page,
+    new AuthenticatorApp(await page.getByLabel('Key', { exact: true }).inputValue()).nextCode(),
+  )
+  await expectSound(page, 'Recovery codes')
+  useRecoveryCodes(server, account, 8)
+  await page.goto('/account/security')
+  await page.locator('summary').last().click()
+  await expectSound(page, 'Security')
+})
+
+test('the confirmation page is accessible, also with errors', async ({ page, account }) => {
+  await turnOnApp(page, account)
+  await page.goto('/confirm?next=/account/tokens')
+  await expectSound(page, 'Confirm it is you')
+  await page.getByRole('button', { name: 'Continue', exact: true }).click()
+  await expectSound(page, 'Error: Confirm it is you')
+  await page.locator('summary').click()
+  await enterCode(page, '000000')
+  await expectSound(page, 'Error: Confirm it is you')
+})
+
+test('the pages to close the account are accessible, also with every error', async ({
+  page,
+  server,
+  account,
+}) => {
+  await account.signIn(page)
+  ageSessions(server)
   await page.goto('/account/close')
   await expectSound(page, 'Close your account')
   await closeAccount(page, { password: 'not the password', isConfirmed: false })

@@ -1,4 +1,5 @@
-import { signIn, signUp } from './forms.ts'
+import { turnOnApp } from './authenticator-app.ts'
+import { enterCode, signIn, signUp } from './forms.ts'
 import { expect, test } from './site.ts'
 import { expectAccessible, expectSound } from './soundness.ts'
 
@@ -47,6 +48,20 @@ test('sign-in is accessible when empty, with a notice, and with a wrong password
   await expectSound(page, 'Error: Sign in')
 })
 
+test('the code pages of the sign-in are accessible, also with errors', async ({ page, context, account }) => {
+  await turnOnApp(page, account)
+  await context.clearCookies()
+  await page.goto('/login')
+  await signIn(page, account)
+  await expectSound(page, 'Enter your code')
+  await enterCode(page, '000000')
+  await expectSound(page, 'Error: Enter your code')
+  await page.goto('/login/recovery-code')
+  await expectSound(page, 'Enter a recovery code')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await expectSound(page, 'Error: Enter a recovery code')
+})
+
 test('error pages are accessible for a visitor: 401, 404, 405, 413', async ({ page, account }) => {
   for (const [path, title] of [
     ['/me', 'Error: Sign in first'],
@@ -90,7 +105,7 @@ test('no two pages share a title', async ({ page, account }) => {
   await collect('/', '/signup', '/login', '/reset', '/forgot', '/me', '/nowhere', '/account/closed')
   await account.signIn(page)
   await collect('/account', '/account/sessions', '/account/tokens', '/account/password', '/account/activity')
-  await collect('/account/close')
+  await collect('/account/close', '/account/security', '/account/security/totp', '/confirm')
   expect(titles).not.toContain('')
   expect([...new Set(titles)]).toEqual(titles)
 })

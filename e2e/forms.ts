@@ -38,7 +38,7 @@ export async function changePassword(
 /** Fills in the form for a new address, and sends it. */
 export async function changeEmail(page: Page, { email, password }: { email: string; password: string }) {
   await page.getByLabel('New e-mail address').fill(email)
-  await page.getByLabel('Current password', { exact: true }).fill(password)
+  await enterPassword(page, password)
   await page.getByRole('button', { name: 'Send link' }).click()
 }
 
@@ -78,7 +78,20 @@ export async function closeAccount(
   page: Page,
   { password, isConfirmed }: { password: string; isConfirmed: boolean },
 ) {
-  await page.getByLabel('Current password', { exact: true }).fill(password)
+  await enterPassword(page, password)
   await page.getByLabel('Permanently delete my account').setChecked(isConfirmed)
   await page.getByRole('button', { name: 'Close account' }).click()
+}
+
+/** Ten minutes after the sign-in, a form asks for the password. */
+async function enterPassword(page: Page, password: string) {
+  const field = page.getByLabel('Current password', { exact: true })
+  if (await field.isVisible()) await field.fill(password)
+}
+
+/** Fills in a form for a code of the authenticator app, and sends it. */
+export async function enterCode(page: Page, code: string) {
+  const field = page.getByLabel('Code', { exact: true })
+  await field.fill(code)
+  await field.press('Enter')
 }

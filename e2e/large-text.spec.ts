@@ -15,8 +15,13 @@ test('every page fits at twice the font size', async ({ page, account }) => {
   await expectToFit(page, 1280)
 
   await account.signIn(page)
-  for (const path of ['/', '/account', '/nowhere']) {
+  for (const path of ['/', '/account', '/account/security', '/confirm', '/nowhere']) {
     await page.goto(path)
     await expectToFit(page, 1280)
   }
+
+  await page.goto('/account/security/totp')
+  await expectToFit(page, 1280)
+  await page.getByRole('button', { name: 'I have an app' }).click()
+  await expectToFit(page, 1280)
 })

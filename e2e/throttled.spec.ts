@@ -1,4 +1,5 @@
-import { signIn } from './forms.ts'
+import { turnOnApp } from './authenticator-app.ts'
+import { enterCode, signIn } from './forms.ts'
 import { test as base, expect } from './site.ts'
 import { expectSound } from './soundness.ts'
 
@@ -38,6 +39,25 @@ test('after too many wrong passwords the form shows the waiting time, also for t
   await expect(page.locator('[aria-invalid="true"]')).toHaveCount(0)
   await expect(page.getByLabel('E-mail address')).toHaveValue(account.email)
   await expectSound(page, 'Error: Sign in')
+})
+
+test('after too many wrong codes, the code form shows the waiting time', async ({
+  page,
+  context,
+  account,
+  request,
+}) => {
+  const { app } = await turnOnApp(page, account)
+  await context.clearCookies()
+  await page.goto('/login')
+  await signIn(page, account)
+  const { email: username, password } = account
+  for (let attempts = 0; attempts < 10; attempts++)
+    await request.post('/login', { data: { username, password, code: `00000${attempts}` } })
+  await enterCode(page, app.nextCode())
+  await expect(page.getByRole('alert')).toContainText('Too many attempts')
+  await expect(page.locator('[aria-invalid="true"]')).toHaveCount(0)
+  await expectSound(page, 'Error: Enter your code')
 })
 
 test('C1 an unknown address is throttled with the same message', async ({ page, guess }) => {

@@ -12,9 +12,10 @@ if (navigator.clipboard) {
     terminal.append(copyButton(terminal.getAttribute('aria-label'), 'quiet', () => `${code.textContent}\n`))
   }
   for (const field of document.querySelectorAll('textarea[readonly]')) {
-    field.after(copyButton(field.labels[0].textContent.trim(), '', () => field.value))
+    field.after(copyButton(field.labels[0].textContent.trim(), '', () => field.dataset.copy ?? field.value))
   }
 }
+for (const actions of document.querySelectorAll('[data-print]')) actions.append(printButton())
 for (const form of document.forms) sendOnce(form)
 for (const link of document.querySelectorAll('details [data-close]')) closeInPlace(link)
 for (const link of document.querySelectorAll('.sections [aria-current]'))
@@ -62,6 +63,13 @@ function copyButton(name, kind, read) {
       liveRegion.textContent = ''
     }, 2000)
   })
+  return button
+}
+
+function printButton() {
+  const button = newButton('quiet')
+  button.textContent = 'Print'
+  button.addEventListener('click', () => print())
   return button
 }
 

@@ -9,6 +9,8 @@ export interface NoticeData {
   readonly device: string
   /** The IP address of the request. A command of the operator has none. */
   readonly network?: string
+  /** The number of unused recovery codes. */
+  readonly codesLeft?: number | undefined
 }
 
 export type NoticeEvent = keyof typeof notices
@@ -35,26 +37,26 @@ export const notices = {
   },
   'code refused': {
     subject: 'Wrong code at a sign-in to your account',
-    text: 'Somebody entered your right password and a wrong code, from a device that we do not know. The sign-in was rejected.',
+    text: 'Somebody entered the right password of your account and then a wrong code, from a device that we do not know. The sign-in was rejected.',
     remedy: 'reset',
   },
   'authenticator app turned on': {
-    subject: 'Two-step sign-in is on',
-    text: 'An authenticator app was added to your account. From now on a sign-in needs its code. All other sessions have ended.',
+    subject: 'Your authenticator app is on',
+    text: 'An authenticator app was added to your account. A sign-in with the password now also needs a code of the app. All other sessions have ended.',
     remedy: 'contact',
   },
   'authenticator app turned off': {
-    subject: 'Two-step sign-in is off',
-    text: 'The authenticator app of your account was removed, and so were your recovery codes. A sign-in needs the password only.',
+    subject: 'Your authenticator app was removed',
+    text: 'The authenticator app and the recovery codes of your account were removed. The password is enough to sign in now.',
     remedy: 'reset',
   },
   'recovery code used': {
     subject: 'A recovery code was used',
-    text: 'Somebody signed in to your account with your password and a recovery code. Your account page shows how many codes are left.',
+    text: 'A recovery code of your account was used in place of the authenticator app. That code no longer works.',
     remedy: 'reset',
   },
   'recovery codes created': {
-    subject: 'New recovery codes',
+    subject: 'Your recovery codes were replaced',
     text: 'New recovery codes were created for your account. The old ones no longer work.',
     remedy: 'reset',
   },

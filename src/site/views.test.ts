@@ -50,9 +50,11 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     { errors: [{ field: 'code', detail: payload }, { detail: payload }], isRecovery: true },
   ],
   confirm: [
-    { errors: [], hasApp: false },
+    { back: '/account', purpose: payload, errors: [], hasApp: false },
     {
       next: payload,
+      back: '/account',
+      purpose: payload,
       hasApp: true,
       passkeyOptions: payload,
       errors: [{ field: 'code', detail: payload }, { detail: payload }],
@@ -67,6 +69,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       passkeys: [],
       hasPasskeys: false,
       device: payload,
+      isFresh: true,
       notice: payload,
     },
     {
@@ -74,6 +77,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       secondFactorAt: new Date(0),
       isAvailable: true,
       recoveryCodesLeft: 3,
+      isFresh: true,
       passkeys: [null, new Date(0)].map((lastUsedAt, i) => ({
         id: `${i}`,
         name: payload,
@@ -87,23 +91,25 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     },
     {
       passwordChangedAt: new Date(0),
-      secondFactorAt: undefined,
+      secondFactorAt: new Date(0),
       isAvailable: true,
       recoveryCodesLeft: 0,
+      isFresh: false,
       passkeys: [],
       hasPasskeys: true,
       device: payload,
     },
   ],
+  'totp-start': [{}],
   'totp-set-up': [
     {
       secret: payload,
-      uri: payload,
+      uri: `otpauth://totp/${encodeURIComponent(`x:${ada.email}`)}?secret=AAAA`,
       qr: { path: payload, size: 57 },
       errors: [{ field: 'code', detail: payload }],
     },
   ],
-  'recovery-codes': [{ codes: [payload, payload], isNew: true }],
+  'recovery-codes': [{ codes: [payload, payload], notice: payload }],
   forgot: [{}, { email: payload, errors: [{ field: 'email', detail: payload }, { detail: payload }] }],
   'forgot-sent': [{}],
   reset: [
@@ -150,14 +156,16 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     },
   ],
   'api-tokens': [
-    { tokens: [], notice: payload },
+    { tokens: [], isFresh: false, notice: payload },
     {
       tokens: [null, new Date(0)].map((lastUsedAt, i) => ({ ...token, id: `${i}`, lastUsedAt })),
+      isFresh: true,
       older: '/account/tokens',
       created: { ...token, value: payload },
     },
     {
       tokens: [],
+      isFresh: true,
       values: { name: payload, days: payload },
       errors: [{ field: 'name', detail: payload }, { field: 'days', detail: payload }, { detail: payload }],
     },
@@ -221,7 +229,12 @@ describe('views and page', () => {
             ([, address]) => address,
           )
           assert.deepEqual(
-            addresses.filter((address) => !/^(\/[\w./-]*(\?next=[^\s<>]*)?|#[\w-]+)$/.test(address ?? '')),
+            addresses.filter(
+              (address) =>
+                !/^(\/[\w./-]*(\?next=[^\s<>]*)?|#[\w-]+|otpauth:\/\/totp\/[\w.%:?=&;-]+)$/.test(
+                  address ?? '',
+                ),
+            ),
             [],
           )
           const ids = [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id)

@@ -52,6 +52,10 @@ export type Views = {
   'sign-in-code': { errors: Complaint[]; isRecovery: boolean }
   confirm: {
     next?: string | undefined
+    /** The path of the page to return to without a confirmation. */
+    back: string
+    /** What the user wants to do. */
+    purpose: string
     hasApp: boolean
     passkeyOptions?: PasskeyOptions
     errors: Complaint[]
@@ -71,17 +75,20 @@ export type Views = {
     /** The default name of a new passkey. */
     device: string
     errors?: Complaint[]
+    /** Whether the user has confirmed the identity in the last ten minutes. */
+    isFresh: boolean
     notice?: string | undefined
   }
+  'totp-start': object
   'totp-set-up': {
-    /** The key in groups of four characters. */
+    /** The key in base32. */
     secret: string
     uri: string
     /** The QR code as SVG path data, and its size in modules. */
     qr: { path: string; size: number }
     errors?: Complaint[]
   }
-  'recovery-codes': { codes: readonly string[]; isNew: boolean }
+  'recovery-codes': { codes: readonly string[]; notice?: string | undefined }
   forgot: { email?: string; errors?: Complaint[] }
   'forgot-sent': object
   reset: {
@@ -118,7 +125,9 @@ export type Views = {
     /** The page with older tokens, if there are any. */
     older?: string | undefined
     created?: NewTokenRecord | undefined
-    values?: { name: string; days: string }
+    /** Whether the form is shown. Otherwise, a confirmation is needed first. */
+    isFresh: boolean
+    values?: { name: string; days: string } | undefined
     errors?: Complaint[]
     notice?: string | undefined
   }

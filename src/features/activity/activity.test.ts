@@ -139,6 +139,7 @@ describe('GET /account/activity', () => {
     for (const [form, send] of [
       ['Sign-in form', () => site.visitor().form('/login', wrong)],
       ['Change password form', () => browser.form('/account/password', { currentPassword: 'wrong' })],
+      ['Confirmation form', () => browser.form('/confirm', { password: 'wrong' })],
       ['Close account form', () => browser.form('/account/close', { password: 'wrong' })],
       ['API, Authorization header', () => site.visitor().get('/account/activity', basic(ada, 'wrong'))],
       ['API, JSON', () => site.visitor().json('/login', wrong)],

@@ -3,14 +3,14 @@ import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
-import { pageCursor } from '../../site/query.ts'
+import { pageCursor, queryParameter } from '../../site/query.ts'
 import type { TokenRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { Views } from '../../site/views.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
-import { fresh } from '../confirm/fresh.ts'
+import { fresh, needsPassword } from '../confirm/fresh.ts'
 import type { SiteUses } from '../last-uses.ts'
 import { limited } from '../sign-in/guessing.ts'
 import { owner } from '../sign-in/owner.ts'
@@ -28,7 +28,7 @@ export function apiTokens(
   const newToken = new NewToken({ isTls })
   const listed = (ctx: SiteContext) => newest(ctx, uses)
   const tokensPage = async (ctx: SiteContext, more: Partial<Views['api-tokens']>) =>
-    page(ctx, 'api-tokens', { ...(await listed(ctx)), ...more })
+    page(ctx, 'api-tokens', { ...(await listed(ctx)), isFresh: !needsPassword(ctx), ...more })
   const showFormAgain = formAgain((ctx, errors) => {
     const { name, days } = textFields(ctx, 'name', 'days')
     return tokensPage(ctx, { errors, values: { name, days } })
@@ -36,7 +36,8 @@ export function apiTokens(
 
   router.get('/account/tokens', ...owner(), async (ctx) => {
     if (wantsPage(ctx)) {
-      await tokensPage(ctx, { created: await newToken.take(ctx), notice: takeNotice(ctx) })
+      const created = await newToken.take(ctx)
+      await tokensPage(ctx, { created, values: valuesOf(ctx), notice: takeNotice(ctx) })
       return
     }
     const { tokens, older } = await listed(ctx)
@@ -45,7 +46,7 @@ export function apiTokens(
     ctx.body = tokens
   })
 
-  router.post('/account/tokens', ...owner(), fresh('/account/tokens'), showFormAgain, async (ctx) => {
+  router.post('/account/tokens', ...owner(), fresh(pathWithValues), showFormAgain, async (ctx) => {
     const user = ctx.auth.require(User)
     const name = textFields(ctx, 'name').name.trim()
     const days = daysOf(ctx)
@@ -71,6 +72,18 @@ export function apiTokens(
     if (wantsPage(ctx)) seeOther(ctx, '/account/tokens', `The token “${name}” has been revoked.`)
     else ctx.status = 204
   })
+}
+
+// Keeps the values of the form while the user confirms the identity.
+function pathWithValues(ctx: SiteContext): string {
+  const { name, days } = textFields(ctx, 'name', 'days')
+  return `/account/tokens?${new URLSearchParams({ name: name.slice(0, 100), days: days.slice(0, 3) })}`
+}
+
+function valuesOf(ctx: SiteContext): { name: string; days: string } | undefined {
+  const [name, days] = [queryParameter(ctx, 'name'), queryParameter(ctx, 'days')]
+  if (typeof name !== 'string') return undefined
+  return { name, days: typeof days === 'string' ? days : String(usualDays) }
 }
 
 /** A page of tokens, and the path of the next page. */

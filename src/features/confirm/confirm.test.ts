@@ -15,8 +15,8 @@ async function siteWithStaleSession(t: TestContext) {
 }
 
 const sensitive: Record<string, [path: string, body: Record<string, string>, back: string]> = {
-  'a new token': ['/account/tokens', { name: 'CI' }, '/account/tokens'],
-  'a second factor': ['/account/security/totp', {}, '/account/security'],
+  'a new token': ['/account/tokens', { name: 'CI' }, '/account/tokens?name=CI&days='],
+  'a second factor': ['/account/security/totp', {}, '/account/security/totp'],
   'recovery codes': ['/account/security/recovery-codes', {}, '/account/security'],
 }
 
@@ -70,6 +70,26 @@ describe('POST /confirm', () => {
     assert.equal((await ada.json('/account/tokens', { name: 'CI' })).status, 201)
     await ageSessions(site)
     assert.equal((await ada.json('/account/tokens', { name: 'CI' })).status, 401)
+  })
+
+  test('says what it is for, and the next page says to continue', async (t) => {
+    const { ada } = await siteWithStaleSession(t)
+    const { text } = await ada.page('/confirm?next=/account/tokens')
+    assert.match(text, /Before you create an API token, enter your password again/)
+    assert.match(text, /<a href="\/account\/tokens">Cancel/)
+    await ada.form('/confirm', { password, next: '/account/tokens?name=CI&days=7' })
+    const tokens = await ada.page('/account/tokens?name=CI&days=7')
+    assert.match(tokens.text, /Thank you\. You can continue now\./)
+    assert.match(tokens.text, /<details open>[\s\S]*value="CI"[\s\S]*<option value="7" selected>/)
+  })
+
+  test('with an empty code asks for the code, not for the password', async (t) => {
+    const site = await startSite(t)
+    const { visitor } = await turnOnApp(site, await signUp(site))
+    const { status, text } = await visitor.form('/confirm', { code: ' ' })
+    assert.equal(status, 400)
+    assert.match(text, /<details open>[\s\S]*Enter the code of the app/)
+    assert.doesNotMatch(text, /Enter your current password/)
   })
 
   test('with a wrong password is a 401, and changes nothing', async (t) => {

@@ -2,7 +2,7 @@ import type Router from '@koa/router'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { challenges } from '../../site/challenges.ts'
-import { formAgain, textFields } from '../../site/form.ts'
+import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
@@ -14,6 +14,11 @@ import { verifyCode, wrongCode } from '../second-factor/verify-code.ts'
 import { renewSession } from '../sessions/renew-session.ts'
 import { afterSignIn } from '../sign-in/after-sign-in.ts'
 import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
+
+const sections = [
+  { back: '/account/tokens', purpose: 'create an API token' },
+  { back: '/account/security', purpose: 'change how you sign in' },
+]
 
 /** `/confirm`: asks a signed-in user for a proof before a sensitive action. */
 export function confirm(router: Router<object, SiteContext>): void {
@@ -28,7 +33,8 @@ export function confirm(router: Router<object, SiteContext>): void {
       if (!(await confirmedByPasskey(ctx, user, credential))) return refusePasskey(ctx)
       return finish(ctx, user, passkeyMethods, next)
     }
-    const isByCode = user.secondFactorAt && password === '' && code.trim() !== ''
+    const isByCode = user.secondFactorAt && password === '' && fieldsOf(ctx).code !== undefined
+    if (isByCode) refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
     const problem = isByCode
       ? !(await verifyCode(ctx, user, code)) && wrongCode
       : await currentPasswordProblem(ctx, password)
@@ -45,7 +51,7 @@ export function confirm(router: Router<object, SiteContext>): void {
 function finish(ctx: SiteContext, user: User, methods: readonly string[], next: string): void {
   renewSession(ctx, user, methods)
   audit(ctx, 'confirmed', user)
-  if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next === '' ? undefined : next))
+  if (wantsPage(ctx)) goOn(ctx, afterSignIn(next === '' ? undefined : next))
   else ctx.status = 204
 }
 
@@ -57,12 +63,21 @@ function refusePasskey(ctx: SiteContext): Promise<void> {
 
 const showAgain = (ctx: SiteContext, errors: Complaint[]) => form(ctx, textFields(ctx, 'next').next, errors)
 
-async function form(ctx: SiteContext, next: unknown, errors: Complaint[] = []): Promise<void> {
-  const hasApp = Boolean(ctx.auth.require(User).secondFactorAt)
-  await page(ctx, 'confirm', {
-    next: next === undefined || next === '' ? undefined : afterSignIn(next),
-    hasApp,
-    passkeyOptions: await confirmationOptions(ctx, ctx.auth.require(User)),
-    errors,
-  })
+async function form(ctx: SiteContext, requested: unknown, errors: Complaint[] = []): Promise<void> {
+  const user = ctx.auth.require(User)
+  const next = requested === undefined || requested === '' ? undefined : afterSignIn(requested)
+  const { back, purpose } = sectionOf(next ?? '') ?? { back: '/account', purpose: 'continue' }
+  const passkeyOptions = await confirmationOptions(ctx, user)
+  const hasApp = Boolean(user.secondFactorAt)
+  await page(ctx, 'confirm', { next, back, purpose, hasApp, passkeyOptions, errors })
+}
+
+// The user returns to a page with buttons, except from a form that continues by itself.
+function goOn(ctx: SiteContext, next: string): void {
+  const isStart = sectionOf(next)?.back === next.split('?', 1)[0]
+  seeOther(ctx, next, isStart ? 'Thank you. You can continue now.' : undefined)
+}
+
+function sectionOf(path: string) {
+  return sections.find(({ back }) => path.startsWith(back))
 }

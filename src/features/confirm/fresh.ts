@@ -14,9 +14,16 @@ const refuseStale = guard(User, { fresh: freshFor })
 /**
  * Requires a session whose last proof is at most ten minutes old. Use it after `owner()`. A page goes to `/confirm` and comes back
  * to `back`; a program gets 401.
+ *
+ * @param back a path of the site
  */
-export function fresh(back: string) {
-  const confirm = redirectUnless(User, `/confirm?next=${encodeURIComponent(back)}`, { fresh: freshFor })
+export function fresh(back: string | ((ctx: SiteContext) => string)) {
+  const pathOf = typeof back === 'string' ? () => back : back
+  const confirm = redirectUnless(
+    User,
+    (ctx) => `/confirm?next=${encodeURIComponent(pathOf(ctx as SiteContext))}`,
+    { fresh: freshFor },
+  )
   return (ctx: SiteContext, next: Next) => (wantsPage(ctx) ? confirm(ctx, next) : refuseStale(ctx, next))
 }
 

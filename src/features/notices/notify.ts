@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/core'
-import type { NoticeEvent } from '../../mail/notices.ts'
+import type { NoticeData, NoticeEvent } from '../../mail/notices.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { countLocked } from '../../throttle/count-locked.ts'
 import { isVerified } from '../../users/person.ts'
@@ -22,6 +22,7 @@ export async function notify(
   em: EntityManager,
   { id, name, email, ...account }: Recipient,
   event: NoticeEvent,
+  more: Pick<NoticeData, 'codesLeft'> = {},
 ): Promise<void> {
   if (!ctx.outbox || !isVerified(account)) return
   if (ctx.guessing && !(await countLocked(em, { action: 'notice', account: `${event} ${id}` }))) return
@@ -31,7 +32,7 @@ export async function notify(
     to: email,
     // Otherwise the foreign key would delete the notice with the account.
     userId: event === 'account closed' ? undefined : id,
-    data: { event, name: withoutLinks(name), at: new Date().toISOString(), device, network: ctx.ip },
+    data: { event, name: withoutLinks(name), at: new Date().toISOString(), device, network: ctx.ip, ...more },
   })
 }
 

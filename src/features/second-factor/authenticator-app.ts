@@ -1,8 +1,9 @@
 import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
+import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
-import { page, seeOther, wantsPage } from '../../site/page.ts'
+import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { Complaint } from '../../site/views.ts'
 import { User } from '../../users/user.ts'
@@ -10,34 +11,54 @@ import { fresh } from '../confirm/fresh.ts'
 import { limitedCode } from '../sign-in/guessing.ts'
 import { owner } from '../sign-in/owner.ts'
 import { base32 } from './base32.ts'
+import { NewRecoveryCodes } from './new-recovery-codes.ts'
 import { qrCode } from './qr-code.ts'
+import { recoveryCodesOf } from './recovery-codes.ts'
 import { newRecoveryCodes, startSetUp, turnOff, turnOn } from './second-factor.ts'
 import { totpUri } from './totp.ts'
 import { unconfirmedKey } from './totp-factors.ts'
 import { secretBoxOf } from './verify-code.ts'
 
 const securityPage = '/account/security'
+const setUpPage = '/account/security/totp'
+const codesPage = '/account/security/recovery-codes'
 
 /** `/account/security/…`: sets up and removes the authenticator app, and creates recovery codes. */
-export function authenticatorApp(router: Router<object, SiteContext>): void {
-  router.post('/account/security/totp', ...owner(), fresh(securityPage), async (ctx) => {
+export function authenticatorApp(router: Router<object, SiteContext>, { isTls }: { isTls: boolean }): void {
+  const shownCodes = new NewRecoveryCodes({ isTls })
+
+  // After a reload, the page shows the same key.
+  router.get(setUpPage, ...owner(), fresh(setUpPage), async (ctx) => {
+    const key = await currentKey(ctx)
+    if (!wantsPage(ctx) && !key) throw new Refusal(404, 'No set-up of an authenticator app has been started.')
+    if (key) return showKey(ctx, key)
+    const isPossible = ctx.secretBox && !ctx.auth.require(User).secondFactorAt
+    return isPossible ? page(ctx, 'totp-start', {}) : seeOther(ctx, securityPage)
+  })
+
+  router.post(setUpPage, ...owner(), fresh(setUpPage), async (ctx) => {
+    if (wantsPage(ctx) && isOn(ctx)) return seeOther(ctx, securityPage)
     const key = await startSetUp(ctx)
-    if (wantsPage(ctx)) await setUpPage(ctx, key)
-    else ctx.body = { secret: base32(key), uri: uriOf(ctx, key) }
+    return wantsPage(ctx) ? seeOther(ctx, setUpPage) : showKey(ctx, key)
   })
 
   router.post(
     '/account/security/totp/confirm',
     ...owner(),
-    fresh(securityPage),
+    fresh(setUpPage),
     formAgain(showSetUpAgain),
     async (ctx) => {
+      // The browser has sent the form twice. The page shows the recovery codes of the first request again.
+      if (wantsPage(ctx) && isOn(ctx)) return seeOther(ctx, codesPage, 'The authenticator app is on.')
       const { code } = textFields(ctx, 'code')
       refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
-      const codes = await limitedCode(ctx, ctx.auth.require(User), () => turnOn(ctx, code))
-      if (!codes) refuseProblems({ code: 'The code is wrong. Enter the one that the app shows now.' })
+      const seed = await limitedCode(ctx, ctx.auth.require(User), () => turnOn(ctx, code.replace(/\s/g, '')))
+      if (seed === undefined) {
+        refuseProblems({ code: 'The code is wrong. Enter the six digits that the app shows now.' })
+        return
+      }
       audit(ctx, 'authenticator app turned on', ctx.auth.require(User))
-      await showRecoveryCodes(ctx, codes ?? [], { isNew: true })
+      showCodes(ctx, seed, 'The authenticator app is on. Your other sessions have been signed out.')
     },
   )
 
@@ -51,30 +72,46 @@ export function authenticatorApp(router: Router<object, SiteContext>): void {
     else ctx.status = 204
   })
 
-  router.post('/account/security/recovery-codes', ...owner(), fresh(securityPage), async (ctx) => {
-    const codes = await newRecoveryCodes(ctx)
-    audit(ctx, 'recovery codes created', ctx.auth.require(User))
-    await showRecoveryCodes(ctx, codes, { isNew: false })
+  router.get(codesPage, ...owner(), async (ctx) => {
+    const codes = await shownCodes.read(ctx)
+    if (codes && wantsPage(ctx)) return page(ctx, 'recovery-codes', { codes, notice: takeNotice(ctx) })
+    if (wantsPage(ctx)) return seeOther(ctx, securityPage)
+    throw new Refusal(404, 'Recovery codes are in the response of the request that creates them.')
   })
+
+  router.post(codesPage, ...owner(), fresh(securityPage), async (ctx) => {
+    const seed = await newRecoveryCodes(ctx)
+    audit(ctx, 'recovery codes created', ctx.auth.require(User))
+    showCodes(ctx, seed, 'You have ten new recovery codes. The old ones no longer work.')
+  })
+
+  function showCodes(ctx: SiteContext, seed: string, notice: string) {
+    if (wantsPage(ctx)) {
+      shownCodes.store(ctx, seed)
+      seeOther(ctx, codesPage, notice)
+    } else {
+      ctx.body = { recoveryCodes: recoveryCodesOf(seed) }
+    }
+  }
 }
 
 async function showSetUpAgain(ctx: SiteContext, errors: Complaint[]): Promise<void> {
-  const key = await unconfirmedKey(entityManager(ctx), secretBoxOf(ctx), ctx.auth.require(User).id)
-  if (!key) return seeOther(ctx, securityPage)
-  await setUpPage(ctx, key, errors)
+  const key = await currentKey(ctx)
+  if (key) await showKey(ctx, key, errors)
+  else seeOther(ctx, setUpPage)
 }
 
-function setUpPage(ctx: SiteContext, key: Buffer, errors: Complaint[] = []): Promise<void> {
-  const uri = uriOf(ctx, key)
-  const secret = base32(key).replace(/.{4}(?=.)/g, '$& ')
-  return page(ctx, 'totp-set-up', { secret, uri, qr: qrCode(uri), errors })
+async function showKey(ctx: SiteContext, key: Buffer, errors: Complaint[] = []): Promise<void> {
+  const secret = base32(key)
+  const uri = totpUri(key, { issuer: ctx.siteName, account: ctx.auth.require(User).email })
+  if (wantsPage(ctx)) await page(ctx, 'totp-set-up', { secret, uri, qr: qrCode(uri), errors })
+  else ctx.body = { secret, uri }
 }
 
-async function showRecoveryCodes(ctx: SiteContext, codes: string[], { isNew }: { isNew: boolean }) {
-  if (wantsPage(ctx)) await page(ctx, 'recovery-codes', { codes, isNew })
-  else ctx.body = { recoveryCodes: codes }
+async function currentKey(ctx: SiteContext): Promise<Buffer | undefined> {
+  return ctx.secretBox && unconfirmedKey(entityManager(ctx), secretBoxOf(ctx), ctx.auth.require(User).id)
 }
 
-function uriOf(ctx: SiteContext, key: Buffer): string {
-  return totpUri(key, { issuer: ctx.siteName, account: ctx.auth.require(User).email })
+function isOn(ctx: SiteContext): boolean {
+  return Boolean(ctx.auth.require(User).secondFactorAt)
 }

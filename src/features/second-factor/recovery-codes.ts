@@ -1,5 +1,6 @@
-import { hash, randomBytes } from 'node:crypto'
+import { hash, hkdfSync } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/core'
+import { newIdentifier } from '../../site/host-cookie.ts'
 import { base32 } from './base32.ts'
 import { RecoveryCode } from './recovery-code.ts'
 
@@ -9,17 +10,27 @@ const codeBytes = 15
 
 /**
  * Replaces the recovery codes of an account. Call it in the transaction that has locked the account.
- * @returns the ten codes, in groups of four characters. Only their digests are stored
+ * @returns the seed of the ten codes: 256 random bits. Only the digests of the codes are stored
  */
-export async function replaceRecoveryCodes(em: EntityManager, user: string): Promise<string[]> {
-  const codes = Array.from({ length: mostCodes }, () => base32(randomBytes(codeBytes)))
+export async function replaceRecoveryCodes(em: EntityManager, user: string): Promise<string> {
+  const seed = newIdentifier()
   const createdAt = new Date()
   await em.nativeDelete(RecoveryCode, { user })
   await em.insertMany(
     RecoveryCode,
-    codes.map((code) => ({ digest: digestOf(code), user, createdAt })),
+    derive(seed).map((code) => ({ digest: digestOf(code), user, createdAt })),
   )
-  return codes.map((code) => code.replace(/.{4}(?=.)/g, '$&-'))
+  return seed
+}
+
+/** The ten codes of a seed, in groups of four characters. */
+export function recoveryCodesOf(seed: string): string[] {
+  return derive(seed).map((code) => code.replace(/.{4}(?=.)/g, '$&-'))
+}
+
+/** Whether an account has unused codes of a seed. */
+export async function hasCodesOf(em: EntityManager, user: string, seed: string): Promise<boolean> {
+  return (await em.count(RecoveryCode, { user, digest: { $in: derive(seed).map(digestOf) } })) > 0
 }
 
 /** Whether a text has the form of a recovery code, without spaces and dashes. */
@@ -35,6 +46,14 @@ export async function useRecoveryCode(em: EntityManager, user: string, code: str
 /** The number of unused codes of an account. */
 export function countRecoveryCodes(em: EntityManager, user: string): Promise<number> {
   return em.count(RecoveryCode, { user })
+}
+
+// Derived (RFC 5869), so that a cookie with one seed can pass all codes to the page that shows them.
+function derive(seed: string): string[] {
+  const bytes = Buffer.from(hkdfSync('sha256', seed, '', 'recovery codes', mostCodes * codeBytes))
+  return Array.from({ length: mostCodes }, (_, i) =>
+    base32(bytes.subarray(i * codeBytes, (i + 1) * codeBytes)),
+  )
 }
 
 function digestOf(code: string): string {

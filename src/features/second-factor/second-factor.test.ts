@@ -116,7 +116,7 @@ describe('an account with an authenticator app', () => {
     await pending.form('/login', { username: ada.email, password })
     assert.equal((await app.visitor.json('/account/security/totp/remove', {})).status, 204)
     const { status, headers } = await pending.form('/login/code', { code: app.nextCode() })
-    assert.deepEqual([status, headers.location], [303, '/login'])
+    assert.deepEqual([status, headers.location], [303, '/login?expired'])
     assert.equal((await pending.get('/me')).status, 401)
     assert.equal(
       (await site.visitor().form('/login', { username: ada.email, password })).headers.location,

@@ -28,12 +28,12 @@ export function startSetUp(ctx: SiteContext): Promise<Buffer> {
 /**
  * Turns the second factor on, if the code is right. All other sessions end, and the session of this request continues under a new
  * identifier.
- * @returns the recovery codes; `undefined` for a wrong code
+ * @returns the seed of the recovery codes; `undefined` for a wrong code
  */
-export async function turnOn(ctx: SiteContext, code: string): Promise<string[] | undefined> {
+export async function turnOn(ctx: SiteContext, code: string): Promise<string | undefined> {
   const user = ctx.auth.require(User)
   const secondFactorAt = new Date()
-  const codes = await change(ctx, user, async (em) => {
+  const seed = await change(ctx, user, async (em) => {
     if (user.secondFactorAt)
       throw new Refusal('second_factor_exists', 'You have an authenticator app already.')
     if (!(await confirmTotp(em, secretBoxOf(ctx), user.id, code))) return undefined
@@ -42,11 +42,11 @@ export async function turnOn(ctx: SiteContext, code: string): Promise<string[] |
     await notify(ctx, em, user, 'authenticator app turned on')
     return replaceRecoveryCodes(em, user.id)
   })
-  if (!codes) return undefined
+  if (seed === undefined) return undefined
   // `SessionStore.start` rejects a session of another state.
   user.secondFactorAt = secondFactorAt
   if (!ctx.auth.credentialsSent) renewSession(ctx, user, ['otp', 'mfa'])
-  return codes
+  return seed
 }
 
 /** Turns the second factor off, and deletes the recovery codes. */
@@ -58,8 +58,8 @@ export function turnOff(ctx: SiteContext): Promise<void> {
   })
 }
 
-/** Replaces the recovery codes. Throws 409 without an authenticator app. */
-export function newRecoveryCodes(ctx: SiteContext): Promise<string[]> {
+/** Replaces the recovery codes, and returns their seed. Throws 409 without an authenticator app. */
+export function newRecoveryCodes(ctx: SiteContext): Promise<string> {
   const user = ctx.auth.require(User)
   return change(ctx, user, async (em) => {
     if (!user.secondFactorAt) throw new Refusal(409, 'Set up an authenticator app first.')

@@ -1,5 +1,6 @@
 import type Router from '@koa/router'
 import type { Next } from 'koa'
+import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
@@ -9,14 +10,18 @@ import { User } from '../../users/user.ts'
 import { afterSignIn } from '../sign-in/after-sign-in.ts'
 import { asksToBeKept, completeSignIn } from '../sign-in/complete-sign-in.ts'
 import type { PendingSignIns } from './pending-sign-ins.ts'
+import { countRecoveryCodes, isRecoveryCode } from './recovery-codes.ts'
 import { SecondFactorRequired } from './second-factor-required.ts'
-import { methodsWithCode, verifyCode, wrongCode } from './verify-code.ts'
+import { methodsWithCode, plainCode, verifyCode, wrongCode } from './verify-code.ts'
+
+// The query only selects a sentence, so a link of another site cannot do harm with it.
+const expired = '/login?expired'
 
 /** `/login/code`: the second step of a sign-in by form. */
 export function signInCode(router: Router<object, SiteContext>, pendingSignIns: PendingSignIns): void {
   const showForm = (isRecovery: boolean) => async (ctx: SiteContext) => {
     if (await pendingSignIns.find(ctx)) return page(ctx, 'sign-in-code', { errors: [], isRecovery })
-    seeOther(ctx, '/login')
+    seeOther(ctx, expired)
   }
   router.get('/login/code', showForm(false))
   router.get('/login/recovery-code', showForm(true))
@@ -24,16 +29,20 @@ export function signInCode(router: Router<object, SiteContext>, pendingSignIns: 
   router.post('/login/code', formAgain(formWithErrors), async (ctx) => {
     if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts a form. Send JSON with `code` to /login.')
     const pending = await pendingSignIns.find(ctx)
-    if (!pending) return seeOther(ctx, '/login')
+    if (!pending) return seeOther(ctx, expired)
     const { code } = textFields(ctx, 'code')
-    refuseProblems({ code: code.trim() === '' ? 'Enter the code.' : undefined })
+    const isRecovery = fieldsOf(ctx).recovery !== undefined
+    const missing = isRecovery ? 'Enter a recovery code.' : 'Enter the code of the app.'
+    refuseProblems({ code: code.trim() === '' ? missing : undefined })
     if (!(await verifyCode(ctx, pending.user, code))) {
       ctx.status = 401
-      return formWithErrors(ctx, [{ field: 'code', detail: wrongCode }])
+      const detail = isRecovery ? 'This recovery code is wrong or was used before.' : wrongCode
+      return formWithErrors(ctx, [{ field: 'code', detail }])
     }
     // Another request may have finished this sign-in with another code.
-    if (!(await pendingSignIns.finish(ctx, pending))) return seeOther(ctx, '/login')
-    await completeSignIn(ctx, pending.user, { ...pending, methods: methodsWithCode })
+    if (!(await pendingSignIns.finish(ctx, pending))) return seeOther(ctx, expired)
+    const notice = isRecoveryCode(plainCode(code)) ? await codesLeft(ctx, pending.user) : undefined
+    await completeSignIn(ctx, pending.user, { ...pending, methods: methodsWithCode, notice })
   })
 }
 
@@ -51,6 +60,11 @@ export function askForCode(pendingSignIns: PendingSignIns) {
       seeOther(ctx, '/login/code')
     }
   }
+}
+
+async function codesLeft(ctx: SiteContext, { id }: User): Promise<string> {
+  const count = await countRecoveryCodes(entityManager(ctx), id)
+  return `You have used a recovery code. Codes left: ${count}. The security page replaces them.`
 }
 
 function formWithErrors(ctx: SiteContext, errors: Complaint[]): Promise<void> {

@@ -4,6 +4,8 @@ import type { SecretBox } from './secret-box.ts'
 import { acceptedStep, keyBytes } from './totp.ts'
 import { TotpFactor } from './totp-factor.ts'
 
+const setUpLifetime = 60 * 60_000
+
 /** Starts the set-up with a new key, which replaces the key of an unfinished set-up. Call it with the account locked. */
 export async function startTotp(em: EntityManager, box: SecretBox, user: string): Promise<Buffer> {
   const key = randomBytes(keyBytes)
@@ -18,13 +20,14 @@ export async function startTotp(em: EntityManager, box: SecretBox, user: string)
   return key
 }
 
-/** The key of an unfinished set-up. */
+/** The key of an unfinished set-up of the last hour. */
 export async function unconfirmedKey(
   em: EntityManager,
   box: SecretBox,
   user: string,
 ): Promise<Buffer | undefined> {
-  const factor = await em.findOne(TotpFactor, { user, confirmedAt: null }, { disableIdentityMap: true })
+  const where = { user, confirmedAt: null, createdAt: { $gt: new Date(Date.now() - setUpLifetime) } }
+  const factor = await em.findOne(TotpFactor, where, { disableIdentityMap: true })
   return factor ? box.decrypt(factor.secret, user) : undefined
 }
 

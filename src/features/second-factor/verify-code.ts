@@ -5,7 +5,7 @@ import { lockAccount } from '../../users/lock-account.ts'
 import type { User } from '../../users/user.ts'
 import { notify } from '../notices/notify.ts'
 import { limitedCode } from '../sign-in/guessing.ts'
-import { isRecoveryCode, useRecoveryCode } from './recovery-codes.ts'
+import { countRecoveryCodes, isRecoveryCode, useRecoveryCode } from './recovery-codes.ts'
 import type { SecretBox } from './secret-box.ts'
 import { useTotpCode } from './totp-factors.ts'
 
@@ -17,7 +17,7 @@ export const methodsWithCode: readonly string[] = ['pwd', 'otp', 'mfa']
  * @throws {TryLater} 429, after too many wrong codes or passwords
  */
 export async function verifyCode(ctx: SiteContext, user: User, typed: string): Promise<boolean> {
-  const code = typed.replace(/[\s-]/g, '').toUpperCase()
+  const code = plainCode(typed)
   const em = entityManager(ctx)
   const isRecovery = isRecoveryCode(code)
   const isRight = await limitedCode(ctx, user, async () => {
@@ -27,6 +27,11 @@ export async function verifyCode(ctx: SiteContext, user: User, typed: string): P
   if (!isRight) await report(ctx, user, 'code refused')
   else if (isRecovery) await report(ctx, user, 'recovery code used')
   return isRight === true
+}
+
+/** A code as typed, without spaces and dashes, in upper case. */
+export function plainCode(typed: string): string {
+  return typed.replace(/[\s-]/g, '').toUpperCase()
 }
 
 /** The same for a wrong code and for a code that was used before. */
@@ -45,6 +50,8 @@ async function report(ctx: SiteContext, user: User, event: 'code refused' | 'rec
   if (isExpected) return
   await entityManager(ctx).transactional(async (em) => {
     await lockAccount(em, { id: user.id })
-    await notify(ctx, em, user, event)
+    const isRecovery = event === 'recovery code used'
+    const codesLeft = isRecovery ? await countRecoveryCodes(em, user.id) : undefined
+    await notify(ctx, em, user, event, { codesLeft })
   })
 }

@@ -8,6 +8,7 @@ import { User } from '../../users/user.ts'
 import { needsPassword } from '../confirm/fresh.ts'
 import { creationOptions } from '../passkeys/add-passkey.ts'
 import { listPasskeys } from '../passkeys/own-passkeys.ts'
+import { NewRecoveryCodes } from '../second-factor/new-recovery-codes.ts'
 import { countRecoveryCodes } from '../second-factor/recovery-codes.ts'
 import { deviceName } from '../sessions/device-name.ts'
 import { currentDigest } from '../sessions/session-store.ts'
@@ -16,9 +17,13 @@ import { owner } from '../sign-in/owner.ts'
 export const securityPage = '/account/security'
 
 /** `GET /account/security`: what protects the account, and where to change it. */
-export function security(router: Router<object, SiteContext>): void {
+export function security(router: Router<object, SiteContext>, { isTls }: { isTls: boolean }): void {
+  const newCodes = new NewRecoveryCodes({ isTls })
   router.get(securityPage, ...owner(), async (ctx) => {
-    if (wantsPage(ctx)) return showSecurity(ctx)
+    if (wantsPage(ctx)) {
+      newCodes.clear(ctx)
+      return showSecurity(ctx)
+    }
     const { id, secondFactorAt } = ctx.auth.require(User)
     const em = entityManager(ctx)
     ctx.body = {
@@ -41,6 +46,7 @@ export async function showSecurity(ctx: SiteContext, errors: Complaint[] = []): 
     passkeys: (await listPasskeys(em, id)).map(passkeyRecord),
     hasPasskeys: ctx.passkeys?.relyingParty(ctx) !== undefined,
     passkeyOptions: await optionsToAdd(ctx),
+    isFresh: !needsPassword(ctx),
     device: deviceName(ctx.get('User-Agent')),
     errors,
     notice: takeNotice(ctx),

@@ -3,6 +3,9 @@ import type { ExtendableContext } from 'koa'
 const forms: Record<string, string> = {
   '/login': 'Sign-in form',
   '/login/passkey': 'Sign-in with a passkey',
+  '/login/code': 'Code form',
+  '/confirm': 'Confirmation form',
+  '/account/security/totp/confirm': 'Set-up of the authenticator app',
   '/forgot': 'Forgotten password form',
   '/reset': 'New password form',
   '/account/email': 'Change of address form',

@@ -18,20 +18,22 @@ interface SignIn {
   readonly methods: readonly string[]
   /** For the activity page. */
   readonly detail?: string
+  /** A message for the next account page. */
+  readonly notice?: string | undefined
 }
 
 /** Starts the session of a user and responds. Every sign-in ends here: form, JSON, code and passkey. */
 export async function completeSignIn(
   ctx: SiteContext,
   user: User,
-  { isKept, next, methods, detail }: SignIn,
+  { isKept, next, methods, detail, notice }: SignIn,
 ): Promise<void> {
   // The session middleware stores the session after the handler.
   ctx.auth.login(user, User, { methods })
   ctx.session.maxAge = lifetime(isKept)
   await storeDevice(ctx, user, (em) => notify(ctx, em, user, 'new device'))
   audit(ctx, 'signed in', user, { detail })
-  if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next))
+  if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next), notice)
   else ctx.body = userRecord(user)
 }
 

@@ -22,6 +22,7 @@ import { limited } from './guessing.ts'
 import { SignInNotice } from './sign-in-notice.ts'
 import { signOut } from './sign-out.ts'
 
+const expiredSignIn = 'Your sign-in has expired. Please start again.'
 const unknownAs = 'Unknown `as`. Use `jwt` or `user`, or omit it to get a bearer token.'
 
 /** The sign-in page. `POST /login` starts a session (form and JSON) or issues a token (Basic). `POST /logout` signs out. */
@@ -34,7 +35,9 @@ export function signIn(
   router.get('/login', (ctx) => {
     const next = queryParameter(ctx, 'next')
     if (ctx.auth.has(User)) return seeOther(ctx, afterSignIn(next))
-    const notice = resetNotice.take(ctx) ?? (requestedPath(next) && 'Sign in to see that page.')
+    const reason = requestedPath(next) && 'Sign in to see that page.'
+    const expired = queryParameter(ctx, 'expired') !== undefined && expiredSignIn
+    const notice = resetNotice.take(ctx) ?? (expired || reason)
     return signInPage(ctx, { next: next === undefined ? undefined : afterSignIn(next), notice })
   })
 

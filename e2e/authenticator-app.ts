@@ -1,0 +1,85 @@
+import type { Page } from '@playwright/test'
+import Database from 'better-sqlite3'
+import decodeQR from 'qr/decode.js'
+import { hotp, stepAt } from '../src/features/second-factor/totp.ts'
+import { fromBase32 } from '../src/testing/second-factor.ts'
+import type { Server } from './server.ts'
+import { type Account, expect } from './site.ts'
+
+/** Shows codes for a key in base32, as an app on a phone. */
+export class AuthenticatorApp {
+  readonly #key: Buffer
+  #lastStep = 0
+
+  constructor(secret: string) {
+    this.#key = fromBase32(secret.replaceAll(' ', ''))
+  }
+
+  /** A code that was not used before. At most three work in one minute. */
+  nextCode(): string {
+    this.#lastStep = Math.max(this.#lastStep + 1, stepAt(Date.now()) - 1)
+    return hotp(this.#key, this.#lastStep)
+  }
+}
+
+/** Signs the browser of a page in, and turns on an app for the account, without the pages. */
+export async function turnOnApp(page: Page, account: Account) {
+  await account.signIn(page)
+  const started = await page.request.post('/account/security/totp', { data: {} })
+  const app = new AuthenticatorApp((await started.json()).secret)
+  const data = { code: app.nextCode() }
+  const confirmed = await page.request.post('/account/security/totp/confirm', { data })
+  expect(confirmed.status()).toBe(200)
+  const { recoveryCodes } = await confirmed.json()
+  return { app, recoveryCodes: recoveryCodes as string[] }
+}
+
+/** Reads the QR code in a screenshot of the page. */
+export async function scanQrCode(page: Page): Promise<string> {
+  const png = (await page.screenshot({ fullPage: true })).toString('base64')
+  // A page without a content security policy decodes the image.
+  const reader = await page.context().newPage()
+  const { width, height, pixels } = await reader.evaluate<Pixels>(`(async () => {
+    const bytes = Uint8Array.from(atob('${png}'), (each) => each.charCodeAt(0))
+    const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+    const context = new OffscreenCanvas(image.width, image.height).getContext('2d')
+    context.drawImage(image, 0, 0)
+    const { data } = context.getImageData(0, 0, image.width, image.height)
+    const pixels = Array.from(data, (byte) => String.fromCharCode(byte)).join('')
+    return { width: image.width, height: image.height, pixels: btoa(pixels) }
+  })()`)
+  await reader.close()
+  return decodeQR({ width, height, data: Buffer.from(pixels, 'base64') })
+}
+
+interface Pixels {
+  readonly width: number
+  readonly height: number
+  readonly pixels: string
+}
+
+/** Makes the last proof of identity of all sessions eleven minutes old. */
+export function ageSessions({ database }: Server): void {
+  change(
+    database,
+    `update sessions set data = json_set(data, '$."user:authenticated".at', ${Date.now() - 11 * 60_000})`,
+  )
+}
+
+/** Uses up recovery codes of an account. */
+export function useRecoveryCodes({ database }: Server, { email }: Account, number: number): void {
+  const owner = `select id from users where email = '${email}'`
+  const used = `select digest from recovery_codes where user_id = (${owner}) limit ${number}`
+  change(database, `delete from recovery_codes where digest in (${used})`)
+}
+
+/** Ends all sign-ins that wait for a code, as after ten minutes. */
+export function endPendingSignIns({ database }: Server): void {
+  change(database, 'delete from pending_sign_ins')
+}
+
+function change(database: string, statement: string): void {
+  const connection = new Database(database)
+  connection.exec(statement)
+  connection.close()
+}

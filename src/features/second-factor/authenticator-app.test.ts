@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { sql } from '../../testing/database.ts'
+import { password, signIn, signUp } from '../../testing/people.ts'
+import { receiveMails } from '../../testing/receive-mails.ts'
+import { ageSessions, fromBase32, turnOnApp } from '../../testing/second-factor.ts'
+import { startSite } from '../../testing/site.ts'
+import type { Visitor } from '../../testing/visitor.ts'
+import { hotp, stepAt } from './totp.ts'
+
+const setUpPage = '/account/security/totp'
+const codesPage = '/account/security/recovery-codes'
+
+async function siteWithAda(t: TestContext) {
+  const site = await startSite(t)
+  const person = await signUp(site)
+  return { site, person, ada: await signIn(site, person) }
+}
+
+/** The key on the set-up page. */
+async function keyOn(visitor: Visitor): Promise<string> {
+  const { text } = await visitor.page(setUpPage)
+  return / data-copy="([A-Z2-7]{32})"/.exec(text)?.[1] ?? ''
+}
+
+function codeOf(secret: string): string {
+  return hotp(fromBase32(secret), stepAt(Date.now()))
+}
+
+/** The recovery codes on a page. */
+function codesIn({ text }: { text: string }): string[] {
+  return text.match(/(?:[A-Z2-7]{4}-){5}[A-Z2-7]{4}/g) ?? []
+}
+
+describe('the set-up of an authenticator app', () => {
+  test('shows the same key after a reload and after a wrong code, and a new key after a new start', async (t) => {
+    const { ada } = await siteWithAda(t)
+    assert.match((await ada.page(setUpPage)).text, /I have an app/)
+    const started = await ada.form(setUpPage, {})
+    assert.deepEqual([started.status, started.headers.location], [303, setUpPage])
+    const key = await keyOn(ada)
+    assert.equal(key.length, 32)
+    assert.equal(await keyOn(ada), key)
+    assert.equal((await ada.get(setUpPage)).record.secret, key)
+    const wrong = await ada.form(`${setUpPage}/confirm`, { code: '000000' })
+    assert.equal(wrong.status, 400)
+    assert.ok(wrong.text.includes(` data-copy="${key}"`))
+    await ada.form(setUpPage, {})
+    assert.notEqual(await keyOn(ada), key)
+  })
+
+  test('starts again after an hour', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    await ada.form(setUpPage, {})
+    await sql(site, `update totp_factors set created_at = ${Date.now() - 61 * 60_000}`)
+    assert.match((await ada.page(setUpPage)).text, /I have an app/)
+    assert.equal((await ada.get(setUpPage)).status, 404)
+    const late = await ada.form(`${setUpPage}/confirm`, { code: '000000' })
+    assert.deepEqual([late.status, late.headers.location], [303, setUpPage])
+  })
+
+  test('accepts a code with spaces, and a second confirmation shows the recovery codes again', async (t) => {
+    const { site, person, ada } = await siteWithAda(t)
+    await ada.form(setUpPage, {})
+    const code = codeOf(await keyOn(ada)).replace(/^.../, '$& ')
+    for (const _ of ['the form', 'the form again'])
+      assert.equal((await ada.form(`${setUpPage}/confirm`, { code })).headers.location, codesPage)
+    const codes = codesIn(await ada.page(codesPage))
+    assert.equal(new Set(codes).size, 10)
+    for (const path of [setUpPage, setUpPage]) {
+      const { status, headers } = await ada.page(path)
+      assert.deepEqual([status, headers.location], [303, '/account/security'])
+    }
+    assert.equal((await ada.form(setUpPage, {})).headers.location, '/account/security')
+    const body = { username: person.email, password, code: codes[0] }
+    assert.equal((await site.visitor().json('/login', body)).status, 200)
+  })
+
+  test('needs a recent confirmation to show the key', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    await ada.form(setUpPage, {})
+    await ageSessions(site)
+    assert.equal((await ada.page(setUpPage)).headers.location, '/confirm?next=%2Faccount%2Fsecurity%2Ftotp')
+    assert.equal((await ada.get(setUpPage)).record.code, 'confirmation_required')
+  })
+})
+
+describe('the page of the recovery codes', () => {
+  test('shows them until the user leaves it, and only to their owner', async (t) => {
+    const { site, person } = await siteWithAda(t)
+    const { visitor: ada } = await turnOnApp(site, person)
+    const created = await ada.form(codesPage, {})
+    assert.deepEqual([created.status, created.headers.location], [303, codesPage])
+    assert.match(
+      created.cookies.find((each) => each.startsWith('new-recovery-codes=')) ?? '',
+      /^new-recovery-codes=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,
+    )
+    const codes = codesIn(await ada.page(codesPage))
+    assert.equal(codes.length, 10)
+    assert.deepEqual(codesIn(await ada.page(codesPage)), codes)
+
+    const bob = await signIn(site, await signUp(site, 'Bob'))
+    bob.cookies.set('new-recovery-codes', ada.cookies.get('new-recovery-codes') ?? assert.fail())
+    assert.equal((await bob.page(codesPage)).headers.location, '/account/security')
+
+    await ada.send('HEAD', '/account/security', { accept: 'text/html' })
+    assert.deepEqual(codesIn(await ada.page(codesPage)), codes)
+    assert.match((await ada.page('/account/security')).text, /10 of 10 left/)
+    assert.equal((await ada.page(codesPage)).headers.location, '/account/security')
+    assert.equal((await ada.get(codesPage)).status, 404)
+  })
+
+  test('no longer shows codes that were replaced', async (t) => {
+    const { site, person } = await siteWithAda(t)
+    const { visitor: ada } = await turnOnApp(site, person)
+    await ada.form(codesPage, {})
+    await ada.json(codesPage, {})
+    assert.equal((await ada.page(codesPage)).headers.location, '/account/security')
+  })
+})
+
+describe('a sign-in with a recovery code', () => {
+  test('says how many codes are left, on the page and in the mail', async (t) => {
+    const { site, person } = await siteWithAda(t)
+    const { recoveryCodes } = await turnOnApp(site, person)
+    await sql(site, 'update users set email_verified_at = 1')
+    const browser = site.visitor()
+    await browser.form('/login', { username: person.email, password })
+    await browser.form('/login/code', { code: recoveryCodes[0] ?? '' })
+    assert.match((await browser.page('/account')).text, /You have used a recovery code\. Codes left: 9\./)
+    const mails = await receiveMails(site)
+    const mail = mails.find(({ subject }) => subject === 'koa-authenticators: A recovery code was used')
+    assert.match(mail?.text ?? '', /^Recovery codes left: 9$/m)
+    assert.match(mail?.html ?? '', /<dt>Recovery codes left<\/dt> <dd>9<\/dd>/)
+  })
+})
