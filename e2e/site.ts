@@ -24,14 +24,16 @@ export interface Outage {
  */
 export const test = base.extend<
   { newAccount(): Promise<Account>; account: Account; outage: Outage },
-  { throttle: 'on' | 'off'; server: Server; accountNumbers: Iterator<number, never> }
+  { throttle: 'on' | 'off'; host: string; server: Server; accountNumbers: Iterator<number, never> }
 >({
   // Off, because all tests of a worker share one IP address, and so one rate limit.
   throttle: ['off', { scope: 'worker', option: true }],
+  // Browsers have passkeys at `localhost`, but not at an IP address.
+  host: ['127.0.0.1', { scope: 'worker', option: true }],
   server: [
-    async ({ throttle }, use) => {
+    async ({ throttle, host }, use) => {
       const server = await startServer({ THROTTLE: throttle })
-      await use(server)
+      await use({ ...server, url: server.url.replace('127.0.0.1', host) })
       await server.stop()
     },
     { scope: 'worker' },

@@ -51,7 +51,7 @@ async function expectSoundForms(page: Page): Promise<void> {
     await expect(form.locator('button[type="submit"]')).toBeEnabled()
     const passwords = await form.locator('input[type="password"]').all()
     for (const password of passwords) await expectSoundPassword(password)
-    if (passwords.length > 0) await expect(form.locator('input[autocomplete="username"]')).toHaveCount(1)
+    if (passwords.length > 0) await expect(form.locator('input[autocomplete~="username"]')).toHaveCount(1)
   }
   await expect(page.locator('input:not(form input)')).toHaveCount(0)
 }

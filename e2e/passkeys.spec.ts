@@ -1,0 +1,156 @@
+import type { Page } from '@playwright/test'
+import Database from 'better-sqlite3'
+import { confirm } from './forms.ts'
+import type { Server } from './server.ts'
+import { expect, test } from './site.ts'
+import { expectSound } from './soundness.ts'
+import { addAuthenticator, type VirtualAuthenticator } from './virtual-authenticator.ts'
+
+test.use({ host: 'localhost' })
+
+/** Adds a passkey on the security page. */
+async function addPasskey(page: Page, authenticator: VirtualAuthenticator, name: string) {
+  await authenticator.setPresent(true)
+  await page.goto('/account/security')
+  await page.getByLabel('Name of the new passkey').fill(name)
+  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await expect(page.getByText(`The passkey “${name}” has been added.`)).toBeVisible()
+  await authenticator.setPresent(false)
+}
+
+/** Turns the autofill off, because the simulated user would choose its passkey before the test clicks the button. */
+function withoutAutofill(page: Page) {
+  const off = 'PublicKeyCredential.isConditionalMediationAvailable = async () => false'
+  return page.addInitScript(`if (globalThis.PublicKeyCredential) ${off}`)
+}
+
+/** Makes the last proof of all sessions eleven minutes old. */
+function ageSessions({ database }: Server) {
+  const sqlite = new Database(database)
+  const path = `'$."user:authenticated".at'`
+  sqlite
+    .prepare(`update sessions set data = json_set(data, ${path}, json_extract(data, ${path}) - 660000)`)
+    .run()
+  sqlite.close()
+}
+
+test('a user adds a passkey, and signs in with it by the button', async ({ page, context, account }) => {
+  const authenticator = await addAuthenticator(page)
+  await account.signIn(page)
+  await page.goto('/account/security')
+  await expect(page.getByLabel('Name of the new passkey')).toHaveValue(/^Chrom\w+ on Linux$/)
+  await expectSound(page, 'Security')
+  await addPasskey(page, authenticator, 'Laptop')
+  expect(await authenticator.count()).toBe(1)
+  await expectSound(page, 'Security')
+
+  await context.clearCookies()
+  await withoutAutofill(page)
+  await page.goto('/account/tokens')
+  await expectSound(page, 'Sign in')
+  await page.getByLabel('Keep me signed in on this device').check()
+  await authenticator.setPresent(true)
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+  await expect(page).toHaveURL('/account/tokens')
+  await page.goto('/account/sessions')
+  await expect(page.getByText('Kept signed in for up to 30 days')).toBeVisible()
+})
+
+test('a user signs in by the autofill of the address', async ({ page, context, account }) => {
+  const authenticator = await addAuthenticator(page)
+  await account.signIn(page)
+  await addPasskey(page, authenticator, 'Laptop')
+  await context.clearCookies()
+  // The simulated user chooses the passkey of the autofill at once.
+  await authenticator.setPresent(true)
+  await page.goto('/login?next=%2Faccount%2Factivity')
+  await expect(page).toHaveURL('/account/activity')
+  await expect(page.getByText('Passkey: Laptop')).toBeVisible()
+})
+
+test('the password still signs in while the autofill waits', async ({ page, context, account }) => {
+  const authenticator = await addAuthenticator(page)
+  await account.signIn(page)
+  await addPasskey(page, authenticator, 'Laptop')
+  await context.clearCookies()
+  await page.goto('/login')
+  await page.getByLabel('E-mail address').fill(account.email)
+  await page.getByLabel('Password', { exact: true }).fill(account.password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await expect(page).toHaveURL('/account')
+})
+
+test('a user renames and removes a passkey, which then no longer signs in', async ({
+  page,
+  context,
+  account,
+}) => {
+  const authenticator = await addAuthenticator(page)
+  await account.signIn(page)
+  await addPasskey(page, authenticator, 'Laptop')
+  const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Laptop' }) })
+  await row.locator('summary', { hasText: 'Rename' }).click()
+  await expectSound(page, 'Security')
+  await row.getByLabel('New name').fill('Work')
+  await row.getByRole('button', { name: 'Save name' }).click()
+  await expect(page.getByRole('heading', { name: 'Work' })).toBeVisible()
+
+  await confirm(page, { of: 'Work', button: 'Remove' })
+  await expect(page.getByText('The passkey “Work” has been removed.')).toBeVisible()
+  await expect(page.getByText('You have no passkeys.')).toBeVisible()
+
+  await context.clearCookies()
+  await withoutAutofill(page)
+  await page.goto('/login')
+  await authenticator.setPresent(true)
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+  await expect(page.getByRole('alert')).toContainText('The passkey was not accepted')
+  await expectSound(page, 'Error: Sign in')
+})
+
+test('a user confirms with a passkey', async ({ page, server, account }) => {
+  const authenticator = await addAuthenticator(page)
+  await account.signIn(page)
+  await addPasskey(page, authenticator, 'Laptop')
+  ageSessions(server)
+  await page.goto('/account/security')
+  await page.getByRole('link', { name: 'Add a passkey' }).click()
+  await expectSound(page, 'Confirm it is you')
+  await authenticator.setPresent(true)
+  await page.getByRole('button', { name: 'Use a passkey' }).click()
+  await expect(page).toHaveURL('/account/security')
+  await expect(page.getByLabel('Name of the new passkey')).toBeVisible()
+})
+
+test('the page explains why no passkey was added or used', async ({ page, context, account }) => {
+  const authenticator = await addAuthenticator(page)
+  await account.signIn(page)
+  await addPasskey(page, authenticator, 'Laptop')
+  await authenticator.setPresent(true)
+  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await expect(page.getByText('This device has a passkey for your account already.')).toBeVisible()
+  await authenticator.setPresent(false)
+
+  await context.clearCookies()
+  await page.goto('/login')
+  await authenticator.setVerified(false)
+  await authenticator.setPresent(true)
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+  await expect(page.getByText('No passkey was used. Try again when you are ready.')).toBeVisible()
+  await expect(page).toHaveURL('/login')
+})
+
+test.describe('without script', () => {
+  test.use({ javaScriptEnabled: false })
+
+  test('no page has a passkey button', async ({ page, account }) => {
+    await page.goto('/login')
+    await expect(page.getByRole('button')).toHaveText(['Sign in'])
+    await account.signIn(page)
+    await page.goto('/account/security')
+    await expect(page.getByRole('heading', { name: 'Passkeys' })).toBeVisible()
+    await expect(page.getByText('Add a passkey')).toBeHidden()
+    await page.goto('/confirm')
+    await expect(page.getByRole('button', { name: 'passkey' })).toHaveCount(0)
+  })
+})
