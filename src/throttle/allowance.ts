@@ -11,6 +11,7 @@ export type Action =
   | 'password'
   | 'code'
   | 'passkey'
+  | 'own-passkey'
   | 'sign-up'
   | 'token'
   | 'reset'
@@ -52,9 +53,14 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
     allowances: [{ by: ['account'], most: 20, within: day, counts: ['failure'] }],
     fromDevice: [{ by: ['account', 'device'], most: 20, within: day, counts: ['failure'] }],
   },
-  // Answers of passkeys.
+  // Passkeys that sign in or confirm.
   passkey: {
     allowances: [{ by: ['network'], most: 50, within: quarter, counts: ['failure'] }],
+    fromDevice: [],
+  },
+  // Accepted passkeys of an account, and attempts to add one. A program can answer as fast as a network allows.
+  'own-passkey': {
+    allowances: [{ by: ['account'], most: 100, within: quarter, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
   'sign-up': {

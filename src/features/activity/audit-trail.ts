@@ -64,6 +64,7 @@ export class AuditTrail {
       throttled: new RepeatFilter(quarter, now),
       'password used': new RepeatFilter(quarter, now, mostPasswordUses),
       'name changed': new RepeatFilter(minute, now),
+      'passkey renamed': new RepeatFilter(minute, now),
       'other sessions ended': new RepeatFilter(minute, now),
     }
   }

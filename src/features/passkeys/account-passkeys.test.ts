@@ -150,10 +150,8 @@ describe('POST /account/passkeys/:id/name', () => {
     const wrong = await visitor.form(`/account/passkeys/${id}/name`, { name: ' ' })
     assert.equal(wrong.status, 400)
     assert.match(wrong.text, /Enter a name\./)
-    assert.deepEqual((await eventsOf(site)).slice(1), [
-      ['passkey renamed', 'Work'],
-      ['passkey renamed', 'Home'],
-    ])
+    // One event a minute, so that a program cannot fill the disk.
+    assert.deepEqual((await eventsOf(site)).slice(1), [['passkey renamed', 'Work']])
   })
 
   test('C6 responds with the same 404 for a missing passkey and for one of another user', async (t) => {

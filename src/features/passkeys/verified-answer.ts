@@ -19,18 +19,20 @@ export const passkeyRefused =
  * @param user the signed-in user, if there is one
  * @returns `undefined` if the passkey was rejected
  */
-export function verifiedAnswer(
+export async function verifiedAnswer(
   ctx: SiteContext,
   user: User | undefined,
   verify: () => Promise<Assertion>,
 ): Promise<Identified | undefined> {
-  return limited(ctx, { action: 'passkey', account: '' }, async () => {
+  const found = await limited(ctx, { action: 'passkey', account: '' }, async () => {
     const assertion = await verify()
     if (assertion.isValid) return assertion
     if (assertion.counterWentBack) await reportCopy(ctx, assertion.counterWentBack)
     else audit(ctx, 'passkey refused', user)
     return undefined
   })
+  if (found) await limited(ctx, { action: 'own-passkey', account: found.user.id }, async () => true)
+  return found
 }
 
 async function reportCopy(ctx: SiteContext, { user, passkey }: Identified): Promise<void> {
