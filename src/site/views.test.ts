@@ -47,7 +47,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
   ],
   'sign-in-code': [
     { errors: [], isRecovery: false },
-    { errors: [{ field: 'code', detail: payload }, { detail: payload }], isRecovery: true },
+    { errors: [{ field: 'code', detail: payload }, { detail: payload }], isRecovery: true, next: payload },
   ],
   confirm: [
     { back: '/account', purpose: payload, errors: [], hasApp: false },
@@ -113,11 +113,12 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
   forgot: [{}, { email: payload, errors: [{ field: 'email', detail: payload }, { detail: payload }] }],
   'forgot-sent': [{}],
   reset: [
-    { token: payload, email: payload, isFirst: true, passkeys: [] },
+    { token: payload, email: payload, isFirst: true, hasApp: true, passkeys: [] },
     {
       token: payload,
       email: payload,
       isFirst: false,
+      hasApp: true,
       passkeys: [payload, payload],
       errors: [{ field: 'password', detail: payload }, { detail: payload }],
     },

@@ -49,7 +49,7 @@ export type Views = {
     notice?: string | undefined
     passkeyOptions?: PasskeyOptions
   }
-  'sign-in-code': { errors: Complaint[]; isRecovery: boolean }
+  'sign-in-code': { errors: Complaint[]; isRecovery: boolean; next?: string | undefined }
   confirm: {
     next?: string | undefined
     /** The path of the page to return to without a confirmation. */
@@ -95,6 +95,8 @@ export type Views = {
     token: string
     email: string
     isFirst: boolean
+    /** Whether a sign-in also needs a code of an authenticator app. */
+    hasApp: boolean
     /** The names of the passkeys of the account. */
     passkeys: readonly string[]
     errors?: Complaint[]

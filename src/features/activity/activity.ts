@@ -19,7 +19,7 @@ const wording: Record<EventName, string> = {
   'credentials refused': 'Wrong password',
   throttled: 'Blocked after too many attempts',
   confirmed: 'Confirmed with the password, a code or a passkey',
-  'code required': 'Right password, code required',
+  'code required': 'Right password, code requested',
   'code refused': 'Wrong code',
   'authenticator app turned on': 'Authenticator app turned on',
   'authenticator app turned off': 'Authenticator app turned off',

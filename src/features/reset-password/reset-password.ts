@@ -63,7 +63,8 @@ async function form(ctx: SiteContext, token: unknown, errors: Complaint[] = []):
   const { user, purpose } = await grantOf(ctx, text)
   const passkeys = (await listPasskeys(entityManager(ctx), user.id)).map(({ name }) => name)
   const isFirst = purpose === 'invite'
-  await page(ctx, 'reset', { token: text, email: user.email, isFirst, passkeys, errors })
+  const hasApp = Boolean(user.secondFactorAt)
+  await page(ctx, 'reset', { token: text, email: user.email, isFirst, hasApp, passkeys, errors })
 }
 
 /** The link of a reset or of an invitation. */

@@ -14,14 +14,12 @@ import { countRecoveryCodes, isRecoveryCode } from './recovery-codes.ts'
 import { SecondFactorRequired } from './second-factor-required.ts'
 import { methodsWithCode, plainCode, verifyCode, wrongCode } from './verify-code.ts'
 
-// The query only selects a sentence, so a link of another site cannot do harm with it.
-const expired = '/login?expired'
-
 /** `/login/code`: the second step of a sign-in by form. */
 export function signInCode(router: Router<object, SiteContext>, pendingSignIns: PendingSignIns): void {
   const showForm = (isRecovery: boolean) => async (ctx: SiteContext) => {
-    if (await pendingSignIns.find(ctx)) return page(ctx, 'sign-in-code', { errors: [], isRecovery })
-    seeOther(ctx, expired)
+    const pending = await pendingSignIns.find(ctx)
+    if (!pending) return startAgain(ctx)
+    return page(ctx, 'sign-in-code', { errors: [], isRecovery, next: pending.next })
   }
   router.get('/login/code', showForm(false))
   router.get('/login/recovery-code', showForm(true))
@@ -29,7 +27,7 @@ export function signInCode(router: Router<object, SiteContext>, pendingSignIns: 
   router.post('/login/code', formAgain(formWithErrors), async (ctx) => {
     if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts a form. Send JSON with `code` to /login.')
     const pending = await pendingSignIns.find(ctx)
-    if (!pending) return seeOther(ctx, expired)
+    if (!pending) return startAgain(ctx)
     const { code } = textFields(ctx, 'code')
     const isRecovery = fieldsOf(ctx).recovery !== undefined
     const missing = isRecovery ? 'Enter a recovery code.' : 'Enter the code of the app.'
@@ -40,7 +38,7 @@ export function signInCode(router: Router<object, SiteContext>, pendingSignIns: 
       return formWithErrors(ctx, [{ field: 'code', detail }])
     }
     // Another request may have finished this sign-in with another code.
-    if (!(await pendingSignIns.finish(ctx, pending))) return seeOther(ctx, expired)
+    if (!(await pendingSignIns.finish(ctx, pending))) return startAgain(ctx)
     const notice = isRecoveryCode(plainCode(code)) ? await codesLeft(ctx, pending.user) : undefined
     await completeSignIn(ctx, pending.user, { ...pending, methods: methodsWithCode, notice })
   })
@@ -68,5 +66,12 @@ async function codesLeft(ctx: SiteContext, { id }: User): Promise<string> {
 }
 
 function formWithErrors(ctx: SiteContext, errors: Complaint[]): Promise<void> {
-  return page(ctx, 'sign-in-code', { errors, isRecovery: fieldsOf(ctx).recovery !== undefined })
+  const { next } = textFields(ctx, 'next')
+  return page(ctx, 'sign-in-code', { errors, isRecovery: fieldsOf(ctx).recovery !== undefined, next })
+}
+
+// The query selects a sentence of the sign-in page, so a link of another site cannot do harm with it.
+function startAgain(ctx: SiteContext): void {
+  const { next } = textFields(ctx, 'next')
+  seeOther(ctx, next === '' ? '/login?expired' : `/login?expired&next=${encodeURIComponent(next)}`)
 }
