@@ -73,12 +73,12 @@ function svg(drawn: readonly Panel[]): string {
     y += Math.max(...pair.map(heightOf))
   }
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}" role="img" aria-labelledby="title">
-  <title id="title">Requests a second on one core</title>
+  <title id="title">Requests per second on one core</title>
   <style>${style}
   </style>
-  <text class="title" x="${margin}" y="36">Requests a second on one core</text>
-  <text class="soft" x="${margin}" y="60">The same answers from the same rows: 10,000 users, 100,000 tokens, 10,000 sessions in SQLite. Longer is better.</text>
-  <text class="soft" x="${margin}" y="79">Outlined: without an authentication library. The two sites also send security headers, check origins and write a log.</text>
+  <text class="title" x="${margin}" y="36">Requests per second on one core</text>
+  <text class="soft" x="${margin}" y="60">The same responses and the same rows: 10,000 users, 100,000 tokens, 10,000 sessions in SQLite. Longer is better.</text>
+  <text class="soft" x="${margin}" y="79">An outlined bar is a server without an authentication library. The two sites also send security headers, check origins and write a log.</text>
 ${body.join('\n')}
 </svg>
 `

@@ -8,17 +8,17 @@ export async function checkAnswers(task: Task, server: Server, url: string, keys
   const values = task.values(server, keys)
   for (const number of [0, 1, 2, Math.floor(values.length / 2), values.length - 1]) {
     const value = values[number]
-    if (value !== undefined) task.check(await ask(task, url, value), number)
+    if (value !== undefined) task.check(await request(task, url, value), number)
   }
   for (const value of task.wrong?.(server, keys) ?? []) {
-    const { status } = await ask(task, url, value)
+    const { status } = await request(task, url, value)
     // A page may redirect to the sign-in form.
     const isRefused = status === 401 || (task.header === 'Cookie' && (status === 302 || status === 303))
     assert.ok(isRefused, `${server.key} responds with ${status} to wrong credentials.`)
   }
 }
 
-async function ask({ method, path, header }: Task, url: string, value: string): Promise<Answer> {
+async function request({ method, path, header }: Task, url: string, value: string): Promise<Answer> {
   const headers = { 'X-Forwarded-For': '192.0.2.1', 'X-Forwarded-Proto': 'https' }
   const response = await fetch(`${url}${path}`, {
     method,

@@ -1,15 +1,15 @@
 import { spread, token } from './data.ts'
 import { original, sqliteRows } from './database.ts'
 import type { Figures } from './results.ts'
-import { measureRounds, type Pace } from './rounds.ts'
+import { measureRounds, type RunLength } from './rounds.ts'
 import { type Server, serverOf } from './servers.ts'
 import { taskOf } from './tasks.ts'
 
 const sizes = [10_000, 1_000_000]
 
-/** Measures the requests a second of the site with few and with many tokens and sessions. */
-export async function measureGrowth(pace: Pace): Promise<Record<string, Figures>> {
-  // Creates both databases first, because creating one takes so long that the last uses of the other would become too old.
+/** Measures the requests per second of the site with few and with many tokens and sessions. */
+export async function measureGrowth(runLength: RunLength): Promise<Record<string, Figures>> {
+  // Creates both databases first. Otherwise, the sites would write last uses, because the second database takes minutes.
   for (const rows of sizes) await original({ tokens: rows, sessions: rows })
   const sites = new Map(sizes.map((rows) => [siteWith(rows), spread(rows)]))
   const numbers = (server: Server) => sites.get(server) ?? []
@@ -22,8 +22,8 @@ export async function measureGrowth(pace: Pace): Promise<Record<string, Figures>
     values: (server: Server) => numbers(server).map((number) => server.cookie(number)),
   }
   return {
-    'growth-bearer': await measureRounds(bearer, [...sites.keys()], pace),
-    'growth-session': await measureRounds(session, [...sites.keys()], pace),
+    'growth-bearer': await measureRounds(bearer, [...sites.keys()], runLength),
+    'growth-session': await measureRounds(session, [...sites.keys()], runLength),
   }
 }
 

@@ -1,4 +1,4 @@
--- For wrk: -- <seed> <file of header values, one a line> <method> <path> <header>
+-- For wrk: -- <seed> <file of header values, one per line> <method> <path> <header>
 -- Each request has one of the values, at random. The same seed draws the same values.
 local requests = {}
 

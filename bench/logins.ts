@@ -12,8 +12,8 @@ const poolThreads = 4
 let visitors = 0
 
 /**
- * Measures password checks a second by bcrypt alone, and sign-ins a second on the site. Then measures the latency of a page,
- * in milliseconds, while three times as many sign-ins arrive. The server is not pinned, because bcrypt uses all cores.
+ * Measures the password checks per second of bcrypt alone and the sign-ins per second of the site. Then measures the latency
+ * of a page, in milliseconds, while three times as many sign-ins arrive. The server is not pinned, because bcrypt uses all cores.
  */
 export async function measureLogins(seconds: number, rounds: number): Promise<Figures> {
   const { url, stop } = await startServer(serverOf('site'), newKeys('HS256'))
@@ -36,7 +36,7 @@ export async function measureLogins(seconds: number, rounds: number): Promise<Fi
   return { 'bcrypt alone': bcryptAlone, site, 'p99 of a page in a flood': latency }
 }
 
-/** Sign-ins a second. Excludes the processor time of this process, because its load slows the server. */
+/** Sign-ins per second. Excludes the processor time of this process, because its load slows the server. */
 async function signInRate(url: string, seconds: number): Promise<number> {
   const before = process.cpuUsage()
   const begin = performance.now()
@@ -81,20 +81,20 @@ function flood(url: string, rate: number): () => Promise<void> {
 /** The 99th percentile of the latency of pages at a steady rate, in milliseconds. */
 async function pageLatency(url: string, seconds: number): Promise<number> {
   const { cookie } = serverOf('site')
-  const taken: Promise<number>[] = []
+  const latencies: Promise<number>[] = []
   const begin = performance.now()
   for (let number = 0; number < seconds * pagesPerSecond; number += 1) {
     const due = begin + (number * 1000) / pagesPerSecond
     await sleep(Math.max(0, due - performance.now()))
-    taken.push(timePage(url, cookie(number % usual.sessions)))
+    latencies.push(timePage(url, cookie(number % usual.sessions)))
   }
-  const sorted = (await Promise.all(taken)).toSorted((a, b) => a - b)
+  const sorted = (await Promise.all(latencies)).toSorted((a, b) => a - b)
   return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN
 }
 
 async function timePage(url: string, cookie: string): Promise<number> {
   const begin = performance.now()
-  const status = await ask(`${url}/account`, { headers: { Cookie: cookie } })
+  const status = await request(`${url}/account`, { headers: { Cookie: cookie } })
   if (status !== 200) throw new Error(`GET /account responded with ${status}.`)
   return performance.now() - begin
 }
@@ -103,10 +103,10 @@ function logIn(url: string): Promise<number> {
   visitors += 1
   const { email: username } = user(visitors % users)
   const body = JSON.stringify({ username, password })
-  return ask(`${url}/login`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+  return request(`${url}/login`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
 }
 
-async function ask(url: string, { headers, ...options }: RequestInit): Promise<number> {
+async function request(url: string, { headers, ...options }: RequestInit): Promise<number> {
   // Each sign-in has its own address, so that the rate limit of one address does not apply.
   const address = `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`
   const proxied = { ...headers, 'X-Forwarded-For': address, 'X-Forwarded-Proto': 'https' }

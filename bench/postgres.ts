@@ -6,7 +6,7 @@ import { lastUse, original, type Rows } from './database.ts'
 import { loadCore } from './machine.ts'
 import { migrate } from './make-database.ts'
 import type { Figures } from './results.ts'
-import { measureRounds, type Pace } from './rounds.ts'
+import { measureRounds, type RunLength } from './rounds.ts'
 import type { Server } from './servers.ts'
 import { taskOf } from './tasks.ts'
 
@@ -18,7 +18,7 @@ const name = 'koa_authenticators_bench'
  */
 export async function measurePostgres(
   serversOf: (task: string) => Server[],
-  pace: Pace,
+  runLength: RunLength,
 ): Promise<Record<string, Figures>> {
   const given = process.env.TEST_DATABASE_URL
   const postgres = given === undefined ? await startPostgres({ isDurable: true }) : undefined
@@ -31,7 +31,7 @@ export async function measurePostgres(
     const found: Record<string, Figures> = {}
     for (const key of ['bearer', 'session']) {
       const servers = serversOf(`postgres-${key}`).map((server) => ({ ...server, rows }))
-      found[`postgres-${key}`] = await measureRounds(taskOf(key), servers, pace)
+      found[`postgres-${key}`] = await measureRounds(taskOf(key), servers, runLength)
     }
     return found
   } finally {

@@ -4,7 +4,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { cores, hasWrk, isAwake } from './machine.ts'
 
-/** The results of a task by the name of the figure, such as a server. Each figure has one value for each round. */
+/** The figures of a task by name, such as the name of a server. Each figure has one value for each round. */
 export type Figures = Record<string, readonly number[]>
 
 /** The figures of one task, with the time and the machine of the run. */

@@ -10,7 +10,7 @@ import { type Server, startServer } from './servers.ts'
 import type { Task } from './tasks.ts'
 
 /** How long a measurement takes. */
-export interface Pace {
+export interface RunLength {
   /** Seconds of load before the first round, in which V8 compiles the hot functions. */
   readonly warmUp: number
   /** How often each server is started. A server's speed differs between starts. */
@@ -19,14 +19,14 @@ export interface Pace {
   readonly rounds: number
 }
 
-/** Measures the requests a second of each server in each round. In a round, the servers are measured one after another. */
-export async function measureRounds(task: Task, servers: readonly Server[], pace: Pace): Promise<Figures> {
+/** Measures the requests per second of each server in each round. In a round, the servers are measured one after another. */
+export async function measureRounds(task: Task, servers: readonly Server[], runLength: RunLength): Promise<Figures> {
   const figures: Figures = {}
-  for (let start = 0; start < pace.starts; start += 1) await startOnce(task, servers, pace, figures)
+  for (let start = 0; start < runLength.starts; start += 1) await startOnce(task, servers, runLength, figures)
   return figures
 }
 
-interface Contestant {
+interface LoadedServer {
   readonly running: RunningServer
   readonly requests: Requests
 }
@@ -34,11 +34,11 @@ interface Contestant {
 async function startOnce(
   task: Task,
   servers: readonly Server[],
-  { warmUp, rounds }: Pace,
+  { warmUp, rounds }: RunLength,
   figures: Figures,
 ): Promise<void> {
   const keys = newKeys(task.algorithm ?? 'HS256')
-  const all: Contestant[] = []
+  const all: LoadedServer[] = []
   let begin: number | undefined
   try {
     for (const server of servers) {
@@ -67,7 +67,7 @@ async function startOnce(
   }
 }
 
-function rotated(all: readonly Contestant[], round: number): Contestant[] {
+function rotated(all: readonly LoadedServer[], round: number): LoadedServer[] {
   const first = round % all.length
   return [...all.slice(first), ...all.slice(0, first)]
 }

@@ -10,7 +10,7 @@ import { measureLogins } from './logins.ts'
 import { measureMemory } from './memory.ts'
 import { measurePostgres } from './postgres.ts'
 import { type Figures, machine, measurement, type Results, saveResults } from './results.ts'
-import { measureRounds, type Pace } from './rounds.ts'
+import { measureRounds, type RunLength } from './rounds.ts'
 import { type Server, servers } from './servers.ts'
 import { measureStartup } from './startup.ts'
 import { printTable } from './table.ts'
@@ -26,12 +26,12 @@ const { values: options, positionals } = parseArgs({
   },
 })
 const { quick } = options
-const pace: Pace = {
+const runLength: RunLength = {
   warmUp: quick ? 2 : 5,
   starts: Number(options.starts ?? (quick ? 1 : 2)),
   rounds: Number(options.rounds ?? (quick ? 1 : 5)),
 }
-for (const [name, value] of Object.entries(pace))
+for (const [name, value] of Object.entries(runLength))
   if (!Number.isInteger(value) || value < 1) refuse(`--${name} must be a whole number above 0.`)
 const known = servers.map(({ key }) => key)
 const chosen = options.servers?.split(',') ?? known
@@ -43,11 +43,11 @@ const measurements: Record<string, () => Promise<Record<string, Figures>>> = {
   ...Object.fromEntries(
     tasks.map((task) => [
       task.key,
-      async () => ({ [task.key]: await measureRounds(task, serversOf(task.key), pace) }),
+      async () => ({ [task.key]: await measureRounds(task, serversOf(task.key), runLength) }),
     ]),
   ),
-  postgres: () => measurePostgres(serversOf, pace),
-  growth: () => measureGrowth(pace),
+  postgres: () => measurePostgres(serversOf, runLength),
+  growth: () => measureGrowth(runLength),
   logins: async () => ({ logins: await measureLogins(quick ? 3 : 8, quick ? 1 : 5) }),
   startup: async () => ({ startup: await measureStartup(quick ? 1 : 5) }),
   memory: async () => ({ memory: await measureMemory(quick ? 40_000 : 1_000_000, quick ? 1 : 5) }),

@@ -22,7 +22,7 @@ test('home is accessible for a visitor, for a user, and while the user is unknow
   await expectSound(page, 'Authentication for Koa, typed and composable')
 })
 
-test('L7 sign-up is accessible when empty, with every error, and with a taken address', async ({
+test('L7 sign-up is accessible when empty, with every error, and with the address of another account', async ({
   page,
   account,
 }) => {

@@ -42,15 +42,15 @@ test('H3 a visitor sees why to sign in, and returns to the requested page with i
   page,
   account,
 }) => {
-  const asked = '/account?view=a%20b&tag=%C3%BC&next=%2Fx'
-  await page.goto(asked)
+  const requested = '/account?view=a%20b&tag=%C3%BC&next=%2Fx'
+  await page.goto(requested)
 
-  await expect(page).toHaveURL(`/login?next=${encodeURIComponent(asked)}`)
+  await expect(page).toHaveURL(`/login?next=${encodeURIComponent(requested)}`)
   await expect(page.getByText('Sign in to see that page.')).toBeVisible()
   await signIn(page, { ...account, password: 'wrong at first' })
   await expect(page.getByRole('alert')).toContainText(wrong)
   await signIn(page, account)
-  await expect(page).toHaveURL(asked)
+  await expect(page).toHaveURL(requested)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Profile')
 })
 

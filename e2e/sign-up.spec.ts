@@ -43,7 +43,7 @@ test('sign-up shows every error with a link to its field, keeps the values excep
   await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible()
 })
 
-test('sign-up shows a single error, and an error for a taken address in any case', async ({
+test('sign-up shows a single error, and an error for the address of another account in any case', async ({
   page,
   account,
 }) => {
@@ -55,8 +55,8 @@ test('sign-up shows a single error, and an error for a taken address in any case
   await expect(page.locator('[aria-invalid="true"]')).toHaveAttribute('id', 'confirmPassword')
 
   await signUp(page, { ...nobodyYet, email })
-  const taken = 'There is already an account with this e-mail address.'
-  await expect(page.getByRole('alert').getByRole('link')).toHaveText([taken])
+  const addressInUse = 'There is already an account with this e-mail address.'
+  await expect(page.getByRole('alert').getByRole('link')).toHaveText([addressInUse])
   await expect(page.getByLabel('E-mail address')).toHaveValue(email)
   await expect(page.locator('[aria-invalid="true"]')).toHaveAttribute('id', 'email')
 })

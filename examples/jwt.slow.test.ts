@@ -36,8 +36,8 @@ describe('examples/jwt.ts', () => {
   test('rejects an expired token, a token with another key, the password, and a request without credentials', async () => {
     const old = new JWTKeys({ ...keys, now: () => Date.now() - 900_000 })
     const expired = old.sign(new SessionToken(crypto.randomUUID(), new Date()))
-    const foreign = new JWTKeys({ ...keys, secrets: ['thirty-two bytes of another application'] })
-    const forged = foreign.sign(new SessionToken(crypto.randomUUID()))
+    const otherKeys = new JWTKeys({ ...keys, secrets: ['thirty-two bytes of another application'] })
+    const forged = otherKeys.sign(new SessionToken(crypto.randomUUID()))
     for (const headers of [bearer(expired), bearer(forged), bearer('wrong'), right, {}]) {
       const response = await post('/validateLoggedInUser', headers)
 

@@ -49,7 +49,7 @@ describe('examples/mikro-orm.ts', () => {
     assert.equal((await logIn(basic('eve@example.com', form.password))).status, 401)
   })
 
-  test('rejects a taken address', async () => {
+  test('rejects the address of another account', async () => {
     const response = await signUp({ ...form, name: 'Eve' })
 
     assert.equal(response.status, 409)

@@ -242,10 +242,10 @@ describe('the server', { concurrency: 2 }, () => {
   })
 
   test('N1 reports an occupied port in one line', async (t) => {
-    const taken = createServer().listen(0, '127.0.0.1')
-    await once(taken, 'listening')
-    t.after(() => taken.close())
-    const port = String((taken.address() as AddressInfo).port)
+    const otherServer = createServer().listen(0, '127.0.0.1')
+    await once(otherServer, 'listening')
+    t.after(() => otherServer.close())
+    const port = String((otherServer.address() as AddressInfo).port)
     const [line, ...others] = refusal(
       await runServer(t, { DATA_DIR: await temporaryFolder(t), PORT: port }).ended,
     )

@@ -6,7 +6,7 @@ export function isValid(token: string): boolean {
   try {
     const [header = '', payload = '', signature = '', ...more] = token.split('.')
     if (more.length > 0 || JSON.parse(text(header)).alg !== algorithm) return false
-    if (!isSigned(`${header}.${payload}`, Buffer.from(signature, 'base64url'))) return false
+    if (!hasValidSignature(`${header}.${payload}`, Buffer.from(signature, 'base64url'))) return false
     const { exp, iss, aud, userId } = JSON.parse(text(payload))
     return exp > Date.now() / 1000 && iss === issuer && aud === issuer && typeof userId === 'string'
   } catch {
@@ -14,7 +14,7 @@ export function isValid(token: string): boolean {
   }
 }
 
-function isSigned(input: string, signature: Buffer): boolean {
+function hasValidSignature(input: string, signature: Buffer): boolean {
   if (algorithm === 'HS256') {
     const expected = createHmac('sha256', jwtKey).update(input).digest()
     return expected.length === signature.length && timingSafeEqual(expected, signature)

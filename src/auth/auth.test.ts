@@ -419,10 +419,10 @@ describe('ctx.auth after a failed authenticator', () => {
     app.use(auth())
     app.use(new Broken().middleware())
     app.use((ctx) => {
-      const questions = [() => ctx.auth.get(User), () => ctx.auth.has(User), () => ctx.auth.require(User)]
-      for (const ask of [...questions, () => ctx.auth.has(Admin)]) {
+      const checks = [() => ctx.auth.get(User), () => ctx.auth.has(User), () => ctx.auth.require(User)]
+      for (const check of [...checks, () => ctx.auth.has(Admin)]) {
         try {
-          ask()
+          check()
         } catch (error) {
           thrown.push(error)
         }

@@ -152,7 +152,7 @@ describe('RequestAuthenticator', () => {
 
   test('S2 S5 can be mounted on one route, a router or the whole application', async (t) => {
     class User {}
-    class Everybody extends RequestAuthenticator {
+    class AcceptsAll extends RequestAuthenticator {
       readonly user = User
       override attempt(ctx: AuthContext) {
         ctx.auth.login(new User())
@@ -162,17 +162,17 @@ describe('RequestAuthenticator', () => {
       ctx.body = ctx.auth.has(User)
     }
     const one = new Router<object, AuthContext>()
-    one.get('/guarded', new Everybody().middleware(), answer)
+    one.get('/guarded', new AcceptsAll().middleware(), answer)
     one.get('/open', answer)
     const group = new Router<object, AuthContext>({ prefix: '/group' })
-    group.use(new Everybody().middleware())
+    group.use(new AcceptsAll().middleware())
     group.get('/a', answer)
     group.get('/b', answer)
     const app = new Koa<object, AuthContext>()
     app.use(auth())
     app.use(one.routes())
     app.use(group.routes())
-    app.use(new Everybody().middleware())
+    app.use(new AcceptsAll().middleware())
     app.use(answer)
     const { url } = await serve(t, app)
     const answers = async (...paths: string[]) =>

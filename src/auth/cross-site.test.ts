@@ -11,7 +11,7 @@ import { serve } from './testing/serve.ts'
 function appWithCheck(origin?: string) {
   class User {}
   const seen = { requests: 0 }
-  class Everybody extends RequestAuthenticator {
+  class AcceptsAll extends RequestAuthenticator {
     readonly user = User
     override attempt(ctx: AuthContext) {
       seen.requests += 1
@@ -21,7 +21,7 @@ function appWithCheck(origin?: string) {
   const app = new Koa<object, AuthContext>()
   app.use(refuseCrossSite(origin))
   app.use(auth())
-  app.use(new Everybody().middleware())
+  app.use(new AcceptsAll().middleware())
   app.use((ctx) => {
     ctx.body = ctx.auth.has(User)
   })
@@ -43,7 +43,7 @@ describe('refuseCrossSite', () => {
     'same-origin, none',
   ]
   const ours = 'https://example.org'
-  const foreign = [
+  const otherOrigins = [
     'null',
     '',
     'https://evil.example',
@@ -68,7 +68,7 @@ describe('refuseCrossSite', () => {
 
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
       for (const fetchSite of sites) {
-        for (const origin of [undefined, ours, ...foreign]) {
+        for (const origin of [undefined, ours, ...otherOrigins]) {
           const isOurs =
             fetchSite === undefined
               ? origin === undefined || origin === ours

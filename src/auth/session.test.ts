@@ -27,11 +27,11 @@ function people(...names: string[]) {
     }
   }
   const known = new Map(names.map((name) => [name, new User(name)]))
-  const asked: string[] = []
+  const lookedUp: string[] = []
   class FromSession extends SessionAuthenticator<User> {
     readonly user = User
     override authenticate(sessionID: string, ctx: AuthContext) {
-      asked.push(sessionID)
+      lookedUp.push(sessionID)
       const user = known.get(sessionID)
       if (user) ctx.auth.login(user)
     }
@@ -55,7 +55,7 @@ function people(...names: string[]) {
     const user = known.get(String(ctx.query.as))
     if (user) ctx.auth.login(user)
   }
-  return { User, known, asked, FromSession, ByForm, ByToken, byHandler }
+  return { User, known, lookedUp, FromSession, ByForm, ByToken, byHandler }
 }
 
 /** An application with a session and an empty `ctx.auth`. Without a store, the session is in the cookie. */
@@ -294,7 +294,7 @@ describe('a sign-in', () => {
     assert.deepEqual(await (await attacker.get('/')).json(), { session: {} })
   })
 
-  test('E4 deletes the data of the earlier session, also if the form authenticator runs before the session authenticator', async (t) => {
+  test('E4 deletes the data of the earlier session, even if the form authenticator runs before the session authenticator', async (t) => {
     const { FromSession, ByForm } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -418,7 +418,7 @@ describe('a sign-in', () => {
   })
 
   test('gets 401 for wrong credentials despite a valid session, which stays unchanged', async (t) => {
-    const { User, FromSession, ByForm, asked } = people('ada', 'bob')
+    const { User, FromSession, ByForm, lookedUp } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
     app.use(new FromSession().middleware())
@@ -439,11 +439,11 @@ describe('a sign-in', () => {
 
     assert.deepEqual([browser.cookie, store.writes], [cookie, writes])
     assert.equal(await (await browser.get('/')).text(), 'ada')
-    assert.ok(asked.length > 0)
+    assert.ok(lookedUp.length > 0)
   })
 
   test('does not look up the user of the session if the form authenticator is mounted first', async (t) => {
-    const { User, FromSession, ByForm, asked } = people('ada', 'bob')
+    const { User, FromSession, ByForm, lookedUp } = people('ada', 'bob')
     const app = appWith(new MemoryStore())
     app.use(new ByForm().middleware())
     app.use(new FromSession().middleware())
@@ -457,16 +457,16 @@ describe('a sign-in', () => {
 
     assert.equal((await browser.post('/', form('bob', 'wrong'))).status, 401)
     assert.equal(await (await browser.post('/', form('bob'))).text(), 'bob')
-    assert.deepEqual(asked, [])
+    assert.deepEqual(lookedUp, [])
 
     await browser.get('/')
-    assert.deepEqual(asked, ['bob'])
+    assert.deepEqual(lookedUp, ['bob'])
   })
 })
 
 describe('an Authorization header', () => {
   test('takes precedence over the session, which is not read or changed', async (t) => {
-    const { User, FromSession, ByForm, ByToken, asked } = people('ada', 'bob')
+    const { User, FromSession, ByForm, ByToken, lookedUp } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
     app.use(new FromSession({ remember: 'signed-in' }).middleware())
@@ -487,7 +487,7 @@ describe('an Authorization header', () => {
     }
     assert.equal(await (await browser.get('/', bearer('bob'))).text(), 'bob')
 
-    assert.deepEqual(asked, [])
+    assert.deepEqual(lookedUp, [])
     assert.deepEqual([browser.cookie, store.data, store.writes], [cookie, data, writes])
     assert.equal(await (await browser.get('/')).text(), 'ada')
   })
@@ -621,7 +621,7 @@ describe('a sign-out', () => {
     assert.equal(await (await kept.get('/')).text(), 'false')
   })
 
-  test('by `ctx.session = null` ends the session, even if the handler throws afterwards', async (t) => {
+  test('ends the session by `ctx.session = null`, even if the handler throws afterwards', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -979,7 +979,7 @@ describe('two user types in one session', () => {
   })
 
   test('can be the same class with two session authenticators', async (t) => {
-    const { User, FromSession, ByForm, asked } = people('ada', 'bob')
+    const { User, FromSession, ByForm, lookedUp } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
     app.use(new FromSession().middleware())
@@ -996,9 +996,9 @@ describe('two user types in one session', () => {
     for (const name of ['ada', 'bob', 'bob']) {
       await browser.post('/', form(name))
       assert.deepEqual([store.ids.length, store.data], [1, { User: name, greeting: 'Hello.' }])
-      asked.splice(0)
+      lookedUp.splice(0)
       assert.equal(await (await browser.get('/')).text(), name)
-      assert.deepEqual(asked, [name])
+      assert.deepEqual(lookedUp, [name])
     }
     await browser.post('/logout')
     assert.equal(await (await browser.get('/')).text(), 'anonymous')
@@ -1026,7 +1026,7 @@ describe('a session', () => {
   })
 
   test('S9 is ignored without a look-up if its identifier is not a string', async (t) => {
-    const { User, FromSession, asked } = people('ada', '1', 'true', 'null')
+    const { User, FromSession, lookedUp } = people('ada', '1', 'true', 'null')
     const app = appWith(new MemoryStore())
     app.use((ctx, next) => {
       if (ctx.session) ctx.session.User = JSON.parse(decodeURIComponent(ctx.querystring))
@@ -1043,7 +1043,7 @@ describe('a session', () => {
     for (const value of [1, true, null, ['ada'], { $ne: '' }, { sessionID: 'ada' }, []]) {
       assert.equal(await has(value), 'false', JSON.stringify(value))
     }
-    assert.deepEqual(asked, [])
+    assert.deepEqual(lookedUp, [])
     assert.equal(await has('__proto__'), 'false')
     assert.equal(await has(''), 'false')
     assert.equal(await has('ada'), 'true')

@@ -9,7 +9,7 @@ import { warnOfNoCrossSiteCheck } from './warnings.ts'
 
 /** A user that a session can hold. */
 export interface SessionAuthenticatable {
-  /** The unique identifier of the user, by which the session stores it. */
+  /** The unique identifier of the user. The session stores it. */
   readonly sessionID: string
 }
 
@@ -82,7 +82,7 @@ export abstract class SessionAuthenticator<
       if (lacksCrossSiteCheck(ctx)) warnOfNoCrossSiteCheck(ctx)
       const before = koaSession.dataOf(koaSession.sessionOf(ctx))
       const saved = JSON.stringify(before)
-      this.#refuseSharedKey(ctx)
+      this.#requireUniqueKey(ctx)
       this.#clearAtSignIn(ctx, before)
       store.onLogin(() => this.#clearAtSignIn(ctx, before))
       await store.attempt(this)
@@ -98,7 +98,7 @@ export abstract class SessionAuthenticator<
       }
       const user = store.peek(this.user)
       if (store.isLoggedOut(this.user)) koaSession.remove(ctx, this.key, keysInUse(ctx))
-      else if (user && this.#isNew(ctx, before)) {
+      else if (user && this.#needsNewSession(ctx, before)) {
         if (!ctx.headerSent) return koaSession.save(ctx, this, user.sessionID)
         // No cookie can be set after the headers were sent.
         koaSession.restore(ctx, saved)
@@ -109,15 +109,16 @@ export abstract class SessionAuthenticator<
 
   /** Clears the session at sign-in, so that data planted by an attacker does not survive (session fixation). */
   #clearAtSignIn(ctx: SessionContext, before: SessionData): void {
-    if (this.#isNew(ctx, before)) koaSession.clear(ctx, before, keysInUse(ctx))
+    if (this.#needsNewSession(ctx, before)) koaSession.clear(ctx, before, keysInUse(ctx))
   }
 
-  /** Whether the session has to be replaced for the authenticated user. */
-  #isNew(ctx: AuthContext, before: SessionData): boolean {
+  /** Whether the authenticated user needs a new session. */
+  #needsNewSession(ctx: AuthContext, before: SessionData): boolean {
     const user = ctx.auth.peek(this.user)
     if (!user || ctx.auth.by(this.user) instanceof SessionAuthenticator) return false
-    const isRemembered = this.#options.remember === 'signed-in' || before[this.key] === user.sessionID
-    if (isRemembered && !this.#isSignIn(ctx)) return false
+    const storesOnlySignIns = this.#options.remember === 'signed-in'
+    const isStored = before[this.key] === user.sessionID
+    if ((storesOnlySignIns || isStored) && !this.#isSignIn(ctx)) return false
     if (typeof user.sessionID === 'string') return true
     throw new Misuse(`The \`sessionID\` of ${this.user.name} must be a string.`)
   }
@@ -128,7 +129,7 @@ export abstract class SessionAuthenticator<
     return !by || by.signsIn
   }
 
-  #refuseSharedKey(ctx: AuthContext): void {
+  #requireUniqueKey(ctx: AuthContext): void {
     const isOther = (each: SessionAuthenticator) => each.key === this.key && each.user !== this.user
     if (sessionAuthenticators(ctx).some(isOther))
       throw new Misuse(`Two user types have the session key "${this.key}". Give one of them another \`key\`.`)

@@ -81,7 +81,7 @@ describe('Unauthorized', () => {
       assert.deepEqual(await refusal(t, [basic(), bearer()], header(each)), malformed, each)
   })
 
-  test('lists the accepted credentials after another scheme', async (t) => {
+  test('lists the accepted credentials if the header has another scheme', async (t) => {
     assert.deepEqual(await refusal(t, [fromSession(), basic()], header('Bearer x')), [
       'ERR_AUTH_BEARER_NOT_ACCEPTED',
       'This route does not accept bearer tokens. Use a session or Basic.',

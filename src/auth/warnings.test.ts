@@ -32,14 +32,14 @@ function warnings(t: TestContext): string[] {
 
 class User {}
 
-class Everybody extends RequestAuthenticator<User> {
+class AcceptsAll extends RequestAuthenticator<User> {
   readonly user = User
   override attempt(ctx: AuthContext) {
     ctx.auth.login(new User())
   }
 }
 
-class Nobody extends RequestAuthenticator<User> {
+class AcceptsNone extends RequestAuthenticator<User> {
   readonly user = User
   override attempt() {}
 }
@@ -62,7 +62,7 @@ describe('a route without a guard', () => {
   test('is reported once, regardless of its parameters', async (t) => {
     const seen = warnings(t)
 
-    await get(t, (router) => router.get('/unguarded/:id', new Everybody().middleware(), answer), [
+    await get(t, (router) => router.get('/unguarded/:id', new AcceptsAll().middleware(), answer), [
       '/unguarded/1',
       '/unguarded/1',
       '/unguarded/2',
@@ -73,7 +73,7 @@ describe('a route without a guard', () => {
     ])
   })
 
-  test('is reported for a logout without an authenticator of that class', async (t) => {
+  test('is reported for a logout if the route has no authenticator of the class', async (t) => {
     const seen = warnings(t)
     const logOut = (ctx: AuthContext) => {
       ctx.auth.logout(User)
@@ -84,13 +84,13 @@ describe('a route without a guard', () => {
       t,
       (router) => {
         router.get('/logout', logOut)
-        router.get('/logout-with-session', new Everybody().middleware(), logOut)
+        router.get('/logout-with-session', new AcceptsAll().middleware(), logOut)
       },
       ['/logout', '/logout-with-session'],
     )
 
     assert.deepEqual(seen, [
-      'GET /logout logs out a User, but no authenticator of the route is for that class, so the session does not end. Add the session authenticator.',
+      'GET /logout logs out a User, but has no authenticator for that class, so the session does not end. Add the session authenticator.',
     ])
   })
 
@@ -100,7 +100,7 @@ describe('a route without a guard', () => {
     await get(
       t,
       (router) => {
-        router.use(new Everybody().middleware())
+        router.use(new AcceptsAll().middleware())
         router.get('/unguarded-too', answer)
         router.get('/unguarded-as-well', answer)
       },
@@ -139,7 +139,7 @@ describe('a route without a guard', () => {
 
   test('is not reported if the handler checks the user in any way', async (t) => {
     const seen = warnings(t)
-    const questions: Record<string, (ctx: AuthContext) => unknown> = {
+    const checks: Record<string, (ctx: AuthContext) => unknown> = {
       get: (ctx) => ctx.auth.get(User),
       has: (ctx) => ctx.auth.has(User),
       require: (ctx) => ctx.auth.require(User),
@@ -150,19 +150,19 @@ describe('a route without a guard', () => {
     await get(
       t,
       (router) => {
-        router.get('/asks/guard', new Everybody().middleware(), guard(User), answer)
-        router.get('/asks/redirect', new Everybody().middleware(), redirectUnless(User, '/'), answer)
-        for (const [name, ask] of Object.entries(questions)) {
-          router.get(`/asks/${name}`, new Everybody().middleware(), (ctx) => {
-            ask(ctx)
+        router.get('/checks/guard', new AcceptsAll().middleware(), guard(User), answer)
+        router.get('/checks/redirect', new AcceptsAll().middleware(), redirectUnless(User, '/'), answer)
+        for (const [name, check] of Object.entries(checks)) {
+          router.get(`/checks/${name}`, new AcceptsAll().middleware(), (ctx) => {
+            check(ctx)
             answer(ctx)
           })
         }
         router.get('/has-no-authenticator', answer)
       },
       [
-        ...['/asks/guard', '/asks/redirect', '/has-no-authenticator', '/is-no-route'],
-        ...Object.keys(questions).map((name) => `/asks/${name}`),
+        ...['/checks/guard', '/checks/redirect', '/has-no-authenticator', '/is-no-route'],
+        ...Object.keys(checks).map((name) => `/checks/${name}`),
       ],
     )
 
@@ -175,8 +175,8 @@ describe('a route without a guard', () => {
     await get(
       t,
       (router) => {
-        router.get('/throws', new Everybody().middleware(), (ctx) => ctx.throw(418))
-        router.get('/has-no-such-thing', new Everybody().middleware(), (ctx) => {
+        router.get('/throws', new AcceptsAll().middleware(), (ctx) => ctx.throw(418))
+        router.get('/has-no-such-thing', new AcceptsAll().middleware(), (ctx) => {
           ctx.status = 404
         })
       },
@@ -195,7 +195,7 @@ describe('a route without a guard', () => {
       else process.env.NODE_ENV = NODE_ENV
     })
 
-    await get(t, (router) => router.get('/in-production', new Everybody().middleware(), answer), [
+    await get(t, (router) => router.get('/in-production', new AcceptsAll().middleware(), answer), [
       '/in-production',
     ])
 
@@ -226,7 +226,7 @@ describe('a guard or a redirect with no authenticator before it', () => {
 describe('a guard that requires a fresh user', () => {
   test('is reported once if its authenticators accept only tokens', async (t) => {
     const seen = warnings(t)
-    class ByPassword extends Nobody {
+    class ByPassword extends AcceptsNone {
       override readonly methods = ['pwd']
     }
     const fresh = guard(User, { fresh: '10m' })
@@ -234,9 +234,9 @@ describe('a guard that requires a fresh user', () => {
     await get(
       t,
       (router) => {
-        router.get('/only-tokens', new Everybody().middleware(), fresh, answer)
-        router.get('/password', new ByPassword().middleware(), new Everybody().middleware(), fresh, answer)
-        router.get('/nobody', new Nobody().middleware(), fresh, answer)
+        router.get('/only-tokens', new AcceptsAll().middleware(), fresh, answer)
+        router.get('/password', new ByPassword().middleware(), new AcceptsAll().middleware(), fresh, answer)
+        router.get('/nobody', new AcceptsNone().middleware(), fresh, answer)
       },
       ['/only-tokens', '/only-tokens', '/password', '/nobody'],
     )
@@ -252,12 +252,12 @@ describe('a redirect of a page to itself', () => {
     const seen = warnings(t)
     const app = new Koa<object, AuthContext>()
     app.use(auth())
-    app.use(new Nobody().middleware())
+    app.use(new AcceptsNone().middleware())
     app.use(redirectUnless(User, (ctx) => withNext('/login', ctx)))
     const { url } = await serve(t, app)
 
     for (const path of ['/', '/login', '/login?next=%2F']) await fetch(url + path, { redirect: 'manual' })
-    // After a form, the redirect leads to the page of the form.
+    // A redirect after POST leads to a GET of the same path, which is another route.
     await fetch(`${url}/login`, { method: 'POST', redirect: 'manual' })
 
     assert.deepEqual(seen, [
@@ -288,7 +288,7 @@ describe('a body without the fields of the credentials authenticator', () => {
     ])
 
     assert.deepEqual(seen, [
-      'KOA_AUTH_FIELDS: POST /misnamed the body has no `username`; it has: email, password. Set the option `fields` for other names.',
+      'KOA_AUTH_FIELDS: POST /misnamed received a body without `username`. Its fields are: email, password. Set the option `fields` for other names.',
     ])
   })
 
@@ -373,7 +373,7 @@ describe('the warnings', () => {
     const seen = warnings(t)
     const app = new Koa<object, AuthContext>()
     app.use(auth())
-    app.use(new Everybody().middleware())
+    app.use(new AcceptsAll().middleware())
     app.use(answer)
     const { url } = await serve(t, app)
 

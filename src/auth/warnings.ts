@@ -36,7 +36,7 @@ export function warnOfRedirectLoop(ctx: ExtendableContext): void {
 export function warnOfIneffectiveLogout(ctx: ExtendableContext, type: Class): void {
   warnOfRoute(
     ctx,
-    `logs out a ${type.name}, but no authenticator of the route is for that class, so the session does not end. Add the session authenticator.`,
+    `logs out a ${type.name}, but has no authenticator for that class, so the session does not end. Add the session authenticator.`,
   )
 }
 
@@ -47,8 +47,8 @@ export function warnOfMissingFields(ctx: ExtendableContext, body: unknown, field
   const names = Object.keys(body).slice(0, 10)
   if (missing.length === 0 || names.length === 0) return
   const sent = names.map((name) => name.slice(0, 40).replace(/[^ -~]/g, '?')).join(', ')
-  const lacks = `the body has no \`${missing.join('`/`')}\``
-  const sentence = `${lacks}; it has: ${sent}. Set the option \`fields\` for other names.`
+  const problem = `received a body without \`${missing.join('`/`')}\``
+  const sentence = `${problem}. Its fields are: ${sent}. Set the option \`fields\` for other names.`
   warnOfRoute(ctx, sentence, { code: 'KOA_AUTH_FIELDS', once: 'fields' })
 }
 

@@ -25,7 +25,7 @@ export interface Config extends StorageConfig {
   readonly secureCookies: boolean
   /** Newest first. The first key signs, and all keys verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
   readonly jwtKeys: KeySources
-  /** The keys of secrets in the database, newest first. `undefined` if nobody can turn on a second factor. */
+  /** The keys of secrets in the database, newest first. `undefined` if users cannot turn on a second factor. */
   readonly secretsKeys: readonly SecretsKey[] | undefined
   /** The issuer and the audience of JWTs. */
   readonly jwtIssuer: string

@@ -30,7 +30,7 @@ describe('ExpiredRows', () => {
     )
   })
 
-  test('P4 deletes tokens of a clock that was more than two minutes ahead', async (t) => {
+  test('P4 deletes tokens that were created more than two minutes in the future', async (t) => {
     const site = await startSite(t)
     const { id: user } = await signUp(site)
     const now = Date.now()

@@ -4,13 +4,13 @@ import { type Logger, loggable } from '../log/log.ts'
 import { UserToken } from '../users/user-token.ts'
 import { StoredSession } from './sessions/stored-session.ts'
 
-/** The last uses of sessions and tokens. Close them when the site stops. */
+/** Record the last use of each session and token. Close them when the site stops. */
 export interface SiteUses {
   readonly sessions: LastUses<StoredSession>
   readonly tokens: LastUses<UserToken>
 }
 
-/** Creates the last uses of sessions and tokens. A failed write is only logged, because it is retried. */
+/** Creates the recorders of last uses. A failed write is only logged, because it is retried. */
 export function siteUses(orm: MikroORM, log: Logger): SiteUses {
   const onError = (error: unknown) => log.warn(loggable(error), 'last uses cannot be saved')
   return {

@@ -186,16 +186,16 @@ describe('Connections', () => {
 
   test('P6 bounds the requests that wait over all connections, and serves clients that do not pipeline', async (t) => {
     const { another, gate, seen } = await open(t, { mostWaiting: 100 })
-    const ask = (count: number) => {
+    const request = (count: number) => {
       const socket = another()
       socket.write(`GET /0 HTTP/1.1\r\n${host}\r\n`.repeat(count - 1))
       socket.write(`GET /0 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
       return text(socket).catch(() => '')
     }
-    const answers = Array.from({ length: 20 }, () => ask(32))
+    const answers = Array.from({ length: 20 }, () => request(32))
     const cut = await Promise.any(answers)
     assert.equal(cut, '')
-    answers.push(ask(1))
+    answers.push(request(1))
     while (seen.sockets.size < 4) await new Promise(setImmediate)
     gate.resolve()
     const counts = (await Promise.all(answers)).map((answer) => answer.match(/\[\/0\]/g)?.length ?? 0)

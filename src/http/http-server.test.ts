@@ -75,10 +75,10 @@ describe('httpServer', () => {
         assert.match(answer, /^HTTP\/1\.1 400 .*Content-Security-Policy: default-src 'none'.*"status":400/s)
       }
     assert.doesNotMatch(log.join(''), /stack/)
-    const ask = (line: string) => send(url, `${line} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
-    assert.match(await ask('GET http://localhost/healthz?a=1'), /^HTTP\/1\.1 200 /)
-    assert.match(await ask('GET http://a%62/healthz'), /^HTTP\/1\.1 200 .*\r\n\r\nok$/s)
-    assert.match(await ask('OPTIONS *'), /^HTTP\/1\.1 [24]0/)
+    const request = (line: string) => send(url, `${line} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
+    assert.match(await request('GET http://localhost/healthz?a=1'), /^HTTP\/1\.1 200 /)
+    assert.match(await request('GET http://a%62/healthz'), /^HTTP\/1\.1 200 .*\r\n\r\nok$/s)
+    assert.match(await request('OPTIONS *'), /^HTTP\/1\.1 [24]0/)
   })
 
   test('I5 rejects a header of more than 16 KB with 431, and a target of that length', async (t) => {

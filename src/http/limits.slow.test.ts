@@ -25,8 +25,8 @@ async function startLimited(t: TestContext) {
 describe('a pool of two connections', onlyPostgres, () => {
   test('N10 responds to 200 concurrent requests', async (t) => {
     const { ada, assertAvailable } = await startLimited(t)
-    const ask = async () => (await ada.get('/me')).status
-    const statuses = await within(5, Promise.all(Array.from({ length: 200 }, ask)))
+    const request = async () => (await ada.get('/me')).status
+    const statuses = await within(5, Promise.all(Array.from({ length: 200 }, request)))
     for (const status of statuses) assert.ok(status === 200 || status === 503, `${status}`)
     const served = statuses.filter((status) => status === 200).length
     assert.ok(served > 100, `${served} were served`)
@@ -38,11 +38,11 @@ describe('a pool of two connections', onlyPostgres, () => {
     const other = await connectTo(site.database.url)
     const held = await other.begin()
     await other.execute('lock table sessions, users in access exclusive mode', [], 'all', held)
-    const ask = async () => (await ada.get('/me')).status
+    const request = async () => (await ada.get('/me')).status
     // Two seconds for a connection, and two for the lock.
-    const asked = within(5, Promise.all(Array.from({ length: 100 }, ask)))
+    const responses = within(5, Promise.all(Array.from({ length: 100 }, request)))
     await within(1.5, assertStatuses(isSuccess, open))
-    assert.deepEqual(new Set(await asked), new Set([503]))
+    assert.deepEqual(new Set(await responses), new Set([503]))
     await other.rollback(held)
     await within(1.5, assertStatuses(isSuccess, { me: () => ada.get('/me') }))
     await assertAvailable()
@@ -52,12 +52,12 @@ describe('a pool of two connections', onlyPostgres, () => {
     const { site, ada, assertAvailable } = await startLimited(t)
     const hangUp = new AbortController()
     const headers = { cookie: `session=${ada.session}` }
-    const asked = Array.from({ length: 100 }, () =>
+    const responses = Array.from({ length: 100 }, () =>
       fetch(`${site.url}/me`, { headers, signal: hangUp.signal }),
     )
     await ada.get('/healthz')
     hangUp.abort()
-    await Promise.allSettled(asked)
+    await Promise.allSettled(responses)
     await assertAvailable()
   })
 })

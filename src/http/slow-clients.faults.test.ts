@@ -108,7 +108,7 @@ describe('a slow client', { concurrency: true, timeout: 60_000 }, () => {
   test('I6 is not disconnected between regular requests, or while it waits for a slow response', async (t) => {
     const socket = await open(t, { ...short, keepAliveTimeout: 300, timeout: 2000 })
     socket.resume()
-    for (let asked = 0; asked < 10; asked += 1) {
+    for (let requestCount = 0; requestCount < 10; requestCount += 1) {
       socket.write(`GET / HTTP/1.1\r\n${host}\r\n`)
       await sleep(100)
     }

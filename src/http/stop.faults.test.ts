@@ -21,8 +21,8 @@ class Client {
   /** Sends requests until a response has `Connection: close`. */
   async keepBusy(): Promise<void> {
     const login = JSON.stringify({ username: 'ada@example.com', password })
-    for (let isOver = false; !isOver; ) {
-      isOver = (await this.#send('GET', '/')) || (await this.#send('POST', '/login', login))
+    for (let isDone = false; !isDone; ) {
+      isDone = (await this.#send('GET', '/')) || (await this.#send('POST', '/login', login))
     }
   }
 
@@ -69,16 +69,16 @@ describe('SIGTERM under load', { concurrency: true }, () => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '1' })
     server.child.kill('SIGTERM')
     await server.says('stopping')
-    const asked: Promise<string>[] = []
+    const responses: Promise<string>[] = []
     let isAccepted = true
     while (isAccepted) {
       const { port } = new URL(server.url)
       const socket = connect(Number(port), '127.0.0.1')
       isAccepted = await connected(socket)
-      if (isAccepted) asked.push(requestAfter(socket, 20 + (asked.length % 131)))
+      if (isAccepted) responses.push(requestAfter(socket, 20 + (responses.length % 131)))
       await sleep(5)
     }
-    const answers = await Promise.all(asked)
+    const answers = await Promise.all(responses)
     assert.ok(answers.length > 5, `${answers.length} connections`)
     // The system may connect a client after the server has accepted its last connection.
     const accepted = answers.slice(0, answers.findLastIndex((answer) => answer !== '') + 1)

@@ -91,7 +91,7 @@ export class MailQueue {
   }
 
   /** Whether another process may have claimed the mail, because this one was suspended. */
-  hasLost(mail: Mail): boolean {
+  hasLostLease(mail: Mail): boolean {
     return this.#now() > mail.dueAt.getTime() - clockSkew
   }
 

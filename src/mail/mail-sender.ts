@@ -92,7 +92,7 @@ export class MailSender {
   /** Returns `undefined` if the mail is no longer needed. */
   async #deliver(mail: Mail, origin: string): Promise<object | undefined> {
     const { id, kind, data, tries } = mail
-    // The mail has this many attempts only if processes died during attempts.
+    // The claim counts attempts, so this happens only after processes crashed during attempts.
     if (tries > mostTries) throw new DeliveryError('ETRIES', { isFinal: true })
     const createLink = this.#links.get(kind)
     const userId = mail.user?.id
@@ -105,7 +105,7 @@ export class MailSender {
       origin,
       to,
     })
-    if (this.#queue.hasLost(mail)) throw new DeliveryError('ELEASE')
+    if (this.#queue.hasLostLease(mail)) throw new DeliveryError('ELEASE')
     const signal = AbortSignal.any([this.#cancel.signal, AbortSignal.timeout(sendTimeout)])
     return this.#options.deliver({ id: `${id}.${tries}`, kind, to, ...content }, signal)
   }

@@ -21,7 +21,7 @@ function notice(event: NoticeEvent, text = 'Ada'): NoticeData {
 }
 
 /** All kinds of mail, with a hostile value in place of each value from a user. */
-const states: { [Kind in MailKind]: Mails[Kind][] } = {
+const samples: { [Kind in MailKind]: Mails[Kind][] } = {
   invite: [undefined],
   reset: [undefined],
   verify: [undefined],
@@ -31,8 +31,8 @@ const states: { [Kind in MailKind]: Mails[Kind][] } = {
 }
 
 function renderAll() {
-  return (Object.keys(states) as MailKind[]).flatMap((kind) =>
-    states[kind].flatMap((data) => [
+  return (Object.keys(samples) as MailKind[]).flatMap((kind) =>
+    samples[kind].flatMap((data) => [
       { kind, ...render(kind, data) },
       { kind, ...render(kind, data, branded) },
     ]),
@@ -45,7 +45,7 @@ function render(kind: MailKind, data: Mails[MailKind], from = templates) {
 }
 
 describe('MailTemplates', () => {
-  test('L8 every mail is safe: no code, no image, no foreign address, no unescaped value', () => {
+  test('L8 every mail is safe: no code, no image, no external URL, no unescaped value', () => {
     for (const { kind, html } of renderAll()) {
       assert.match(html, /^<!doctype html>\n<html lang="en">/, kind)
       assert.doesNotMatch(
@@ -55,9 +55,9 @@ describe('MailTemplates', () => {
       )
       assert.doesNotMatch(html, /undefined|\[object|Invalid Date/, kind)
       assert.equal(html.match(/<h1>/g)?.length, 1)
-      const addresses = [...html.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, address]) => address)
-      for (const address of addresses)
-        assert.ok([url, support, `${origin}/login`, `${origin}/forgot`].includes(address ?? ''), address)
+      const urls = [...html.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, each]) => each)
+      for (const each of urls)
+        assert.ok([url, support, `${origin}/login`, `${origin}/forgot`].includes(each ?? ''), each)
     }
   })
 

@@ -35,7 +35,7 @@ async function open(t: TestContext, options: MailServerOptions = {}, changes: Pa
   return { server, send, config }
 }
 
-/** Asserts that nothing is delivered, with an error that contains no text of the mail or of the server. */
+/** Asserts that the delivery fails, and that the error contains no text of the mail or of the server. */
 async function assertFails(sent: Promise<unknown>, expected: Partial<DeliveryError>): Promise<void> {
   await assert.rejects(sent, (error) => {
     assert.ok(error instanceof DeliveryError)
@@ -169,7 +169,7 @@ describe('smtp', () => {
     await until('the connections are closed', () => sockets.every(({ closed }) => closed))
   })
 
-  test('sends to one recipient for any address', async (t) => {
+  test('rejects an address that could add a recipient', async (t) => {
     const { server, send } = await open(t)
     for (const to of [
       'ada@example.com, mallory@evil.example',
@@ -186,7 +186,7 @@ describe('smtp', () => {
     assert.equal(server.attempts.count, 0)
   })
 
-  test('I1 lets no text add a header or a command', async (t) => {
+  test('I1 prevents text from adding headers or commands', async (t) => {
     const injected = 'x\r\nBcc: mallory@evil.example\r\n\r\n.\r\nMAIL FROM:<x@evil.example>\r\n'
     const { server, config } = await open(t)
     const deliver = smtp(config, { ...from, name: injected })

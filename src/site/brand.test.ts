@@ -60,8 +60,8 @@ describe('JWT_ISSUER', () => {
     assert.deepEqual([iss, aud], ['https://id.example.com', 'https://id.example.com'])
     assert.equal((await site.visitor().get('/me', bearer(jwt))).status, 200)
 
-    const foreign = new JWTKeys({ ...site.config.jwtKeys, issuer: 'other', audience: 'other' })
-    const foreignJwt = foreign.sign(new SignedToken(ada.id))
-    assert.equal((await site.visitor().get('/me', bearer(foreignJwt))).status, 401)
+    const otherKeys = new JWTKeys({ ...site.config.jwtKeys, issuer: 'other', audience: 'other' })
+    const otherJwt = otherKeys.sign(new SignedToken(ada.id))
+    assert.equal((await site.visitor().get('/me', bearer(otherJwt))).status, 401)
   })
 })

@@ -23,8 +23,8 @@ const account = { name: 'Ada', email: 'ada@example.com' }
 /** Sends valid and invalid requests to every route. Returns the responses. */
 async function requestAll(site: Site): Promise<Answer[]> {
   const answers: Answer[] = []
-  const keep = async (...asked: Promise<Answer>[]) => {
-    for (const each of asked) answers.push(await each)
+  const keep = async (...responses: Promise<Answer>[]) => {
+    for (const each of responses) answers.push(await each)
     return answers.at(-1) as Answer
   }
   const ada = site.visitor()

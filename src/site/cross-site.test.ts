@@ -109,7 +109,7 @@ describe('cross-site requests', () => {
     assert.equal(await statusFrom(site, 'http://auth.example', 'auth.example'), 403)
   })
 
-  test('without PUBLIC_URL, are detected by comparison with the requested host', async (t) => {
+  test('are detected without PUBLIC_URL by comparison with the requested host', async (t) => {
     const site = await startSite(t)
     assert.equal(await statusFrom(site, 'http://here.example', 'here.example'), 401)
     assert.equal(await statusFrom(site, 'http://there.example', 'here.example'), 403)
@@ -118,14 +118,14 @@ describe('cross-site requests', () => {
 
   test('G6 are rejected for every unsafe method, and for no safe one', async (t) => {
     const site = await startSite(t)
-    const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
+    const otherSite = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
-      assert.equal((await site.visitor().send(method, '/nowhere', foreign)).status, 403, method)
+      assert.equal((await site.visitor().send(method, '/nowhere', otherSite)).status, 403, method)
     for (const method of ['GET', 'HEAD', 'OPTIONS'])
-      assert.equal((await site.visitor().send(method, '/', foreign)).status, 200, method)
+      assert.equal((await site.visitor().send(method, '/', otherSite)).status, 200, method)
     const answer = await site
       .visitor()
-      .send('OPTIONS', '/login', { ...foreign, 'access-control-request-method': 'POST' })
+      .send('OPTIONS', '/login', { ...otherSite, 'access-control-request-method': 'POST' })
     const cors = Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))
     assert.deepEqual(cors, [], 'no CORS headers')
     assert.equal(await count(site, 'users'), 0)

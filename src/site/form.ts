@@ -30,7 +30,7 @@ export function refuseProblems(problems: Record<string, string | undefined>): vo
 
 /**
  * Shows a form again with its errors and the status of the error. The error boundary handles JSON requests.
- * A throttled attempt gets a warning, because its fields are not wrong.
+ * A rate-limited attempt shows a warning instead of field errors.
  */
 export function formAgain(form: (ctx: SiteContext, errors: Complaint[]) => Promise<void>) {
   return async (ctx: SiteContext, next: Next) => {

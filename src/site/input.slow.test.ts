@@ -139,12 +139,12 @@ describe('every POST route', () => {
     const reset = { '/reset': { ...fields['/reset'], token: await takeResetToken(site, person) } }
     const accepted: typeof fields = { ...fields, ...reset }
     const before = await dumpAll(site)
-    let asked = 0
+    let requestCount = 0
     const refused = async (what: string, answer: ReturnType<Visitor['json']>) => {
       const { status, cookies } = await answer
       assert.ok([400, 401, 410].includes(status), `${what}: ${status}`)
       assert.deepEqual(cookies, [], what)
-      asked += 1
+      requestCount += 1
     }
     for (const [path, good] of Object.entries(accepted)) {
       for (const field of Object.keys(good)) {
@@ -175,7 +175,7 @@ describe('every POST route', () => {
           await refused(`form ${path} ${shape}`, ada.send('POST', path, form, `${others}&${shape}`))
       }
     }
-    assert.ok(asked > 250, `${asked} requests`)
+    assert.ok(requestCount > 250, `${requestCount} requests`)
     assert.deepEqual(await dumpAll(site), before)
     assert.equal((await ada.get('/me')).status, 200)
   })

@@ -159,7 +159,7 @@ describe('input of a user', () => {
 
   test('L1 is escaped when it is stored as a name, a token, a device or an address', async (t) => {
     const { site, ada } = await siteWithAda(t)
-    const looked = routes.filter(({ method }) => method === 'GET')
+    const pages = routes.filter(({ method }) => method === 'GET')
     if (isOnPostgres) await makeRoom(site)
     const keep = async (payload: string) => {
       await sql(site, 'delete from user_tokens')
@@ -171,7 +171,7 @@ describe('input of a user', () => {
       await sql(site, 'update sessions set user_agent = ?', [payload])
       await sql(site, 'update events set user_agent = ?, address = ?, event = ?', [payload, payload, payload])
       const answers: Answer[] = []
-      for (const { path } of looked) answers.push(await ada.page(path))
+      for (const { path } of pages) answers.push(await ada.page(path))
       return answers
     }
     const plain = (await keep('plain')).map(tagsOf)

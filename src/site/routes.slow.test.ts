@@ -22,7 +22,7 @@ describe('every route', () => {
     const { site, ada, person } = await siteWithAda(t)
     const before = await dumpAll(site)
     const { host, port } = new URL(site.url)
-    const foreign: Record<string, string>[] = [
+    const crossSite: Record<string, string>[] = [
       ...['cross-site', 'same-site', '', 'Same-Origin', 'none, same-origin'].map((from) => ({
         'sec-fetch-site': from,
       })),
@@ -39,7 +39,7 @@ describe('every route', () => {
     const posts = routes.filter(({ method }) => method === 'POST')
     assert.ok(posts.length >= 11)
     for (const { path } of posts) {
-      for (const headers of foreign) {
+      for (const headers of crossSite) {
         for (const answer of [
           await ada.form(path, { name: 'Eve', password: 'x' }, headers),
           await site.visitor().post(path, { ...basic(person), ...headers }),
@@ -58,14 +58,14 @@ describe('every route', () => {
     const token = await takeToken(site, person)
     await site.visitor().get('/me', { authorization: `Bearer ${token}` })
     const before = await dumpAll(site)
-    const foreign = {
+    const crossSite = {
       'sec-fetch-site': 'cross-site',
       'sec-fetch-mode': 'no-cors',
       origin: 'https://evil.example',
     }
     for (const path of paths.keys()) {
       for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-        for (const headers of [{}, { accept: 'text/html' }, foreign, { authorization: `Bearer ${token}` }]) {
+        for (const headers of [{}, { accept: 'text/html' }, crossSite, { authorization: `Bearer ${token}` }]) {
           const { cookies, request, headers: answered } = await ada.send(method, path, headers)
           assert.deepEqual(cookies, [], request)
           assert.deepEqual(

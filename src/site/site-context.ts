@@ -32,7 +32,7 @@ export interface SiteContext extends CheckedContext, SecondFactorContext {
   readonly guessing?: Guessing | undefined
   /** `undefined` if the site sends no mail. */
   readonly outbox?: Outbox | undefined
-  /** `undefined` without `SECRETS_KEY`: nobody can turn on a second factor. */
+  /** `undefined` without `SECRETS_KEY`. Users cannot turn on a second factor then. */
   readonly secretBox?: SecretBox | undefined
   /** `undefined` without `SECRETS_KEY`: the site has no passkeys. */
   readonly passkeys?: SitePasskeys | undefined

@@ -18,7 +18,7 @@ export function sql({ orm }: Pick<Site, 'orm'>, statement: string, values: unkno
 }
 
 interface Pool {
-  query(question: object): Promise<{ rows: Row[] }>
+  query(statement: object): Promise<{ rows: Row[] }>
 }
 
 async function runOnPostgres(connection: AbstractSqlConnection, text: string): Promise<Row[]> {

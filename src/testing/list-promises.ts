@@ -19,10 +19,10 @@ interface BrowserSuite {
 }
 
 const root = join(import.meta.dirname, '../..')
-const asked = process.argv.slice(2)
+const requestedIds = process.argv.slice(2)
 const statements = readStatements()
 const testsById = groupById([...(await testsOfNode()), ...testsOfBrowser()])
-const ids = asked.length > 0 ? asked : [...statements.keys()]
+const ids = requestedIds.length > 0 ? requestedIds : [...statements.keys()]
 for (const id of ids) {
   console.log(`${id} ${statements.get(id)}`)
   for (const { file, path } of testsById.get(id) ?? []) console.log(`  ${file}: ${path.join(' › ')}`)

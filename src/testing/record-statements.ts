@@ -4,7 +4,7 @@ import { recordStatements as recordOfSqlite } from '../auth/testing/record-state
 import { isPostgres } from '../database/is-postgres.ts'
 
 interface Pool {
-  readonly Client: { readonly prototype: { query(question: unknown, ...more: unknown[]): unknown } }
+  readonly Client: { readonly prototype: { query(statement: unknown, ...more: unknown[]): unknown } }
   readonly _clients: readonly unknown[]
 }
 
@@ -18,21 +18,21 @@ export async function recordStatements(t: TestContext, orm: MikroORM): Promise<s
   t.mock.method(
     pool.Client.prototype,
     'query',
-    function (this: unknown, question: unknown, ...more: unknown[]) {
-      const text = textOf(question)
+    function (this: unknown, statement: unknown, ...more: unknown[]) {
+      const text = textOf(statement)
       // Transaction control and settings of a connection are left out.
       const isControl = /^\s*(begin|commit|rollback|set |select pg_advisory)/.test(text)
-      if (!pool._clients.includes(this) || isControl) return query.call(this, question, ...more)
+      if (!pool._clients.includes(this) || isControl) return query.call(this, statement, ...more)
       const record = () => statements.push(text.replaceAll('"', '`'))
       // A read is recorded when its result arrives, because until then it can see later writes. Writes are recorded when sent.
       const callback = more.at(-1)
       if (isRead(text) && typeof callback === 'function')
-        return query.call(this, question, ...more.slice(0, -1), (...result: unknown[]) => {
+        return query.call(this, statement, ...more.slice(0, -1), (...result: unknown[]) => {
           record()
           callback(...result)
         })
       record()
-      return query.call(this, question, ...more)
+      return query.call(this, statement, ...more)
     },
   )
   return statements
@@ -42,7 +42,7 @@ function isRead(text: string): boolean {
   return /^select /.test(text) && !/ for (update|share)\b/.test(text)
 }
 
-function textOf(question: unknown): string {
-  if (typeof question === 'string') return question
-  return String(Reflect.get(Object(question), 'text') ?? '')
+function textOf(statement: unknown): string {
+  if (typeof statement === 'string') return statement
+  return String(Reflect.get(Object(statement), 'text') ?? '')
 }

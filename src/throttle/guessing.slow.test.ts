@@ -36,7 +36,7 @@ describe('guessing', () => {
     }
     const wrong = basic(person, guess)
     const here = from('192.0.2.9')
-    const ways = [
+    const requests = [
       () => site.visitor().form('/login', { username: person.email, password: guess }, here),
       () => site.visitor().json('/login', { username: person.email, password: guess }, here),
       () => site.visitor().post('/login', { ...wrong, ...here }),
@@ -49,7 +49,7 @@ describe('guessing', () => {
     ]
     const hashes = countHashes(t)
     const answers: Answer[] = []
-    for (let i = 0; i < 30; i += 1) answers.push(await (ways[i % ways.length] ?? assert.fail())())
+    for (let i = 0; i < 30; i += 1) answers.push(await (requests[i % requests.length] ?? assert.fail())())
     assert.equal(hashes().evaluations, 10)
     assert.deepEqual(
       answers.map(({ status }) => status === 429),
@@ -113,7 +113,7 @@ describe('guessing', () => {
   test('C1 gets the same text, headers and work whether the account exists or not: form, JSON and Basic', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const hashes = countHashes(t)
-    const ask = async (email: string, address: string) => {
+    const request = async (email: string, address: string) => {
       const answers: unknown[] = []
       for (const send of [
         (username: string) => site.visitor().form('/login', { username, password: 'wrong' }, from(address)),
@@ -130,8 +130,8 @@ describe('guessing', () => {
       }
       return answers
     }
-    // The same length, because the form repeats the address.
-    assert.deepEqual(await ask(person.email, '192.0.2.3'), await ask('eve@example.com', '192.0.2.4'))
+    // Both addresses have the same length, because the form repeats the address.
+    assert.deepEqual(await request(person.email, '192.0.2.3'), await request('eve@example.com', '192.0.2.4'))
   })
 
   test('C4 D12 limits sign-ups to 50 for a network, and tokens to 100 for an account', async (t) => {
@@ -141,13 +141,13 @@ describe('guessing', () => {
       signUps.push(await site.visitor().json('/users', registration('Ada'), from('192.0.2.5')))
     assert.deepEqual(statuses(signUps), { 409: 50, 429: 2 })
     assert.equal((await site.visitor().form('/users', {}, from('192.0.2.5'))).status, 400)
-    const asked = { ...from('192.0.2.5'), accept: 'text/html' }
+    const headers = { ...from('192.0.2.5'), accept: 'text/html' }
     const again = await site
       .visitor()
       .form(
         '/users',
         { name: 'Carol', email: 'carol@example.com', password, confirmPassword: password },
-        asked,
+        headers,
       )
     assert.deepEqual([again.status, Number(again.headers['retry-after']) > 0], [429, true])
     for (const kept of ['value="Carol"', 'value="carol@example.com"', 'Too many attempts from your network.'])
@@ -187,7 +187,7 @@ describe('guessing', () => {
     }
   })
 
-  test('P2 writes no row for sign-ups with a taken address, from any number of networks', async (t) => {
+  test('P2 writes no row for sign-ups with the address of another account, from any number of networks', async (t) => {
     const { site, from } = await siteWithAda(t)
     const rows = async () => Number((await sql(site, 'select count(*) as n from attempts'))[0]?.n)
     const before = await rows()
@@ -221,7 +221,7 @@ describe('guessing', () => {
     assert.deepEqual(await sql(site, 'select count(*) as n from attempts'), [{ n: 0 }])
   })
 
-  test('D1 from a device that knew the old password loses its allowance when the password changes', async (t) => {
+  test('D1 removes the allowance of a device when the password changes on another device', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const thief = await signIn(site, person)
     const owner = await signIn(site, person)

@@ -96,12 +96,12 @@ describe('Throttle', () => {
     await new Promise((resolve) => setImmediate(resolve))
     const statements = await recordStatements(t, orm)
     gate.resolve(undefined)
-    let isOver = false
+    let isSettled = false
     all.then(() => {
-      isOver = true
+      isSettled = true
     })
     let most = 0
-    while (!isOver) {
+    while (!isSettled) {
       const before = statements.length
       await new Promise((resolve) => setImmediate(resolve))
       most = Math.max(most, statements.length - before)
@@ -220,7 +220,7 @@ describe('Throttle', () => {
     assert.deepEqual([await throttle.purge(2), await throttle.purge(2), await throttle.purge(2)], [2, 1, 0])
   })
 
-  test('P4 ignores and deletes the counts of a clock that was ahead', async (t) => {
+  test('P4 ignores and deletes counts with a time in the future', async (t) => {
     const { orm } = await openOne(t)
     const start = Date.parse('2026-11-21T12:00:00Z')
     let now = start + 400 * 24 * 60 * 60_000
@@ -256,7 +256,7 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
-  test('P2 counts the attempts of a slice in one row for each allowance', async (t) => {
+  test('P2 counts the attempts of one time slice in one row per allowance', async (t) => {
     const { orm } = await openOne(t)
     await flood([new Throttle(orm, () => 0)], Array(10).fill(guess), wrong)
     assert.equal(await orm.em.fork().count(AttemptCount), 4)

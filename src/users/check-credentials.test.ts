@@ -18,19 +18,19 @@ describe('a change of the bcrypt cost', () => {
     const ada = await signIn(site, person)
     const jwt = await takeJWT(site, person)
     const [before] = await sql(site, 'select * from users')
-    const ways = [
+    const requests = [
       () => site.visitor().form('/login', { username: person.email, password }),
       () => site.visitor().json('/login', { username: person.email, password }),
       () => site.visitor().post('/login?as=jwt', basic(person)),
       () => site.visitor().get('/account/sessions', basic(person)),
       () => ada.json('/account/password', { currentPassword: password }),
     ]
-    for (const [i, way] of ways.entries()) {
+    for (const [i, send] of requests.entries()) {
       const cost = i % 2 === 0 ? 5 : 4
       setBcryptCost(cost)
-      assert.ok((await way()).status < 500)
-      assert.equal((await hashOf(site)).slice(0, 7), `$2b$0${cost}$`, String(way))
-      assert.equal((await way()).status < 500, true, 'the new hash matches the same password')
+      assert.ok((await send()).status < 500)
+      assert.equal((await hashOf(site)).slice(0, 7), `$2b$0${cost}$`, String(send))
+      assert.equal((await send()).status < 500, true, 'the new hash matches the same password')
     }
     const [after] = await sql(site, 'select * from users')
     assert.deepEqual({ ...after, password_hash: before?.password_hash }, before)
@@ -118,7 +118,7 @@ describe('a stored hash that is damaged or hostile', () => {
     const hash = await hashOf(site)
     const salt = hash.slice(7)
     const warnings = warningsOf(t)
-    const planted = [
+    const damaged = [
       '',
       password,
       hash.slice(0, -1),
@@ -132,7 +132,7 @@ describe('a stored hash that is damaged or hostile', () => {
       // The column of PostgreSQL is limited to 60 characters.
     ].filter((each) => !isOnPostgres || each.length <= 60)
     const start = performance.now()
-    for (const each of planted) {
+    for (const each of damaged) {
       await sql(site, 'update users set password_hash = ?', [each])
       warnings.length = 0
       const { status, text } = await site.visitor().post('/login', basic(person))

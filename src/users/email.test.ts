@@ -75,7 +75,7 @@ describe('emailProblem', () => {
       assert.match(emailProblem(email) ?? 'accepted', /like name@example\.com/, JSON.stringify(email))
   })
 
-  test('names a missing and a too long address', () => {
+  test('has a message for a missing and a message for a too long address', () => {
     assert.equal(emailProblem(''), 'Enter an e-mail address.')
     assert.equal(longest.length, 254)
     assert.match(emailProblem(`n${longest}`) ?? '', /254 characters or fewer/)

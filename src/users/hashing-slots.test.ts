@@ -5,7 +5,7 @@ import { TryLater } from '../refusal.ts'
 import { HashingSlots } from './hashing-slots.ts'
 
 describe('HashingSlots', () => {
-  test('evaluates one hash for each slot at a time, and the others in order', async () => {
+  test('computes one hash per slot at a time, in order of arrival', async () => {
     const slots = new HashingSlots({ slots: 2 })
     const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
     const started: number[] = []
@@ -56,7 +56,7 @@ describe('HashingSlots', () => {
     assert.deepEqual([capacityOf(1), capacityOf(cores), capacityOf(64 * cores)], [100 * cores, 100, 100])
   })
 
-  test('runs known devices first, and otherwise in order', async () => {
+  test('runs known devices first, and each group in order of arrival', async () => {
     const slots = new HashingSlots({ slots: 1 })
     const order: string[] = []
     const names = ['first', 'unknown 1', 'known 1', 'unknown 2', 'known 2']

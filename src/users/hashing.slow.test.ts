@@ -8,8 +8,8 @@ import type { Answer } from '../testing/promises.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { setBcryptCost } from './password.ts'
 
-/** Every request with a password. */
-function ways(site: Site): Record<string, (email: string, secret: string) => Promise<Answer>> {
+/** Functions that send a password in each kind of request. */
+function requestsOf(site: Site): Record<string, (email: string, secret: string) => Promise<Answer>> {
   return {
     form: (username, secret) => site.visitor().form('/login', { username, password: secret }),
     JSON: (username, secret) => site.visitor().json('/login', { username, password: secret }),
@@ -33,7 +33,7 @@ describe('a check of a password', () => {
     const hashes = countHashes(t)
     for (const cost of [4, 6]) {
       setBcryptCost(cost)
-      for (const [how, send] of Object.entries(ways(site))) {
+      for (const [how, send] of Object.entries(requestsOf(site))) {
         const names = ['ada', 'bob', 'eve', 'grace', 'nobody', '', 'x'.repeat(300)]
         for (const name of names) {
           hashes()
@@ -55,7 +55,7 @@ describe('a check of a password', () => {
 })
 
 describe('sign-up', () => {
-  test('C4 rejects a taken address with 409 before it hashes', async (t) => {
+  test('C4 rejects the address of another account with 409 before it computes a hash', async (t) => {
     const site = await startSite(t)
     const hashes = countHashes(t)
     await signUp(site)
@@ -67,7 +67,7 @@ describe('sign-up', () => {
 })
 
 describe('a flood of log-ins', () => {
-  test('D11 delays no page, and gets an immediate 503 with Retry-After when the queue is full', async (t) => {
+  test('D11 does not delay pages, and gets an immediate 503 with Retry-After when the queue is full', async (t) => {
     const site = await startSite(t)
     const { email } = await signUp(site)
     const ada = await signIn(site, { email })

@@ -57,7 +57,7 @@ describe('one-time tokens', () => {
     }
   })
 
-  test('C5 of 50 concurrent transactions, one uses the token', async (t) => {
+  test('C5 are used by one of 50 concurrent transactions', async (t) => {
     const { issue, consume } = await siteWithAda(t)
     const token = await issue()
     const grants = await Promise.all(Array.from({ length: 50 }, () => consume(token)))
@@ -87,7 +87,7 @@ describe('one-time tokens', () => {
     assert.ok(await consume(token, now + hour - 1))
   })
 
-  test('P4 of a clock that was more than two minutes ahead are not valid', async (t) => {
+  test('P4 are invalid if they were issued more than two minutes in the future', async (t) => {
     const { issue, find, consume } = await siteWithAda(t)
     const now = Date.now()
     assert.ok(await find(await issue({}, now + 120_000), now))
@@ -95,7 +95,7 @@ describe('one-time tokens', () => {
     assert.deepEqual([await find(token, now), await consume(token, now)], [undefined, undefined])
   })
 
-  test('have one purpose', async (t) => {
+  test('are valid for one purpose only', async (t) => {
     const { issue, find, consume } = await siteWithAda(t)
     for (const purpose of ['verify', 'change-email', 'invite'] as const) {
       const token = await issue({ purpose })
@@ -118,7 +118,7 @@ describe('one-time tokens', () => {
     assert.ok(await findOneTimeToken(em(), verify, 'verify'))
   })
 
-  test('C5 issued concurrently leave one valid token', async (t) => {
+  test('C5 are all replaced but one if they are issued concurrently', async (t) => {
     const { issue, find } = await siteWithAda(t)
     const tokens = await Promise.all(Array.from({ length: 20 }, () => issue()))
     const grants = await Promise.all(tokens.map((token) => find(token)))
@@ -140,7 +140,7 @@ describe('one-time tokens', () => {
     }
   })
 
-  test('end with the account', async (t) => {
+  test('are deleted with the account', async (t) => {
     const { site, issue, find } = await siteWithAda(t)
     const token = await issue()
     await sql(site, 'delete from users')
@@ -148,14 +148,14 @@ describe('one-time tokens', () => {
     assert.deepEqual(await sql(site, 'select * from one_time_tokens'), [])
   })
 
-  test('keep the address that they were sent to, beside the account', async (t) => {
+  test('store the account and the address of the mail', async (t) => {
     const { ada, issue, em } = await siteWithAda(t)
     const token = await issue({ purpose: 'change-email', email: 'ada@example.org' })
     const grant = await findOneTimeToken(em(), token, 'change-email')
     assert.deepEqual([grant?.user.email, grant?.email], [ada.email, 'ada@example.org'])
   })
 
-  test('are not issued for a disabled account or an outdated state', async (t) => {
+  test('are not issued if the account was disabled or changed after it was loaded', async (t) => {
     const { site, ada, issue, account } = await siteWithAda(t)
     const before = await account()
     await sql(site, 'update users set password_changed_at = password_changed_at + 1')
@@ -166,7 +166,7 @@ describe('one-time tokens', () => {
     assert.deepEqual(await sql(site, 'select * from one_time_tokens'), [])
   })
 
-  test('are looked up only if they have the right form', async (t) => {
+  test('are looked up only if they have the right length and characters', async (t) => {
     const { site, find } = await siteWithAda(t)
     const statements = await countStatements(t, site)
     for (const token of [

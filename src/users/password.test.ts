@@ -7,7 +7,7 @@ import { hashDummyPassword, hashPassword, isUsableHash, setBcryptCost, verifyPas
 beforeEach(() => setBcryptCost(4))
 
 describe('hashPassword', () => {
-  test('makes a bcrypt hash of the configured cost, with a new salt', async () => {
+  test('returns a bcrypt hash of the configured cost, with a new salt', async () => {
     setBcryptCost(5)
     const [one, other] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')])
 
@@ -88,7 +88,7 @@ describe('verifyPassword', () => {
     assert.equal(await accepts('ﬁnal answer', 'final answer'), false)
   })
 
-  test('rejects too long and ill-formed passwords without a hash, also for unknown accounts', async () => {
+  test('rejects too long and ill-formed passwords without computing a hash, even for unknown accounts', async () => {
     const hash = await hashPassword('correct horse')
     setBcryptCost(15)
     const start = performance.now()
@@ -102,7 +102,7 @@ describe('verifyPassword', () => {
   test('B8 matches no damaged or expensive hash, and takes bounded time', async () => {
     const hash = await hashPassword('correct horse')
     const salt = hash.slice(7)
-    const planted = [
+    const unusable = [
       '',
       'correct horse',
       hash.slice(0, -1),
@@ -116,7 +116,7 @@ describe('verifyPassword', () => {
       `$2b$04$${salt.replace(/^./, '~')}`,
       `$2b$-4$${salt}`,
     ]
-    for (const each of planted) {
+    for (const each of unusable) {
       assert.equal(isUsableHash(each), false, each)
       assert.equal(await verifyPassword('correct horse', each), false, each)
     }

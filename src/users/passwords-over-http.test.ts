@@ -34,7 +34,7 @@ describe('passwords', () => {
     assert.equal(stderr, 'BCRYPT_COST must be a whole number from 10 to 15.\n')
   })
 
-  test('B2 differ by any character up to the longest length', async (t) => {
+  test('B2 are compared to the last character, up to the maximum length', async (t) => {
     const site = await startSite(t)
     const characters = [
       ['a', 'b'],
@@ -48,11 +48,11 @@ describe('passwords', () => {
         // `length` bytes that end with the character.
         const last = Buffer.byteLength(one)
         const fill = one.repeat(Math.floor((length - last) / last)) + 'x'.repeat((length - last) % last)
-        const [right, twin] = [`${fill}yz${one}`, `${fill}yz${other}`]
+        const [right, wrong] = [`${fill}yz${one}`, `${fill}yz${other}`]
         if (Buffer.byteLength(right) > 1024 || [...right].length < 8) continue
         pairs += 1
         const person = await signUp(site, `P${pairs}`, { password: right, confirmPassword: right })
-        assert.equal(await logIn(site, person, twin), 401, `${length} bytes of ${one}`)
+        assert.equal(await logIn(site, person, wrong), 401, `${length} bytes of ${one}`)
         assert.equal(
           await logIn(site, person, `${fill}yz`),
           401,
@@ -74,7 +74,7 @@ describe('passwords', () => {
     }
   })
 
-  test('B3 with a NUL are compared as a whole', async (t) => {
+  test('B3 that contain NUL are compared completely', async (t) => {
     const site = await startSite(t)
     const base = 'zq abcdefgh'
     const alike = [base, `${base}\0`, `${base}\0${base}`, `${base}\0x123`, `${base}\0y123`, `\0${base}`]
@@ -90,7 +90,7 @@ describe('passwords', () => {
     }
   })
 
-  test('B4 are equal in composed and decomposed form only', async (t) => {
+  test('B4 match in composed and decomposed Unicode form, but in no compatibility form', async (t) => {
     const site = await startSite(t)
     const secret = 'Crème brûlée ﬁn'
     const person = await signUp(site, 'Ada', {
@@ -238,7 +238,7 @@ describe('passwords', () => {
     const ada = await signIn(site, person)
     const [row] = await sql(site, 'select password_hash from users')
     const hash = String(row?.password_hash)
-    // The visitors check every response for it, and the end of the test checks the log.
+    // The test client checks every response for these secrets, and `startSite` checks the log after the test.
     for (const part of [hash, hash.slice(7, 29), hash.slice(29)]) site.secrets.add(part)
     const paths = [
       '/',

@@ -12,7 +12,7 @@ import { issueToken, UserToken } from './user-token.ts'
 const day = 24 * 60 * 60 * 1000
 
 describe('UserToken', () => {
-  test('S27 S30 S31 has the columns id, value and user_id, all required; the value is unique, the user a foreign key', async (t) => {
+  test('S27 S30 S31 has the required columns id, value and user_id, a unique value and a foreign key to the user', async (t) => {
     const site = await startSite(t)
     const { required, foreignKeys } = await describeTable(site, 'user_tokens')
     for (const name of ['id', 'value', 'user_id']) assert.ok(required.includes(name), name)

@@ -10,7 +10,7 @@ import { User } from './user.ts'
 
 describe('User', () => {
   for (const table of ['users', 'admins']) {
-    test(`S26 ${table} has the columns id, name, email and password_hash, all required, and those of the application`, async (t) => {
+    test(`S26 ${table} has the required columns id, name, email and password_hash, and columns of the application`, async (t) => {
       const site = await startSite(t)
       const { columns, required, primaryKey } = await describeTable(site, table)
       for (const name of ['id', 'name', 'email', 'password_hash', 'email_key'])

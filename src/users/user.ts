@@ -22,9 +22,9 @@ export class User extends ModelAuthenticatable(UserSchema.class, {
   passwordHash: 'passwordHash',
 }) {
   /**
-   * Finds the user of Basic credentials or of a sign-in form. Limited and recorded. Every password that signs in passes here, and a
-   * second factor is required here.
-   * @throws {Error} whatever `secondFactorCheck` throws, if the password is right but not enough
+   * Finds the user of Basic credentials or of a sign-in form. Rate limits and the audit trail apply. Every sign-in by password calls this
+   * method, and it requires the second factor.
+   * @throws {Error} the error of `secondFactorCheck` if the password is right but a second factor is missing
    */
   static override async findByCredentials(
     credentials: PasswordCredentials,
@@ -39,7 +39,7 @@ export class User extends ModelAuthenticatable(UserSchema.class, {
     return user
   }
 
-  /** Finds the user of a password, without the second factor. Only for a password of somebody who is signed in already. */
+  /** Finds the user of a password without the second factor. Only for users who are signed in already. */
   static findByPassword(
     credentials: PasswordCredentials,
     ctx: AuthContext,

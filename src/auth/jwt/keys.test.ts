@@ -7,7 +7,7 @@ import { JWTKeys, type JWTKeysOptions, SessionToken } from './index.ts'
 const id = '0190163d-8694-739b-aea5-966c26f8ad91'
 const made = 1_800_000_000
 const names = { issuer: 'https://site', audience: 'https://api' }
-const [older, newer, foreign] = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [string, string, string]
+const [older, newer, unknown] = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [string, string, string]
 
 const keysOf = (secrets: string[], options: Partial<JWTKeysOptions> = {}) =>
   new JWTKeys({ secrets, ...names, now: () => made * 1000, ...options })
@@ -187,7 +187,7 @@ describe('JWTKeys', () => {
       keys.verify(forge({ alg: 'HS256', typ: 'JWT', ...header }, claims, secret), SessionToken) !== undefined
     assert.equal(accepts({}), true)
     assert.equal(accepts({}, older), true)
-    assert.equal(accepts({}, foreign), false)
+    assert.equal(accepts({}, unknown), false)
     assert.equal(accepts({ kid: kids[0] }), true)
     assert.equal(accepts({ kid: kids[1] }), false)
     const tricks = [

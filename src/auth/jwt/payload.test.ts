@@ -213,10 +213,10 @@ describe('SessionToken.authenticator', () => {
   test('ignores an invalid token, so that the next authenticator runs', async (t) => {
     let now = Date.now()
     const keys = new JWTKeys({ secrets: [secret], ...names, now: () => now })
-    const foreign = new JWTKeys({ secrets: ['f'.repeat(32)], ...names })
+    const otherKeys = new JWTKeys({ secrets: ['f'.repeat(32)], ...names })
     const get = await start(t, keys)
     const token = keys.sign(new SessionToken(id, new Date(now + 900_000)))
-    const other = foreign.sign(new SessionToken(id))
+    const other = otherKeys.sign(new SessionToken(id))
     const invalid = [
       undefined,
       token,

@@ -169,7 +169,7 @@ describe('LookUp', () => {
     assert.equal(await users.find(requestTo(orm), ada.id), undefined)
   })
 
-  test('does not query again for a loaded entity, unless there is an entity manager', async (t) => {
+  test('runs one query for an entity in a request, and another one after the entity manager is cleared', async (t) => {
     const { orm, statements, tokens, users } = await open(t)
     const ctx = requestTo(orm)
     const found = (await tokens.find(ctx, 'value')) ?? assert.fail()
@@ -186,7 +186,7 @@ describe('LookUp', () => {
     assert.ok(statements.length > 3, 'another request queries again')
   })
 
-  test('lets the entity manager save changes from before and after its fork', async (t) => {
+  test('returns entities whose changes the entity manager of the request saves', async (t) => {
     const { orm, statements, User, Token, tokens } = await open(t)
     const ctx = requestTo(orm)
     const found = (await tokens.find(ctx, 'value')) ?? assert.fail()
@@ -244,7 +244,7 @@ describe('LookUp', () => {
     assert.equal(await users.find(ctx, ada.id), undefined)
   })
 
-  test('applies no filters to relations if the option is off', async (t) => {
+  test('applies no filters to relations with `filtersOnRelations: false`', async (t) => {
     const { User, Token } = models()
     const { orm, statements } = await openORMWith(t, { entities: [User, Token], filtersOnRelations: false })
     await orm.em.fork().insert(User, { ...ada, leftAt: new Date() })
@@ -293,13 +293,13 @@ describe('LookUp', () => {
     await orm.em.fork().nativeUpdate(User, ada.id, { name: 'Augusta' })
     assert.equal((await users.find(requestTo(orm), ada.id))?.name, 'Augusta')
     let found: ReturnType<typeof users.find> | undefined
-    const taken = orm.em.fork().transactional(async (em) => {
+    const rolledBack = orm.em.fork().transactional(async (em) => {
       await em.nativeUpdate(User, ada.id, { name: 'Nobody' })
       found = users.find(requestTo(orm), ada.id)
       await new Promise(setImmediate)
       throw new Error('rollback')
     })
-    await assert.rejects(taken, /rollback/)
+    await assert.rejects(rolledBack, /rollback/)
     assert.equal((await found)?.name, 'Augusta')
   })
 
@@ -343,23 +343,23 @@ describe('LookUp', () => {
   test('prepares one statement for concurrent requests, and prepares it again when it becomes invalid', async (t) => {
     const { orm, User } = await open(t)
     const users = new LookUp({ model: User, property: 'name' })
-    const ask = async () => {
+    const preparedQueries = async () => {
       const prepare = t.mock.method(await orm.em.getConnection().getNativeClient(), 'prepare')
       const found = await Promise.all(Array.from({ length: 20 }, () => users.find(requestTo(orm), 'Ada')))
       for (const user of found) assert.equal(user?.id, ada.id)
-      const asked = prepare.mock.calls.map(({ arguments: [sql] }) => String(sql))
+      const prepared = prepare.mock.calls.map(({ arguments: [sql] }) => String(sql))
       prepare.mock.restore()
-      return asked.filter((sql) => /^select .* where .*`name` = \? /.test(sql))
+      return prepared.filter((sql) => /^select .* where .*`name` = \? /.test(sql))
     }
-    assert.equal((await ask()).length, 1)
-    assert.equal((await ask()).length, 0)
+    assert.equal((await preparedQueries()).length, 1)
+    assert.equal((await preparedQueries()).length, 0)
     await orm.reconnect()
     await orm.schema.create()
     await orm.em.fork().insert(User, ada)
     // These look-ups detect the change.
-    await ask()
-    assert.equal((await ask()).length, 1)
-    assert.equal((await ask()).length, 0)
+    await preparedQueries()
+    assert.equal((await preparedQueries()).length, 1)
+    assert.equal((await preparedQueries()).length, 0)
   })
 
   test('prepares no statement while the connection cannot be read', async (t) => {
@@ -371,7 +371,7 @@ describe('LookUp', () => {
     }
     const getMetadata = t.mock.method(orm, 'getMetadata')
     for (let i = 0; i < 5; i += 1) assert.equal((await users.find(requestTo(orm), 'Ada'))?.id, ada.id)
-    // Recording the query reads the metadata twice. `em.findOne` reads them from another object.
+    // The recording of the query reads the metadata twice. `em.findOne` does not call this method.
     assert.equal(getMetadata.mock.callCount(), 2)
     delete connection.assertReadable
     for (let i = 0; i < 5; i += 1) assert.equal((await users.find(requestTo(orm), 'Ada'))?.id, ada.id)
@@ -400,7 +400,7 @@ describe('LookUp', () => {
   })
 })
 
-/** Entities that are not plain tables, and the properties that a look-up must load. */
+/** Models that are not plain tables, each with a row. */
 const special = {
   'a filter with a function': () => {
     const Schema = defineEntity({

@@ -34,7 +34,7 @@ export interface PasswordKeys<Entity> {
   readonly passwordHash: StringKey<Entity>
 }
 
-/** The static side of a password model. With `next?: never`, an authenticator without parentheses does not compile. */
+/** The static side of a password model. `next?: never` rejects `app.use(User.authenticator)` at compile time. */
 export interface PasswordModelClass<User = PasswordModel> extends SessionModelClass {
   /** The middleware for `Authorization: Basic` (RFC 7617). */
   authenticator(options?: ModelOptions, next?: never): AuthMiddleware
@@ -97,7 +97,7 @@ export function ModelAuthenticatable<Entity extends Base>(
       const isExactly = found && Reflect.get(found, keys.username) === username
       const user = isExactly ? (found as PasswordModel) : undefined
       if (!user && this.verifyNobody) await this.verifyNobody(password)
-      else if (!user) await verifyOther(em, checkModel(this), keys.passwordHash, password)
+      else if (!user) await verifyAnotherHash(em, checkModel(this), keys.passwordHash, password)
       return user && requireBoolean(await user.verify(password), 'The result of `verify`') ? user : undefined
     }
   }
@@ -116,7 +116,7 @@ function checkModel(model: Base): PasswordAuthenticatable {
 }
 
 /** Verifies the password against the hash of any user, so that an unknown user name takes the same time (dummy hash). */
-async function verifyOther(
+async function verifyAnotherHash(
   em: EntityManager,
   model: Class<PasswordModel>,
   column: string,

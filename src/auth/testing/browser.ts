@@ -30,8 +30,8 @@ export class Browser {
   #keep(line: string): void {
     const [pair = ''] = line.split(';')
     const [name] = pair.split('=')
-    const isOver = /; expires=Thu, 01 Jan 1970/.test(line)
+    const isExpired = /; expires=Thu, 01 Jan 1970/.test(line)
     const others = this.cookie.split('; ').filter((each) => each !== '' && !each.startsWith(`${name}=`))
-    this.cookie = [...others, ...(isOver ? [] : [pair])].join('; ')
+    this.cookie = [...others, ...(isExpired ? [] : [pair])].join('; ')
   }
 }

@@ -4,8 +4,8 @@ import { CommandError } from '../command-error.ts'
 import type { Command } from './command.ts'
 import { findAccount, refuseDisabled } from './find-account.ts'
 
-// The link is not mailed, so it proves no address.
-const nobody = ''
+// The operator receives the link, so its use does not verify an e-mail address.
+const noAddress = ''
 
 /** Prints a link to choose a new password. The command itself does not change the password. */
 export const resetLink: Command = {
@@ -16,7 +16,7 @@ export const resetLink: Command = {
     const account = await findAccount(call)
     refuseDisabled(account)
     const { email } = account
-    const link = await createResetLink(call.em, { account, origin: readLinkOrigin(), email: nobody })
+    const link = await createResetLink(call.em, { account, origin: readLinkOrigin(), email: noAddress })
     if (link === undefined)
       throw new CommandError(`The account of ${email} has just been changed. Run the command again.`)
     return `${link}\nSend this link to ${email}. It sets a new password once, within one hour. A newer link replaces it.`

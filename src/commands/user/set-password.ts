@@ -19,12 +19,12 @@ export const setPassword: Command = {
     const account = await findAccount(call)
     const { id, name, email } = account
     // Admins have no verified addresses.
-    const isTold = isVerified(account) && sendsMail()
+    const getsNotice = isVerified(account) && sendsMail()
     const { hash, notice } = await choosePassword({ name, email }, call.options)
     await em.transactional(async (em) => {
       await lockAccount(em, { id }, entity)
       await overwritePassword(em, { kind, entity, id, email }, hash)
-      if (isTold) await queueMail(em, { kind: 'notice', to: email, userId: id, data: noticeOf(name) })
+      if (getsNotice) await queueMail(em, { kind: 'notice', to: email, userId: id, data: noticeOf(name) })
     })
     return `The ${kind} ${email} has a new password. Sessions and tokens have ended.${notice}`
   },

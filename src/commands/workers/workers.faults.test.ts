@@ -22,7 +22,7 @@ class Client {
   readonly #url: string
   readonly #agent: Agent
   answered = 0
-  isOver = false
+  isDone = false
 
   constructor(url: string, keepAlive: boolean) {
     this.#url = url
@@ -31,7 +31,7 @@ class Client {
 
   async keepBusy(): Promise<void> {
     const login = JSON.stringify({ username: 'ada@example.com', password })
-    while (!this.isOver) {
+    while (!this.isDone) {
       for (const path of ['/', '/healthz', '/readyz']) await this.#send('GET', path)
       await this.#send('POST', '/login', login)
     }
@@ -77,7 +77,7 @@ describe('workers under load', { concurrency: 2 }, () => {
     assert.equal((await slow.end(body.slice(9))).status, 201)
     await Promise.race([busy, until('both restarts are done', () => server.lines('restarted').length === 2)])
     await more()
-    for (const client of clients) client.isOver = true
+    for (const client of clients) client.isDone = true
     await busy
 
     const stopped = server.lines('stopped').map(({ pid }) => Number(pid))
@@ -115,10 +115,10 @@ describe('workers under load', { concurrency: 2 }, () => {
       visitor: (session?: string) => new ReconnectingVisitor({ url: server.url, secrets }, session),
     }
     const ledger = new Ledger()
-    let isOver = false
+    let isDone = false
     // `ledger.keepBusy` returns when a connection breaks.
     const keepBusy = async (site: typeof reconnecting) => {
-      while (!isOver) await ledger.keepBusy(site)
+      while (!isDone) await ledger.keepBusy(site)
     }
     const busy = Promise.all([server, server, reconnecting, reconnecting, reconnecting].map(keepBusy))
     const killed = new Set<number>()
@@ -130,7 +130,7 @@ describe('workers under load', { concurrency: 2 }, () => {
       killed.add(pid)
       await until('a new worker listens', () => server.workers().length === 3 + killed.size)
     }
-    isOver = true
+    isDone = true
     server.child.kill('SIGTERM')
     const { code, stderr } = await server.ended
     assert.deepEqual([code, stderr], [0, ''])

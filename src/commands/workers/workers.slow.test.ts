@@ -173,10 +173,10 @@ describe('WORKERS', { concurrency: 2 }, () => {
   })
 
   test('report a startup problem only once', async (t) => {
-    const taken = createServer().listen(0, '127.0.0.1')
-    await once(taken, 'listening')
-    t.after(() => taken.close())
-    const PORT = String((taken.address() as AddressInfo).port)
+    const otherServer = createServer().listen(0, '127.0.0.1')
+    await once(otherServer, 'listening')
+    t.after(() => otherServer.close())
+    const PORT = String((otherServer.address() as AddressInfo).port)
     const wrong: [Record<string, string>, RegExp][] = [
       [{ PORT }, new RegExp(`^bind EADDRINUSE.*${PORT}\\. Set another PORT`)],
       [

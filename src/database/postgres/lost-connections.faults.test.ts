@@ -71,9 +71,9 @@ describe('a site with an unreliable network to PostgreSQL', onlyPostgres, () => 
   test('N7 survives a server that repeatedly closes all connections', async (t) => {
     const { site, proxy, database, assertAvailable, ada } = await startProxiedSite(t)
     const name = new URL(database.url).pathname.slice(1)
-    let isOver = false
+    let isDone = false
     const busy = Array.from({ length: 8 }, async () => {
-      while (!isOver) {
+      while (!isDone) {
         const { status } = await ada.get('/me')
         assert.ok(status === 200 || status === 503, `${status}`)
       }
@@ -86,7 +86,7 @@ describe('a site with an unreliable network to PostgreSQL', onlyPostgres, () => 
       )
       assert.ok(proxy.connections <= pool, `${proxy.connections} connections`)
     }
-    isOver = true
+    isDone = true
     await Promise.all(busy)
     await assertAvailable()
     const bugs = site.log.filter((line) => JSON.parse(line).level >= 60)

@@ -33,7 +33,7 @@ describe('RetryQueue', () => {
     }
   })
 
-  test('lets the event loop turn between two attempts', async () => {
+  test('does not block the event loop between two attempts', async () => {
     const { run } = work(3)
     let turns = 0
     const turning = setInterval(() => {

@@ -38,9 +38,9 @@ describe('GET /account/activity', () => {
   test('accepts Basic credentials, and records their use', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
-    const ask = () => site.visitor().get('/account/activity', basic(ada))
-    assert.deepEqual(await eventsOf(ask()), ['signed up'])
-    assert.deepEqual(await eventsOf(ask()), ['password used', 'signed up'])
+    const request = () => site.visitor().get('/account/activity', basic(ada))
+    assert.deepEqual(await eventsOf(request()), ['signed up'])
+    assert.deepEqual(await eventsOf(request()), ['password used', 'signed up'])
   })
 
   test('returns no events of other accounts', async (t) => {
@@ -195,8 +195,8 @@ describe('GET /account/activity', () => {
   })
 })
 
-async function eventsOf(asked: ReturnType<ReturnType<Site['visitor']>['get']>): Promise<unknown[]> {
-  const { status, text } = await asked
+async function eventsOf(response: ReturnType<ReturnType<Site['visitor']>['get']>): Promise<unknown[]> {
+  const { status, text } = await response
   assert.equal(status, 200)
   return JSON.parse(text).map(({ event }: { event: unknown }) => event)
 }

@@ -304,7 +304,7 @@ describe('AuditTrail', () => {
     )
   })
 
-  test('P4 hides and deletes events of a clock that was ahead', async (t) => {
+  test('P4 hides and deletes events with a time in the future', async (t) => {
     const { audit, clock, rows } = await openTrail(t)
     await audit.record({ ...signedIn, request: 'before' })
     clock.now += 400 * day

@@ -228,10 +228,10 @@ describe('POST /account/tokens as a form', () => {
       await sql(site, 'update users set disabled_at = null')
       const visitor = await signIn(site, person)
       const other = await lockDatabase(t, site)
-      const asked = visitor.form(path, { name: 'Backup', days: '365' })
+      const response = visitor.form(path, { name: 'Backup', days: '365' })
       await other.waitForStatement(isOnPostgres ? / from `users` .* for update/ : / join `users` /)
       await other.release(ending)
-      assert.equal((await asked).status, 409, ending)
+      assert.equal((await response).status, 409, ending)
       assert.equal(await count(site, 'user_tokens'), 0, ending)
     }
   })
@@ -277,7 +277,7 @@ describe('GET /account/tokens', () => {
     assert.ok(!(await here.page(path)).text.includes('Old'))
   })
 
-  test('as a page shows the last characters and a revoke button of each token, and a form with four lifetimes', async (t) => {
+  test('shows, on the page, the last characters and a revoke button of each token, and a form with four lifetimes', async (t) => {
     const { here } = await siteWithSession(t)
     assert.match((await here.page(path)).text, /No API tokens/)
     const { record } = await here.json(path, { name: 'Backup' })
@@ -334,7 +334,7 @@ describe('POST /account/tokens/:id/revoke', () => {
     assert.deepEqual([await use(one), await use(other)], [401, 200])
   })
 
-  test('from the page redirects back to it, with one notice of the revoked token', async (t) => {
+  test('redirects a form back to the page, which shows one notice of the revoked token', async (t) => {
     const { here } = await siteWithSession(t)
     const { record } = await here.json(path, { name: '<i>CI' })
     const answer = await here.form(`${path}/${record.id}/revoke`, {}, html)
@@ -365,7 +365,7 @@ describe('POST /account/tokens/:id/revoke', () => {
     assert.equal((await site.visitor().get('/me', bearer(bobs))).status, 200)
   })
 
-  test('is recorded, and so is its creation, but not a rejected request', async (t) => {
+  test('records the creation and the revocation of a token, but no rejected request', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     await sql(site, 'delete from events')
     const { record } = await here.json(path, { name: 'x' })
@@ -379,7 +379,7 @@ describe('POST /account/tokens/:id/revoke', () => {
     )
   })
 
-  test('from another site is rejected, and so is a creation', async (t) => {
+  test('rejects a revocation and a creation from another site', async (t) => {
     const { site, here } = await siteWithSession(t)
     const { record } = await here.json(path, { name: 'x' })
     const before = await dump(site)
@@ -429,7 +429,7 @@ describe('a token in use', () => {
     assert.notEqual((await sql(site, 'select last_used_at from user_tokens'))[0]?.last_used_at, null)
   })
 
-  test('M3 that has expired is deleted by one of ten concurrent requests, and all of them get 401', async (t) => {
+  test('M3 is deleted after its expiry by one of ten concurrent requests, and all of them get 401', async (t) => {
     const { site, person } = await siteWithSession(t)
     const token = bearer(await takeToken(site, person))
     await sql(site, 'update user_tokens set expires_at = ?', [Date.now()])
@@ -462,17 +462,17 @@ describe('creating many tokens', () => {
     const person = await signUp(site)
     const here = await signIn(site, person)
     const bob = await signIn(site, await signUp(site, 'Bob'))
-    const ways: (() => Promise<{ status: number }>)[] = [
+    const requests: (() => Promise<{ status: number }>)[] = [
       () => here.form(path, { name: 'x', days: '7' }),
       () => here.json(path, { name: 'x' }),
       () => site.visitor().json(path, { name: 'x' }, basic(person)),
       () => site.visitor().post('/login', basic(person)),
     ]
     for (let i = 0; i < 100; i += 1) {
-      const { status } = (await ways[i % 4]?.()) ?? assert.fail()
+      const { status } = (await requests[i % 4]?.()) ?? assert.fail()
       assert.ok(status < 400, `${i}: ${status}`)
     }
-    for (const way of ways) assert.equal((await way()).status, 429)
+    for (const send of requests) assert.equal((await send()).status, 429)
     const { headers, text } = await here.form(path, { name: 'kept', days: '7' })
     assert.match(headers['retry-after'] ?? '', /^\d+$/)
     assert.match(text, /<title>Error: API tokens[\s\S]*Too many attempts for this account\./)

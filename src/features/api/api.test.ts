@@ -44,7 +44,7 @@ describe('GET /me', () => {
     const token = await takeToken(site, person)
     const jwt = await takeJWT(site, person)
     const [header, payload] = jwt.split('.')
-    const foreign = new JWTKeys({
+    const otherKeys = new JWTKeys({
       secrets: ['f'.repeat(32)],
       issuer: 'koa-authenticators',
       audience: 'koa-authenticators',
@@ -55,7 +55,7 @@ describe('GET /me', () => {
       'a token with a wrong checksum': `${token.slice(0, -1)}${token.endsWith('A') ? 'Q' : 'A'}`,
       'a token in another case': token.toUpperCase(),
       'a digest from the database': String((await sql(site, 'select value from user_tokens'))[0]?.value),
-      'a JWT of other keys': foreign.sign(new SessionToken(person.id)),
+      'a JWT of other keys': otherKeys.sign(new SessionToken(person.id)),
       'a JWT without a signature': `${header}.${payload}.`,
       'a JWT with the algorithm none': `${none}.x`,
       'a truncated JWT': jwt.slice(0, -1),
@@ -162,23 +162,23 @@ describe('GET /me', () => {
 
   test('returns to each of several users their own name in 200 concurrent requests', async (t) => {
     const site = await startSite(t)
-    const people: { name: string; ask: () => Promise<Answer> }[] = []
+    const people: { name: string; send: () => Promise<Answer> }[] = []
     for (const name of ['Ada', 'Bob', 'Cyd', 'Dan', 'Eve']) {
       const person = await signUp(site, name)
       const session = await signIn(site, person)
       people.push(
-        { name, ask: () => session.get('/me') },
+        { name, send: () => session.get('/me') },
         ...[await takeToken(site, person), await takeJWT(site, person)].map((token) => ({
           name,
-          ask: () => site.visitor().get('/me', bearer(token)),
+          send: () => site.visitor().get('/me', bearer(token)),
         })),
       )
     }
-    const asked = Array.from({ length: 200 }, (_, i) => people[i % people.length] ?? assert.fail())
-    const answers = await Promise.all(asked.map(({ ask }) => ask()))
+    const senders = Array.from({ length: 200 }, (_, i) => people[i % people.length] ?? assert.fail())
+    const answers = await Promise.all(senders.map(({ send }) => send()))
     assert.deepEqual(
       answers.map(({ record }) => record.name),
-      asked.map(({ name }) => name),
+      senders.map(({ name }) => name),
     )
   })
 })
@@ -266,7 +266,7 @@ describe('GET /secure', () => {
 })
 
 describe('records', () => {
-  test('of a user have only id, name and email in every response', async (t) => {
+  test('have only the id, name and email of a user in every response', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)

@@ -75,7 +75,7 @@ describe('POST /account/email', () => {
     assert.equal((await receiveMails(site)).filter(({ to }) => to === email).length, 2)
   })
 
-  test('Q9 has the same response, statements and pages for a taken address, whose owner gets a mail', async (t) => {
+  test('Q9 has the same response, statements and pages for the address of another account, and mails its owner', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const bob = await signUp(site, 'Bob')
     await receiveMails(site)
@@ -101,21 +101,21 @@ describe('POST /account/email', () => {
     }
     const free = await observe(email)
     for (const address of [bob.email, 'BOB@example.com']) {
-      const taken = await observe(address)
-      assert.deepEqual(taken.seen, free.seen)
-      assert.deepEqual(taken.texts, free.texts)
-      const toBob = taken.mails.filter(({ to }) => to === bob.email)
+      const used = await observe(address)
+      assert.deepEqual(used.seen, free.seen)
+      assert.deepEqual(used.texts, free.texts)
+      const toBob = used.mails.filter(({ to }) => to === bob.email)
       assert.equal(toBob.length, 2)
       for (const { subject, text, token } of toBob) {
         assert.match(subject, /You already have an account$/)
         assert.match(text, /Nothing|nothing has changed/)
         assert.deepEqual([token, text.includes('Ada'), text.includes('Bob')], ['', false, false])
       }
-      assert.equal(taken.mails.length, free.mails.length)
+      assert.equal(used.mails.length, free.mails.length)
     }
   })
 
-  test('Q8 without the right password changes nothing, and reports every invalid field', async (t) => {
+  test('Q8 changes nothing for a wrong password, and reports every invalid field', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const before = await dump(site)
     const wrong = await ada.form(path, { email: 'ada', password: 'wrong canary' })
@@ -163,7 +163,7 @@ describe('POST /account/email', () => {
     assert.match((await ada.page('/account/activity')).text, /Change of address form/)
   })
 
-  test('Q3 sends at most three mails to an address in an hour, for all accounts, also if it is taken', async (t) => {
+  test('Q3 sends at most three mails an hour to an address for all accounts together, even if an account uses it', async (t) => {
     const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
     const bob = await signUp(site, 'Bob')
     const eve = await signIn(site, await signUp(site, 'Eve'))
@@ -195,7 +195,7 @@ describe('POST /account/email', () => {
     assert.equal((await eve.json(path, change)).status, 202)
   })
 
-  test('Q3 does not stop the reset links of the owner of a taken address', async (t) => {
+  test('Q3 does not stop the reset links of the owner of the address', async (t) => {
     const { site, person } = await siteWithAda(t, { THROTTLE: 'on' })
     const eve = await signIn(site, await signUp(site, 'Eve'))
     await sql(site, 'delete from attempts')
@@ -241,7 +241,7 @@ describe('POST /account/email', () => {
 })
 
 describe('the pending address', () => {
-  test('Q8 is shown by the profile until it is cancelled, which ends its link', async (t) => {
+  test('Q8 is shown on the profile until it is cancelled. Its link ends then', async (t) => {
     const { site, ada } = await siteWithAda(t)
     assert.doesNotMatch((await ada.page('/account')).text, /account\/email\/cancel/)
     await ada.json(path, change)
@@ -258,7 +258,7 @@ describe('the pending address', () => {
     assert.equal((await ada.json(`${path}/cancel`, {})).status, 204)
   })
 
-  test('costs the profile one search by an index', async (t) => {
+  test('adds one indexed query to the profile', async (t) => {
     const { site, ada } = await siteWithAda(t)
     await ada.json(path, change)
     await ada.page('/account')
@@ -278,7 +278,7 @@ describe('the pending address', () => {
     assert.equal((await receiveMail(site)).to, 'ada@example.net')
   })
 
-  test('Q8 ends after 24 hours, also if the mail server was down', async (t) => {
+  test('Q8 ends after 24 hours, even if the mail was sent late', async (t) => {
     const { site, ada } = await siteWithAda(t, {}, { isVerified: false })
     await ada.json(path, change)
     await sql(site, 'update one_time_tokens set expires_at = expires_at - ?', [20 * 60 * 60_000])

@@ -187,7 +187,7 @@ describe('POST /verify with the link of a new address', () => {
     assert.equal((await receiveMails(site)).length, 2)
   })
 
-  test('Q10 of 50 concurrent pairs of changes, each confirms the address that its link was sent to', async (t) => {
+  test('Q10 confirms the address of the link in each of 50 pairs of concurrent changes', async (t) => {
     const site = await startSite(t)
     const people = await Promise.all(
       Array.from({ length: 50 }, async (_, i) => signIn(site, await signUp(site, `User${i}`))),
@@ -224,7 +224,7 @@ describe('POST /verify with the link of a new address', () => {
   })
 })
 
-/** A site with a signed-in user who has asked for another address, and the token of the link. */
+/** A site with a signed-in user who has requested another address, and the token of the link. */
 async function siteWithLink(t: TestContext, address = email, environment: Record<string, string> = {}) {
   const site = await startSite(t, environment)
   const person = await signUp(site)

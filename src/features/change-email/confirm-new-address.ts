@@ -8,7 +8,7 @@ import { OneTimeToken } from '../../users/one-time-token.ts'
 import { consumeOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
 import { User } from '../../users/user.ts'
 import { notify } from '../notices/notify.ts'
-import { taken } from '../sign-up/sign-up.ts'
+import { addressInUse } from '../sign-up/sign-up.ts'
 
 /**
  * Changes the address of an account to the one that the link was sent to, and ends the account's other links. Sessions and tokens
@@ -33,7 +33,7 @@ export async function confirmNewAddress(ctx: SiteContext, token: string): Promis
     if (grant) audit(ctx, 'address changed', grant.user, { detail: `${grant.user.email} → ${grant.email}` })
     return grant
   } catch (error) {
-    if (error instanceof UniqueConstraintViolationException) throw new FieldRefusal('email_taken', [taken])
+    if (error instanceof UniqueConstraintViolationException) throw new FieldRefusal('email_taken', [addressInUse])
     throw error
   }
 }

@@ -131,7 +131,7 @@ describe('POST /account/password', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('E10 by Basic requires the current password in the body too, and starts no session', async (t) => {
+  test('E10 requires the current password in the body too with Basic, and starts no session', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const missing = await site.visitor().json(path, { ...change, currentPassword: '' }, basic(person))
     assert.equal(missing.status, 400)
@@ -159,13 +159,13 @@ describe('POST /account/password', () => {
   test('J9 ends older JWTs immediately, and accepts newer ones', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const old = await takeJWT(site, person)
-    const ask = (route: string, token: string) => site.visitor().get(route, bearer(token))
-    for (const route of ['/me', '/secure']) assert.equal((await ask(route, old)).status, 200)
+    const request = (route: string, token: string) => site.visitor().get(route, bearer(token))
+    for (const route of ['/me', '/secure']) assert.equal((await request(route, old)).status, 200)
     await ada.json(path, change)
-    for (const route of ['/me', '/secure']) assert.equal((await ask(route, old)).status, 401, route)
+    for (const route of ['/me', '/secure']) assert.equal((await request(route, old)).status, 401, route)
     const { record } = await site.visitor().post('/login?as=jwt', basic(person, newPassword))
     for (const route of ['/me', '/secure'])
-      assert.equal((await ask(route, String(record.token))).status, 200, route)
+      assert.equal((await request(route, String(record.token))).status, 200, route)
     // This route does not load the user, so it accepts the token.
     assert.equal((await site.visitor().post('/validateLoggedInUser', bearer(old))).status, 200)
   })

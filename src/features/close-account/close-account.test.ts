@@ -84,7 +84,7 @@ describe('POST /account/close', () => {
     assert.equal((await bob.get('/me')).status, 200, 'the session of another user remains')
   })
 
-  test('without the password or the confirmation changes nothing, and reports both errors', async (t) => {
+  test('changes nothing without the password or the confirmation, and reports both errors', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     const neither = await ada.form(path, { password: 'wrong canary' })

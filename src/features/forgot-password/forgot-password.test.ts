@@ -21,7 +21,7 @@ async function siteWithAda(t: TestContext, environment = {}) {
   return { site, ada }
 }
 
-function ask(site: Site, email: string) {
+function requestReset(site: Site, email: string) {
   return site.visitor().form('/forgot', { email })
 }
 
@@ -36,17 +36,17 @@ describe('POST /forgot', () => {
     await signUp(site, 'Eve')
     await sql(site, "update users set disabled_at = 1 where name = 'Bob'")
     await sql(site, "update users set email_verified_at = 1 where name = 'Eve'")
-    for (let i = 0; i < 5; i += 1) await ask(site, 'throttled@example.com')
+    for (let i = 0; i < 5; i += 1) await requestReset(site, 'throttled@example.com')
     const statements = await countStatements(t, site)
     const costs: string[][] = []
     for (const address of [ada.email, 'nobody@example.com', 'bob@example.com', 'eve@example.com']) {
-      const answer = await ask(site, address)
+      const answer = await requestReset(site, address)
       assert.equal(answer.status, 200)
       assert.ok(answer.text.includes(sentence))
       costs.push([answer.text, ...statements().map(withoutValues)])
     }
     for (const cost of costs) assert.deepEqual(cost, costs[0])
-    const throttled = await ask(site, 'throttled@example.com')
+    const throttled = await requestReset(site, 'throttled@example.com')
     assert.deepEqual([throttled.status, throttled.text], [200, costs[0]?.[0]])
   })
 
@@ -64,7 +64,7 @@ describe('POST /forgot', () => {
     await signUp(site, 'Bob')
     await sql(site, "update users set disabled_at = 1 where name = 'Bob'")
     await receiveMails(site)
-    for (const email of ['nobody@example.com', 'bob@example.com', ada.email]) await ask(site, email)
+    for (const email of ['nobody@example.com', 'bob@example.com', ada.email]) await requestReset(site, email)
     const { to, subject, text, token } = await receiveMail(site)
     assert.deepEqual([to, subject], [ada.email, 'koa-authenticators: Choose a new password'])
     assert.doesNotMatch(text, /\bAda\b/)
@@ -74,7 +74,7 @@ describe('POST /forgot', () => {
 
   test('Q1 sends nothing in the request, and no row contains a token', async (t) => {
     const { site, ada } = await siteWithAda(t)
-    await ask(site, ada.email)
+    await requestReset(site, ada.email)
     assert.deepEqual(await sql(site, "select * from one_time_tokens where purpose = 'reset'"), [])
     const [mail] = await sql(site, 'select kind, address, user_id from mails')
     assert.deepEqual({ ...mail }, { kind: 'reset', address: ada.email, user_id: null })
@@ -84,14 +84,14 @@ describe('POST /forgot', () => {
     const { site } = await siteWithAda(t)
     await signUp(site, 'Bob', { email: 'Bob@example.com' })
     await receiveMails(site)
-    await ask(site, 'bOB@example.COM')
+    await requestReset(site, 'bOB@example.COM')
     assert.equal((await receiveMail(site)).to, 'Bob@example.com')
   })
 
   test('rejects an invalid address', async (t) => {
     const { site, ada } = await siteWithAda(t)
     for (const email of ['', 'ada', `${ada.email},eve@example.com`, `${ada.email}\r\nBcc: eve@example.com`]) {
-      const answer = await ask(site, email)
+      const answer = await requestReset(site, email)
       assert.equal(answer.status, 400)
       assert.match(answer.text, /<title>Error: Forgot your password\?/)
       const { status, record } = await site.visitor().json('/forgot', { email })
@@ -126,7 +126,7 @@ describe('POST /forgot', () => {
       assert.match(answer.text, /Too many attempts from your network\. Try again in/)
       assert.equal((await site.visitor().json('/forgot', { email }, headers)).status, 429)
     }
-    assert.equal((await ask(site, ada.email)).status, 200)
+    assert.equal((await requestReset(site, ada.email)).status, 200)
   })
 
   test('Q3 counts mails for each address separately, so that requests for one do not block another', async (t) => {
@@ -134,8 +134,8 @@ describe('POST /forgot', () => {
     const digest = (text: string) => hash('sha256', text).slice(0, 4)
     let i = 0
     while (digest(`${i}@evil.example`) !== digest(ada.email)) i += 1
-    for (let n = 0; n < 6; n += 1) await ask(site, `${i}@evil.example`)
-    await ask(site, ada.email)
+    for (let n = 0; n < 6; n += 1) await requestReset(site, `${i}@evil.example`)
+    await requestReset(site, ada.email)
     assert.equal((await receiveMail(site)).to, ada.email)
   })
 
@@ -153,7 +153,7 @@ describe('POST /forgot', () => {
     for (const email of [ada.email, 'nobody@example.com']) {
       const { status, record, headers } = await site.visitor().json('/forgot', { email })
       assert.deepEqual([status, record.code, headers['retry-after']], [503, 'busy', '60'])
-      assert.match((await ask(site, email)).text, /Too many mails are waiting/)
+      assert.match((await requestReset(site, email)).text, /Too many mails are waiting/)
     }
   })
 
@@ -169,7 +169,7 @@ describe('POST /forgot', () => {
   test('Q4 the link sets a password once, verifies the address, ends all access and starts no session', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const session = await signIn(site, ada)
-    await ask(site, ada.email)
+    await requestReset(site, ada.email)
     const { token } = await receiveMail(site)
     const visitor = site.visitor()
     for (const method of ['GET', 'HEAD'])
@@ -190,9 +190,9 @@ describe('POST /forgot', () => {
 
   test('Q4 a newer link replaces an older one', async (t) => {
     const { site, ada } = await siteWithAda(t)
-    await ask(site, ada.email)
+    await requestReset(site, ada.email)
     const first = await receiveMail(site)
-    await ask(site, ada.email)
+    await requestReset(site, ada.email)
     const second = await receiveMail(site)
     const status = async (token: string) => (await site.visitor().page(`/reset?token=${token}`)).status
     assert.deepEqual([await status(first.token), await status(second.token)], [410, 200])
@@ -200,8 +200,8 @@ describe('POST /forgot', () => {
 
   test('P3 is an event of the account, which counts repeated requests in one row', async (t) => {
     const { site, ada } = await siteWithAda(t)
-    for (let i = 0; i < 3; i += 1) await ask(site, ada.email)
-    await ask(site, 'nobody@example.com')
+    for (let i = 0; i < 3; i += 1) await requestReset(site, ada.email)
+    await requestReset(site, 'nobody@example.com')
     const visitor = await signIn(site, ada)
     const { text } = await visitor.page('/account/activity')
     assert.match(text, /Link for a new password requested, 3 times on this day/)

@@ -96,14 +96,14 @@ describe('GET /login', () => {
 
   test('keeps a safe next in the form, and replaces any other with /account', async (t) => {
     const site = await startSite(t)
-    const asked = '/account?a=1&b=%2F'
+    const safe = '/account?a=1&b=%2F'
     const nextOf = async (next: string) => {
       const { text } = await site.visitor().page(`/login?next=${encodeURIComponent(next)}`)
       // Without a valid next the page has no notice.
-      assert.equal(text.includes('Sign in to see that page.'), next === asked, next)
+      assert.equal(text.includes('Sign in to see that page.'), next === safe, next)
       return /name="next" value="([^"]*)"/.exec(text)?.[1]
     }
-    assert.equal(await nextOf(asked), '/account?a=1&amp;b=%2F')
+    assert.equal(await nextOf(safe), '/account?a=1&amp;b=%2F')
     for (const next of [
       '//evil.example',
       '/\\evil.example',

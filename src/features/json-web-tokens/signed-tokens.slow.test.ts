@@ -31,21 +31,21 @@ async function siteWithToken(t: TestContext) {
   const [header, payload] = jwt.split('.').map((part, i) => (i < 2 ? decode(part) : part))
   const statements = await countStatements(t, site)
   /** The statuses of a route with a database query and of a route without. */
-  const ask = async (token: string) => {
+  const request = async (token: string) => {
     const answers = [
       await site.visitor().get('/me', bearer(token)),
       await site.visitor().post('/validateLoggedInUser', bearer(token)),
     ]
     return answers.map(({ status }) => status)
   }
-  assert.deepEqual(await ask(forge(header, payload)), [200, 200], 'the forged token is valid')
+  assert.deepEqual(await request(forge(header, payload)), [200, 200], 'the forged token is valid')
   statements()
-  return { header, payload, ask, statements }
+  return { header, payload, request, statements }
 }
 
 describe('a signed token', () => {
   test('J1 is rejected with any other algorithm in any spelling, with a right, wrong or missing signature', async (t) => {
-    const { header, payload, ask, statements } = await siteWithToken(t)
+    const { header, payload, request, statements } = await siteWithToken(t)
     const names = [
       ...[
         'none',
@@ -69,13 +69,13 @@ describe('a signed token', () => {
       const token = forge({ ...header, alg }, payload)
       const bare = token.replace(/[^.]+$/, '')
       for (const each of [token, bare, `${bare}AAAA`, forge({ alg, typ: 'JWT' }, payload)])
-        assert.deepEqual(await ask(each), [401, 401], JSON.stringify(alg))
+        assert.deepEqual(await request(each), [401, 401], JSON.stringify(alg))
     }
     assert.deepEqual(statements(), [])
   })
 
   test('J3 is rejected with a key or key URL in its header, and no file or host is accessed', async (t) => {
-    const { header, payload, ask, statements } = await siteWithToken(t)
+    const { header, payload, request, statements } = await siteWithToken(t)
     const listener = createServer()
     let connections = 0
     listener.on('connection', (socket) => {
@@ -113,7 +113,7 @@ describe('a signed token', () => {
     ]
     for (const trick of tricks) {
       assert.deepEqual(
-        await ask(forge({ ...header, ...trick }, payload)),
+        await request(forge({ ...header, ...trick }, payload)),
         [401, 401],
         JSON.stringify(trick).slice(0, 80),
       )
@@ -123,7 +123,7 @@ describe('a signed token', () => {
   })
 
   test('J6 J8 is rejected without a query for an invalid subject, date, issuer or audience', async (t) => {
-    const { header, payload, ask, statements } = await siteWithToken(t)
+    const { header, payload, request, statements } = await siteWithToken(t)
     const { userId, iat } = payload
     const subjects = [
       ...[
@@ -176,7 +176,7 @@ describe('a signed token', () => {
     ]
     assert.ok(subjects.length >= 30)
     for (const each of [...subjects, ...claims])
-      assert.deepEqual(await ask(forge(header, { ...payload, ...each })), [401, 401], JSON.stringify(each))
+      assert.deepEqual(await request(forge(header, { ...payload, ...each })), [401, 401], JSON.stringify(each))
     const text = JSON.stringify(payload)
     for (const each of [
       '',
@@ -187,13 +187,13 @@ describe('a signed token', () => {
       text.replace('{', '{"exp":1,'),
       text.replace('{', '{"\\u0065xp":1,'),
     ])
-      assert.deepEqual(await ask(forge(header, each)), [401, 401], each)
+      assert.deepEqual(await request(forge(header, each)), [401, 401], each)
     const open = '['.repeat(2000)
     assert.deepEqual(
-      await ask(forge(header, text.replace('{', `{"deep":${open}${']'.repeat(2000)},`))),
+      await request(forge(header, text.replace('{', `{"deep":${open}${']'.repeat(2000)},`))),
       [401, 401],
     )
-    assert.deepEqual(await ask(forge(header, { ...payload, more: 'x'.repeat(7000) })), [401, 401])
+    assert.deepEqual(await request(forge(header, { ...payload, more: 'x'.repeat(7000) })), [401, 401])
     const jwe = encode({
       alg: 'PBES2-HS512+A256KW',
       enc: 'A256GCM',
@@ -202,26 +202,26 @@ describe('a signed token', () => {
       zip: 'DEF',
     })
     for (const each of [`${jwe}.AAAA.AAAA.${'A'.repeat(4000)}.AAAA`, `${jwe}.A.A.A.A`, `${jwe}....`])
-      assert.deepEqual(await ask(each), [401, 401])
+      assert.deepEqual(await request(each), [401, 401])
     assert.deepEqual(statements(), [])
   })
 
-  test('E10 J9 M6 of a concurrent log-in with the old password is invalid after the change of the password', async (t) => {
+  test('E10 J9 M6 is invalid if it comes from a log-in with the old password during a password change', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     // The password is verified. The token waits for the renewed hash, which waits for the database.
     setBcryptCost(5)
     const other = await lockDatabase(t, site)
-    const asked = site.visitor().post('/login?as=jwt', basic(ada))
+    const response = site.visitor().post('/login?as=jwt', basic(ada))
     await other.waitForStatement(/^select count.* from `users`.*password_changed_at/)
     await other.release('update users set password_changed_at = ?', Math.floor(Date.now() / 1000) * 1000 - 1)
-    const { status, record } = await asked
+    const { status, record } = await response
     assert.equal(status, 200)
     for (const path of ['/me', '/secure'])
       assert.equal((await site.visitor().get(path, bearer(String(record.token)))).status, 401, path)
   })
 
-  test('J9 from the same second as a password change is valid immediately', async (t) => {
+  test('J9 is valid if it is issued in the second of a password change', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     // Later than the time of issue, which has whole seconds.
@@ -235,18 +235,18 @@ describe('a signed token', () => {
   })
 
   test('identifies its password in milliseconds, or by its time of issue without the claim', async (t) => {
-    const { header, payload, ask, statements } = await siteWithToken(t)
+    const { header, payload, request, statements } = await siteWithToken(t)
     const { passwordChangedAt, ...others } = payload
-    assert.deepEqual(await ask(forge(header, others)), [200, 200])
+    assert.deepEqual(await request(forge(header, others)), [200, 200])
     assert.deepEqual(
-      await ask(forge(header, { ...payload, passwordChangedAt: passwordChangedAt - 1 })),
+      await request(forge(header, { ...payload, passwordChangedAt: passwordChangedAt - 1 })),
       [401, 200],
     )
     statements()
     const bad = [null, true, '', `${passwordChangedAt}`, [], [passwordChangedAt], {}, { $ne: 0 }, 0.5, 1e300]
     for (const each of bad)
       assert.deepEqual(
-        await ask(forge(header, { ...payload, passwordChangedAt: each })),
+        await request(forge(header, { ...payload, passwordChangedAt: each })),
         [401, 401],
         JSON.stringify(each),
       )
@@ -254,7 +254,7 @@ describe('a signed token', () => {
   })
 
   for (const kind of ['ec', 'ed25519', 'rsa'] as const) {
-    test(`J2 of a site with key pairs is rejected with a MAC by the public key in any form: ${kind}`, async (t) => {
+    test(`J2 is rejected with a MAC by the public key if the site has key pairs: ${kind}`, async (t) => {
       const { publicKey, privateKey } = pairOf(kind)
       const file = join(await temporaryFolder(t), 'key.pem')
       await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }))

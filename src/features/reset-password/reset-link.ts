@@ -41,7 +41,7 @@ export async function createResetLink(
   return token && `${origin}/reset?token=${token}`
 }
 
-/** Creates links to the address in the spelling of the account. A mail that anybody asked for has no `userId`. */
+/** Creates links to the address in the spelling of the account. A mail from `/forgot` has no `userId`. */
 function createLink(purpose: ResetPurpose): CreateLink {
   return async ({ address, userId }, { em, origin }) => {
     const account = await em.findOne(User, userId ? { id: userId } : { emailKey: emailKey(address) })

@@ -177,7 +177,7 @@ describe('POST /reset', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('C5 M5 of 50 concurrent requests, one sets its password', async (t) => {
+  test('C5 M5 sets the password of one of 50 concurrent requests', async (t) => {
     const { site, person, token } = await siteWithAda(t)
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, i) => {
@@ -195,7 +195,7 @@ describe('POST /reset', () => {
     assert.equal(login.status, 200)
   })
 
-  test('D11 of 50 concurrent requests with one link, at most ten compute a hash', async (t) => {
+  test('D11 computes at most ten hashes for 50 concurrent requests with one link', async (t) => {
     const { site, person, token } = await siteWithAda(t, { THROTTLE: 'on', BCRYPT_COST: '10' })
     const hashes = countHashes(t)
     const send = () => site.visitor().json('/reset', { token, ...passwords })
@@ -276,7 +276,7 @@ describe('a link that is not valid', () => {
     assert.deepEqual(await dump(site), dumped)
   })
 
-  test('is a link without a token, or with two', async (t) => {
+  test('has no token, two tokens or a malformed token', async (t) => {
     const { site, token } = await siteWithAda(t)
     for (const query of [
       '',
@@ -300,7 +300,7 @@ describe('a link that is not valid', () => {
 })
 
 describe('the notice of the sign-in page', () => {
-  test('H1 is set by no address, form field or header', async (t) => {
+  test('H1 cannot be set by a URL, form field or header', async (t) => {
     const { site } = await siteWithAda(t)
     for (const path of ['/login?reset', '/login?notice=password-reset', '/login?password-reset=1', '/reset'])
       assert.ok(!(await site.visitor().page(path)).text.includes(notice), path)

@@ -73,7 +73,7 @@ describe('sessionCookie', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('ends after 2 hours unused', async (t) => {
+  test('ends after 2 hours without use', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     await unused(site, 2 * hour - minute)
@@ -91,7 +91,7 @@ describe('sessionCookie', () => {
     assert.equal((await ada.get('/me')).status, 401)
   })
 
-  test('if persistent, ends after 14 days unused or 30 days in total', async (t) => {
+  test('ends after 14 days without use or 30 days in total if it is persistent', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const alive = async (change: (site: Site, age: number) => Promise<unknown>, age: number) => {
@@ -122,7 +122,7 @@ describe('sessionCookie', () => {
     assert.ok(Number(row?.seen_at) >= start)
   })
 
-  test('of a deleted user are deleted with them', async (t) => {
+  test('ends with its user', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     await sql(site, 'delete from users')
@@ -211,7 +211,7 @@ describe('a session whose row is damaged', () => {
     ['contains malformed JSON', '{', onlyJSON],
     ['contains null', 'null', {}],
   ] as const)
-    test(`that ${what} causes 503 instead of anonymous access, until it is ended`, on, async (t) => {
+    test(`causes 503 instead of anonymous access until the session ends: it ${what}`, on, async (t) => {
       const site = await startSite(t)
       const ada = await signIn(site, await signUp(site))
       await sql(site, 'update sessions set data = ?', [data])

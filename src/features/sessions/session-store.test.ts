@@ -149,7 +149,7 @@ describe('SessionStore', () => {
   test('E14 purges only sessions beyond their idle or absolute limit, in batches', async (t) => {
     const { store, clock, user, site } = await storeWithClock(t)
     const now = clock.now
-    const rows: [name: string, isKept: boolean, used: number, started: number, isOver: boolean][] = [
+    const rows: [name: string, isKept: boolean, used: number, started: number, isExpired: boolean][] = [
       ['unused', false, limits.usual.idle, limits.usual.idle, true],
       ['almost unused', false, limits.usual.idle - 1, limits.usual.idle, false],
       ['too old', false, 0, limits.usual.absolute, true],
@@ -178,7 +178,7 @@ describe('SessionStore', () => {
     const left = await sql(site, 'select user_agent from sessions order by id')
     assert.deepEqual(
       left.map((row) => row.user_agent),
-      rows.filter(([, , , , isOver]) => !isOver).map(([name]) => name),
+      rows.filter(([, , , , isExpired]) => !isExpired).map(([name]) => name),
     )
   })
 

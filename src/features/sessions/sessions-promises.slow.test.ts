@@ -67,7 +67,7 @@ describe('a request whose session ends before its body arrives', () => {
     const { site, person, thief, owner, tokenId } = await siteWithThief(t)
     const other = await signIn(site, person)
     const ofOther = await idOf(site, other.session ?? '')
-    const asked: Record<string, string> = {
+    const forms: Record<string, string> = {
       '/account/name': 'name=Mallory',
       '/account/tokens': 'name=Backup&days=365',
       [`/account/tokens/${tokenId}/revoke`]: 'a=b',
@@ -78,7 +78,7 @@ describe('a request whose session ends before its body arrives', () => {
       '/account/email/cancel': 'a=b',
       '/account/close': `password=${newPassword}&confirm=on`,
     }
-    const waiting = Object.entries(asked).flatMap(([path, form]) => {
+    const waiting = Object.entries(forms).flatMap(([path, form]) => {
       const members = JSON.stringify(Object.fromEntries(new URLSearchParams(form)))
       return [
         { path, type: 'application/x-www-form-urlencoded', content: form, status: 303 },

@@ -79,9 +79,9 @@ describe('GET /account/sessions', () => {
       first.map(({ device }) => device),
       ['Firefox on Windows', 'A program (new)', 'A program (middle)', 'A program (old)'],
     )
-    const asked = JSON.parse((await site.visitor().get(path, basic(person))).text)
+    const listed = JSON.parse((await site.visitor().get(path, basic(person))).text)
     assert.deepEqual(
-      asked.map(({ current }: Listed) => current),
+      listed.map(({ current }: Listed) => current),
       [false, false, false, false],
       'a request with Basic has no session',
     )
@@ -133,7 +133,7 @@ describe('GET /account/sessions', () => {
     assert.equal((await site.visitor().get(path, basic(person))).status, 200)
   })
 
-  test('as a page lists each device with its IP address, marks this one, and has a button for each other one', async (t) => {
+  test('lists, on the page, each device with its IP address, a mark on the current one, and a button for each other one', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     await signInFrom(site, person, safari, { remember: 'on' })
     await signInFrom(site, person, '<script>alert(1)</script>/1')
@@ -184,7 +184,7 @@ describe('POST /account/sessions/:id/end', () => {
     assert.equal(await count(site, 'sessions'), 2)
   })
 
-  test('from the page redirects back to it, with one notice of the ended session', async (t) => {
+  test('redirects a form back to the page, which shows one notice of the ended session', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const phone = await signInFrom(site, person, safari)
     const answer = await here.form(`${path}/${await idOf(site, phone)}/end`, {}, html)
@@ -210,8 +210,8 @@ describe('POST /account/sessions/:id/end', () => {
 
   test('ends any session of the user by Basic', async (t) => {
     const { site, person, here } = await siteWithSession(t)
-    const asked = site.visitor()
-    assert.equal((await asked.post(`${path}/${await idOf(site, here)}/end`, basic(person))).status, 204)
+    const program = site.visitor()
+    assert.equal((await program.post(`${path}/${await idOf(site, here)}/end`, basic(person))).status, 204)
     assert.equal((await here.get('/me')).status, 401)
   })
 
@@ -250,7 +250,7 @@ describe('POST /account/sessions/:id/end', () => {
     assert.equal((await bob.get('/me')).status, 200)
   })
 
-  test('is recorded as an ended session, as other ended sessions, or as a sign-out', async (t) => {
+  test('records an ended session, other ended sessions, or a sign-out', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const phone = await signInFrom(site, person, safari)
     await sql(site, 'delete from events')
@@ -268,7 +268,7 @@ describe('POST /account/sessions/:id/end', () => {
     )
   })
 
-  test('from another site is rejected', async (t) => {
+  test('rejects a request from another site', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const before = await dump(site)
     for (const where of [`${path}/end-others`, `${path}/${await firstId(site)}/end`]) {

@@ -97,28 +97,28 @@ describe('a malformed Authorization header', () => {
 describe('the signed-in user', () => {
   test('A6 belongs to one request: 1,000 concurrent requests of 50 users each get the own name', async (t) => {
     const site = await startSite(t)
-    const asking: { name: string; headers: Record<string, string> }[] = []
+    const senders: { name: string; headers: Record<string, string> }[] = []
     for (let i = 0; i < 50; i += 1) {
       const person = await signUp(site, `Person${i}`)
-      const ways = [
+      const sources = [
         async () => ({ cookie: `session=${(await signIn(site, person)).session}` }),
         async () => bearer(await takeToken(site, person)),
         async () => bearer(await takeJWT(site, person)),
       ]
-      asking.push({ name: person.name, headers: await (ways[i % 3] ?? assert.fail())() })
+      senders.push({ name: person.name, headers: await (sources[i % 3] ?? assert.fail())() })
     }
     const agent = new Agent({ keepAlive: true, maxSockets: 500 })
     t.after(() => agent.destroy())
-    const asked = Array.from({ length: 1000 }, (_, i) => asking[(i * 7) % asking.length] ?? assert.fail())
+    const requests = Array.from({ length: 1000 }, (_, i) => senders[(i * 7) % senders.length] ?? assert.fail())
     const answers = await Promise.all(
-      asked.map(async ({ headers }) => {
+      requests.map(async ({ headers }) => {
         const [incoming] = await once(request(`${site.url}/me`, { agent, headers }).end(), 'response')
         return JSON.parse(await text(incoming))
       }),
     )
     assert.deepEqual(
       answers.map(({ name }) => name),
-      asked.map(({ name }) => name),
+      requests.map(({ name }) => name),
     )
   })
 })

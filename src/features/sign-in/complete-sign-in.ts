@@ -12,7 +12,7 @@ import { afterSignIn } from './after-sign-in.ts'
 interface SignIn {
   /** "Keep me signed in on this device". */
   readonly isKept: boolean
-  /** The path that was asked for, which is possibly unsafe. */
+  /** The requested path, which may be unsafe. */
   readonly next: unknown
   /** How the user proved the sign-in (RFC 8176). */
   readonly methods: readonly string[]

@@ -8,7 +8,7 @@ import type { HashingOptions } from '../../users/hashing-slots.ts'
 import { User } from '../../users/user.ts'
 import { attemptedForm } from './attempted-form.ts'
 
-/** Checks every password of the site: rate-limits guesses, and records refusals in the audit trail. */
+/** Runs for every password check of the site. Rate-limits guesses, and records refusals in the audit trail. */
 export const credentialCheck: CredentialCheck = async (ctx, claim, evaluate) => {
   // `createApp` sets this check, so the context is the site's.
   const site = ctx as SiteContext
@@ -30,7 +30,7 @@ export async function limited<Result>(
   )
 }
 
-/** Rate-limits guesses of a user's code: like guesses of the password, and a few wrong codes a day. */
+/** Rate-limits guesses of a user's code with the password allowances and an allowance for wrong codes. */
 export function limitedCode<Result>(
   ctx: SiteContext,
   user: User,

@@ -372,7 +372,7 @@ describe('POST /login with a form', () => {
     assert.equal((await site.visitor(planted).get('/me')).status, 401)
   })
 
-  test('E4 E18 as another user replaces the session, and none of its data remains', async (t) => {
+  test('E4 E18 replaces the session of another user, and none of its data remains', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site, 'Ada')
     const bob = await signUp(site, 'Bob')

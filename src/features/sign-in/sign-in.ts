@@ -67,7 +67,7 @@ export function isSignInByHeader(ctx: ExtendableContext): boolean {
   return ctx.path === '/login' && hasAuthorization(ctx)
 }
 
-/** Signs in whoever has the credentials, whatever the session says. */
+/** Ignores the session, so that a sign-in always needs credentials. */
 export function ignoreSession(ctx: SiteContext, next: Next) {
   ctx.auth.present(User)
   return next()

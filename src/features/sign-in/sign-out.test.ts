@@ -82,7 +82,7 @@ describe('POST /logout', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('during a sign-in of the same browser ends the old session, and the sign-in starts a new one', async (t) => {
+  test('ends the old session during a sign-in of the same browser, and the sign-in starts a new one', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -103,7 +103,7 @@ describe('POST /logout', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('during a failed sign-in of the same browser is not undone', async (t) => {
+  test('is not undone by a concurrent failed sign-in of the same browser', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const old = ada.session

@@ -92,7 +92,7 @@ describe('POST /users as JSON', () => {
     assert.equal(await count(site, 'users'), 0)
   })
 
-  test('rejects a taken address in any case with 409', async (t) => {
+  test('rejects the address of another account in any case with 409', async (t) => {
     const site = await startSite(t)
     await signUp(site)
     for (const email of ['ada@example.com', 'ADA@example.com', 'Ada@Example.Com']) {
@@ -116,13 +116,13 @@ describe('POST /users as JSON', () => {
     const site = await startSite(t)
     const longest = `${'words of a song, '.repeat(60)}1024`
     assert.equal(Buffer.byteLength(longest), 1024)
-    const taken: Record<string, unknown>[] = [
+    const valid: Record<string, unknown>[] = [
       registration('A', { name: `  ${'🙂'.repeat(100)} ` }),
       registration('B', { password: 'ω🙂kauzβγ', confirmPassword: 'ω🙂kauzβγ' }),
       registration('C', { password: longest, confirmPassword: longest }),
       registration('D', { password: `${' '.repeat(7)}x`, confirmPassword: `${' '.repeat(7)}x` }),
     ]
-    for (const each of taken) {
+    for (const each of valid) {
       const { status, text, record } = await site.visitor().json('/users', each)
       assert.equal(status, 201, text)
       assert.equal(record.name, String(each.name).trim())
@@ -237,7 +237,7 @@ describe('POST /users as a form', () => {
     assert.match(kept.text, /<p class="error" id="confirmPassword-error">.*The passwords did not match\./)
   })
 
-  test('shows the form again for a taken address with 409', async (t) => {
+  test('shows the form again for the address of another account with 409', async (t) => {
     const site = await startSite(t)
     await signUp(site)
     const { status, text, cookies } = await site.visitor().form('/users', fields())

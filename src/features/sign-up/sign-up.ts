@@ -19,7 +19,7 @@ import { queueVerification } from '../verify-email/verification-mail.ts'
 import { parseRegistration, type Registration } from './registration.ts'
 
 /** The problem of an address that another account has. */
-export const taken = { field: 'email', detail: 'There is already an account with this e-mail address.' }
+export const addressInUse = { field: 'email', detail: 'There is already an account with this e-mail address.' }
 
 /** The sign-up page, and `POST /users`, which creates an account. The form signs the user in; JSON gets the record. */
 export function signUp(router: Router<object, SiteContext>): void {
@@ -35,11 +35,11 @@ export function signUp(router: Router<object, SiteContext>): void {
     const registration = parseRegistration(ctx)
     await countLookUp(ctx)
     const { emailKey } = registration
-    const isTaken = await entityManager(ctx).count(User, { emailKey }, { filters: false })
-    const user = isTaken
+    const isInUse = await entityManager(ctx).count(User, { emailKey }, { filters: false })
+    const user = isInUse
       ? undefined
       : await limited(ctx, { action: 'sign-up', account: emailKey }, () => createUser(ctx, registration))
-    if (!user) throw new FieldRefusal('email_taken', [taken])
+    if (!user) throw new FieldRefusal('email_taken', [addressInUse])
     audit(ctx, 'signed up', user)
     if (!wantsPage(ctx)) {
       ctx.status = 201
