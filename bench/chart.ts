@@ -78,7 +78,7 @@ function svg(drawn: readonly Panel[]): string {
   </style>
   <text class="title" x="${margin}" y="36">Requests per second on one core</text>
   <text class="soft" x="${margin}" y="60">The same responses and the same rows: 10,000 users, 100,000 tokens, 10,000 sessions in SQLite. Longer is better.</text>
-  <text class="soft" x="${margin}" y="79">An outlined bar is a server without an authentication library. The two sites also send security headers, check origins and write a log.</text>
+  <text class="soft" x="${margin}" y="79">Outlined bars: no authentication library. The two sites also send security headers, check origins and write a log.</text>
 ${body.join('\n')}
 </svg>
 `

@@ -9,7 +9,7 @@ const sizes = [10_000, 1_000_000]
 
 /** Measures the requests per second of the site with few and with many tokens and sessions. */
 export async function measureGrowth(runLength: RunLength): Promise<Record<string, Figures>> {
-  // Creates both databases first. Otherwise, the sites would write last uses, because the second database takes minutes.
+  // Creates both databases before a server starts. The second one takes minutes, so the last uses in the first would become due.
   for (const rows of sizes) await original({ tokens: rows, sessions: rows })
   const sites = new Map(sizes.map((rows) => [siteWith(rows), spread(rows)]))
   const numbers = (server: Server) => sites.get(server) ?? []

@@ -80,8 +80,8 @@ async function autocannon(url: string, requests: Requests, seconds: number): Pro
     const value = all[randomInt(all.length)] ?? ''
     return { ...request, headers: header ? { ...fixed, [header]: value } : fixed }
   }
-  const requests = [{ method, path, setupRequest }]
-  const found = await cannon({ url, connections, duration: seconds, requests: requests })
+  const options = { url, connections, duration: seconds, requests: [{ method, path, setupRequest }] }
+  const found = await cannon(options)
   const { requests: answers, duration, non2xx, errors } = found
   return { answered: answers.total, seconds: duration, refused: non2xx, failed: errors }
 }

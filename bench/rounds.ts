@@ -20,7 +20,11 @@ export interface RunLength {
 }
 
 /** Measures the requests per second of each server in each round. In a round, the servers are measured one after another. */
-export async function measureRounds(task: Task, servers: readonly Server[], runLength: RunLength): Promise<Figures> {
+export async function measureRounds(
+  task: Task,
+  servers: readonly Server[],
+  runLength: RunLength,
+): Promise<Figures> {
   const figures: Figures = {}
   for (let start = 0; start < runLength.starts; start += 1) await startOnce(task, servers, runLength, figures)
   return figures

@@ -38,8 +38,8 @@ function range({ low, high }: Verdict): string {
   return `${text(low)}-${text(high)}`
 }
 
-function wanted({ least, most, unit = '' }: Goal): string {
-  return `${least === undefined ? `<= ${most}` : `>= ${least}`} ${unit}`
+function wanted({ minimum, maximum, unit = '' }: Goal): string {
+  return `${minimum === undefined ? `<= ${maximum}` : `>= ${minimum}`} ${unit}`
 }
 
 function nameOf({ task, figure, of }: Goal): string {

@@ -33,8 +33,8 @@ describe('docs/security-model.md', () => {
   })
 })
 
-function inWords({ most, within }: Allowance): string {
-  return `${most} in ${within < hour ? `${within / 60_000} minutes` : within === hour ? '1 hour' : `${within / hour} hours`}`
+function inWords({ limit, within }: Allowance): string {
+  return `${limit} in ${within < hour ? `${within / 60_000} minutes` : within === hour ? '1 hour' : `${within / hour} hours`}`
 }
 
 /** The cells of the rows of the table in a section. */

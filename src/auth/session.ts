@@ -116,9 +116,8 @@ export abstract class SessionAuthenticator<
   #needsNewSession(ctx: AuthContext, before: SessionData): boolean {
     const user = ctx.auth.peek(this.user)
     if (!user || ctx.auth.by(this.user) instanceof SessionAuthenticator) return false
-    const storesOnlySignIns = this.#options.remember === 'signed-in'
-    const isStored = before[this.key] === user.sessionID
-    if ((storesOnlySignIns || isStored) && !this.#isSignIn(ctx)) return false
+    const onlyAtSignIn = this.#options.remember === 'signed-in' || before[this.key] === user.sessionID
+    if (onlyAtSignIn && !this.#isSignIn(ctx)) return false
     if (typeof user.sessionID === 'string') return true
     throw new Misuse(`The \`sessionID\` of ${this.user.name} must be a string.`)
   }

@@ -9,11 +9,11 @@ export interface BrandColor {
   readonly dark: string
 }
 
-/** A line of text for people, of at most `most` characters. */
-export function label(most: number): VariableType<string> {
+/** A line of text for people, of at most `maxLength` characters. */
+export function label(maxLength: number): VariableType<string> {
   return {
-    expected: `a text of at most ${most} characters, without control characters`,
-    parse: (text) => ([...text].length <= most && !unprintable.test(text) ? text : undefined),
+    expected: `a text of at most ${maxLength} characters, without control characters`,
+    parse: (text) => ([...text].length <= maxLength && !unprintable.test(text) ? text : undefined),
   }
 }
 

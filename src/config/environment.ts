@@ -53,12 +53,12 @@ export class Environment {
   }
 }
 
-export function wholeNumber(least: number, most: number): VariableType<number> {
+export function wholeNumber(minimum: number, maximum: number): VariableType<number> {
   return {
-    expected: `a whole number from ${least} to ${most}`,
+    expected: `a whole number from ${minimum} to ${maximum}`,
     parse(text) {
       const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-      return number >= least && number <= most ? number : undefined
+      return number >= minimum && number <= maximum ? number : undefined
     },
   }
 }

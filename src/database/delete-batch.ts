@@ -2,21 +2,21 @@ import { type EntityClass, type EntityManager, LockMode } from '@mikro-orm/core'
 import { isPostgres } from './is-postgres.ts'
 
 /**
- * Deletes up to `most` of the rows that meet a condition, and returns their number. On PostgreSQL, skips rows that
+ * Deletes up to `limit` of the rows that meet a condition, and returns their number. On PostgreSQL, skips rows that
  * another process has locked. `key` is the property of the primary key.
  */
 export async function deleteBatch<Entity extends object>(
   em: EntityManager,
   entity: EntityClass<Entity>,
   { where, key }: { where: object; key: keyof Entity & string },
-  most: number,
+  limit: number,
 ): Promise<number> {
   const findAndDelete = async (
     em: EntityManager,
     lock?: { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE },
   ) => {
     // MikroORM's types cannot express the fields of a generic entity.
-    const options = { fields: [key as never], filters: false, limit: most, ...lock }
+    const options = { fields: [key as never], filters: false, limit, ...lock }
     const found: object[] = await em.find<object>(entity, where, options)
     if (found.length === 0) return 0
     const keys = found.map((each) => Reflect.get(each, key))

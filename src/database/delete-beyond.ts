@@ -7,27 +7,27 @@ export interface RowLimit {
   /** The digest of the row that always remains. */
   readonly current: string
   /** The number of rows that remain, including the current one. */
-  readonly most: number
+  readonly limit: number
   /** The column that orders rows of the same millisecond. */
   readonly tie: 'id' | 'digest'
 }
 
 /**
- * Deletes a user's rows beyond a limit, up to `most` of them, in one statement.
+ * Deletes a user's rows beyond a limit, up to `limit` of them, in one statement.
  *
  * @param table one with the columns `user_id`, `digest` and `seen_at`
  */
 export async function deleteBeyond(
   em: EntityManager,
   table: 'sessions' | 'devices',
-  { user, current, most, tie }: RowLimit,
+  { user, current, limit, tie }: RowLimit,
 ): Promise<void> {
   // Both drivers of the site are SQL drivers.
   await (em as SqlEntityManager).execute(
     `delete from ${table} where user_id = ? and digest in (
        select digest from ${table} where user_id = ? and digest <> ?
        order by seen_at desc, ${tie} desc limit ? offset ?)`,
-    [user, user, current, most, most - 1],
+    [user, user, current, limit, limit - 1],
     'run',
   )
 }

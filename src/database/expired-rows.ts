@@ -23,11 +23,11 @@ export class ExpiredRows<Entity extends Expiring> {
   }
 
   /** Deletes a batch. Returns the number of deleted rows. */
-  purge(most = 500): Promise<number> {
+  purge(limit = 500): Promise<number> {
     const now = this.#now()
     const where = {
       $or: [{ expiresAt: { $lte: new Date(now) } }, { createdAt: { $gt: new Date(now + clockSkew) } }],
     }
-    return deleteBatch(this.#orm.em.fork(), this.#entity, { where, key: this.#key }, most)
+    return deleteBatch(this.#orm.em.fork(), this.#entity, { where, key: this.#key }, limit)
   }
 }

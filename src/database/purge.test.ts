@@ -18,8 +18,8 @@ class Rows implements Purgeable {
     this.left = left
   }
 
-  async purge(most: number): Promise<number> {
-    const count = Math.min(this.left, most)
+  async purge(limit: number): Promise<number> {
+    const count = Math.min(this.left, limit)
     this.left -= count
     this.batches.push(count)
     return count
@@ -81,9 +81,9 @@ describe('startPurging', () => {
     let isBroken = true
     const rows = new Rows(1_000)
     const broken: Purgeable = {
-      async purge(most) {
+      async purge(limit) {
         if (isBroken) throw new Error('The database is down.')
-        return new Rows(1).purge(most)
+        return new Rows(1).purge(limit)
       },
     }
     const { log, round, end } = purging(broken, rows)

@@ -8,8 +8,8 @@ const pause = 100
 
 /** A store with rows that expire. */
 export interface Purgeable {
-  /** Deletes up to `most` expired rows and returns their number. */
-  purge(most: number): Promise<number>
+  /** Deletes up to `limit` expired rows and returns their number. */
+  purge(limit: number): Promise<number>
 }
 
 /** Waits for a number of milliseconds, or until the signal aborts. */

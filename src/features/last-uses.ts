@@ -4,7 +4,7 @@ import { type Logger, loggable } from '../log/log.ts'
 import { UserToken } from '../users/user-token.ts'
 import { StoredSession } from './sessions/stored-session.ts'
 
-/** Record the last use of each session and token. Close them when the site stops. */
+/** Recorders of the last use of each session and token. Close them when the site stops. */
 export interface SiteUses {
   readonly sessions: LastUses<StoredSession>
   readonly tokens: LastUses<UserToken>

@@ -164,7 +164,7 @@ describe('Connections', () => {
     'with bodies': `POST /0 HTTP/1.1\r\n${host}Content-Length: 9\r\n\r\n123456789`,
   })) {
     test(`P6 pauses a connection while its requests wait: ${name}`, async (t) => {
-      const { socket, seen } = await open(t, { mostWaiting: 10_000, mostRequests: 10_000 })
+      const { socket, seen } = await open(t, { maxWaiting: 10_000, maxRequests: 10_000 })
       socket.write(head.repeat(500_000))
       // Enough turns to read everything.
       for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
@@ -185,7 +185,7 @@ describe('Connections', () => {
   })
 
   test('P6 bounds the requests that wait over all connections, and serves clients that do not pipeline', async (t) => {
-    const { another, gate, seen } = await open(t, { mostWaiting: 100 })
+    const { another, gate, seen } = await open(t, { maxWaiting: 100 })
     const request = (count: number) => {
       const socket = another()
       socket.write(`GET /0 HTTP/1.1\r\n${host}\r\n`.repeat(count - 1))
@@ -206,7 +206,7 @@ describe('Connections', () => {
   })
 
   test('P6 bounds the running requests over all connections, and responds to all of them', async (t) => {
-    const { another, gate, seen } = await open(t, { mostRequests: 10 })
+    const { another, gate, seen } = await open(t, { maxRequests: 10 })
     const answers = Array.from({ length: 50 }, () => {
       const socket = another()
       socket.write(`GET /0 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)

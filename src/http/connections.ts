@@ -7,9 +7,9 @@ import type { IdleConnections } from './idle-connections.ts'
 /** The limits of requests in memory, over all connections. */
 export interface RequestLimits {
   /** Above this, idle connections are paused until half of the requests have responses. */
-  readonly mostRequests: number
+  readonly maxRequests: number
   /** Waiting pipelined requests. Above this, a connection is closed and its waiting requests are dropped. */
-  readonly mostWaiting: number
+  readonly maxWaiting: number
 }
 
 /**
@@ -92,7 +92,7 @@ export class Connections {
   #wait(connection: Connection): void {
     this.#waiting += 1
     connection.socket.pause()
-    if (this.#waiting <= this.#limits.mostWaiting) return
+    if (this.#waiting <= this.#limits.maxWaiting) return
     connection.isClosing = true
     connection.socket.destroy()
     this.#dropWaiting(connection)
@@ -127,7 +127,7 @@ export class Connections {
   #hold(connection: Connection, requests: number): void {
     connection.held += requests
     this.#held += requests
-    const isFull = this.#held > this.#limits.mostRequests / (this.#isFull ? 2 : 1)
+    const isFull = this.#held > this.#limits.maxRequests / (this.#isFull ? 2 : 1)
     if (isFull === this.#isFull) return
     this.#isFull = isFull
     for (const each of this.#open.values()) {

@@ -33,7 +33,7 @@ async function start(t: TestContext) {
   return { server, open, closeListener, gate }
 }
 
-async function request(socket: Socket): Promise<string> {
+async function sendRequest(socket: Socket): Promise<string> {
   socket.write(request)
   return String((await once(socket, 'data'))[0])
 }
@@ -71,7 +71,7 @@ describe('shutDown', () => {
     await once(server, 'request')
     const { stopped } = await closeListener()
     gate.resolve()
-    assert.match(await request(unused), /\r\nConnection: close\r\n/)
+    assert.match(await sendRequest(unused), /\r\nConnection: close\r\n/)
     assert.match(await text(busy), /^HTTP\/1\.1 200 .*\r\nConnection: close\r\n.*ok$/s)
     await stopped
   })
@@ -80,7 +80,7 @@ describe('shutDown', () => {
     const { open, closeListener, gate } = await start(t)
     gate.resolve()
     const [idle, silent] = [await open(), await open()]
-    assert.match(await request(idle), /\r\nConnection: keep-alive\r\n/)
+    assert.match(await sendRequest(idle), /\r\nConnection: keep-alive\r\n/)
     const closed = [once(idle, 'close'), once(silent.resume(), 'close')]
     const { stopped } = await closeListener()
     await Promise.all([...closed, stopped])

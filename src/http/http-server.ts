@@ -22,13 +22,13 @@ export const defaultLimits = {
   /** Between checks for late requests. */
   connectionsCheckingInterval: 1_000,
   /** Open connections. */
-  mostConnections: 10_000,
+  maxConnections: 10_000,
   /** Connections of one network without a complete request. */
-  mostIdle: 1_000,
+  maxIdle: 1_000,
   /** Requests in memory, about 25 KB each. */
-  mostRequests: 2_500,
+  maxRequests: 2_500,
   /** Waiting pipelined requests. */
-  mostWaiting: 1_000,
+  maxWaiting: 1_000,
 }
 
 /** An HTTP server with limits for slow and hostile clients. */
@@ -49,14 +49,14 @@ export function httpServer(
     isProxy = () => false,
   }: { limits?: Partial<typeof defaultLimits>; isProxy?: (address: string) => boolean } = {},
 ): HttpServer {
-  const { linger, timeout, mostConnections, mostIdle, mostRequests, mostWaiting, ...timeouts } = {
+  const { linger, timeout, maxConnections, maxIdle, maxRequests, maxWaiting, ...timeouts } = {
     ...defaultLimits,
     ...limits,
   }
   // The application rejects a request without a host, with the security headers.
   const server = createServer({ ...timeouts, requireHostHeader: false })
   server.timeout = timeout
-  server.maxConnections = mostConnections
+  server.maxConnections = maxConnections
   // Otherwise, Node would silently drop headers above a certain number. Their total size is limited.
   server.maxHeadersCount = 0
   // Without this option, full workers return a connection to the primary endlessly. Node's types lack it.
@@ -70,8 +70,8 @@ export function httpServer(
       if (hasBody(request)) response.once('finish', () => endBody(request, linger))
       return handle(request, response)
     },
-    { mostRequests, mostWaiting },
-    new IdleConnections(mostIdle, isProxy),
+    { maxRequests, maxWaiting },
+    new IdleConnections(maxIdle, isProxy),
   )
   // The application rejects unknown expectations.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))

@@ -23,7 +23,7 @@ async function start(t: TestContext, isProxy = false) {
     ctx.body = 'ok'
   })
   const { server } = httpServer(app, {
-    limits: { mostIdle: isProxy ? 1 : 3, mostConnections: isProxy ? 100 : 10 },
+    limits: { maxIdle: isProxy ? 1 : 3, maxConnections: isProxy ? 100 : 10 },
     isProxy: () => isProxy,
   })
   server.listen(0, '127.0.0.1')

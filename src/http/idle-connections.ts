@@ -8,12 +8,12 @@ import { networkOf } from '../throttle/network.ts'
 export class IdleConnections {
   readonly #networks = new Map<string, Set<Socket>>()
   readonly #network = new WeakMap<Socket, string>()
-  readonly #most: number
+  readonly #limit: number
   readonly #isProxy: (address: string) => boolean
 
-  /** @param most the limit of each IPv4 address or IPv6 /64. Trusted proxies have no limit */
-  constructor(most: number, isProxy: (address: string) => boolean) {
-    this.#most = most
+  /** @param limit the limit of each IPv4 address or IPv6 /64. Trusted proxies have no limit */
+  constructor(limit: number, isProxy: (address: string) => boolean) {
+    this.#limit = limit
     this.#isProxy = isProxy
   }
 
@@ -26,7 +26,7 @@ export class IdleConnections {
     this.#network.set(socket, network)
     this.#networks.set(network, idle.add(socket))
     const [oldest] = idle
-    if (!oldest || idle.size <= this.#most) return
+    if (!oldest || idle.size <= this.#limit) return
     this.delete(oldest)
     oldest.destroy()
   }

@@ -14,8 +14,8 @@ const longestPause = Math.max(...pauses)
 // How long a claim lasts. It allows for a difference between the clocks of two processes.
 const lease = clockSkew + 3 * minute
 
-/** The most attempts for a mail. */
-export const mostTries = pauses.length + 1
+/** The maximum number of attempts for a mail. */
+export const maxTries = pauses.length + 1
 
 /** A mail to add to the outbox. */
 export type NewMail = { [Kind in MailKind]: MailOf<Kind> }[MailKind]
@@ -62,7 +62,7 @@ export class MailQueue {
   }
 
   /** Claims due mails of these kinds for five minutes. */
-  async claim(kinds: readonly MailKind[], most: number): Promise<Mail[]> {
+  async claim(kinds: readonly MailKind[], limit: number): Promise<Mail[]> {
     await this.#deleteFinished()
     const now = this.#now()
     const isDue = [
@@ -78,7 +78,7 @@ export class MailQueue {
       const mails = await em.find(Mail, where, {
         filters: false,
         orderBy: { dueAt: 'asc', id: 'asc' },
-        limit: most,
+        limit,
         // PostgreSQL skips mails that another process is claiming. SQLite has one writer at a time.
         lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE,
       })

@@ -2,7 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { type Logger, loggable } from '../log/log.ts'
 import type { Mail } from './mail.ts'
 import { hasLink, type LinkKind, type MailKind, type Mails, subjects } from './mail-kinds.ts'
-import { MailQueue, mostTries } from './mail-queue.ts'
+import { MailQueue, maxTries } from './mail-queue.ts'
 import type { Link, MailTemplates } from './mail-templates.ts'
 import { type Deliver, DeliveryError } from './message.ts'
 
@@ -80,7 +80,7 @@ export class MailSender {
       log.info({ ...fields, ...delivered }, delivered ? 'mail sent' : 'mail no longer needed')
     } catch (error) {
       const isFinal = error instanceof DeliveryError && error.isFinal
-      if (!isFinal && mail.tries < mostTries) {
+      if (!isFinal && mail.tries < maxTries) {
         await this.#queue.retryLater(mail)
         throw error
       }
@@ -93,7 +93,7 @@ export class MailSender {
   async #deliver(mail: Mail, origin: string): Promise<object | undefined> {
     const { id, kind, data, tries } = mail
     // The claim counts attempts, so this happens only after processes crashed during attempts.
-    if (tries > mostTries) throw new DeliveryError('ETRIES', { isFinal: true })
+    if (tries > maxTries) throw new DeliveryError('ETRIES', { isFinal: true })
     const createLink = this.#links.get(kind)
     const userId = mail.user?.id
     const link = await createLink?.({ address: mail.address, userId }, { em: this.#orm.em.fork(), origin })

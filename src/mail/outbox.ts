@@ -10,7 +10,7 @@ import { batchSize, type CreateLink, MailSender, type OutboxOptions } from './ma
 const pollInterval = 5_000
 const stopTimeout = 5_000
 // The limit of waiting mails, of about 500 bytes each. Above it, anonymous requests add no mail.
-const mostMails = 100_000
+const maxMails = 100_000
 
 /**
  * Transactional outbox: a feature adds a mail in the transaction of the change that causes it, and a background task sends it. No request
@@ -47,7 +47,7 @@ export class Outbox {
   constructor(orm: MikroORM, options: OutboxOptions) {
     this.#options = options
     this.#sender = new MailSender(orm, options)
-    this.#table = new TableLimit(() => orm.em.fork().count(Mail, {}, { filters: false }), mostMails)
+    this.#table = new TableLimit(() => orm.em.fork().count(Mail, {}, { filters: false }), maxMails)
     orm.em.getEventManager().registerSubscriber({
       afterTransactionCommit: async ({ transaction }) => {
         if (transaction && this.#transactions.has(transaction)) this.#woken.resolve()

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 import { columnTypes } from './column-types.ts'
 
-/** Adds one counting event per account and day for refusals. Otherwise, an attacker could fill the table or hide a sign-in. */
+/** Counts an account's refusals of one day in a single event. Otherwise, an attacker could fill the table or hide a sign-in. */
 export class Refusals20261126 extends Migration {
   override up(): void {
     const { text } = columnTypes(this.driver)

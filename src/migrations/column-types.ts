@@ -8,7 +8,7 @@ export interface ColumnTypes {
   /** In UTC, with a precision of at least one millisecond. */
   readonly datetime: string
   /** Text of a maximum length, compared byte by byte. */
-  text(most: number): string
+  text(maxLength: number): string
   /** A suffix of `create table` that clusters the rows by primary key, which saves SQLite a second search for each read. */
   readonly clustered: string
 }
@@ -28,7 +28,7 @@ const postgres: ColumnTypes = {
   boolean: 'boolean',
   json: 'jsonb',
   datetime: 'timestamptz',
-  text: (most) => `varchar(${most}) collate "C"`,
+  text: (maxLength) => `varchar(${maxLength}) collate "C"`,
   clustered: '',
 }
 

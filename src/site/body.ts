@@ -4,7 +4,7 @@ import bodyParser from 'koa-bodyparser'
 import { Refusal } from '../refusal.ts'
 import { parseJsonObject } from './json-object.ts'
 
-const mostFields = 50
+const maxFields = 50
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const messages: Record<number, string> = {
@@ -77,8 +77,8 @@ function textOf(bytes: Uint8Array): string {
 }
 
 function fieldsOfForm(text: string): Record<string, unknown> {
-  if (text.split('&').length > mostFields)
-    throw new Refusal('invalid_form', `A form must not have more than ${mostFields} fields.`)
+  if (text.split('&').length > maxFields)
+    throw new Refusal('invalid_form', `A form must not have more than ${maxFields} fields.`)
   refuseInvalidEscapes(text)
   const fields = parseQuery(text)
   // Other parsers read `[name]` and `name[]` as `name`.

@@ -60,7 +60,8 @@ describe('the session cookie', () => {
       assert.deepEqual([status, cookies], [401, []], value.slice(0, 60))
       const executed = statements()
       assert.ok(executed.length <= (/[\w-]{43}/.test(value) ? 1 : 0), value.slice(0, 60))
-      for (const each of executed) assert.match(each, / from `?sessions`? .*where (`\w+`\.`digest`|digest) = /)
+      for (const each of executed)
+        assert.match(each, / from `?sessions`? .*where (`\w+`\.`digest`|digest) = /)
     }
     assert.deepEqual(await dumpAll(site), before)
     assert.equal((await ada.get('/me')).status, 200)

@@ -65,7 +65,12 @@ describe('every route', () => {
     }
     for (const path of paths.keys()) {
       for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-        for (const headers of [{}, { accept: 'text/html' }, crossSite, { authorization: `Bearer ${token}` }]) {
+        for (const headers of [
+          {},
+          { accept: 'text/html' },
+          crossSite,
+          { authorization: `Bearer ${token}` },
+        ]) {
           const { cookies, request, headers: answered } = await ada.send(method, path, headers)
           assert.deepEqual(cookies, [], request)
           assert.deepEqual(

@@ -33,9 +33,9 @@ function count(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? '' : 's'} ago`
 }
 
-/** Makes one line of at most `most` characters, without control, bidirectional or invisible characters. */
-export function printable(text: string, most: number): string {
+/** Makes one line of at most `maxLength` characters, without control, bidirectional or invisible characters. */
+export function printable(text: string, maxLength: number): string {
   const line = text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
   // The cut may split a surrogate pair.
-  return line.slice(0, most).toWellFormed()
+  return line.slice(0, maxLength).toWellFormed()
 }

@@ -24,10 +24,10 @@ export type Action =
 /** How an attempt ended. */
 export type Outcome = 'failure' | 'success'
 
-/** A rate limit: at most `most` attempts in `within` milliseconds for each value of the columns `by`. */
+/** A rate limit: at most `limit` attempts in `within` milliseconds for each value of the columns `by`. */
 export interface Allowance {
   readonly by: readonly Column[]
-  readonly most: number
+  readonly limit: number
   readonly within: number
   /** The outcomes that count. */
   readonly counts: readonly Outcome[]
@@ -37,25 +37,25 @@ export interface Allowance {
 export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly Allowance[]>> = {
   password: {
     allowances: [
-      { by: ['account', 'network'], most: 10, within: quarter, counts: ['failure'] },
-      { by: ['network'], most: 50, within: quarter, counts: ['failure'] },
-      { by: ['account'], most: 100, within: day, counts: ['failure'] },
-      { by: ['account'], most: 100, within: quarter, counts: ['success'] },
+      { by: ['account', 'network'], limit: 10, within: quarter, counts: ['failure'] },
+      { by: ['network'], limit: 50, within: quarter, counts: ['failure'] },
+      { by: ['account'], limit: 100, within: day, counts: ['failure'] },
+      { by: ['account'], limit: 100, within: quarter, counts: ['success'] },
     ],
     fromDevice: [
-      { by: ['account', 'device'], most: 10, within: quarter, counts: ['failure'] },
-      { by: ['account', 'device'], most: 100, within: day, counts: ['failure'] },
-      { by: ['account', 'device'], most: 100, within: quarter, counts: ['success'] },
+      { by: ['account', 'device'], limit: 10, within: quarter, counts: ['failure'] },
+      { by: ['account', 'device'], limit: 100, within: day, counts: ['failure'] },
+      { by: ['account', 'device'], limit: 100, within: quarter, counts: ['success'] },
     ],
   },
   // Codes of second factors. Each counts as a password too.
   code: {
-    allowances: [{ by: ['account'], most: 20, within: day, counts: ['failure'] }],
-    fromDevice: [{ by: ['account', 'device'], most: 20, within: day, counts: ['failure'] }],
+    allowances: [{ by: ['account'], limit: 20, within: day, counts: ['failure'] }],
+    fromDevice: [{ by: ['account', 'device'], limit: 20, within: day, counts: ['failure'] }],
   },
   // Passkeys that sign in or confirm.
   passkey: {
-    allowances: [{ by: ['network'], most: 50, within: quarter, counts: ['failure'] }],
+    allowances: [{ by: ['network'], limit: 50, within: quarter, counts: ['failure'] }],
     fromDevice: [],
   },
   // Accepted passkeys of an account, and attempts to add one. A program can answer as fast as a network allows.
@@ -64,41 +64,41 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
     fromDevice: [],
   },
   'sign-up': {
-    allowances: [{ by: ['network'], most: 50, within: quarter, counts: ['failure', 'success'] }],
+    allowances: [{ by: ['network'], limit: 50, within: quarter, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
   token: {
-    allowances: [{ by: ['account'], most: 100, within: quarter, counts: ['failure', 'success'] }],
+    allowances: [{ by: ['account'], limit: 100, within: quarter, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
   // New passwords by reset links.
   reset: {
-    allowances: [{ by: ['account'], most: 10, within: quarter, counts: ['failure', 'success'] }],
+    allowances: [{ by: ['account'], limit: 10, within: quarter, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
   // Mails requested from a network.
   mail: {
-    allowances: [{ by: ['network'], most: 20, within: hour, counts: ['failure', 'success'] }],
+    allowances: [{ by: ['network'], limit: 20, within: hour, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
   // Mails to an address, with or without an account.
   mailbox: {
-    allowances: [{ by: ['account'], most: 5, within: hour, counts: ['failure', 'success'] }],
+    allowances: [{ by: ['account'], limit: 5, within: hour, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
   // Requests to change to an address. A lower limit than `mailbox`, so that they cannot block the owner's reset links.
   'new-address': {
-    allowances: [{ by: ['account'], most: 3, within: hour, counts: ['failure', 'success'] }],
+    allowances: [{ by: ['account'], limit: 3, within: hour, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
   // Changes of the address of an account, which mail to addresses of its choice.
   'address-change': {
-    allowances: [{ by: ['account'], most: 10, within: day, counts: ['failure', 'success'] }],
+    allowances: [{ by: ['account'], limit: 10, within: day, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
   // Notices of one event to an account.
   notice: {
-    allowances: [{ by: ['account'], most: 10, within: hour, counts: ['failure', 'success'] }],
+    allowances: [{ by: ['account'], limit: 10, within: hour, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
 }

@@ -20,7 +20,7 @@ export async function countLocked(
   for (const { counter, allowance } of rows) {
     const at = { $gt: now - allowance.within, $lte: now + clockSkew }
     const counts = await em.find(AttemptCount, { counter, at }, { disableIdentityMap: true })
-    if (counts.reduce((sum, { used }) => sum + used, 0) >= allowance.most) return false
+    if (counts.reduce((sum, { used }) => sum + used, 0) >= allowance.limit) return false
   }
   for (const { id, counter, account, allowance } of rows) {
     const times = { at: now, expiresAt: now + allowance.within }

@@ -41,12 +41,12 @@ export function rowsOf({ action, key, allowances }: Quota, now: number): readonl
 
 /** The milliseconds until the allowance of a row is free again. 0 if it is free. The slices are sorted, newest first. */
 export function retryAfter(slices: readonly Slice[], row: CounterRow, now: number): number {
-  const { most, within } = row.allowance
+  const { limit, within } = row.allowance
   let count = 0
   for (const { counter, at, used, running } of slices) {
     if (counter !== row.counter || Number(at) <= now - within) continue
     count += used + (Number(at) > now - longestEvaluation ? 0 : running)
-    if (count >= most) return Math.min(Number(at) + within - now, within)
+    if (count >= limit) return Math.min(Number(at) + within - now, within)
   }
   return 0
 }

@@ -38,8 +38,8 @@ export class Counters {
       ...rows.flatMap(({ id, counter, account, allowance: { within } }) => [
         ...[id, counter, account, now, now + within],
       ]),
-      ...rows.flatMap(({ counter, allowance: { within, most } }) => [
-        ...[counter, now - within, now + clockSkew, most],
+      ...rows.flatMap(({ counter, allowance: { within, limit } }) => [
+        ...[counter, now - within, now + clockSkew, limit],
       ]),
     ]
     const { affectedRows } = await this.#lock(rows, (transaction) =>
@@ -83,10 +83,10 @@ export class Counters {
   }
 
   /** Deletes a batch of expired counts. Returns their number. */
-  purge(most: number): Promise<number> {
+  purge(limit: number): Promise<number> {
     const now = this.#now()
     const where = { $or: [{ expiresAt: { $lte: now } }, { at: { $gt: now + clockSkew } }] }
-    return deleteBatch(this.#orm.em.fork(), AttemptCount, { where, key: 'id' }, most)
+    return deleteBatch(this.#orm.em.fork(), AttemptCount, { where, key: 'id' }, limit)
   }
 
   async #finish(rows: Reservation, change: string, transaction?: Transaction): Promise<void> {

@@ -12,17 +12,17 @@ const counters = 65_536
  * share a counter. The salt is random, so that a network cannot choose its counter.
  */
 export class NetworkLimit {
-  readonly #most: number
+  readonly #limit: number
   readonly #allowance: Allowance
   readonly #now: () => number
   readonly #salt = randomBytes(16).toString('base64url')
   readonly #counts = new Uint8Array(counters)
   #end = Number.NEGATIVE_INFINITY
 
-  /** @param most the limit of a network in 15 minutes, at most 255 */
-  constructor(most: number, now = () => performance.now()) {
-    this.#most = most
-    this.#allowance = { by: ['network'], most, within: windowLength, counts: ['failure', 'success'] }
+  /** @param limit the limit of a network in 15 minutes, at most 255 */
+  constructor(limit: number, now = () => performance.now()) {
+    this.#limit = limit
+    this.#allowance = { by: ['network'], limit, within: windowLength, counts: ['failure', 'success'] }
     this.#now = now
   }
 
@@ -38,7 +38,7 @@ export class NetworkLimit {
     }
     const counter = hash('sha256', this.#salt + networkOf(address), 'buffer').readUInt16BE()
     const count = this.#counts[counter] ?? 0
-    if (count >= this.#most) throw tooMany(this.#end - now, this.#allowance)
+    if (count >= this.#limit) throw tooMany(this.#end - now, this.#allowance)
     this.#counts[counter] = count + 1
   }
 }

@@ -1,5 +1,5 @@
-const mostPerKey = 100
-const most = 200
+const maxPerKey = 100
+const maxTotal = 200
 
 /** Limits the attempts that wait for a reservation, so that a flood at one account does not block the database. */
 export class PendingLimit {
@@ -12,7 +12,7 @@ export class PendingLimit {
    */
   enter(key: string, { isKnownDevice }: { isKnownDevice: boolean }): (() => void) | undefined {
     const count = this.#counts.get(key) ?? 0
-    if (count >= mostPerKey || (this.#total >= most && !isKnownDevice)) return undefined
+    if (count >= maxPerKey || (this.#total >= maxTotal && !isKnownDevice)) return undefined
     this.#counts.set(key, count + 1)
     this.#total += 1
     return () => this.#leave(key)

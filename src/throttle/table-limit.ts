@@ -6,21 +6,21 @@ const rowsPerAttempt = 4
 /** Limits the rows of a table, without a count for each attempt. */
 export class TableLimit {
   readonly #count: () => Promise<number>
-  readonly #most: number
+  readonly #limit: number
   // Attempts that fit into the table without another count.
   #remaining = 0
   #fullUntil = Number.NEGATIVE_INFINITY
 
-  constructor(count: () => Promise<number>, most: number) {
+  constructor(count: () => Promise<number>, limit: number) {
     this.#count = count
-    this.#most = most
+    this.#limit = limit
   }
 
   /** Whether the table has no room for another attempt. */
   async isFull(): Promise<boolean> {
     if (performance.now() < this.#fullUntil) return true
     if (this.#remaining <= 0)
-      this.#remaining = Math.floor((this.#most - (await this.#count())) / rowsPerAttempt)
+      this.#remaining = Math.floor((this.#limit - (await this.#count())) / rowsPerAttempt)
     if (this.#remaining > 0) {
       this.#remaining -= 1
       return false

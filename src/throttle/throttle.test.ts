@@ -100,14 +100,14 @@ describe('Throttle', () => {
     all.then(() => {
       isSettled = true
     })
-    let most = 0
+    let maximum = 0
     while (!isSettled) {
       const before = statements.length
       await new Promise((resolve) => setImmediate(resolve))
-      most = Math.max(most, statements.length - before)
+      maximum = Math.max(maximum, statements.length - before)
     }
     // The 100 remaining reservations, and two statements of each of the 200 waiting attempts.
-    assert.ok(most <= 500, `${most} statements in one turn`)
+    assert.ok(maximum <= 500, `${maximum} statements in one turn`)
   })
 
   test('D2 rejects with 429 and a whole number of seconds, after which an attempt is evaluated', async (t) => {
@@ -283,7 +283,7 @@ describe('Throttle', () => {
       const key = keyOf(`${i}@example.com`, '192.0.2.1')
       return counterOf(
         'password',
-        { by: ['account'], most: 100, within: 86_400_000, counts: ['failure'] },
+        { by: ['account'], limit: 100, within: 86_400_000, counts: ['failure'] },
         key,
       )
     })

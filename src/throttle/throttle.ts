@@ -36,11 +36,11 @@ export class Throttle {
   readonly #lookUps = new NetworkLimit(50)
   readonly #pending = new PendingLimit()
 
-  /** @param mostRows the maximum rows of the table, of 200 bytes each. A full table rejects attempts counted by network */
-  constructor(orm: MikroORM, now = Date.now, mostRows = 1_000_000) {
+  /** @param maxRows the maximum rows of the table, of 200 bytes each. A full table rejects attempts counted by network */
+  constructor(orm: MikroORM, now = Date.now, maxRows = 1_000_000) {
     this.#counters = new Counters(orm, now)
     this.#now = now
-    this.#table = new TableLimit(() => orm.em.fork().count(AttemptCount), mostRows)
+    this.#table = new TableLimit(() => orm.em.fork().count(AttemptCount), maxRows)
   }
 
   /**
@@ -75,8 +75,8 @@ export class Throttle {
   }
 
   /** Deletes a batch of expired counts. Returns their number. */
-  async purge(most = 500): Promise<number> {
-    const deleted = await this.#counters.purge(most)
+  async purge(limit = 500): Promise<number> {
+    const deleted = await this.#counters.purge(limit)
     if (deleted > 0) this.#table.reset()
     return deleted
   }

@@ -27,6 +27,6 @@ function lengthOf(seconds: number): string {
 }
 
 /** An allowance in the words of the log, such as `account and network: 10 (failure) in 15 minutes`. */
-function describe({ by, most, within, counts }: Allowance): string {
-  return `${by.join(' and ')}: ${most} (${counts.join(', ')}) in ${within / minute} minutes`
+function describe({ by, limit, within, counts }: Allowance): string {
+  return `${by.join(' and ')}: ${limit} (${counts.join(', ')}) in ${within / minute} minutes`
 }

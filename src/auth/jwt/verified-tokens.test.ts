@@ -18,7 +18,10 @@ describe('VerifiedTokens', () => {
     const { verify, verified } = verifierOf()
     assert.deepEqual([verify('a'), verify('a'), verify('a')], ['a', 'a', 'a'])
     assert.equal(verified(), 1)
-    assert.deepEqual([verify('b', { isRight: false }), verify('b', { isRight: false })], [undefined, undefined])
+    assert.deepEqual(
+      [verify('b', { isRight: false }), verify('b', { isRight: false })],
+      [undefined, undefined],
+    )
     assert.equal(verified(), 3)
   })
 

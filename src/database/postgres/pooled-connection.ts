@@ -3,7 +3,7 @@ import type { CircuitBreaker } from './circuit-breaker.ts'
 
 // Slightly longer than `statement_timeout`, so that the server reports the timeout if it can.
 const queryTimeout = 2_500
-const mostAttempts = 3
+const maxAttempts = 3
 
 /** A client of `pg`'s pool. */
 export interface PoolClient {
@@ -108,7 +108,7 @@ export class PooledConnection implements DatabaseConnection {
         return await this.query({ text: sql })
       } catch (error) {
         // A single statement that lost a deadlock changed nothing, so it can be retried.
-        const canRetry = !this.isInTransaction && hasCode(error, '40P01', '40001') && attempt < mostAttempts
+        const canRetry = !this.isInTransaction && hasCode(error, '40P01', '40001') && attempt < maxAttempts
         if (!canRetry) throw error instanceof Error ? this.#pool.convertError(error) : error
       }
     }

@@ -18,7 +18,7 @@ const minute = 60_000
 const quarter = 15 * minute
 // With a smaller limit, an attacker could fill the filter with events of other accounts, and so hide the use of a
 // stolen password. Each use costs a password hash, so no machine reaches this number within the interval.
-const mostPasswordUses = 1_000_000
+const maxPasswordUses = 1_000_000
 const keptFor = 180 * 24 * 60 * 60_000
 
 /** An event of an account and its origin. It never holds a secret. */
@@ -62,7 +62,7 @@ export class AuditTrail {
     this.#now = now
     this.#filters = {
       throttled: new RepeatFilter(quarter, now),
-      'password used': new RepeatFilter(quarter, now, mostPasswordUses),
+      'password used': new RepeatFilter(quarter, now, maxPasswordUses),
       'name changed': new RepeatFilter(minute, now),
       'passkey renamed': new RepeatFilter(minute, now),
       'other sessions ended': new RepeatFilter(minute, now),
@@ -98,12 +98,12 @@ export class AuditTrail {
   }
 
   /** Deletes a batch of events that are older than 180 days or in the future. Returns their number. */
-  purge(most = 500): Promise<number> {
+  purge(limit = 500): Promise<number> {
     const now = this.#now()
     const where = {
       $or: [{ at: { $lt: new Date(now - keptFor) } }, { at: { $gt: new Date(now + clockSkew) } }],
     }
-    return deleteBatch(this.#orm.em.fork(), Event, { where, key: 'id' }, most)
+    return deleteBatch(this.#orm.em.fork(), Event, { where, key: 'id' }, limit)
   }
 
   // The query returns one row for every name, so that its time does not reveal whether the account exists.

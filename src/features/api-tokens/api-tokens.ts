@@ -17,7 +17,7 @@ import { owner } from '../sign-in/owner.ts'
 import { NewToken } from './new-token.ts'
 import { createToken, revokeToken, validTokens } from './own-tokens.ts'
 
-const mostDays = 365
+const maxDays = 365
 const perPage = 100
 
 /** `/account/tokens`: lists, creates and revokes the user's API tokens. */
@@ -91,7 +91,7 @@ async function newest(
   ctx: SiteContext,
   uses: SiteUses,
 ): Promise<{ tokens: TokenRecord[]; older?: string | undefined }> {
-  const found = await validTokens(ctx, uses.tokens, { before: pageCursor(ctx), most: perPage + 1 })
+  const found = await validTokens(ctx, uses.tokens, { before: pageCursor(ctx), limit: perPage + 1 })
   const tokens = found.slice(0, perPage)
   const isMore = found.length > perPage
   return { tokens, older: isMore ? `/account/tokens?before=${tokens.at(-1)?.id}` : undefined }
@@ -106,6 +106,6 @@ function daysOf(ctx: SiteContext): number {
 }
 
 function daysProblem(days: number): string | undefined {
-  const isGood = Number.isInteger(days) && days >= 1 && days <= mostDays
-  return isGood ? undefined : `\`days\` must be a number from 1 to ${mostDays}.`
+  const isGood = Number.isInteger(days) && days >= 1 && days <= maxDays
+  return isGood ? undefined : `\`days\` must be a number from 1 to ${maxDays}.`
 }

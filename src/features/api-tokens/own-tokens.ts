@@ -15,13 +15,13 @@ import { StoredSession } from '../sessions/stored-session.ts'
 export async function validTokens(
   ctx: SiteContext,
   uses: LastUses<UserToken>,
-  { before, most }: { before: string | undefined; most: number },
+  { before, limit }: { before: string | undefined; limit: number },
 ): Promise<TokenRecord[]> {
   const { id: user } = ctx.auth.require(User)
   const found = await entityManager(ctx).find(
     UserToken,
     { ...validTokensOf(user), ...(before !== undefined && { id: { $lt: before } }) },
-    { orderBy: { id: 'desc' }, limit: most },
+    { orderBy: { id: 'desc' }, limit },
   )
   return found.map((token) => ({
     id: token.id,

@@ -33,7 +33,8 @@ export async function confirmNewAddress(ctx: SiteContext, token: string): Promis
     if (grant) audit(ctx, 'address changed', grant.user, { detail: `${grant.user.email} → ${grant.email}` })
     return grant
   } catch (error) {
-    if (error instanceof UniqueConstraintViolationException) throw new FieldRefusal('email_taken', [addressInUse])
+    if (error instanceof UniqueConstraintViolationException)
+      throw new FieldRefusal('email_taken', [addressInUse])
     throw error
   }
 }

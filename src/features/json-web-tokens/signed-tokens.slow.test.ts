@@ -176,7 +176,11 @@ describe('a signed token', () => {
     ]
     assert.ok(subjects.length >= 30)
     for (const each of [...subjects, ...claims])
-      assert.deepEqual(await request(forge(header, { ...payload, ...each })), [401, 401], JSON.stringify(each))
+      assert.deepEqual(
+        await request(forge(header, { ...payload, ...each })),
+        [401, 401],
+        JSON.stringify(each),
+      )
     const text = JSON.stringify(payload)
     for (const each of [
       '',
@@ -254,7 +258,7 @@ describe('a signed token', () => {
   })
 
   for (const kind of ['ec', 'ed25519', 'rsa'] as const) {
-    test(`J2 is rejected with a MAC by the public key if the site has key pairs: ${kind}`, async (t) => {
+    test(`J2 is rejected with a MAC by the public key, in any encoding, if the site has key pairs: ${kind}`, async (t) => {
       const { publicKey, privateKey } = pairOf(kind)
       const file = join(await temporaryFolder(t), 'key.pem')
       await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }))

@@ -13,7 +13,7 @@ import { Device } from './device.ts'
 export const deviceLifetime = 365 * 24 * 60 * 60_000
 
 // A further device replaces the least recently used one.
-const mostDevices = 100
+const maxDevices = 100
 
 /** Stores the devices that users have signed in from. A random value in a cookie identifies each. */
 export class Devices {
@@ -74,11 +74,11 @@ export class Devices {
   }
 
   /** Deletes a batch of devices that were last seen over a year ago or in the future. Returns their number. */
-  purge(most = 500): Promise<number> {
+  purge(limit = 500): Promise<number> {
     const now = this.#now()
     const old = { seenAt: { $lt: new Date(now - deviceLifetime) } }
     const where = { $or: [old, { seenAt: { $gt: new Date(now + clockSkew) } }] }
-    return deleteBatch(this.#orm.em.fork(), Device, { where, key: 'digest' }, most)
+    return deleteBatch(this.#orm.em.fork(), Device, { where, key: 'digest' }, limit)
   }
 
   /** Returns `false` if the password has changed. `onNew` is given for a new device. */
@@ -94,7 +94,7 @@ export class Devices {
       const isNew = onNew && (await em.count(Device, { digest, user }, { filters: false })) === 0
       await em.upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
       if (!isNew) return true
-      await deleteBeyond(em, 'devices', { user, current: digest, most: mostDevices, tie: 'digest' })
+      await deleteBeyond(em, 'devices', { user, current: digest, limit: maxDevices, tie: 'digest' })
       await onNew(em)
       return true
     })

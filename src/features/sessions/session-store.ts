@@ -14,7 +14,7 @@ import { StoredSession } from './stored-session.ts'
 const writeDelay = 5_000
 
 /** The maximum number of sessions of a user. A further session replaces the least recently used one. */
-export const mostSessions = 100
+export const maxSessions = 100
 
 interface NewSession {
   readonly isKept: boolean
@@ -94,7 +94,7 @@ export class SessionStore {
         createdAt: now,
         seenAt: now,
       })
-      await deleteBeyond(em, 'sessions', { user, current: digest, most: mostSessions, tie: 'id' })
+      await deleteBeyond(em, 'sessions', { user, current: digest, limit: maxSessions, tie: 'id' })
     })
   }
 
@@ -104,10 +104,10 @@ export class SessionStore {
   }
 
   /** Deletes a batch of expired sessions. Returns their number. */
-  async purge(most = 500): Promise<number> {
+  async purge(limit = 500): Promise<number> {
     await this.#uses.write()
     const where = { $or: expiredRows(this.#now(), writeDelay) }
-    return deleteBatch(this.#orm.em.fork(), StoredSession, { where, key: 'digest' }, most)
+    return deleteBatch(this.#orm.em.fork(), StoredSession, { where, key: 'digest' }, limit)
   }
 
   /** Ends a session. */

@@ -14,7 +14,7 @@ import {
 import { type Site, startSite } from '../../testing/site.ts'
 import type { Visitor } from '../../testing/visitor.ts'
 import { limits } from './session-limits.ts'
-import { digestOf, mostSessions } from './session-store.ts'
+import { digestOf, maxSessions } from './session-store.ts'
 
 const minute = 60_000
 const html = { accept: 'text/html' }
@@ -324,11 +324,11 @@ describe('sessions under concurrency', () => {
   })
 
   test('E19 are limited to 100 of a user: a new one replaces the least recently used', async (t) => {
-    assert.equal(mostSessions, 100)
+    assert.equal(maxSessions, 100)
     const { site, person, here: first } = await siteWithSession(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const others: Visitor[] = []
-    for (let i = 1; i < mostSessions; i += 1) others.push(await signIn(site, person))
+    for (let i = 1; i < maxSessions; i += 1) others.push(await signIn(site, person))
     assert.equal(await count(site, 'sessions'), 101)
     // The oldest session is not the least recently used one.
     const [lost = assert.fail()] = others.splice(40, 1)

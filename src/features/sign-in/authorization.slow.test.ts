@@ -109,7 +109,10 @@ describe('the signed-in user', () => {
     }
     const agent = new Agent({ keepAlive: true, maxSockets: 500 })
     t.after(() => agent.destroy())
-    const requests = Array.from({ length: 1000 }, (_, i) => senders[(i * 7) % senders.length] ?? assert.fail())
+    const requests = Array.from(
+      { length: 1000 },
+      (_, i) => senders[(i * 7) % senders.length] ?? assert.fail(),
+    )
     const answers = await Promise.all(
       requests.map(async ({ headers }) => {
         const [incoming] = await once(request(`${site.url}/me`, { agent, headers }).end(), 'response')

@@ -19,7 +19,10 @@ import { queueVerification } from '../verify-email/verification-mail.ts'
 import { parseRegistration, type Registration } from './registration.ts'
 
 /** The problem of an address that another account has. */
-export const addressInUse = { field: 'email', detail: 'There is already an account with this e-mail address.' }
+export const addressInUse = {
+  field: 'email',
+  detail: 'There is already an account with this e-mail address.',
+}
 
 /** The sign-up page, and `POST /users`, which creates an account. The form signs the user in; JSON gets the record. */
 export function signUp(router: Router<object, SiteContext>): void {
