@@ -87,7 +87,7 @@ export const notices = {
   },
   'address change requested': {
     subject: 'Request to change your e-mail address',
-    text: 'Somebody who knows your password asked to change the e-mail address of your account. We have sent a link to the new address. Nothing changes until the link is used.',
+    text: 'Somebody who is signed in to your account asked to change the e-mail address of your account. We have sent a link to the new address. Nothing changes until the link is used.',
     remedy: 'reset',
   },
   'address changed': {
