@@ -60,7 +60,7 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
   },
   // Accepted passkeys of an account, and attempts to add one. A program can answer as fast as a network allows.
   'own-passkey': {
-    allowances: [{ by: ['account'], most: 100, within: quarter, counts: ['failure', 'success'] }],
+    allowances: [{ by: ['account'], limit: 100, within: quarter, counts: ['failure', 'success'] }],
     fromDevice: [],
   },
   'sign-up': {
