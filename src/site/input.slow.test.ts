@@ -38,11 +38,14 @@ const fields: Record<string, Record<string, string>> = {
   '/account/tokens': { name: 'backup', days: '30' },
   '/account/password': { currentPassword: password, password: newPassword, confirmPassword: newPassword },
   '/account/email': { email: 'ada@example.org', password },
+  '/confirm': { password },
+  '/account/security/totp/confirm': { code: '000000' },
   '/account/close': { password, confirm: 'on' },
 }
 
-/** The routes that require a readable body but ignore its fields. */
+/** The routes that require a readable body but ignore its fields. `/login/code` reads them only for a pending sign-in. */
 const fieldless = [
+  '/login/code',
   '/logout',
   '/validateLoggedInUser',
   '/end',
@@ -50,6 +53,9 @@ const fieldless = [
   '/revoke',
   '/cancel',
   '/account/verification',
+  '/account/security/totp',
+  '/totp/remove',
+  '/recovery-codes',
 ]
 
 // These fields have a default in the API.
