@@ -24,6 +24,8 @@ const sizes = {
   P: 9,
   Q: 10,
   R: 3,
+  T: 14,
+  U: 9,
 }
 
 describe('docs/promises.md', () => {
@@ -31,7 +33,7 @@ describe('docs/promises.md', () => {
     const expected = Object.entries(sizes).flatMap(([letter, size]) =>
       Array.from({ length: size }, (_, i) => `${letter}${i + 1}`),
     )
-    assert.deepEqual(idsIn('promises.md', /^- \*\*([A-R]\d+)\*\* \(tier [123]\) [A-Z`]/gm), expected)
+    assert.deepEqual(idsIn('promises.md', /^- \*\*([A-RTU]\d+)\*\* \(tier [123]\) [A-Z`]/gm), expected)
     assert.deepEqual(idsIn('promises.md', /\*\*(\w+)\*\*/g), expected)
   })
 

@@ -10,7 +10,9 @@ import { AuditTrail } from './features/activity/audit-trail.ts'
 import { Devices } from './features/known-devices/devices.ts'
 import { siteUses } from './features/last-uses.ts'
 import { UsedChallenge } from './features/passkeys/used-challenge.ts'
+import { encryptWithNewestKey } from './features/second-factor/encrypted-keys.ts'
 import { PendingSignIn } from './features/second-factor/pending-sign-in.ts'
+import { SecretBox } from './features/second-factor/secret-box.ts'
 import { SessionStore } from './features/sessions/session-store.ts'
 import { httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log/log.ts'
@@ -34,6 +36,7 @@ export interface RunningSite {
 /** Opens the database and listens. */
 export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   const orm = await openDatabase(config.databaseUrl, { ...schema, connections: config.databasePool })
+  await encryptWithNewestKey(orm.em.fork(), config.secretsKeys && new SecretBox(config.secretsKeys))
   shareCores(config.workers)
   const site = { isDraining: false }
   const uses = siteUses(orm, log)

@@ -19,6 +19,7 @@ export const outcomes = {
   'passkey removed': 'success',
   'passkey refused': 'refusal',
   'passkey counter went back': 'refusal',
+  'second factors removed': 'success',
   'password changed': 'success',
   'reset link requested': 'request',
   'password reset': 'success',

@@ -9,6 +9,7 @@ Manage user and admin accounts. Safe to run while the site is running.
   reset EMAIL                                   Mail a link that lets the user choose a new password
   reset-link EMAIL                              Print a link that lets the user choose a new password
   set-password EMAIL [--admin] [--generate]     Set a password yourself. Ends all sessions and tokens
+  remove-factors EMAIL                          Remove the authenticator app, recovery codes and passkeys
   disable EMAIL [--admin]                       Block sign-in and end all sessions and tokens
   enable EMAIL [--admin]                        Allow sign-in again
   delete EMAIL [--admin]                        Delete an account with its sessions and tokens
@@ -23,6 +24,9 @@ Manage user and admin accounts. Safe to run while the site is running.
 If a user has forgotten the password, use reset, or reset-link without mail. The link works once, for one hour. The old
 password works until the user chooses a new one. The new password ends all sessions and tokens, and clears the rate limit of
 the account. You never see the password. Reset links are for users only: for an admin, use set-password.
+
+If a user has lost the authenticator app and all recovery codes, check who is asking, then use remove-factors. After that, the
+password alone signs in. The user gets a notice. list shows which accounts have an app or passkeys.
 
 Passwords are never arguments, because other users of the machine could read them. The commands ask for a password
 without showing it. Without a terminal they read the first line of standard input.

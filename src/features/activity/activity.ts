@@ -30,6 +30,7 @@ const wording: Record<EventName, string> = {
   'passkey removed': 'Passkey removed',
   'passkey refused': 'Passkey refused',
   'passkey counter went back': 'Passkey refused, because it may have been copied',
+  'second factors removed': 'Authenticator app and passkeys removed by the operator of the site',
   'password changed': 'Password changed',
   'reset link requested': 'Link for a new password requested',
   'password reset': 'Password reset by a link',

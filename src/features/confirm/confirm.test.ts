@@ -22,7 +22,7 @@ const sensitive: Record<string, [path: string, body: Record<string, string>, bac
 
 describe('a sensitive action ten minutes after the sign-in', () => {
   for (const [name, [path, body, back]] of Object.entries(sensitive))
-    test(`needs a confirmation: ${name}`, async (t) => {
+    test(`T14 needs a confirmation: ${name}`, async (t) => {
       const { ada } = await siteWithStaleSession(t)
       const json = await ada.json(path, body)
       assert.deepEqual([json.status, json.record.code], [401, 'confirmation_required'])
@@ -34,7 +34,7 @@ describe('a sensitive action ten minutes after the sign-in', () => {
       assert.equal((await ada.get('/account/sessions')).status, 200, 'the session still works')
     })
 
-  test('needs the password: another address, and the end of the account', async (t) => {
+  test('T14 needs the password: another address, and the end of the account', async (t) => {
     const { ada } = await siteWithStaleSession(t)
     for (const [path, body] of [
       ['/account/email', { email: 'new@example.com' }],
@@ -48,14 +48,14 @@ describe('a sensitive action ten minutes after the sign-in', () => {
     assert.equal((await ada.json('/account/close', { password })).status, 204)
   })
 
-  test('needs no confirmation with Basic', async (t) => {
+  test('T14 needs no confirmation with Basic', async (t) => {
     const { site, person } = await siteWithStaleSession(t)
     assert.equal((await site.visitor().json('/account/tokens', { name: 'CI' }, basic(person))).status, 201)
   })
 })
 
 describe('POST /confirm', () => {
-  test('with the password continues the session under a new identifier, for ten minutes', async (t) => {
+  test('T8 T14 with the password continues the session under a new identifier, for ten minutes', async (t) => {
     const { site, ada } = await siteWithStaleSession(t)
     const before = ada.session
     const { status, headers, cookies } = await ada.form('/confirm', { password, next: '/account/tokens' })
@@ -92,7 +92,7 @@ describe('POST /confirm', () => {
     assert.doesNotMatch(text, /Enter your current password/)
   })
 
-  test('with a wrong password is a 401, and changes nothing', async (t) => {
+  test('T14 with a wrong password is a 401, and changes nothing', async (t) => {
     const { site, ada } = await siteWithStaleSession(t)
     for (const wrong of ['wrong', '']) {
       const form = await ada.form('/confirm', { password: wrong, next: '/account/tokens' })
@@ -104,7 +104,7 @@ describe('POST /confirm', () => {
     assert.equal((await sql(site, 'select * from sessions')).length, 1)
   })
 
-  test('with a code of the authenticator app keeps the second factor of the session', async (t) => {
+  test('T14 with a code of the authenticator app keeps the second factor of the session', async (t) => {
     const site = await startSite(t)
     const app = await turnOnApp(site, await signUp(site))
     await ageSessions(site)
@@ -117,13 +117,13 @@ describe('POST /confirm', () => {
     assert.equal((await app.visitor.json('/confirm', { password })).status, 204)
   })
 
-  test('redirects to no other site', async (t) => {
+  test('T14 H1 redirects to no other site', async (t) => {
     const { ada } = await siteWithStaleSession(t)
     const { headers } = await ada.form('/confirm', { password, next: '//evil.example' })
     assert.equal(headers.location, '/account')
   })
 
-  test('needs a session', async (t) => {
+  test('T14 needs a session', async (t) => {
     const { site, person } = await siteWithStaleSession(t)
     assert.equal((await site.visitor().json('/confirm', { password })).status, 401)
     assert.equal((await site.visitor().page('/confirm')).headers.location, '/login?next=%2Fconfirm')

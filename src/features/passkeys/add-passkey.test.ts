@@ -74,7 +74,7 @@ describe('creationOptions', () => {
     assert.deepEqual(options, expected)
   })
 
-  test('have one user handle for each account, which is neither its id nor its address', async (t) => {
+  test('U3 have one user handle for each account, which is neither its id nor its address', async (t) => {
     const { site, em, party, ada, session, userOf, withPasskey } = await siteWithPasskeys(t)
     const handle = async (user = ada, key = party.key) =>
       (await creationOptions(em(), { ...party, key }, { user: await userOf(user), session })).user.id
@@ -132,7 +132,7 @@ describe('verifyRegistration', () => {
     assert.deepEqual(rows, [{ is_backup_eligible: 0, is_backed_up: 0, counter: 2 ** 32 - 1 }])
   })
 
-  test('rejects every lie, and uses up the challenge', async (t) => {
+  test('U1 U2 rejects every lie, and uses up the challenge', async (t) => {
     const { site, em, party, ada, session, userOf, authenticator } = await siteWithPasskeys(t)
     const owner = { user: await userOf(ada), session }
     let challenges = 0
@@ -152,7 +152,7 @@ describe('verifyRegistration', () => {
     assert.deepEqual(await sql(site, 'select * from passkeys'), [])
   })
 
-  test('rejects an id that is not the id of the attested credential', async (t) => {
+  test('U2 rejects an id that is not the id of the attested credential', async (t) => {
     const { add, authenticator } = await siteWithPasskeys(t)
     const [one, other] = [authenticator(), authenticator()]
     const credential = (text: string) =>
@@ -162,7 +162,7 @@ describe('verifyRegistration', () => {
     assert.equal(await add(one), 'invalid')
   })
 
-  test('rejects a challenge of another purpose, session or account', async (t) => {
+  test('U1 rejects a challenge of another purpose, session or account', async (t) => {
     const { site, em, party, ada, session, userOf, authenticator, signInOptions } = await siteWithPasskeys(t)
     const owner = { user: await userOf(ada), session }
     const options = await creationOptions(em(), party, owner)
@@ -187,7 +187,7 @@ describe('verifyRegistration', () => {
     assert.deepEqual(await sql(site, 'select * from used_challenges'), [])
   })
 
-  test('rejects a credential id of another account, and then of the same account', async (t) => {
+  test('U4 rejects a credential id of another account, and then of the same account', async (t) => {
     const { site, ada, add, withPasskey, authenticator } = await siteWithPasskeys(t)
     const { id } = await withPasskey(await signUp(site, 'Bob'))
     assert.equal(await add(authenticator(), { id }), 'taken')
@@ -196,7 +196,7 @@ describe('verifyRegistration', () => {
     assert.equal((await sql(site, 'select * from passkeys')).length, 2)
   })
 
-  test('adds a credential id once of ten concurrent answers', async (t) => {
+  test('U4 adds a credential id once of ten concurrent answers', async (t) => {
     const { add, authenticator } = await siteWithPasskeys(t)
     const { id } = authenticator()
     const all = await Promise.all(Array.from({ length: 10 }, () => add(authenticator(), { id })))
@@ -204,7 +204,7 @@ describe('verifyRegistration', () => {
     assert.equal(all.filter((each) => each === 'taken').length, 9)
   })
 
-  test('adds a passkey once if its answer is sent ten times at the same time', async (t) => {
+  test('U1 U4 adds a passkey once if its answer is sent ten times at the same time', async (t) => {
     const { em, party, ada, session, userOf, authenticator } = await siteWithPasskeys(t)
     const owner = { user: await userOf(ada), session }
     const credential = authenticator().create(await creationOptions(em(), party, owner))
@@ -214,7 +214,7 @@ describe('verifyRegistration', () => {
     assert.equal(all.filter((each) => each === 'invalid').length, 9)
   })
 
-  test('adds at most 20 passkeys to an account, also concurrently', async (t) => {
+  test('U8 adds at most 20 passkeys to an account, also concurrently', async (t) => {
     const { site, add, withPasskey } = await siteWithPasskeys(t)
     const all = await Promise.all(Array.from({ length: 25 }, () => add()))
     assert.equal(all.filter((each) => each instanceof Passkey).length, 20)
@@ -222,7 +222,7 @@ describe('verifyRegistration', () => {
     await withPasskey(await signUp(site, 'Bob'))
   })
 
-  test('adds none after the account was disabled or deleted, or its password has changed', async (t) => {
+  test('U8 E9 adds none after the account was disabled or deleted, or its password has changed', async (t) => {
     const { site, em, party, ada, session, userOf, authenticator } = await siteWithPasskeys(t)
     const owner = { user: await userOf(ada), session }
     const attempt = async () => {
@@ -245,7 +245,7 @@ describe('verifyRegistration', () => {
     await assert.rejects(add(), /a rule of the database/)
   })
 
-  test('rejects anything that is not the JSON of a credential, without a statement that writes', async (t) => {
+  test('U9 rejects anything that is not the JSON of a credential, without a statement that writes', async (t) => {
     const { site, em, party, ada, session, userOf, authenticator } = await siteWithPasskeys(t)
     const owner = { user: await userOf(ada), session }
     const right = JSON.parse(authenticator().create(await creationOptions(em(), party, owner)))

@@ -24,7 +24,7 @@ async function siteWithChallenges(t: TestContext) {
 }
 
 describe('challenges', () => {
-  test('count once, and are stored as a digest', async (t) => {
+  test('U1 count once, and are stored as a digest', async (t) => {
     const { site, consume } = await siteWithChallenges(t)
     const challenge = newChallenge(key, ceremony)
     assert.match(challenge, /^[\w-]{72}$/)
@@ -34,7 +34,7 @@ describe('challenges', () => {
     assert.deepEqual(rows, [{ digest: hash('sha256', challenge, 'base64url') }])
   })
 
-  test('M6 count once of 50 concurrent uses over two connections', async (t) => {
+  test('U1 M6 count once of 50 concurrent uses over two connections', async (t) => {
     const { site } = await siteWithChallenges(t)
     const other = await openDatabase(site.config.databaseUrl, { ...schema, connections: 2 })
     t.after(() => other.close())
@@ -45,7 +45,7 @@ describe('challenges', () => {
     assert.equal((await Promise.all(uses)).filter(Boolean).length, 1)
   })
 
-  test('are refused for another purpose, browser or key, and then still count for their own', async (t) => {
+  test('U1 are refused for another purpose, browser or key, and then still count for their own', async (t) => {
     const { site, consume } = await siteWithChallenges(t)
     const challenge = newChallenge(key, ceremony)
     assert.equal(await consume(challenge, { purpose: 'add' }), false)
@@ -56,12 +56,12 @@ describe('challenges', () => {
     assert.equal(await consume(challenge), true)
   })
 
-  test('are refused without a browser, even if they were made without one', async (t) => {
+  test('U1 are refused without a browser, even if they were made without one', async (t) => {
     const { consume } = await siteWithChallenges(t)
     assert.equal(await consume(newChallenge(key, { ...ceremony, binding: '' }), { binding: '' }), false)
   })
 
-  test('end after five minutes', async (t) => {
+  test('U1 end after five minutes', async (t) => {
     const { consume } = await siteWithChallenges(t)
     const now = Date.now()
     const [one, other] = [newChallenge(key, ceremony, now), newChallenge(key, ceremony, now)]
@@ -77,7 +77,7 @@ describe('challenges', () => {
     assert.equal(await consume(newChallenge(key, ceremony, now + clockSkew), {}, now), true)
   })
 
-  test('are refused in any other spelling or with a changed bit, without a statement', async (t) => {
+  test('U1 are refused in any other spelling or with a changed bit, without a statement', async (t) => {
     const { site, consume } = await siteWithChallenges(t)
     const challenge = newChallenge(key, ceremony)
     const statements = await countStatements(t, site)

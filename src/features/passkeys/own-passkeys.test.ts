@@ -6,7 +6,7 @@ import { signUp } from '../../testing/people.ts'
 import { listPasskeys, removePasskey, renamePasskey } from './own-passkeys.ts'
 
 describe('own passkeys', () => {
-  test('are listed, renamed and removed', async (t) => {
+  test('U8 are listed, renamed and removed', async (t) => {
     const { em, ada, withPasskey, signIn } = await siteWithPasskeys(t)
     const [one, other] = [await withPasskey(), await withPasskey()]
     const [first, second] = await listPasskeys(em(), ada.id)
@@ -25,7 +25,7 @@ describe('own passkeys', () => {
     assert.equal((await signIn(other)).isValid, true)
   })
 
-  test('C6 of another user are as unknown as a free or malformed id', async (t) => {
+  test('U8 C6 of another user are as unknown as a free or malformed id', async (t) => {
     const { site, em, ada, withPasskey } = await siteWithPasskeys(t)
     await withPasskey()
     const [passkey] = await listPasskeys(em(), ada.id)
@@ -39,7 +39,7 @@ describe('own passkeys', () => {
     assert.deepEqual(await sql(site, 'select * from passkeys'), before)
   })
 
-  test('are deleted with the account', async (t) => {
+  test('U8 are deleted with the account', async (t) => {
     const { site, withPasskey, signIn } = await siteWithPasskeys(t)
     const from = await withPasskey()
     await sql(site, 'delete from users')

@@ -47,7 +47,7 @@ const wrong: Record<string, Lies> = {
 }
 
 describe('requestOptions', () => {
-  test('are those of the library, and name no passkey at sign-in', async (t) => {
+  test('U7 are those of the library, and name no passkey at sign-in', async (t) => {
     const { party, em, ada, session, signInOptions, withPasskey } = await siteWithPasskeys(t)
     const { id } = await withPasskey()
     const common = { rpID: party.id, timeout: challengeLifetime, userVerification: 'required' } as const
@@ -81,7 +81,7 @@ describe('verifySignIn', () => {
     assert.equal((await signIn(from)).isValid, true)
   })
 
-  test('rejects every lie alike, uses up the challenge, and changes no passkey', async (t) => {
+  test('U1 U2 U7 rejects every lie alike, uses up the challenge, and changes no passkey', async (t) => {
     const { site, withPasskey, signInOptions, answer } = await siteWithPasskeys(t)
     const from = await withPasskey()
     const before = await sql(site, 'select * from passkeys')
@@ -97,7 +97,7 @@ describe('verifySignIn', () => {
     assert.deepEqual(await sql(site, 'select * from passkeys'), before)
   })
 
-  test('rejects a missing user handle, and the handle of another account', async (t) => {
+  test('U3 rejects a missing user handle, and the handle of another account', async (t) => {
     const { site, withPasskey, signIn } = await siteWithPasskeys(t)
     const [adas, bobs] = [await withPasskey(), await withPasskey(await signUp(site, 'Bob'))]
     assert.deepEqual(await signIn(adas, { userHandle: undefined }), rejected)
@@ -106,7 +106,7 @@ describe('verifySignIn', () => {
     assert.equal((await signIn(adas)).isValid, true)
   })
 
-  test('rejects a challenge of another purpose, browser or time', async (t) => {
+  test('U1 rejects a challenge of another purpose, browser or time', async (t) => {
     const { site, party, session, browser, withPasskey, signInOptions, answer } = await siteWithPasskeys(t)
     const from = await withPasskey()
     const old = Date.now() - challengeLifetime
@@ -124,7 +124,7 @@ describe('verifySignIn', () => {
     assert.deepEqual(await sql(site, 'select * from used_challenges'), before)
   })
 
-  test('rejects an answer of a browser without a cookie', async (t) => {
+  test('U1 rejects an answer of a browser without a cookie', async (t) => {
     const { em, party, withPasskey } = await siteWithPasskeys(t)
     const from = await withPasskey()
     for (const browser of ['', newIdentifier()]) {
@@ -134,7 +134,7 @@ describe('verifySignIn', () => {
     }
   })
 
-  test('accepts an answer once, also of 20 at the same time', async (t) => {
+  test('U1 accepts an answer once, also of 20 at the same time', async (t) => {
     const { withPasskey, signInOptions, answer } = await siteWithPasskeys(t)
     const from = await withPasskey()
     const credential = from.get(signInOptions())
@@ -143,7 +143,7 @@ describe('verifySignIn', () => {
     assert.deepEqual(await answer(credential), rejected)
   })
 
-  test('rejects an account that is disabled, and a passkey that was removed', async (t) => {
+  test('U7 E9 rejects an account that is disabled, and a passkey that was removed', async (t) => {
     const { site, em, ada, withPasskey, signIn } = await siteWithPasskeys(t)
     const from = await withPasskey()
     await sql(site, 'update users set disabled_at = 1')
@@ -155,7 +155,7 @@ describe('verifySignIn', () => {
     assert.deepEqual(await signIn(from), rejected)
   })
 
-  test('rejects backup eligibility that was turned on, and records the backup state', async (t) => {
+  test('U6 rejects backup eligibility that was turned on, and records the backup state', async (t) => {
     const { site, ada, withPasskey, signIn } = await siteWithPasskeys(t)
     const single = await withPasskey(ada, { flags: present | verified })
     assert.deepEqual(await signIn(single, { flags: present | verified | eligible }), rejected)
@@ -172,7 +172,7 @@ describe('verifySignIn', () => {
     }
   })
 
-  test('rejects and reports a counter that does not rise, if the signature is right', async (t) => {
+  test('U5 rejects and reports a counter that does not rise, if the signature is right', async (t) => {
     const { site, ada, withPasskey, signIn } = await siteWithPasskeys(t)
     const from = await withPasskey(ada, { counter: 7 })
     const counter = async () => (await sql(site, 'select counter from passkeys'))[0]?.counter
@@ -189,7 +189,7 @@ describe('verifySignIn', () => {
     assert.equal(await counter(), 2 ** 32 - 1)
   })
 
-  test('accepts one of ten concurrent answers with the same counter', async (t) => {
+  test('U5 accepts one of ten concurrent answers with the same counter', async (t) => {
     const { withPasskey, signIn } = await siteWithPasskeys(t)
     const from = await withPasskey()
     const all = await Promise.all(Array.from({ length: 10 }, () => signIn(from, { counter: 1 })))
@@ -213,7 +213,7 @@ describe('verifySignIn', () => {
     assert.deepEqual(await answer(credential), rejected)
   })
 
-  test('rejects hostile JSON, and writes nothing', async (t) => {
+  test('U9 rejects hostile JSON, and writes nothing', async (t) => {
     const { site, withPasskey, answer } = await siteWithPasskeys(t)
     await withPasskey()
     const before = await dumpAll(site)
@@ -233,7 +233,7 @@ describe('verifyConfirmation', () => {
     assert.equal((await confirm(from, { userHandle: undefined })).isValid, true)
   })
 
-  test('rejects a passkey of another user, another handle, a wrong signature and no user verification', async (t) => {
+  test('U2 U3 rejects a passkey of another user, another handle, a wrong signature and no user verification', async (t) => {
     const { site, withPasskey, confirm } = await siteWithPasskeys(t)
     const bob = await signUp(site, 'Bob')
     const [adas, bobs] = [await withPasskey(), await withPasskey(bob)]
@@ -249,7 +249,7 @@ describe('verifyConfirmation', () => {
     assert.equal((await confirm(bobs, {}, bob)).isValid, true)
   })
 
-  test('rejects the challenge of a sign-in or of another session', async (t) => {
+  test('U1 rejects the challenge of a sign-in or of another session', async (t) => {
     const { party, session, withPasskey, confirm } = await siteWithPasskeys(t)
     const from = await withPasskey()
     for (const ceremony of [

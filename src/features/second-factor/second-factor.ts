@@ -68,12 +68,14 @@ export function newRecoveryCodes(ctx: SiteContext): Promise<string> {
   })
 }
 
-/** Deletes the authenticator app and the recovery codes of a locked account. */
-export async function removeSecondFactor(em: EntityManager, user: string): Promise<void> {
-  await em.nativeUpdate(User, { id: user }, { secondFactorAt: null }, { filters: false })
+/** Deletes the authenticator app and the recovery codes of a locked account. Returns whether it had an app. */
+export async function removeSecondFactor(em: EntityManager, user: string): Promise<boolean> {
+  const hasApp = { id: user, secondFactorAt: { $ne: null } }
+  const changed = await em.nativeUpdate(User, hasApp, { secondFactorAt: null }, { filters: false })
   await em.nativeDelete(TotpFactor, { user }, { filters: false })
   await em.nativeDelete(RecoveryCode, { user }, { filters: false })
   await em.nativeDelete(PendingSignIn, { user }, { filters: false })
+  return changed === 1
 }
 
 // Locks the account, unless another request has changed its password or second factor.

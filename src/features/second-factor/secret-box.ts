@@ -28,7 +28,7 @@ export class SecretBox {
     const nonce = randomBytes(nonceBytes)
     const cipher = createCipheriv(algorithm, this.#newest.bytes, nonce).setAAD(Buffer.from(owner))
     const content = Buffer.concat([nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()])
-    return `${this.#newest.id}.${content.toString('base64url')}`
+    return this.prefix + content.toString('base64url')
   }
 
   /** @throws {UnreadableSecret} if the key is missing, or if the text or its owner was changed */
@@ -48,9 +48,9 @@ export class SecretBox {
     }
   }
 
-  /** Whether the newest key encrypted the text. */
-  isCurrent(text: string): boolean {
-    return text.startsWith(`${this.#newest.id}.`)
+  /** The beginning of every text that the newest key encrypted. */
+  get prefix(): string {
+    return `${this.#newest.id}.`
   }
 
   /** A key for another purpose, derived from the newest key (RFC 5869). 32 bytes. */

@@ -56,10 +56,6 @@ async function acceptCode(
   if (step === undefined) return false
   // Conditional, because a concurrent request may have used the same code.
   const where = { user, secret, confirmedAt, lastStep: { $lt: step } }
-  const change = {
-    lastStep: step,
-    ...(!isConfirmed && { confirmedAt: new Date(now) }),
-    ...(!box.isCurrent(secret) && { secret: box.encrypt(key, user) }),
-  }
+  const change = { lastStep: step, ...(!isConfirmed && { confirmedAt: new Date(now) }) }
   return (await em.nativeUpdate(TotpFactor, where, change)) === 1
 }

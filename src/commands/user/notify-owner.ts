@@ -1,0 +1,16 @@
+import type { EntityManager } from '@mikro-orm/core'
+import { sendsMail } from '../../config/mail.ts'
+import { withoutLinks } from '../../features/notices/notify.ts'
+import { queueMail } from '../../mail/mail-queue.ts'
+import type { NoticeEvent } from '../../mail/notices.ts'
+import { isVerified } from '../../users/person.ts'
+import type { User } from '../../users/user.ts'
+
+/** Queues a notice about a change by the operator, if the address is verified. Admins have no verified addresses. */
+export async function notifyOwner(em: EntityManager, account: User, event: NoticeEvent): Promise<void> {
+  if (!isVerified(account) || !sendsMail()) return
+  const { id: userId, email: to, name } = account
+  const at = new Date().toISOString()
+  const data = { event, name: withoutLinks(name), at, device: 'The operator of the site' }
+  await queueMail(em, { kind: 'notice', to, userId, data })
+}

@@ -1,0 +1,35 @@
+import { v7 as uuidv7 } from 'uuid'
+import { insertEvent } from '../../features/activity/event.ts'
+import { Passkey } from '../../features/passkeys/passkey.ts'
+import { removeSecondFactor } from '../../features/second-factor/second-factor.ts'
+import type { EventName } from '../../site/audit-event.ts'
+import { lockAccount } from '../../users/lock-account.ts'
+import type { Command } from './command.ts'
+import { findAccount } from './find-account.ts'
+import { notifyOwner } from './notify-owner.ts'
+
+const event = 'second factors removed' satisfies EventName
+
+/** Removes the authenticator app, the recovery codes and the passkeys of a user who has lost them. */
+export const removeFactors: Command = {
+  takesEmail: true,
+  options: [],
+
+  async run(call) {
+    const account = await findAccount(call)
+    const { id, email } = account
+    const hasRemoved = await call.em.transactional(async (em) => {
+      await lockAccount(em, { id })
+      const hadApp = await removeSecondFactor(em, id)
+      const passkeys = await em.nativeDelete(Passkey, { user: id }, { filters: false })
+      if (!hadApp && passkeys === 0) return false
+      // A command has no address and no browser.
+      const origin = { address: '', userAgent: 'npm-run-user', request: '' }
+      await insertEvent(em, { id: uuidv7(), at: new Date(), event, detail: null, userId: id, ...origin })
+      await notifyOwner(em, account, event)
+      return true
+    })
+    if (!hasRemoved) return `The user ${email} has no authenticator app and no passkeys.`
+    return `The user ${email} has no authenticator app and no passkeys anymore. The password alone signs in.`
+  },
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { recordStatements } from '../../testing/record-statements.ts'
+import { sql } from '../../testing/database.ts'
+import { dumpAll } from '../../testing/dump.ts'
+import { basic, password, signIn, signUp } from '../../testing/people.ts'
+import { receiveMails } from '../../testing/receive-mails.ts'
+import { fromBase32, turnOnApp } from '../../testing/second-factor.ts'
+import { startSite } from '../../testing/site.ts'
+import { SessionStore } from '../sessions/session-store.ts'
+import { hotp, stepAt } from './totp.ts'
+
+async function siteWithAda(t: TestContext) {
+  const site = await startSite(t)
+  const person = await signUp(site)
+  return { site, person, ada: await signIn(site, person) }
+}
+
+/** Two sites on one database, like two processes, and a user with an authenticator app. */
+async function twoSites(t: TestContext) {
+  const SECRETS_KEY = `key:${'AbcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP0'}`
+  const site = await startSite(t, { SECRETS_KEY })
+  const other = await startSite(t, { SECRETS_KEY, DATABASE_URL: site.config.databaseUrl })
+  const ada = await signUp(site)
+  return { site, other, ada, app: await turnOnApp(site, ada) }
+}
+
+describe('the set-up of an authenticator app', () => {
+  test('T9 turns nothing on before a right code, and a new start replaces the key', async (t) => {
+    const { site, person, ada } = await siteWithAda(t)
+    const [first, second] = [
+      await ada.json('/account/security/totp', {}),
+      await ada.json('/account/security/totp', {}),
+    ]
+    const [old, key] = [first, second].map(({ record }) => fromBase32(String(record.secret)))
+    assert.equal(key?.length, 20)
+    assert.equal(
+      second.record.uri,
+      `otpauth://totp/koa-authenticators:ada%40example.com?secret=${second.record.secret}&issuer=koa-authenticators&algorithm=SHA1&digits=6&period=30`,
+    )
+    const step = stepAt(Date.now())
+    const confirm = (code: unknown) => ada.json('/account/security/totp/confirm', { code })
+    for (const code of [hotp(old ?? Buffer.alloc(0), step), '000000', '', 1])
+      assert.equal((await confirm(code)).status, 400, String(code))
+    assert.equal((await ada.get('/account/security')).record.totp, false)
+    assert.equal((await site.visitor().post('/login?as=user', basic(person))).status, 200)
+
+    const right = hotp(key ?? Buffer.alloc(0), step)
+    assert.equal((await confirm(right)).status, 200)
+    assert.deepEqual((await ada.get('/account/security')).record, {
+      totp: true,
+      recoveryCodesLeft: 10,
+      passkeys: [],
+    })
+    const again = await ada.json('/account/security/totp', {})
+    assert.deepEqual([again.status, again.record.code], [409, 'second_factor_exists'])
+    assert.equal((await confirm(right)).status, 409)
+    const signIn = await site.visitor().json('/login', { username: person.email, password, code: right })
+    assert.equal(signIn.record.code, 'second_factor_wrong', 'the code of the set-up counts once')
+  })
+
+  test('T9 shows the key once, as a QR code and in groups of four', async (t) => {
+    const { ada } = await siteWithAda(t)
+    const { text, headers } = await ada.form('/account/security/totp', {})
+    assert.match(text, /(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}/)
+    assert.match(text, /<svg[\s\S]*<path/)
+    assert.doesNotMatch(text, /<img|https?:\/\/(?!127\.0\.0\.1)[^"]*secret/)
+    assert.equal(headers['cache-control'], 'no-store')
+    assert.doesNotMatch((await ada.page('/account/security')).text, /[A-Z2-7]{4} [A-Z2-7]{4}/)
+  })
+
+  test('T9 succeeds once of ten concurrent requests with the right code', async (t) => {
+    const { ada } = await siteWithAda(t)
+    const { record } = await ada.json('/account/security/totp', {})
+    const code = hotp(fromBase32(String(record.secret)), stepAt(Date.now()))
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => ada.json('/account/security/totp/confirm', { code })),
+    )
+    const statuses = answers.map(({ status }) => status)
+    assert.equal(statuses.filter((status) => status === 200).length, 1, `${statuses}`)
+    for (const status of statuses) assert.ok([200, 400, 401, 409].includes(status), `${status}`)
+  })
+
+  test('T10 mails a notice of each change to a verified address', async (t) => {
+    const { site, person } = await siteWithAda(t)
+    await sql(site, 'update users set email_verified_at = 1')
+    await receiveMails(site)
+    const app = await turnOnApp(site, person)
+    const signIn = { username: person.email, password, code: app.recoveryCodes[0] }
+    assert.equal((await app.visitor.json('/login', signIn)).status, 200)
+    await app.visitor.json('/account/security/recovery-codes', {})
+    await app.visitor.json('/account/security/totp/remove', {})
+    const subjects = (await receiveMails(site)).map(({ subject }) => subject)
+    for (const expected of [
+      'Two-step sign-in is on',
+      'A recovery code was used',
+      'New recovery codes',
+      'Two-step sign-in is off',
+    ])
+      assert.ok(subjects.includes(`koa-authenticators: ${expected}`), expected)
+    const { text } = await app.visitor.get('/account/activity')
+    for (const event of ['turned on', 'turned off']) assert.match(text, RegExp(`authenticator app ${event}`))
+  })
+})
+
+describe('a code', () => {
+  test('T1 M6 counts once, also in two processes at the same time', async (t) => {
+    const { site, other, ada, app } = await twoSites(t)
+    for (const code of [app.nextCode(), app.nextCode(), app.recoveryCodes[0]]) {
+      const pending = await Promise.all(
+        [site, other, site, other].map(async ({ visitor }) => {
+          const browser = visitor()
+          await browser.form('/login', { username: ada.email, password })
+          return browser
+        }),
+      )
+      const answers = await Promise.all(
+        pending.map((browser) => browser.form('/login/code', { code: code ?? '' })),
+      )
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [303, 401, 401, 401])
+      const signedIn = await Promise.all(pending.map(async (browser) => (await browser.get('/me')).status))
+      assert.deepEqual(signedIn.sort(), [200, 401, 401, 401])
+    }
+    assert.equal((await app.visitor.get('/account/security')).record.recoveryCodesLeft, 9)
+  })
+
+  test('T1 signs in once if two codes finish one pending sign-in at the same time', async (t) => {
+    const { site, ada, app } = await twoSites(t)
+    const browser = site.visitor()
+    await browser.form('/login', { username: ada.email, password })
+    const cookies = new Map(browser.cookies)
+    const attempts = app.recoveryCodes.slice(0, 4).map((code) => {
+      const each = site.visitor()
+      for (const [name, value] of cookies) each.cookies.set(name, value)
+      return each.form('/login/code', { code })
+    })
+    const locations = (await Promise.all(attempts)).map(({ headers }) => headers.location)
+    assert.deepEqual(locations.sort(), ['/account', '/login', '/login', '/login'])
+  })
+
+  test('T2 has exactly six ASCII digits, and spaces do not matter', async (t) => {
+    const { site, ada, app } = await twoSites(t)
+    const code = app.nextCode()
+    const status = async (text: string) =>
+      (await site.visitor().json('/login', { username: ada.email, password, code: text })).status
+    const in_ = (zero: number) => [...code].map((digit) => String.fromCodePoint(zero + Number(digit))).join('')
+    const wrong = [
+      ...[in_(0xff10), in_(0x0660), in_(0x0966), in_(0x1d7ce)],
+      ...[`${code}0`, code.slice(1), `+${code}`, `${code}.0`, `0x${code}`, `${code}\0`, ''],
+    ]
+    for (const each of wrong) assert.equal(await status(each), 401, each)
+    assert.equal(await status(` ${code.slice(0, 3)} ${code.slice(3)}\n`), 200)
+  })
+
+  test('T2 of the step before and after the current one is accepted, and no other', async (t) => {
+    const { site, ada, app } = await twoSites(t)
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 600_000 })
+    const now = stepAt(Date.now())
+    const status = async (step: number) =>
+      (await site.visitor().json('/login', { username: ada.email, password, code: hotp(app.key, step) })).status
+    for (const [offset, expected] of [
+      [-2, 401],
+      [2, 401],
+      [-1, 200],
+      [-1, 401],
+      [1, 200],
+      [0, 401],
+    ] as const)
+      assert.equal(await status(now + offset), expected, `${offset}`)
+  })
+
+  test('T3 of the recovery sheet needs the password, and is stored as a digest of 120 bits', async (t) => {
+    const { site, app, ada } = await twoSites(t)
+    assert.equal(new Set(app.recoveryCodes).size, 10)
+    for (const code of app.recoveryCodes) assert.match(code, /^(?:[A-Z2-7]{4}-){5}[A-Z2-7]{4}$/)
+    const stored = JSON.stringify(await dumpAll(site))
+    for (const code of app.recoveryCodes)
+      for (const form of [code, code.replaceAll('-', ''), code.toLowerCase()]) assert.ok(!stored.includes(form))
+    const [code = ''] = app.recoveryCodes
+    const wrongPassword = await site.visitor().json('/login', { username: ada.email, password: 'x', code })
+    assert.equal(wrongPassword.record.code, 'wrong_credentials')
+    assert.equal((await site.visitor().form('/login/code', { code })).headers.location, '/login')
+
+    const { record } = await app.visitor.json('/account/security/recovery-codes', {})
+    const fresh = record.recoveryCodes as string[]
+    const status = async (each = '') =>
+      (await site.visitor().json('/login', { username: ada.email, password, code: each })).status
+    assert.deepEqual([await status(code), await status(fresh[0]), await status(fresh[0])], [401, 200, 401])
+  })
+})
+
+describe('an account without a second factor', () => {
+  test('T11 signs in without a statement on the tables of second factors', async (t) => {
+    const { site, person } = await siteWithAda(t)
+    const statements = await recordStatements(t, site.orm)
+    await signIn(site, person)
+    await site.visitor().json('/login', { username: person.email, password })
+    await site.visitor().post('/login', basic(person))
+    assert.ok(statements.length > 6)
+    for (const each of statements)
+      assert.doesNotMatch(each, /totp_factors|recovery_codes|pending_sign_ins|passkeys|used_challenges/)
+  })
+})
+
+describe('SessionStore', () => {
+  test('T6 rejects a session of an account with a second factor, if the sign-in did not use it', async (t) => {
+    const { site, person } = await siteWithAda(t)
+    const store = new SessionStore(site.orm, site.uses.sessions)
+    const secondFactorAt = new Date()
+    const account = { passwordChangedAt: new Date(), secondFactorAt }
+    const session = { isKept: false, userAgent: '', address: '::1', account, methods: ['pwd', 'otp'] }
+    await assert.rejects(store.start('A'.repeat(43), { user: person.id }, session), /second factor/)
+  })
+})

@@ -1,0 +1,47 @@
+import { type EntityManager, raw } from '@mikro-orm/core'
+import { ConfigError } from '../../config/environment.ts'
+import { type SecretBox, UnreadableSecret } from './secret-box.ts'
+import { TotpFactor } from './totp-factor.ts'
+
+const batchSize = 500
+const remedy = 'Set the keys of the earlier starts, or remove the apps with "npm run user -- remove-factors EMAIL".'
+const isConfirmed = { confirmedAt: { $ne: null } }
+
+/**
+ * Encrypts the keys of authenticator apps again that an older key encrypted, so that the operator can remove that key from
+ * `SECRETS_KEY`. Call it at the start. Several processes may run it at the same time.
+ * @throws {ConfigError} if a key is missing or wrong
+ */
+export async function encryptWithNewestKey(em: EntityManager, box: SecretBox | undefined): Promise<void> {
+  if (!box) return refuseApps(em)
+  const isOlder = { [raw('substr(secret, 1, ?)', [box.prefix.length])]: { $ne: box.prefix } }
+  // An unfinished set-up starts again.
+  await em.nativeDelete(TotpFactor, { ...isOlder, confirmedAt: null }, { filters: false })
+  const options = { filters: false, disableIdentityMap: true } as const
+  const nextBatch = () => em.find(TotpFactor, isOlder, { ...options, limit: batchSize })
+  for (let batch = await nextBatch(); batch.length > 0; batch = await nextBatch()) {
+    for (const factor of batch) {
+      const user = factor.user.id
+      const secret = box.encrypt(decrypt(box, factor), user)
+      // Conditional, because the user may have replaced the app in the meantime.
+      await em.nativeUpdate(TotpFactor, { user, secret: factor.secret }, { secret }, { filters: false })
+    }
+  }
+  // Detects another key under the same name.
+  const newest = await em.findOne(TotpFactor, isConfirmed, options)
+  if (newest) decrypt(box, newest)
+}
+
+async function refuseApps(em: EntityManager): Promise<void> {
+  if ((await em.count(TotpFactor, isConfirmed, { filters: false })) === 0) return
+  throw new ConfigError(`SECRETS_KEY must be set, because accounts have authenticator apps. ${remedy}`)
+}
+
+function decrypt(box: SecretBox, { secret, user }: TotpFactor): Buffer {
+  try {
+    return box.decrypt(secret, user.id)
+  } catch (cause) {
+    if (!(cause instanceof UnreadableSecret)) throw cause
+    throw new ConfigError(`${cause.message} ${remedy}`, { cause })
+  }
+}

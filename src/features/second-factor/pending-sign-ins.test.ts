@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { count, sql } from '../../testing/database.ts'
+import { dumpAll } from '../../testing/dump.ts'
+import { lockDatabase } from '../../testing/lock-database.ts'
+import { password, registration, signIn, signUp, takeResetToken } from '../../testing/people.ts'
+import { routes } from '../../testing/routes.ts'
+import { turnOnApp } from '../../testing/second-factor.ts'
+import { startServer, temporaryFolder } from '../../testing/server-process.ts'
+import { type Site, startSite } from '../../testing/site.ts'
+
+const newPassword = 'eight wise canaries 1816'
+
+/** A user with an authenticator app, and a browser with a pending sign-in. */
+async function siteWithPending(t: TestContext, environment: Record<string, string> = {}) {
+  const site = await startSite(t, environment)
+  site.secrets.add(newPassword)
+  const ada = await signUp(site)
+  const app = await turnOnApp(site, ada)
+  const start = async (fields: Record<string, string> = {}, visitor = site.visitor()) => {
+    const { status, headers } = await visitor.form('/login', { username: ada.email, password, ...fields })
+    assert.deepEqual([status, headers.location], [303, '/login/code'])
+    return visitor
+  }
+  return { site, ada, app, start, pending: await start() }
+}
+
+/** The status and the target of a code, and whether it has signed in. */
+async function enter(browser: ReturnType<Site['visitor']>, code: string) {
+  const { status, headers } = await browser.form('/login/code', { code })
+  return [status, headers.location, (await browser.get('/me')).status]
+}
+
+const isOver = [303, '/login', 401]
+
+describe('a pending sign-in', () => {
+  test('T5 gives the responses of an anonymous request, on every route but its own', async (t) => {
+    const { site, pending } = await siteWithPending(t)
+    const own = ['/login/code', '/login/recovery-code', '/logout']
+    const before = await dumpAll(site)
+    for (const { method, path } of routes.filter((route) => !own.includes(route.path))) {
+      for (const accept of ['text/html', 'application/json']) {
+        const [asked, anonymous] = [
+          await pending.send(method, path, { accept }),
+          await site.visitor().send(method, path, { accept }),
+        ]
+        assert.deepEqual(
+          [asked.status, asked.headers.location, asked.cookies],
+          [anonymous.status, anonymous.headers.location, anonymous.cookies],
+          asked.request,
+        )
+      }
+    }
+    assert.deepEqual(await dumpAll(site), before)
+  })
+
+  test('T5 changes nothing for GET and HEAD, nor do the pages of set-up and confirmation', async (t) => {
+    const { site, pending, app } = await siteWithPending(t)
+    const before = await dumpAll(site)
+    for (const path of ['/login/code', '/login/recovery-code', '/confirm', '/account/security'])
+      for (const method of ['GET', 'HEAD'])
+        for (const visitor of [pending, app.visitor])
+          assert.deepEqual((await visitor.send(method, path, { accept: 'text/html' })).cookies, [], path)
+    for (const path of ['/account/security/totp', '/account/security/totp/confirm'])
+      assert.equal((await app.visitor.page(path)).status, 405, path)
+    assert.deepEqual(await dumpAll(site), before)
+    assert.deepEqual(await enter(pending, app.nextCode()), [303, '/account', 200])
+  })
+
+  test('T5 is stored as a digest, and ends with its code', async (t) => {
+    const { site, pending, app } = await siteWithPending(t)
+    const cookie = pending.cookies.get('pending-sign-in') ?? ''
+    const [row] = await sql(site, 'select * from pending_sign_ins')
+    assert.ok(!JSON.stringify(row).includes(cookie))
+    const code = app.nextCode()
+    assert.deepEqual(await enter(pending, code), [303, '/account', 200])
+    assert.equal(pending.cookies.get('pending-sign-in'), undefined)
+    assert.deepEqual(await sql(site, 'select * from pending_sign_ins'), [])
+    const replay = site.visitor()
+    replay.cookies.set('pending-sign-in', cookie)
+    assert.deepEqual(await enter(replay, app.nextCode()), isOver)
+  })
+
+  test('T8 leads to a new session identifier, and ends the session that the browser had', async (t) => {
+    const { site, app, start } = await siteWithPending(t)
+    const browser = await signIn(site, await signUp(site, 'Bob'))
+    const planted = browser.session
+    await start({}, browser)
+    assert.equal(browser.session, planted)
+    assert.deepEqual(await enter(browser, app.nextCode()), [303, '/account', 200])
+    assert.notEqual(browser.session, planted)
+    assert.equal((await site.visitor(planted).get('/me')).status, 401)
+  })
+
+  test('T7 is needed in a known device too', async (t) => {
+    const { app, start, pending } = await siteWithPending(t, { THROTTLE: 'on' })
+    await enter(pending, app.nextCode())
+    assert.ok(pending.cookies.has('device'))
+    await pending.post('/logout')
+    await start({}, pending)
+    assert.equal((await pending.get('/me')).status, 401)
+  })
+
+  test('T5 H1 keeps the target and the term of the sign-in, and redirects to no other site', async (t) => {
+    const { app, start } = await siteWithPending(t)
+    const browser = await start({ next: '/account/sessions?x=1#y', remember: 'on' })
+    assert.deepEqual(await enter(browser, app.nextCode()), [303, '/account/sessions?x=1#y', 200])
+    const { record } = await browser.get('/account/sessions')
+    assert.equal((record as unknown as { kept: boolean }[]).find(Boolean)?.kept, true)
+    const evil = await start({ next: '//evil.example' })
+    const { headers } = await evil.form('/login/code', {
+      code: app.recoveryCodes[0] ?? '',
+      next: 'https://evil.example',
+    })
+    assert.equal(headers.location, '/account')
+  })
+
+  test('T5 F1 is in a __Host- cookie with TLS', async (t) => {
+    const { pending, app } = await siteWithPending(t, { PUBLIC_URL: 'https://auth.example' })
+    assert.match(pending.cookies.get('__Host-pending-sign-in') ?? '', /^[\w-]{43}$/)
+    assert.deepEqual((await enter(pending, app.nextCode())).slice(0, 2), [303, '/account'])
+  })
+
+  test('T5 ends after ten minutes', async (t) => {
+    const { site, pending, app } = await siteWithPending(t)
+    await sql(site, 'update pending_sign_ins set expires_at = ?', [Date.now() - 1])
+    assert.equal((await pending.page('/login/code')).headers.location, '/login')
+    assert.deepEqual(await enter(pending, app.nextCode()), isOver)
+  })
+
+  test('T5 E9 does not sign in to an account that was disabled or closed in the meantime', async (t) => {
+    const { site, pending, app, start, ada } = await siteWithPending(t)
+    const other = await start()
+    await sql(site, 'update users set disabled_at = ? where id = ?', [Date.now(), ada.id])
+    assert.deepEqual(await enter(pending, app.nextCode()), isOver)
+    await sql(site, 'delete from users where id = ?', [ada.id])
+    assert.deepEqual(await enter(other, app.nextCode()), isOver)
+  })
+
+  test('T5 E10 ends with a new password', async (t) => {
+    const { site, pending, app, ada, start } = await siteWithPending(t)
+    const passwords = { password: newPassword, confirmPassword: newPassword }
+    const other = await start()
+    assert.equal(
+      (await app.visitor.json('/account/password', { currentPassword: password, ...passwords })).status,
+      200,
+    )
+    assert.deepEqual(await enter(pending, app.nextCode()), isOver)
+    const token = await takeResetToken(site, ada)
+    assert.equal((await site.visitor().json('/reset', { token, ...passwords })).status, 204)
+    assert.deepEqual(await enter(other, app.nextCode()), isOver)
+  })
+
+  test('T6 is needed after a reset by a link, which keeps the app and the recovery codes', async (t) => {
+    const { site, app, ada } = await siteWithPending(t)
+    const browser = site.visitor()
+    const token = await takeResetToken(site, ada)
+    const passwords = { password: newPassword, confirmPassword: newPassword }
+    const reset = await browser.form('/reset', { token, ...passwords })
+    assert.deepEqual([reset.status, reset.headers.location], [303, '/login'])
+    assert.equal((await browser.get('/me')).status, 401)
+    const signIn = { username: ada.email, password: newPassword }
+    assert.equal((await browser.json('/login', signIn)).record.code, 'second_factor_required')
+    assert.equal((await browser.form('/login', signIn)).headers.location, '/login/code')
+    assert.deepEqual(await enter(browser, app.recoveryCodes[0] ?? ''), [303, '/account', 200])
+  })
+
+  test('T6 does not disturb a sign-up', async (t) => {
+    const { site, pending } = await siteWithPending(t)
+    const fields = registration('Bob') as Record<string, string>
+    assert.equal((await pending.form('/users', fields)).headers.location, '/account')
+    assert.equal((await pending.get('/me')).record.name, 'Bob')
+    assert.equal(await count(site, 'users'), 2)
+  })
+
+  test('T5 accepts forms only, and shows the form again without a code', async (t) => {
+    const { pending, app } = await siteWithPending(t)
+    assert.equal((await pending.json('/login/code', { code: app.nextCode() })).status, 415)
+    const { status, text } = await pending.form('/login/code', { code: ' ' })
+    assert.equal(status, 400)
+    assert.match(text, /Enter the code\./)
+  })
+
+  test('T5 M6 works across a restart and a second process', async (t) => {
+    const variables = { DATA_DIR: await temporaryFolder(t), THROTTLE: 'on' }
+    const first = await startServer(t, variables)
+    const ada = await signUp(first)
+    const app = await turnOnApp(first, ada)
+    const browser = first.visitor()
+    await browser.form('/login', { username: ada.email, password })
+    first.child.kill('SIGKILL')
+    await first.ended
+    const second = await startServer(t, variables)
+    const there = second.visitor()
+    for (const [name, value] of browser.cookies) there.cookies.set(name, value)
+    assert.equal((await there.page('/login/code')).status, 200)
+    assert.deepEqual(await enter(there, app.nextCode()), [303, '/account', 200])
+  })
+})
+
+describe('a sign-in with the password alone', () => {
+  test('T5 E10 starts no session if an authenticator app is turned on in the meantime', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const other = await lockDatabase(t, site)
+    const browser = site.visitor()
+    const running = browser.form('/login', { username: ada.email, password })
+    await other.waitForStatement(/^select count.* from `users`.*second_factor_at/)
+    await other.release('update users set second_factor_at = ?', Date.now())
+    assert.equal((await running).status, 409)
+    assert.equal((await browser.get('/me')).status, 401)
+    assert.equal(await count(site, 'sessions'), 0)
+  })
+})

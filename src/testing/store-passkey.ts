@@ -1,0 +1,16 @@
+import { v7 as uuidv7 } from 'uuid'
+import { Passkey } from '../features/passkeys/passkey.ts'
+import type { Person } from './people.ts'
+import type { Site } from './site.ts'
+
+/** Inserts a passkey with values of the maximum length. It cannot sign in. */
+export async function storePasskey(
+  { orm }: Pick<Site, 'orm'>,
+  { id: user }: Pick<Person, 'id'>,
+): Promise<void> {
+  const keys = { credentialId: 'A'.repeat(1364), userHandle: 'A'.repeat(43), publicKey: 'A'.repeat(2000) }
+  const state = { counter: 2 ** 32 - 1, isBackupEligible: true, isBackedUp: false, lastUsedAt: null }
+  const texts = { transports: 'internal', name: '🐤' }
+  const createdAt = new Date(1_700_000_000_123)
+  await orm.em.fork().insert(Passkey, { id: uuidv7(), user, ...keys, ...state, ...texts, createdAt })
+}
