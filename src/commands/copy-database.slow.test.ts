@@ -21,8 +21,8 @@ import {
   takeToken,
 } from '../testing/people.ts'
 import { assertRefused, runCommand } from '../testing/run-command.ts'
-import { temporaryFolder } from '../testing/server-process.ts'
 import { turnOnApp } from '../testing/second-factor.ts'
+import { temporaryFolder } from '../testing/server-process.ts'
 import { startSite } from '../testing/site.ts'
 import { storePasskey } from '../testing/store-passkey.ts'
 import { isOnPostgres, makeEmptyDatabase } from '../testing/test-database.ts'
@@ -57,7 +57,19 @@ async function open(t: TestContext) {
   await site.visitor().form('/login', { username: bob.email, password, next: '/account' })
   assert.equal((await site.visitor().get('/me', basic(ada, 'wrong'))).status, 401)
   await sql(site, 'update users set disabled_at = 1 where id = ?', [(await signUp(site, 'Eve')).id])
-  return { folder, from, to: await emptyDatabase(t, folder), site, ada, bob, admin, visitor, token, link, app }
+  return {
+    folder,
+    from,
+    to: await emptyDatabase(t, folder),
+    site,
+    ada,
+    bob,
+    admin,
+    visitor,
+    token,
+    link,
+    app,
+  }
 }
 
 async function emptyDatabase(t: TestContext, folder: string): Promise<string> {

@@ -20,7 +20,15 @@ export const list: Command = {
 type AccountRecord = ReturnType<typeof record>
 
 function record({ id, name, email, createdAt, disabledAt, secondFactorAt }: User, passkeys: number) {
-  return { id, name, email, createdAt, disabledAt: disabledAt ?? null, totp: Boolean(secondFactorAt), passkeys }
+  return {
+    id,
+    name,
+    email,
+    createdAt,
+    disabledAt: disabledAt ?? null,
+    totp: Boolean(secondFactorAt),
+    passkeys,
+  }
 }
 
 /** The number of passkeys of each user that has any. */
@@ -37,7 +45,13 @@ function table(accounts: AccountRecord[]): string {
     `${email.padEnd(width)}  ${state.padEnd(8)}  ${factors.padEnd(12)}  ${created.padEnd(10)}  ${name}`
   const lines = accounts.map(({ email, name, createdAt, disabledAt, totp, passkeys }) => {
     const factors = [totp && 'app', passkeys > 0 && 'passkey'].filter(Boolean).join(', ') || 'none'
-    return line(email, disabledAt ? 'disabled' : 'active', factors, createdAt.toISOString().slice(0, 10), name)
+    return line(
+      email,
+      disabledAt ? 'disabled' : 'active',
+      factors,
+      createdAt.toISOString().slice(0, 10),
+      name,
+    )
   })
   return [line('E-MAIL', 'STATE', 'FACTORS', 'CREATED', 'NAME'), ...lines].join('\n')
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { recordStatements } from '../../testing/record-statements.ts'
 import { sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
 import { basic, password, signIn, signUp } from '../../testing/people.ts'
 import { receiveMails } from '../../testing/receive-mails.ts'
+import { recordStatements } from '../../testing/record-statements.ts'
 import { fromBase32, turnOnApp } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
 import { SessionStore } from '../sessions/session-store.ts'
@@ -143,7 +143,8 @@ describe('a code', () => {
     const code = app.nextCode()
     const status = async (text: string) =>
       (await site.visitor().json('/login', { username: ada.email, password, code: text })).status
-    const in_ = (zero: number) => [...code].map((digit) => String.fromCodePoint(zero + Number(digit))).join('')
+    const in_ = (zero: number) =>
+      [...code].map((digit) => String.fromCodePoint(zero + Number(digit))).join('')
     const wrong = [
       ...[in_(0xff10), in_(0x0660), in_(0x0966), in_(0x1d7ce)],
       ...[`${code}0`, code.slice(1), `+${code}`, `${code}.0`, `0x${code}`, `${code}\0`, ''],
@@ -157,7 +158,8 @@ describe('a code', () => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 600_000 })
     const now = stepAt(Date.now())
     const status = async (step: number) =>
-      (await site.visitor().json('/login', { username: ada.email, password, code: hotp(app.key, step) })).status
+      (await site.visitor().json('/login', { username: ada.email, password, code: hotp(app.key, step) }))
+        .status
     for (const [offset, expected] of [
       [-2, 401],
       [2, 401],
@@ -175,7 +177,8 @@ describe('a code', () => {
     for (const code of app.recoveryCodes) assert.match(code, /^(?:[A-Z2-7]{4}-){5}[A-Z2-7]{4}$/)
     const stored = JSON.stringify(await dumpAll(site))
     for (const code of app.recoveryCodes)
-      for (const form of [code, code.replaceAll('-', ''), code.toLowerCase()]) assert.ok(!stored.includes(form))
+      for (const form of [code, code.replaceAll('-', ''), code.toLowerCase()])
+        assert.ok(!stored.includes(form))
     const [code = ''] = app.recoveryCodes
     const wrongPassword = await site.visitor().json('/login', { username: ada.email, password: 'x', code })
     assert.equal(wrongPassword.record.code, 'wrong_credentials')

@@ -63,7 +63,10 @@ describe('encryptWithNewestKey', () => {
   test('T12 rejects a missing key, a missing name, and another key with the same name', async (t) => {
     const { start } = await siteWithApps(t)
     const lines = [
-      [[], /^SECRETS_KEY must be set, because accounts have authenticator apps\. Set .+remove-factors EMAIL"\.$/],
+      [
+        [],
+        /^SECRETS_KEY must be set, because accounts have authenticator apps\. Set .+remove-factors EMAIL"\.$/,
+      ],
       [[newKey('new')], /^SECRETS_KEY has no key "old_key", which encrypted a secret\. Set .+\.$/],
       [[newKey('old_key')], /^The key "old_key" of SECRETS_KEY cannot decrypt a secret\. Set .+\.$/],
     ] as const

@@ -4,7 +4,8 @@ import { type SecretBox, UnreadableSecret } from './secret-box.ts'
 import { TotpFactor } from './totp-factor.ts'
 
 const batchSize = 500
-const remedy = 'Set the keys of the earlier starts, or remove the apps with "npm run user -- remove-factors EMAIL".'
+const remedy =
+  'Set the keys of the earlier starts, or remove the apps with "npm run user -- remove-factors EMAIL".'
 const isConfirmed = { confirmedAt: { $ne: null } }
 
 /**

@@ -54,7 +54,9 @@ describe('guesses of a code', () => {
     const { site, app, json, form } = await siteWithApp(t)
     for (let i = 0; i < 20; i += 1) assert.equal(await json('000000', i % 5), 401)
     assert.deepEqual([await json(app.nextCode(), 100), await form(app.nextCode(), 101)], [429, 429])
-    const { record } = await site.visitor().json('/login', { username: 'ada@example.com', password, code: '1' })
+    const { record } = await site
+      .visitor()
+      .json('/login', { username: 'ada@example.com', password, code: '1' })
     assert.equal(record.code, 'rate_limited')
     t.mock.timers.tick(day)
     assert.equal(await json(app.recoveryCodes[0], 100), 200)

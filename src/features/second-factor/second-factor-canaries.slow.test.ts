@@ -54,7 +54,10 @@ describe('the secrets of a second factor', () => {
     for (const path of ['/account', '/account/security', '/account/activity', '/account/sessions'])
       await keep(ada.page(path), ada.get(path))
     for (const status of [200, 303, 400, 401, 503])
-      assert.ok(answers.some((each) => each.status === status), `a response with ${status}`)
+      assert.ok(
+        answers.some((each) => each.status === status),
+        `a response with ${status}`,
+      )
 
     const stored = JSON.stringify([await dumpAll(site), await sql(site, 'select * from events')])
     assert.match(stored, /"secret":"development\.[\w-]{64}"/)
