@@ -16,7 +16,9 @@ describe('GET /account', () => {
     const links = new Set([...text.matchAll(/href="(\/account\/[^"]*)"/g)].map(([, link]) => link ?? ''))
     assert.deepEqual(
       [...links].sort(),
-      ['activity', 'close', 'email', 'password', 'sessions', 'tokens'].map((part) => `/account/${part}`),
+      ['activity', 'close', 'email', 'password', 'security', 'sessions', 'tokens'].map(
+        (part) => `/account/${part}`,
+      ),
     )
     for (const link of links) {
       const answer = await ada.page(link)
