@@ -73,6 +73,8 @@ export const notices = {
   'passkey counter went back': {
     subject: 'A passkey of your account was rejected',
     text: 'Somebody used a passkey of your account that may be a copy. The request was rejected. Remove the passkey on the page “Security” of your account, and add a new one.',
+    remedy: 'contact',
+  },
   'second factors removed': {
     subject: 'Your authenticator app and passkeys were removed',
     text: 'The operator of the site removed the authenticator app, the recovery codes and the passkeys of your account. A sign-in needs only the password.',

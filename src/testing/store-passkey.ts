@@ -8,7 +8,11 @@ export async function storePasskey(
   { orm }: Pick<Site, 'orm'>,
   { id: user }: Pick<Person, 'id'>,
 ): Promise<void> {
-  const keys = { credentialId: 'A'.repeat(1364), userHandle: 'A'.repeat(43), publicKey: 'A'.repeat(2000) }
+  const keys = {
+    credentialId: user.padEnd(1364, 'A'),
+    userHandle: 'A'.repeat(43),
+    publicKey: 'A'.repeat(2000),
+  }
   const state = { counter: 2 ** 32 - 1, isBackupEligible: true, isBackedUp: false, lastUsedAt: null }
   const texts = { transports: 'internal', name: '🐤' }
   const createdAt = new Date(1_700_000_000_123)
