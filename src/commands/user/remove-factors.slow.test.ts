@@ -25,7 +25,10 @@ describe('remove-factors', () => {
       'The user ada@example.com has no authenticator app and no passkeys anymore. The password alone signs in.\n',
     )
     assert.deepEqual([await loginStatus(site, ada), await loginStatus(site, bob)], [200, 403])
-    assert.equal((await pending.form('/login/code', { code: app.nextCode() })).headers.location, '/login')
+    assert.equal(
+      (await pending.form('/login/code', { code: app.nextCode() })).headers.location,
+      '/login?expired',
+    )
     for (const [table, left] of Object.entries({ totp_factors: 1, recovery_codes: 10, passkeys: 1 })) {
       const rows = await sql(site, `select user_id from ${table}`)
       assert.deepEqual([rows.length, rows[0]?.user_id], [left, bob.id], table)
