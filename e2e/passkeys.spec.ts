@@ -1,7 +1,6 @@
 import type { Page } from '@playwright/test'
-import Database from 'better-sqlite3'
+import { ageSessions } from './authenticator-app.ts'
 import { confirm } from './forms.ts'
-import type { Server } from './server.ts'
 import { expect, test } from './site.ts'
 import { expectSound } from './soundness.ts'
 import { addAuthenticator, type VirtualAuthenticator } from './virtual-authenticator.ts'
@@ -22,16 +21,6 @@ async function addPasskey(page: Page, authenticator: VirtualAuthenticator, name:
 function withoutAutofill(page: Page) {
   const off = 'PublicKeyCredential.isConditionalMediationAvailable = async () => false'
   return page.addInitScript(`if (globalThis.PublicKeyCredential) ${off}`)
-}
-
-/** Makes the last proof of all sessions eleven minutes old. */
-function ageSessions({ database }: Server) {
-  const sqlite = new Database(database)
-  const path = `'$."user:authenticated".at'`
-  sqlite
-    .prepare(`update sessions set data = json_set(data, ${path}, json_extract(data, ${path}) - 660000)`)
-    .run()
-  sqlite.close()
 }
 
 test('a user adds a passkey, and signs in with it by the button', async ({ page, context, account }) => {

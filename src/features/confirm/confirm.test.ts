@@ -75,7 +75,7 @@ describe('POST /confirm', () => {
   test('says what it is for, and the next page says to continue', async (t) => {
     const { ada } = await siteWithStaleSession(t)
     const { text } = await ada.page('/confirm?next=/account/tokens')
-    assert.match(text, /Before you create an API token, enter your password again/)
+    assert.match(text, /Before you create an API token, confirm that it is you/)
     assert.match(text, /<a href="\/account\/tokens">Cancel/)
     await ada.form('/confirm', { password, next: '/account/tokens?name=CI&days=7' })
     const tokens = await ada.page('/account/tokens?name=CI&days=7')
