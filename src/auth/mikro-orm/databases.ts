@@ -1,4 +1,4 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import { type EntityManager, helper, type MikroORM, WrappedEntity } from '@mikro-orm/core'
 import type { ExtendableContext, Next } from 'koa'
 import { Misuse } from '../errors.ts'
 
@@ -40,6 +40,23 @@ export function databasesOf(ctx: object): RequestDatabases {
   return found
 }
 
+const Wrapper = WrappedEntity as unknown as new () => { readonly entity: { readonly __config: object } }
+
+/** MikroORM's wrapper of a loaded entity. Forks the manager when it is used, for example to load a lazy column. */
+class LoadedWrapper extends Wrapper {
+  declare readonly fork: () => EntityManager
+  get __em(): EntityManager {
+    return this.fork()
+  }
+  set __em(value: EntityManager) {
+    Object.defineProperty(this, '__em', { value, writable: true })
+  }
+  // Serialisation needs no manager.
+  get __config(): object {
+    return this.entity.__config
+  }
+}
+
 /** The databases and entity managers of one request, and the entities that look-ups loaded without a manager. */
 export class RequestDatabases {
   readonly #orms: Databases
@@ -78,6 +95,8 @@ export class RequestDatabases {
   addLoaded(entities: object[], name = 'default'): void {
     this.#loaded ??= new Map()
     this.#loaded.set(name, [...(this.#loaded.get(name) ?? []), ...entities])
+    const fork = () => this.manager(name)
+    for (const each of entities) Object.setPrototypeOf(helper(each), LoadedWrapper.prototype).fork = fork
   }
 
   /** The first loaded entity for which the test is true. */

@@ -54,7 +54,8 @@ export async function compareWithFindOne(
   await observeBatch(byLookUp, found)
 }
 
-function lookUpRequest(orm: MikroORM, lookUp: LookUp<object>, value: Key): Request {
+/** Look-ups of one request by `LookUp`. */
+export function lookUpRequest(orm: MikroORM, lookUp: LookUp<object>, value: Key): Request {
   const ctx = requestTo(orm)
   return {
     find: (key = value) => lookUp.find(ctx, key),
@@ -62,7 +63,12 @@ function lookUpRequest(orm: MikroORM, lookUp: LookUp<object>, value: Key): Reque
   }
 }
 
-function findOneRequest(orm: MikroORM, { model, property, relation }: LookUpOptions, value: Key): Request {
+/** Look-ups of one request by `em.findOne`. */
+export function findOneRequest(
+  orm: MikroORM,
+  { model, property, relation }: LookUpOptions,
+  value: Key,
+): Request {
   const em = orm.em.fork()
   const populate = (relation === undefined ? [] : [relation]) as never
   return {

@@ -107,21 +107,27 @@ export async function settle<T>(call: () => Promise<T>): Promise<T | { threw: st
 
 /** The statements that a flush writes. They are rolled back. */
 async function statementsOf(orm: MikroORM, em: EntityManager): Promise<unknown> {
-  const written: unknown[] = []
-  const connection = orm.em.getDriver().getConnection('write')
-  const { execute } = connection as unknown as { execute(...args: unknown[]): Promise<unknown> }
   await em.begin()
-  connection.execute = (async (sql: string, params: unknown, ...rest: unknown[]) => {
-    written.push([sql, params])
-    return execute.call(connection, sql, params, ...rest)
-  }) as never
+  const { statements: written, stop } = recordStatements(orm)
   try {
     await em.flush()
     return written
   } catch (error) {
     return { threw: String(error), written }
   } finally {
-    Reflect.deleteProperty(connection, 'execute')
+    stop()
     await em.rollback()
   }
+}
+
+/** Records the statements of the connection for writes. */
+export function recordStatements(orm: MikroORM): { statements: unknown[]; stop: () => void } {
+  const statements: unknown[] = []
+  const connection = orm.em.getDriver().getConnection('write')
+  const { execute } = connection as unknown as { execute(...args: unknown[]): Promise<unknown> }
+  connection.execute = (async (sql: string, params: unknown, ...rest: unknown[]) => {
+    statements.push([sql, params])
+    return execute.call(connection, sql, params, ...rest)
+  }) as never
+  return { statements, stop: () => void Reflect.deleteProperty(connection, 'execute') }
 }

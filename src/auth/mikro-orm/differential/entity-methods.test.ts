@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { after, describe, it, type TestContext } from 'node:test'
+import {
+  type EntityManager,
+  LockMode,
+  type MikroORM,
+  p,
+  type Ref,
+  type ScalarReference,
+  serialize,
+  wrap,
+} from '@mikro-orm/core'
+import { requestTo } from '../../testing/request-to.ts'
+import { databasesOf } from '../databases.ts'
+import { LookUp } from '../look-up.ts'
+import type { Request } from './application.ts'
+import { findOneRequest, lookUpRequest } from './compare-with-find-one.ts'
+import { recordStatements, settle } from './observations.ts'
+import { dropDatabases, openDatabase } from './open-database.ts'
+import { type Model, people, type Variation } from './people.ts'
+import { serialisationsOf, stateOf } from './state.ts'
+
+after(dropDatabases)
+
+interface User {
+  id: number
+  name: string
+  bio: string | null
+  notes: ScalarReference<object>
+  tags: string[]
+  settings: { colours: string[] }
+  bornAt: Date
+}
+
+interface Token extends Omit<User, 'name'> {
+  label: string
+  user: User
+}
+
+interface Handler {
+  readonly em: () => EntityManager
+  readonly orm: MikroORM
+  readonly User: Model
+  readonly Token: Model
+}
+
+const special = () => ({
+  bio: p.text().lazy().nullable(),
+  notes: p.json().lazy().ref(),
+  tags: p.array(),
+  settings: p.json(),
+  bornAt: p.datetime(),
+})
+const row = {
+  ...{ bio: 'Mathematician', notes: { engine: 1 }, tags: ['a'], settings: { colours: ['red'] } },
+  bornAt: new Date('1815-12-10T08:00:00Z'),
+}
+
+/** Calls a handler with the token that a look-up has found, and with the one of `em.findOne`. Compares all effects. */
+async function compare(
+  t: TestContext,
+  handle: (token: Token, handler: Handler) => unknown,
+  variation: Variation = {},
+): Promise<void> {
+  const both = { user: special(), token: special(), userRow: row, tokenRow: row }
+  const { entities, fill, lookUpOptions } = people({ ...both, ...variation })
+  const [User, Token] = entities as readonly [Model, Model]
+  const orm = await openDatabase(t, { entities: [User, Token] })
+  const tokens = new LookUp(lookUpOptions)
+  const observe = async (request: Request) => {
+    await orm.schema.clear()
+    await fill(orm.em.fork(), orm, entities)
+    const found = (await request.find()) as Token
+    const { statements, stop } = recordStatements(orm)
+    const result = await settle(async () => handle(found, { em: request.manager, orm, User, Token }))
+    stop()
+    return { result: stateOf(result), statements, state: stateOf(found), plain: serialisationsOf(found) }
+  }
+  const expected = await observe(findOneRequest(orm, lookUpOptions, 'value'))
+  assert.deepEqual(await observe(lookUpRequest(orm, tokens, 'value')), expected)
+}
+
+describe('LookUp and em.findOne agree: entities before the entity manager is requested', () => {
+  it('load of a lazy scalar reference', (t) => compare(t, ({ user }) => user.notes.load()))
+  it('populate of a lazy column', (t) => compare(t, ({ user }) => wrap(user).populate(['bio'])))
+  it('init', (t) => compare(t, ({ user }) => wrap(user).init()))
+  it('load of a reference', (t) =>
+    compare(
+      t,
+      async (token, { orm }) => {
+        await orm.em.getConnection().execute(`update "user" set name = 'Grace'`)
+        return (token.user as unknown as Ref<User>).load({ refresh: true })
+      },
+      { relate: (User) => p.manyToOne(User).ref() },
+    ))
+  it('assign of a relation', (t) => compare(t, (token) => void wrap(token).assign({ user: 1 })))
+  it('assign of properties of the user', (t) =>
+    compare(t, (token) => void wrap(token).assign({ user: { id: 1, name: 'Grace' } })))
+  it('flush of another entity manager', (t) =>
+    compare(t, async ({ user }, { orm }) => {
+      user.name = 'Grace'
+      await orm.em.fork().persist(user).flush()
+    }))
+  it('merge into another entity manager', (t) =>
+    compare(t, async ({ user }, { orm }) => {
+      const em = orm.em.fork()
+      em.merge(user).name = 'Grace'
+      await em.flush()
+    }))
+
+  it('serialises them without an entity manager', async (t) => {
+    const { entities, fill, lookUpOptions } = people()
+    const orm = await openDatabase(t, { entities: [...entities] })
+    await fill(orm.em.fork(), orm, entities)
+    const ctx = requestTo(orm)
+    const found = (await new LookUp(lookUpOptions).find(ctx, 'value')) ?? assert.fail()
+    assert.match(JSON.stringify([found, serialize(found), wrap(found).toPOJO()]), /Ada/)
+    assert.equal(databasesOf(ctx).hasManager(), false)
+  })
+})
+
+describe('LookUp and em.findOne agree: entities with lazy columns', () => {
+  it('em.populate', (t) =>
+    compare(t, async (token, { em }) => {
+      await em().populate(token, ['bio', 'notes', 'user.bio', 'user.notes'] as never)
+      await em().flush()
+    }))
+  it('flush without a change', (t) => compare(t, (_, { em }) => em().flush()))
+  it('flush of another column', (t) =>
+    compare(t, async (token, { em }) => {
+      Object.assign(token, { label: 'phone' }).user.name = 'Grace'
+      await em().flush()
+    }))
+  it('flush of a column that is not loaded', (t) =>
+    compare(t, async (token, { em }) => {
+      token.bio = 'New'
+      token.user.bio = 'Mathematician'
+      await em().flush()
+    }))
+  it('flush of a column that is set to null', (t) =>
+    compare(t, async (token, { em }) => {
+      token.bio = null
+      token.user.notes.set({ engine: 2 })
+      await em().flush()
+    }))
+  it('query that loads the columns', (t) =>
+    compare(t, async (token, { em, User, Token }) => {
+      token.user.bio = 'Changed'
+      const users = await em().find(User, {}, { populate: ['*'] as never })
+      const others = await em().find(Token, {}, { populate: ['bio'] as never })
+      await em().flush()
+      return [users[0] === token.user, others[0] === (token as object)]
+    }))
+  it('query for some columns', (t) =>
+    compare(t, async (_, { em, Token }) => {
+      await em().find(Token, {}, { fields: ['bio'] as never })
+      await em().find(Token, {}, { exclude: ['label'] as never })
+      await em().flush()
+    }))
+  it('em.refresh', (t) =>
+    compare(t, async (token, { em }) => {
+      token.label = 'phone'
+      await em().refresh(token)
+      await em().refresh(token.user, { populate: ['bio', 'notes'] as never })
+      await em().flush()
+    }))
+  it('change of a JSON value, an array and a date in place', (t) =>
+    compare(t, async ({ settings, tags, bornAt, user }, { em }) => {
+      settings.colours.push('blue')
+      user.tags.push('b')
+      tags.pop()
+      bornAt.setTime(0)
+      await em().flush()
+    }))
+  it('fork with the loaded entities', (t) =>
+    compare(t, async (_, { em }) => {
+      const fork = em().fork({ clear: false })
+      await fork.flush()
+      const entities = [...fork.getUnitOfWork().getIdentityMap().values()]
+      return entities.map((entity) => JSON.stringify(entity)).sort()
+    }))
+  it('merge, map and upsert', (t) =>
+    compare(t, async ({ user }, { em, User }) => {
+      const merged = em().merge(User, { id: 1, name: 'Grace' } as never)
+      const mapped = em().map(User, { id: 1, name: 'Mary' } as never)
+      const upserted = await em().upsert(User, { ...row, id: 1, name: 'Ada' } as never)
+      await em().flush()
+      return [merged, mapped, upserted].map((each) => each === (user as object))
+    }))
+  it('change sets', (t) =>
+    compare(t, (token, { em }) => {
+      token.label = 'phone'
+      const unitOfWork = em().getUnitOfWork()
+      unitOfWork.computeChangeSets()
+      return unitOfWork.getChangeSets().map(({ payload, originalEntity }) => ({ payload, originalEntity }))
+    }))
+  it('lock and transaction', (t) =>
+    compare(t, (token, { em }) =>
+      em().transactional(async (inner) => {
+        await inner.lock(token, LockMode.PESSIMISTIC_WRITE)
+        token.label = 'phone'
+      }),
+    ))
+  it('removal and persist after clear', (t) =>
+    compare(t, async (token, { em }) => {
+      em().clear()
+      token.label = 'phone'
+      await em().persist(token).flush()
+      await em().remove(token).flush()
+    }))
+})
