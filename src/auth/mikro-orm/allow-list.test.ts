@@ -95,6 +95,24 @@ describe('LookUp with a configuration that can change queries or entities', () =
     assert.equal((await connected.find()).found?.tenant, 'of the connection')
   })
 
+  it("calls the mapping of joined columns of the application's driver", async (t) => {
+    const Token = models()
+    const Schema = defineEntity({
+      name: 'Device',
+      properties: { id: p.string().primary(), token: () => p.manyToOne(Token) },
+    })
+    class Device extends Schema.class {}
+    Schema.setClass(Device)
+    const { orm } = await openORMWith(t, { entities: [Token, Device] })
+    const mapJoinedProp = (related: object, property: { name: string }) =>
+      Reflect.set(related, property.name, 'of the driver')
+    Object.assign(orm.driver, { mapJoinedProp })
+    await orm.em.fork().insertMany(Token, rows)
+    await orm.em.fork().insert(Device, { id: 'phone', token: 'one' })
+    const found = new LookUp({ model: Device, property: 'id', relation: 'token' })
+    assert.equal((await found.find(requestTo(orm), 'phone'))?.token.tenant, 'of the driver')
+  })
+
   it('detects an option that is set later', async (t) => {
     const { orm, find } = await lookUps(t)
     assert.equal((await find()).isPrepared, true)

@@ -15,6 +15,7 @@ import type { Key } from './prepared-statement.ts'
 const defaults = [
   'disableIdentityMap',
   'entityManager',
+  'filtersOnRelations',
   'forceEntityConstructor',
   'forceUndefined',
   'hydrator',
@@ -38,10 +39,12 @@ export function isConfigurationAllowed({ config }: MikroORM): boolean {
   )
 }
 
+const queries = ['find', 'findOne', 'createQueryBuilder', 'mapResult', 'mapJoinedProps', 'mapJoinedProp']
+
 /** Whether no subclass overrides a method of MikroORM between `em.findOne` and the native client. */
 export function isDriverAllowed({ driver }: MikroORM): boolean {
   return (
-    isOneClass(driver, ['find', 'findOne', 'createQueryBuilder']) &&
+    isOneClass(driver, queries) &&
     isOneClass(driver.getConnection('read'), ['execute', 'prepareQuery', 'transformRawResult'])
   )
 }
@@ -52,7 +55,7 @@ function isOneClass(object: object, methods: readonly string[]): boolean {
   return methods.every((method) => Object.hasOwn(type, method))
 }
 
-/** Whether a model is a table with one primary key column, and all its properties except the relation are plain columns. */
+/** Whether a model is a table with one primary key column, and all its properties are plain columns or the relation. */
 export function isModelAllowed(meta: EntityMetadata, relation?: EntityProperty): boolean {
   const isSpecial =
     meta.view ||
@@ -62,7 +65,7 @@ export function isModelAllowed(meta: EntityMetadata, relation?: EntityProperty):
     meta.serializedPrimaryKey ||
     meta.schema === '*' ||
     meta.primaryKeys.length !== 1
-  return !isSpecial && meta.props.every((property) => property === relation || isColumn(meta, property))
+  return !isSpecial && meta.props.every((each) => (each === relation ? isRelation : isColumn)(meta, each))
 }
 
 /** Whether a hook is called for each loaded entity. An application may add one at any time. */
@@ -71,21 +74,27 @@ export function hasHooks({ em }: MikroORM, meta: EntityMetadata): boolean {
 }
 
 /** Whether a relation is one column that refers to one plain model. */
-export function isRelationAllowed(property: EntityProperty): boolean {
-  const { fieldNames, mapToPk, hydrate, primary, targetMeta } = property
+function isRelation(meta: EntityMetadata, property: EntityProperty): boolean {
+  const { fieldNames, mapToPk, primary, targetMeta, filters } = property
   // Collections and inverse sides have no column. A polymorphic relation has two.
-  if (fieldNames?.length !== 1 || mapToPk || hydrate === false || primary || !targetMeta) return false
-  return isModelAllowed(targetMeta)
+  if (fieldNames?.length !== 1 || mapToPk || primary || !targetMeta) return false
+  // With filters of its own, the relation may load an entity that a look-up by key must not find.
+  return filters === undefined && isAssigned(meta, property) && isModelAllowed(targetMeta)
 }
 
-/** Whether hydration only assigns the value of one column to the property. */
+/** Whether hydration only assigns the value of one column. */
 function isColumn(meta: EntityMetadata, property: EntityProperty): boolean {
-  const { kind, persist, fieldNames, formula, accessor, getter, setter, hydrate } = property
-  const isSpecial = formula || accessor || getter || setter || hydrate === false
-  if (isSpecial || property.hasConvertToJSValueSQL || kind !== ReferenceKind.SCALAR) return false
+  const { kind, persist, fieldNames, formula, primary, lazy, hasConvertToJSValueSQL } = property
+  if (formula || hasConvertToJSValueSQL || (primary && lazy) || kind !== ReferenceKind.SCALAR) return false
+  return isAssigned(meta, property) && (persist === false || fieldNames?.length === 1)
+}
+
+/** Whether hydration assigns the property without an accessor of the application. */
+function isAssigned(meta: EntityMetadata, property: EntityProperty): boolean {
+  const { name, persist, primary, accessor, getter, setter, hydrate } = property
   // For these properties, MikroORM defines no accessor on the prototype, so an accessor is the application's own.
-  if ((persist === false || property.primary) && property.name in meta.prototype) return false
-  return persist === false || fieldNames?.length === 1
+  const hasAccessor = (persist === false || primary) && name in meta.prototype
+  return !(hasAccessor || accessor || getter || setter || hydrate === false)
 }
 
 /** A random key of the property's type, to find its place in a query. `undefined` if MikroORM may convert the key. */

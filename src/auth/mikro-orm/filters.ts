@@ -1,37 +1,27 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type EntityMetadata, type EntityProperty, type MikroORM, QueryHelper } from '@mikro-orm/core'
-
-type FilterOptions = Parameters<MikroORM['em']['applyFilters']>[2]
-
-interface FilteredModel {
-  readonly meta: EntityMetadata
-  /** The filters that the relation enables or disables. */
-  readonly options: FilterOptions
-}
+import { type EntityMetadata, type MikroORM, QueryHelper, Utils } from '@mikro-orm/core'
 
 const noCondition = {}
+const noFilters = { filters: { value: {} } }
 
-/** The filter conditions that `em.findOne` applies to a model and to its relation. */
+/** The filter conditions that `em.findOne` applies to a model and to the model of its relation. */
 export class Filters {
   readonly #orm: MikroORM
-  readonly #models: readonly FilteredModel[]
+  readonly #metas: readonly EntityMetadata[]
   readonly #unfiltered: ReadonlyMap<unknown, EntityMetadata>
   #recorded: readonly unknown[] = []
 
-  constructor(orm: MikroORM, meta: EntityMetadata, relation: EntityProperty | undefined) {
+  constructor(orm: MikroORM, metas: readonly EntityMetadata[]) {
     this.#orm = orm
-    const target = relation?.targetMeta
-    const options = QueryHelper.mergePropertyFilters(relation?.filters, {}) as FilterOptions
-    this.#models = [{ meta, options: {} }, ...(target ? [{ meta: target, options }] : [])]
-    this.#unfiltered = new Map(
-      this.#models.map((model) => [model.meta.class, Object.create(model.meta, { filters: { value: {} } })]),
-    )
+    this.#metas = metas
+    this.#unfiltered = new Map(metas.map((meta) => [meta.class, Object.create(meta, noFilters)]))
   }
 
   /** Records the current conditions. Returns whether they are the same for every request. */
   async record(): Promise<boolean> {
     if (!(await this.#areConstant())) return false
-    this.#recorded = await this.#conditions()
+    // A copy, because an application may change a date in a condition.
+    this.#recorded = Utils.copy(await this.#conditions())
     return true
   }
 
@@ -41,19 +31,14 @@ export class Filters {
   }
 
   #conditions(em = this.#orm.em): Promise<unknown[]> {
-    const conditions = this.#models.map(({ meta, options }) =>
-      em.applyFilters(meta.class, noCondition, options, 'read'),
-    )
-    return Promise.all(conditions)
+    return Promise.all(this.#metas.map((meta) => em.applyFilters(meta.class, noCondition, {}, 'read')))
   }
 
   /** False if an active filter is a function, uses row-level security or was added to the global entity manager. */
   async #areConstant(): Promise<boolean> {
     const configured = this.#orm.config.get('filters') as EntityMetadata['filters']
-    const active = this.#models.flatMap(({ meta, options }) =>
-      [configured, meta.filters].flatMap((filters) =>
-        QueryHelper.getActiveFilters(meta, options as never, filters),
-      ),
+    const active = this.#metas.flatMap((meta) =>
+      [configured, meta.filters].flatMap((filters) => QueryHelper.getActiveFilters(meta, {}, filters)),
     )
     if (active.some(({ cond, rls }) => typeof cond === 'function' || rls)) return false
     // Finds active filters of `orm.em.addFilter` with a fork that has no other filters.

@@ -5,14 +5,7 @@ import {
   helper,
   type MikroORM,
 } from '@mikro-orm/core'
-import {
-  hasHooks,
-  isConfigurationAllowed,
-  isDriverAllowed,
-  isModelAllowed,
-  isRelationAllowed,
-  sampleKey,
-} from './allow-list.ts'
+import { hasHooks, isConfigurationAllowed, isDriverAllowed, isModelAllowed, sampleKey } from './allow-list.ts'
 import { Filters } from './filters.ts'
 import type { Connection, Row } from './prepared-statement.ts'
 import { driverOf, type LookUpOptions, type PopulateHint, recordFindOne, sqlOf } from './query-builder.ts'
@@ -41,14 +34,13 @@ export async function recordQuery(orm: MikroORM, options: LookUpOptions): Promis
   const relation = options.relation === undefined ? undefined : properties[options.relation]
   if (key === undefined || !isConfigurationAllowed(orm) || !isDriverAllowed(orm)) return undefined
   if (!isModelAllowed(meta, relation)) return undefined
-  if (options.relation !== undefined && !(relation && isRelationAllowed(relation))) return undefined
-  const filters = new Filters(orm, meta, relation)
+  const metas = relation?.targetMeta ? [meta, relation.targetMeta] : [meta]
+  const filters = new Filters(orm, metas)
   if (!(await filters.record())) return undefined
   const qb = await recordFindOne(orm, options, key)
   const map = qb && rowMapper(orm, qb, meta, relation)
   if (!map) return undefined
   const schemaOf = (each: EntityMetadata) => driverOf(orm).getSchemaName(each)
-  const metas = relation?.targetMeta ? [meta, relation.targetMeta] : [meta]
   const schemas = metas.map(schemaOf)
   const hydrateOwn = entityHydrator(orm, meta, schemas[0])
   const hydrateRelated = entityHydrator(orm, metas[1] ?? meta, schemas[1])

@@ -25,13 +25,8 @@ interface Result {
   readonly rows: Row[]
 }
 
-interface Client {
-  query(query: object): Promise<Result | Result[]>
-  release(): void
-}
-
 interface Postgres {
-  connect(): Promise<Client>
+  connect(): Promise<{ query(query: object): Promise<Result | Result[]>; release(): void }>
 }
 
 /** Prepares a query with a placeholder for the key. Throws unless the native client is better-sqlite3 or pg. */

@@ -1,5 +1,6 @@
+import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
-import { type MikroORM, p } from '@mikro-orm/core'
+import { type FilterDef, type MikroORM, p, raw } from '@mikro-orm/core'
 import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases, onlyPostgres } from './open-database.ts'
@@ -33,22 +34,22 @@ describe('LookUp and em.findOne agree: filters of the user', () => {
   it('hidden user', (t) => compareHidden(t, 'prepared', softDelete({}, deleted)))
   it('filter that is off', (t) => compare(t, 'prepared', softDelete({ default: false }, deleted)))
   it('filter that the relation turns off', (t) =>
-    compare(t, 'prepared', {
+    compare(t, 'findOne', {
       ...softDelete({}, deleted),
       relate: (User) => p.manyToOne(User).filters(false),
     }))
   it('filter that the relation turns off by name', (t) =>
-    compare(t, 'prepared', {
+    compare(t, 'findOne', {
       ...softDelete({}, deleted),
       relate: (User) => p.manyToOne(User).filters({ active: false }),
     }))
   it('filter that the relation turns on', (t) =>
-    compareHidden(t, 'prepared', {
+    compareHidden(t, 'findOne', {
       ...softDelete({ default: false }, deleted),
       relate: (User) => p.manyToOne(User).filters({ active: true }),
     }))
   it('filter that the relation turns on by list', (t) =>
-    compareHidden(t, 'prepared', {
+    compareHidden(t, 'findOne', {
       ...softDelete({ default: false }, deleted),
       relate: (User) => p.manyToOne(User).filters(['active']),
     }))
@@ -68,7 +69,7 @@ describe('LookUp and em.findOne agree: filters of the user', () => {
   it('reference to a hidden user', (t) =>
     compareHidden(t, 'prepared', { ...softDelete({}, deleted), relate: (User) => p.manyToOne(User).ref() }))
   it('hidden user, without filters of relations', (t) =>
-    compare(t, 'prepared', { ...softDelete({}, deleted), options: { filtersOnRelations: false } }))
+    compare(t, 'findOne', { ...softDelete({}, deleted), options: { filtersOnRelations: false } }))
   it('hidden user, without joins for filters', (t) =>
     compareHidden(t, 'prepared', { ...softDelete({}, deleted), options: { autoJoinRefsForFilters: false } }))
   it('function', (t) =>
@@ -81,6 +82,27 @@ describe('LookUp and em.findOne agree: filters of the user', () => {
     }))
   it('relation that is not loaded', (t) =>
     compareHidden(t, 'findOne', { ...softDelete({}, deleted), lookUpOptions: { relation: undefined } }))
+  it('date that an application changes', (t) =>
+    compareHidden(t, 'findOne', {
+      ...softDelete({ cond: { deletedAt: { $gt: new Date(0) } } }, { deletedAt: new Date(1000) }),
+      later: (orm) => changeDate(orm),
+    }))
+  it('fragments of SQL', (t) =>
+    compare(
+      t,
+      'prepared',
+      softDelete({ cond: { [raw((alias) => `lower(${alias}.name)`)]: 'ada', id: { $lt: raw('1 + 1') } } }),
+    ))
+  it('filters on relations, turned off after the first look-up', (t) =>
+    compare(t, 'findOne', {
+      ...softDelete({}, deleted),
+      later: ({ config }) => config.set('filtersOnRelations', false),
+    }))
+  it('filter that is turned on after the first look-up', (t) =>
+    compareHidden(t, 'findOne', {
+      ...softDelete({ default: false }, deleted),
+      later: (orm) => Object.assign(activeOf(orm), { default: true }),
+    }))
   it('strict filter', (t) => compareHidden(t, 'prepared', softDelete({ strict: true }, deleted)))
 })
 
@@ -201,4 +223,15 @@ describe('LookUp and em.findOne agree: filters of the application', () => {
 
 function addFilter({ em }: MikroORM): void {
   em.addFilter({ name: 'active', cond: { deletedAt: null }, entity: 'User' } as never)
+}
+
+/** The filter of the users. */
+function activeOf({ em }: MikroORM): FilterDef {
+  const metas = [...em.getMetadata().getAll().values()]
+  return metas.find(({ className }) => className === 'User')?.filters.active ?? assert.fail()
+}
+
+function changeDate(orm: MikroORM): void {
+  const { cond } = activeOf(orm) as unknown as { cond: { deletedAt: { $gt: Date } } }
+  cond.deletedAt.$gt.setTime(5000)
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import { MikroORM, p, RequestContext } from '@mikro-orm/core'
 import { entityManager } from '../databases.ts'
+import { KeyLookUp } from '../key-look-up.ts'
 import {
   type AnyOptions,
   connectionTo,
@@ -115,6 +116,17 @@ describe('A program with filters', () => {
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
     await execute(orm, 'update "user" set deleted_at = null')
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 200)
+  })
+
+  it('P1 finds no user for a session whom only the relation of a token shows', async (t) => {
+    const { orm, User, UserToken } = await openDeleted(t, (User) => p.manyToOne(User).filters(false), {
+      filters: { notDeleted: { ...notDeleted, default: true } },
+    })
+    const byKey = new KeyLookUp(User)
+    const get = await serveTokens(t, orm, [User, UserToken], {
+      answer: async (ctx) => ({ name: Reflect.get((await byKey.find(ctx, '1')) ?? {}, 'name') ?? 'nobody' }),
+    })
+    for (let i = 0; i < 2; i += 1) assert.deepEqual((await get()).body, { name: 'nobody' })
   })
 
   it('P1 ignores a filter that the relation turns off', async (t) => {
