@@ -200,6 +200,28 @@ describe('LookUp and em.findOne agree: classes', () => {
     Schema.setClass(User)
     return compareOf(t, 'prepared', User)
   })
+  it('abstract base schema with an accessor for a column', (t) => {
+    const Base = defineEntity({
+      name: 'Base',
+      abstract: true,
+      properties: { id: p.integer().primary(), nick: p.string() },
+    })
+    class BaseUser extends Base.class {}
+    Object.defineProperty(BaseUser.prototype, 'nick', {
+      get(this: { raw: string }) {
+        return this.raw
+      },
+      set(this: { raw: string }, value: string) {
+        this.raw = value.toLowerCase()
+      },
+      configurable: true,
+    })
+    Base.setClass(BaseUser)
+    const Schema = defineEntity({ name: 'User', extends: Base, properties: { name: p.string() } })
+    class User extends Schema.class {}
+    Schema.setClass(User)
+    return compareOf(t, 'prepared', User, { userRow: { nick: 'ADA' } })
+  })
   it('mixin', (t) => {
     const Schema = defineEntity({ name: 'User', properties: columns })
     const UpperCase = <Base extends new (...args: never[]) => { name: string }>(base: Base) =>

@@ -3,10 +3,12 @@ import { p } from '@mikro-orm/core'
 import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import {
+  DateTextType,
   InitialType,
   Money,
   MoneyType,
   NeverNullType,
+  ObjectTextType,
   PlatformType,
   PointType,
   Reversed,
@@ -47,10 +49,44 @@ describe('LookUp and em.findOne agree: options of columns', () => {
   it('nullable', (t) => compareWithout(t, 'prepared', () => p.string().nullable()))
   it('lazy', (t) => compare(t, 'prepared', () => p.string().lazy()))
   it('lazy reference', (t) => compareWithout(t, 'prepared', () => p.string().default('one').lazy().ref()))
+  it('lazy, hidden', (t) => compare(t, 'prepared', () => p.string().lazy().hidden()))
+  it('lazy, with a default', (t) => compare(t, 'prepared', () => p.string().default('none').lazy()))
+  it('lazy, nullable', (t) => compare(t, 'prepared', () => p.string().nullable().lazy()))
+  it('lazy, with a serialized name', (t) =>
+    compare(t, 'prepared', () => p.string().lazy().serializedName('other')))
+  it('lazy, with onUpdate', (t) =>
+    compare(t, 'prepared', () =>
+      p
+        .string()
+        .lazy()
+        .onUpdate(() => 'updated'),
+    ))
+  it('lazy concurrency check', (t) => compare(t, 'prepared', () => p.string().lazy().concurrencyCheck()))
+  it('lazy version', (t) => compareWithout(t, 'prepared', () => p.integer().version().lazy()))
+  it('lazy date', (t) =>
+    compareWithFindOne(
+      t,
+      'prepared',
+      withColumn(() => p.datetime().lazy(), new Date(0), new Date(1000)),
+    ))
+  it('lazy JSON', (t) =>
+    compareWithFindOne(
+      t,
+      'prepared',
+      withColumn(() => p.json().lazy(), { a: 1 }, { a: 2 }),
+    ))
   it('formula', (t) =>
     compareWithout(t, 'findOne', () => p.string().formula((of) => `upper(${of}.id || 'x')`)))
   it('generated', (t) => compareWithout(t, 'prepared', () => p.integer().generated('(id * 2) stored')))
   it('not persisted', (t) => compareWithout(t, 'prepared', () => p.string().persist(false).nullable()))
+  it('not persisted, for the column of a date', (t) => {
+    const columns = { at: p.datetime(), same: p.datetime().fieldName('at').persist(false) }
+    const row = { at: new Date(0) }
+    const both = { user: columns, token: columns, userRow: row, tokenRow: row }
+    return compareWithFindOne(t, 'prepared', people(both))
+  })
+  it('not persisted, with a default', (t) =>
+    compareWithout(t, 'prepared', () => p.string().persist(false).default('none')))
   it('not hydrated', (t) => compare(t, 'findOne', () => p.string().hydrate(false)))
   it('hidden', (t) => compare(t, 'prepared', () => p.string().hidden()))
   it('serializer', (t) => compare(t, 'prepared', () => p.string().serializer((value) => `<${value}>`)))
@@ -119,6 +155,18 @@ describe('LookUp and em.findOne agree: custom types', () => {
     ))
   it('conversion in SQL', (t) => compare(t, 'findOne', () => p.type(UpperType)))
   it('conversion in SQL on write', (t) => compare(t, 'prepared', () => p.type(WrittenUpperType)))
+  it('date', (t) =>
+    compareWithFindOne(
+      t,
+      'prepared',
+      withColumn(() => p.type(DateTextType), new Date(0), new Date(1000)),
+    ))
+  it('object without a snapshot of its own', (t) =>
+    compareWithFindOne(
+      t,
+      'prepared',
+      withColumn(() => p.type(ObjectTextType), { a: 1 }, { a: 2 }),
+    ))
   it('custom JSON', (t) => compare(t, 'prepared', () => p.type(InitialType)))
   it('type that depends on the platform', (t) => compare(t, 'prepared', () => p.type(PlatformType)))
 })

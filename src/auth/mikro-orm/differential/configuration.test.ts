@@ -52,6 +52,8 @@ describe('LookUp and em.findOne agree: configuration', () => {
   it('undefined for null', (t) => compareWith(t, 'findOne', { forceUndefined: true }))
   it('undefined for null, without a user', (t) =>
     compareWith(t, 'findOne', { forceUndefined: true }, withoutUser))
+  it('undefined for null, set later', (t) =>
+    compareWith(t, 'findOne', {}, { later: ({ config }) => config.set('forceUndefined', true) }))
   it('undefined for null in a query', (t) => compareWith(t, 'prepared', { ignoreUndefinedInQuery: true }))
   it('forced constructors', (t) => compareWith(t, 'findOne', { forceEntityConstructor: true }))
   it('forced constructors of some entities', (t) =>
@@ -74,6 +76,8 @@ describe('LookUp and em.findOne agree: configuration', () => {
     compareWith(t, 'prepared', { serialization: { includePrimaryKeys: false } }))
   it('no automatic join of one-to-one owners', (t) =>
     compareWith(t, 'prepared', { autoJoinOneToOneOwner: false }))
+  it('no hooks before the flush', (t) =>
+    compareWith(t, 'prepared', { processOnCreateHooksEarly: false, persistOnCreate: false }))
   it('flush on commit', (t) => compareWith(t, 'prepared', { flushMode: 'commit' }))
   it('data loader', (t) => compareWith(t, 'prepared', { dataloader: true }))
   it('no validation', (t) => compareWith(t, 'prepared', { validateRequired: false }))

@@ -114,6 +114,36 @@ export class NeverNullType extends Type<string, string | null> {
   }
 }
 
+/** A date that is stored as text. */
+export class DateTextType extends Type<Date, string> {
+  override get runtimeType(): string {
+    return 'Date'
+  }
+
+  override convertToJSValue(value: string): Date {
+    return new Date(value)
+  }
+
+  override convertToDatabaseValue(value: Date | string): string {
+    return new Date(value).toISOString()
+  }
+}
+
+/** An object that is stored as text. MikroORM compares the objects, not the texts. */
+export class ObjectTextType extends Type<object, string> {
+  override ensureComparable(): boolean {
+    return false
+  }
+
+  override convertToJSValue(value: string): object {
+    return JSON.parse(value) as object
+  }
+
+  override convertToDatabaseValue(value: object | string): string {
+    return typeof value === 'string' ? value : JSON.stringify(value)
+  }
+}
+
 function reverse(value: string): string {
   return [...value].reverse().join('')
 }

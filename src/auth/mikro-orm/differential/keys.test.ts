@@ -150,6 +150,7 @@ describe('LookUp and em.findOne agree: entities with keys', () => {
     })
     return compareWithFindOne(t, 'findOne', peopleOf(User, Token))
   })
+  it('lazy', (t) => compareByToken(t, 'findOne', () => p.integer().primary().lazy(), 5))
   it('key that is an object', (t) =>
     compareByToken(t, 'prepared', () => p.type(MoneyType).primary(), new Money(5)))
 })
@@ -176,6 +177,8 @@ describe('LookUp and em.findOne agree: values', () => {
     compareByValue(t, 'prepared', p.string(), `'"\\??$1 \u{1F642}`))
   it('string that is empty', (t) => compareByValue(t, 'prepared', p.string(), ''))
   it('string with a field name', (t) => compareByValue(t, 'prepared', p.string().fieldName('a b'), 'value'))
+  it('lazy string', (t) => compareByValue(t, 'prepared', p.string().lazy(), 'value'))
+  it('lazy scalar reference', (t) => compareByValue(t, 'prepared', p.string().lazy().ref(), 'value'))
   it('hidden string', (t) => compareByValue(t, 'prepared', p.string().hidden(), 'value'))
   it('nullable string', (t) => compareByValue(t, 'prepared', p.string().nullable(), 'value'))
   it('integer', (t) => compareByValue(t, 'prepared', p.integer(), 5))

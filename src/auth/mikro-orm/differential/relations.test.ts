@@ -41,6 +41,13 @@ describe('LookUp and em.findOne agree: relation', () => {
           .ref(),
       tokenRow: { user: 7 },
     }))
+  it('target key that is a lazy column', (t) =>
+    compare(t, 'prepared', {
+      user: { staff: p.bigint().unique().lazy() },
+      userRow: { staff: 7n },
+      relate: (User) => p.manyToOne(User).targetKey('staff' as never),
+      tokenRow: { user: 7n },
+    }))
   it('reference column', (t) =>
     compare(t, 'prepared', {
       ...staff,
@@ -97,6 +104,32 @@ describe('LookUp and em.findOne agree: relation', () => {
   it('one to one', (t) => compare(t, 'prepared', { relate: (User) => p.oneToOne(User).owner() }))
   it('one to one, by reference', (t) =>
     compare(t, 'prepared', { relate: (User) => p.oneToOne(User).owner().ref() }))
+  it('lazy', (t) => compare(t, 'prepared', { relate: (User) => Object.assign(p.manyToOne(User)).lazy() }))
+  it('condition, with another user', (t) =>
+    compare(t, 'prepared', {
+      relate: (User) => Object.assign(p.manyToOne(User).nullable()).where({ name: 'Grace' }),
+    }))
+  it('order', (t) => compare(t, 'prepared', { tokenOptions: { orderBy: { user: { name: 'asc' } } } }))
+  it('accessor', (t) => compare(t, 'findOne', { relate: (User) => p.manyToOne(User).accessor() }))
+  it('setter', (t) => compare(t, 'findOne', { relate: (User) => p.manyToOne(User).setter() }))
+  it('accessor of the class for a relation that is not persisted', (t) => {
+    const User = model('User', { id: p.integer().primary(), name: p.string() })
+    const Token = model('Token', {
+      ...{ id: p.integer().primary(), value: p.string(), label: p.string(), userId: p.integer() },
+      user: () => p.manyToOne(User).joinColumn('user_id').persist(false),
+    })
+    Object.defineProperty(Token.prototype, 'user', {
+      get(this: { owner: object }) {
+        return this.owner
+      },
+      set(this: { owner: object }, value: object) {
+        this.owner = value
+      },
+      configurable: true,
+    })
+    const tokenRow = { userId: 1, user: undefined }
+    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { tokenRow }))
+  })
   it('not loaded', (t) => compare(t, 'findOne', { lookUpOptions: { relation: undefined } }))
 })
 

@@ -74,6 +74,23 @@ describe('LookUp and em.findOne agree: scalar columns', () => {
         new Date(0),
       ] as const),
     ))
+  it('datetime in a column of numbers', (t) =>
+    comparePrepared(t, () => p.datetime().columnType('bigint'), 5, 6))
+  it('datetime in a column of text', (t) =>
+    comparePrepared(t, () => p.datetime().columnType('text'), new Date(0), new Date(1000)))
+  it('boolean in a column of numbers', (t) =>
+    comparePrepared(t, () => p.boolean().columnType('smallint'), 1, 0))
+  it('json in a column of text', (t) =>
+    comparePrepared(t, () => p.json().columnType('text'), { a: 1 }, { a: 2 }))
+  it('range', onlyPostgres, (t) =>
+    comparePrepared(t, () => p.string().columnType('int4range'), '[1,2)', '[2,3)'),
+  )
+  it('point', onlyPostgres, (t) =>
+    comparePrepared(t, () => p.unknown().columnType('point'), '(1,2)', '(2,3)'),
+  )
+  it('array of dates', onlyPostgres, (t) =>
+    comparePrepared(t, () => p.unknown().columnType('date[]'), '{2020-01-01}', '{2020-01-02}'),
+  )
   it('time', (t) => comparePrepared(t, () => p.time(), '08:00:00', '09:30:15'))
   it('json object', (t) => comparePrepared(t, () => p.json(), { roles: ['b', 'a'], n: 1.5 }, { roles: [] }))
   it('json array', (t) => comparePrepared(t, () => p.json(), [1, 'two', null, { three: 3 }], [1]))
