@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { folder, token, user, users, usual } from './data.ts'
+import { defaultAmounts, folder, token, user, users } from './data.ts'
 import { copy, type Rows } from './database.ts'
 
 const week = 7 * 24 * 60 * 60 * 1000
@@ -36,7 +36,7 @@ function fill(path: string): void {
       const { id, name, email } = user(i)
       addUser.run(id, name, email, iso(now), iso(now))
     }
-    for (let i = 0; i < usual.tokens; i += 1) {
+    for (let i = 0; i < defaultAmounts.tokens; i += 1) {
       const { id } = user(i % users)
       addSession.run(`session-${i}`, token(i), id, iso(now + week), iso(now), iso(now))
     }

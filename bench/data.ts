@@ -8,7 +8,7 @@ export interface Amounts {
   readonly sessions: number
 }
 
-export const usual: Amounts = { tokens: 100_000, sessions: 10_000 }
+export const defaultAmounts: Amounts = { tokens: 100_000, sessions: 10_000 }
 export const users = 10_000
 /** A number above that of every stored token and session, for credentials that must be rejected. */
 export const unknown = 10_000_000

@@ -18,11 +18,11 @@ const secret = 'at-the-very-least-thirty-two-bytes-for-HS256'
 export function newKeys(algorithm: Algorithm, name: string = algorithm): Keys {
   const [environment, keys] = algorithm === 'HS256' ? secretKeys() : pairKeys(algorithm, name)
   const issuer = 'koa-authenticators'
-  const usual = new JWTKeys({ ...keys, issuer, audience: issuer })
+  const defaultKeys = new JWTKeys({ ...keys, issuer, audience: issuer })
   return {
     environment: { ...environment, JWT_ALGORITHM: algorithm },
     sign(userID, { audience, expiration } = {}) {
-      const jwtKeys = audience === undefined ? usual : new JWTKeys({ ...keys, issuer, audience })
+      const jwtKeys = audience === undefined ? defaultKeys : new JWTKeys({ ...keys, issuer, audience })
       return jwtKeys.sign(new SessionToken(userID, expiration))
     },
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import bcrypt from 'bcrypt'
-import { bcryptCost, password, user, users, usual } from './data.ts'
+import { bcryptCost, defaultAmounts, password, user, users } from './data.ts'
 import { newKeys } from './keys.ts'
 import { cores } from './machine.ts'
 import type { Figures } from './results.ts'
@@ -86,7 +86,7 @@ async function pageLatency(url: string, seconds: number): Promise<number> {
   for (let number = 0; number < seconds * pagesPerSecond; number += 1) {
     const due = begin + (number * 1000) / pagesPerSecond
     await sleep(Math.max(0, due - performance.now()))
-    latencies.push(timePage(url, cookie(number % usual.sessions)))
+    latencies.push(timePage(url, cookie(number % defaultAmounts.sessions)))
   }
   const sorted = (await Promise.all(latencies)).toSorted((a, b) => a - b)
   return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN

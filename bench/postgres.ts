@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import Database from 'better-sqlite3'
 import { startPostgres } from '../src/testing/postgres-server.ts'
-import { usual } from './data.ts'
+import { defaultAmounts } from './data.ts'
 import { lastUse, original, type Rows } from './database.ts'
 import { loadCore } from './machine.ts'
 import { migrate } from './make-database.ts'
@@ -47,7 +47,7 @@ async function newDatabase(admin: string): Promise<string> {
   await drop(admin)
   await run(admin, `create database ${name} template template0`)
   await migrate(url.href)
-  const file = new Database(await original(usual), { readonly: true })
+  const file = new Database(await original(defaultAmounts), { readonly: true })
   for (const table of ['users', 'user_tokens', 'sessions']) {
     const rows = file.prepare<[], object>(`select * from ${table}`).all()
     const json = JSON.stringify(rows.map(inPostgres))

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { betterAuthRows } from './better-auth-data.ts'
-import { cookieSecret, session, token, usual } from './data.ts'
+import { cookieSecret, defaultAmounts, session, token } from './data.ts'
 import { type Rows, sqliteRows } from './database.ts'
 import type { Keys } from './keys.ts'
 import { type Program, type RunningServer, site, start } from './server-process.ts'
@@ -96,7 +96,7 @@ export function serverOf(key: string): Server {
 }
 
 export async function startServer(server: Server, keys: Keys, core?: number): Promise<RunningServer> {
-  const { rows = sqliteRows(usual) } = server
+  const { rows = sqliteRows(defaultAmounts) } = server
   const environment = { ...keys.environment, DATABASE_URL: await rows(server.key) }
   return start(server, environment, core)
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { token, unknown, user, users, usual } from './data.ts'
+import { defaultAmounts, token, unknown, user, users } from './data.ts'
 import { type Keys, newKeys } from './keys.ts'
 import type { Algorithm } from './servers/environment.ts'
 import { accountPage, loginPage } from './servers/pages.ts'
@@ -32,7 +32,7 @@ const bearer: Task = {
   method: 'GET',
   path: '/me',
   header: 'Authorization',
-  values: ({ bearer = token }) => numbers(usual.tokens).map((number) => `Bearer ${bearer(number)}`),
+  values: ({ bearer = token }) => numbers(defaultAmounts.tokens).map((number) => `Bearer ${bearer(number)}`),
   wrong: ({ bearer = token }) => [`Bearer ${bearer(unknown)}`, 'Bearer wrong', ''],
   check({ status, text }, number) {
     const { id, name, email } = user(number % users)
@@ -70,7 +70,7 @@ const session: Task = {
   method: 'GET',
   path: '/account',
   header: 'Cookie',
-  values: ({ cookie }) => numbers(usual.sessions).map((number) => cookie(number)),
+  values: ({ cookie }) => numbers(defaultAmounts.sessions).map((number) => cookie(number)),
   wrong: ({ cookie }) => [cookie(unknown), altered(cookie(0)), ''],
   check({ status, text }, number) {
     assert.equal(status, 200)

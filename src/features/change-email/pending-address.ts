@@ -17,7 +17,7 @@ const changeLifetime = 24 * 60 * 60_000
 
 /**
  * Starts a change of address, which replaces an earlier one. The pending change is the row of a one-time token. It is stored
- * also if another account has the address, so that the response and the pages are the same.
+ * even if another account has the address, so that the response and the pages are the same.
  */
 export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: string): Promise<void> {
   const user = ctx.auth.require(User)

@@ -206,7 +206,7 @@ describe('POST /users as a form', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('redirects to the requested page on this site, also after an invalid form', async (t) => {
+  test('redirects to the requested page on this site, even after an invalid form', async (t) => {
     const site = await startSite(t)
     const next = '/account/tokens?a=1'
     const wrong = await site.visitor().form('/users', { ...fields({ confirmPassword: 'other' }), next })
