@@ -2,7 +2,7 @@ import type { ExtendableContext, Next } from 'koa'
 import { FieldRefusal, type Refusal, TryLater } from '../refusal.ts'
 import { wantsPage } from './page.ts'
 import type { SiteContext } from './site-context.ts'
-import type { Complaint } from './views.ts'
+import type { FormMessage } from './views.ts'
 
 /** The fields of the body. Each may be missing or of any type. */
 export function fieldsOf({ request }: Pick<ExtendableContext, 'request'>): Record<string, unknown> {
@@ -32,7 +32,7 @@ export function refuseProblems(problems: Record<string, string | undefined>): vo
  * Shows a form again with its errors and the status of the error. The error boundary handles JSON requests.
  * A rate-limited attempt shows a warning instead of field errors.
  */
-export function formAgain(form: (ctx: SiteContext, errors: Complaint[]) => Promise<void>) {
+export function formAgain(form: (ctx: SiteContext, errors: FormMessage[]) => Promise<void>) {
   return async (ctx: SiteContext, next: Next) => {
     if (!wantsPage(ctx)) return next()
     try {
@@ -44,7 +44,7 @@ export function formAgain(form: (ctx: SiteContext, errors: Complaint[]) => Promi
     }
   }
 
-  function show(ctx: SiteContext, { status, headers }: Refusal, errors: Complaint[]) {
+  function show(ctx: SiteContext, { status, headers }: Refusal, errors: FormMessage[]) {
     ctx.status = status
     ctx.set(headers)
     return form(ctx, errors)

@@ -33,7 +33,7 @@ export type Common = SiteData & {
 }
 
 /** A message for a field of a form. Without a field on the page, it appears in the summary only. */
-export type Complaint = { field?: string | undefined; detail: string; isWarning?: boolean }
+export type FormMessage = { field?: string | undefined; detail: string; isWarning?: boolean }
 
 /** The options of a passkey ceremony for the script of the page, as JSON. Without them, there is no passkey button. */
 type PasskeyOptions = string | undefined
@@ -41,15 +41,15 @@ type PasskeyOptions = string | undefined
 /** The data of each view, in addition to the common data. It contains no entities. */
 export type Views = {
   home: object
-  'sign-up': { values?: { name?: string; email?: string }; errors?: Complaint[]; next?: string | undefined }
+  'sign-up': { values?: { name?: string; email?: string }; errors?: FormMessage[]; next?: string | undefined }
   'sign-in': {
     values?: { username?: string; remember?: boolean }
-    errors?: Complaint[]
+    errors?: FormMessage[]
     next?: string | undefined
     notice?: string | undefined
     passkeyOptions?: PasskeyOptions
   }
-  'sign-in-code': { errors: Complaint[]; isRecovery: boolean; next?: string | undefined }
+  'sign-in-code': { errors: FormMessage[]; isRecovery: boolean; next?: string | undefined }
   confirm: {
     next?: string | undefined
     /** The path of the page to return to without a confirmation. */
@@ -58,7 +58,7 @@ export type Views = {
     purpose: string
     hasApp: boolean
     passkeyOptions?: PasskeyOptions
-    errors: Complaint[]
+    errors: FormMessage[]
   }
   security: {
     passwordChangedAt: Date
@@ -74,7 +74,7 @@ export type Views = {
     passkeyOptions?: PasskeyOptions
     /** The default name of a new passkey. */
     device: string
-    errors?: Complaint[]
+    errors?: FormMessage[]
     /** Whether the user has confirmed the identity in the last ten minutes. */
     isFresh: boolean
     notice?: string | undefined
@@ -86,10 +86,10 @@ export type Views = {
     uri: string
     /** The QR code as SVG path data, and its size in modules. */
     qr: { path: string; size: number }
-    errors?: Complaint[]
+    errors?: FormMessage[]
   }
   'recovery-codes': { codes: readonly string[]; notice?: string | undefined }
-  forgot: { email?: string; errors?: Complaint[] }
+  forgot: { email?: string; errors?: FormMessage[] }
   'forgot-sent': object
   reset: {
     token: string
@@ -99,7 +99,7 @@ export type Views = {
     hasApp: boolean
     /** The names of the passkeys of the account. */
     passkeys: readonly string[]
-    errors?: Complaint[]
+    errors?: FormMessage[]
   }
   'link-gone': { isReset: boolean; verified?: string | undefined }
   verify: {
@@ -118,7 +118,7 @@ export type Views = {
     pendingEmail?: string | undefined
     /** The rejected input of the name form. */
     typedName?: string | undefined
-    errors?: Complaint[]
+    errors?: FormMessage[]
     notice?: string | undefined
   }
   sessions: { sessions: SessionRecord[]; notice?: string | undefined }
@@ -130,16 +130,16 @@ export type Views = {
     /** Whether the form is shown. Otherwise, a confirmation is needed first. */
     isFresh: boolean
     values?: { name: string; days: string } | undefined
-    errors?: Complaint[]
+    errors?: FormMessage[]
     notice?: string | undefined
   }
   'change-password': {
     /** The number of API tokens that will be revoked. */
     tokens: number
-    errors?: Complaint[]
+    errors?: FormMessage[]
   }
-  'change-email': { needsPassword: boolean; email?: string; errors?: Complaint[] }
-  'close-account': { needsPassword: boolean; errors?: Complaint[]; isConfirmed?: boolean }
+  'change-email': { needsPassword: boolean; email?: string; errors?: FormMessage[] }
+  'close-account': { needsPassword: boolean; errors?: FormMessage[]; isConfirmed?: boolean }
   'account-closed': object
   activity: {
     events: {

@@ -5,7 +5,7 @@ import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import type { Complaint } from '../../site/views.ts'
+import type { FormMessage } from '../../site/views.ts'
 import { emailProblem } from '../../users/email.ts'
 import { User } from '../../users/user.ts'
 import { needsPassword, proofProblem } from '../confirm/fresh.ts'
@@ -49,6 +49,6 @@ export function changeEmail(router: Router<object, SiteContext>, outbox: Outbox)
 
 const showFormAgain = formAgain((ctx, errors) => form(ctx, { email: textFields(ctx, 'email').email, errors }))
 
-function form(ctx: SiteContext, more: { email?: string; errors?: Complaint[] } = {}): Promise<void> {
+function form(ctx: SiteContext, more: { email?: string; errors?: FormMessage[] } = {}): Promise<void> {
   return page(ctx, 'change-email', { needsPassword: needsPassword(ctx), ...more })
 }

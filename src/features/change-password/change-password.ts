@@ -5,7 +5,7 @@ import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import type { Complaint } from '../../site/views.ts'
+import type { FormMessage } from '../../site/views.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
@@ -48,7 +48,7 @@ export function changePassword(router: Router<object, SiteContext>): void {
 
 const showFormAgain = formAgain(passwordPage)
 
-async function passwordPage(ctx: SiteContext, errors?: Complaint[]): Promise<void> {
+async function passwordPage(ctx: SiteContext, errors?: FormMessage[]): Promise<void> {
   const tokens = await countTokens(ctx)
   await page(ctx, 'change-password', { tokens, ...(errors && { errors }) })
 }

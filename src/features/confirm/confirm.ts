@@ -6,7 +6,7 @@ import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import type { Complaint } from '../../site/views.ts'
+import type { FormMessage } from '../../site/views.ts'
 import { User } from '../../users/user.ts'
 import { confirmationOptions, confirmedByPasskey } from '../passkeys/confirm-by-passkey.ts'
 import { passkeyMethods, passkeyRefused } from '../passkeys/verified-answer.ts'
@@ -61,9 +61,9 @@ function refusePasskey(ctx: SiteContext): Promise<void> {
   return showAgain(ctx, [{ detail: passkeyRefused }])
 }
 
-const showAgain = (ctx: SiteContext, errors: Complaint[]) => form(ctx, textFields(ctx, 'next').next, errors)
+const showAgain = (ctx: SiteContext, errors: FormMessage[]) => form(ctx, textFields(ctx, 'next').next, errors)
 
-async function form(ctx: SiteContext, requested: unknown, errors: Complaint[] = []): Promise<void> {
+async function form(ctx: SiteContext, requested: unknown, errors: FormMessage[] = []): Promise<void> {
   const user = ctx.auth.require(User)
   const next = requested === undefined || requested === '' ? undefined : afterSignIn(requested)
   const { back, purpose } = sectionOf(next ?? '') ?? { back: '/account', purpose: 'continue' }

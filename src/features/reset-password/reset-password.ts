@@ -7,7 +7,7 @@ import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/li
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import type { Complaint } from '../../site/views.ts'
+import type { FormMessage } from '../../site/views.ts'
 import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
@@ -58,7 +58,7 @@ export function resetPassword(
 
 const showFormAgain = formAgain((ctx, errors) => form(ctx, textFields(ctx, 'token').token, errors))
 
-async function form(ctx: SiteContext, token: unknown, errors: Complaint[] = []): Promise<void> {
+async function form(ctx: SiteContext, token: unknown, errors: FormMessage[] = []): Promise<void> {
   const text = typeof token === 'string' ? token : ''
   const { user, purpose } = await grantOf(ctx, text)
   const passkeys = (await listPasskeys(entityManager(ctx), user.id)).map(({ name }) => name)

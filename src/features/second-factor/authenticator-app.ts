@@ -5,7 +5,7 @@ import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import type { Complaint } from '../../site/views.ts'
+import type { FormMessage } from '../../site/views.ts'
 import { User } from '../../users/user.ts'
 import { fresh } from '../confirm/fresh.ts'
 import { limitedCode } from '../sign-in/guessing.ts'
@@ -95,13 +95,13 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
   }
 }
 
-async function showSetUpAgain(ctx: SiteContext, errors: Complaint[]): Promise<void> {
+async function showSetUpAgain(ctx: SiteContext, errors: FormMessage[]): Promise<void> {
   const key = await currentKey(ctx)
   if (key) await showKey(ctx, key, errors)
   else seeOther(ctx, setUpPage)
 }
 
-async function showKey(ctx: SiteContext, key: Buffer, errors: Complaint[] = []): Promise<void> {
+async function showKey(ctx: SiteContext, key: Buffer, errors: FormMessage[] = []): Promise<void> {
   const secret = base32(key)
   const uri = totpUri(key, { issuer: ctx.siteName, account: ctx.auth.require(User).email })
   if (wantsPage(ctx)) await page(ctx, 'totp-set-up', { secret, uri, qr: qrCode(uri), errors })

@@ -5,7 +5,7 @@ import { Refusal } from '../../refusal.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import type { Complaint } from '../../site/views.ts'
+import type { FormMessage } from '../../site/views.ts'
 import { User } from '../../users/user.ts'
 import { afterSignIn } from '../sign-in/after-sign-in.ts'
 import { asksToBeKept, completeSignIn } from '../sign-in/complete-sign-in.ts'
@@ -65,7 +65,7 @@ async function codesLeft(ctx: SiteContext, { id }: User): Promise<string> {
   return `You have used a recovery code. Codes left: ${count}. The security page replaces them.`
 }
 
-function formWithErrors(ctx: SiteContext, errors: Complaint[]): Promise<void> {
+function formWithErrors(ctx: SiteContext, errors: FormMessage[]): Promise<void> {
   const { next } = textFields(ctx, 'next')
   return page(ctx, 'sign-in-code', { errors, isRecovery: fieldsOf(ctx).recovery !== undefined, next })
 }

@@ -3,7 +3,7 @@ import { entityManager } from '#auth/mikro-orm'
 import { page, takeNotice, wantsPage } from '../../site/page.ts'
 import { passkeyRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import type { Complaint } from '../../site/views.ts'
+import type { FormMessage } from '../../site/views.ts'
 import { User } from '../../users/user.ts'
 import { needsPassword } from '../confirm/fresh.ts'
 import { creationOptions } from '../passkeys/add-passkey.ts'
@@ -35,7 +35,7 @@ export function security(router: Router<object, SiteContext>, { isTls }: { isTls
 }
 
 /** Shows the page, with the errors of its last form. */
-export async function showSecurity(ctx: SiteContext, errors: Complaint[] = []): Promise<void> {
+export async function showSecurity(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
   const { id, secondFactorAt, passwordChangedAt } = ctx.auth.require(User)
   const em = entityManager(ctx)
   await page(ctx, 'security', {

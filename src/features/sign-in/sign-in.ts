@@ -8,7 +8,7 @@ import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import type { Complaint, Views } from '../../site/views.ts'
+import type { FormMessage, Views } from '../../site/views.ts'
 import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
 import { createToken } from '../api-tokens/own-tokens.ts'
@@ -105,7 +105,7 @@ function showWrongCredentials(ctx: SiteContext): Promise<void> {
 }
 
 /** Shows the form again, with its values. */
-export function signInForm(ctx: SiteContext, errors: Complaint[]): Promise<void> {
+export function signInForm(ctx: SiteContext, errors: FormMessage[]): Promise<void> {
   const { remember, next } = fieldsOf(ctx)
   const { username } = textFields(ctx, 'username')
   const values = { username, remember: remember !== undefined }
