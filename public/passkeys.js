@@ -56,10 +56,11 @@ async function ask(form, options, message) {
 }
 
 async function offerAutofill(form, options) {
-  if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
+  // Before the wait, so that a click in the meantime aborts it.
   autofill = new AbortController()
+  const { signal } = autofill
+  if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
   try {
-    const { signal } = autofill
     send(
       form,
       await navigator.credentials.get({ publicKey: decoded(options), mediation: 'conditional', signal }),
@@ -78,7 +79,8 @@ function send(form, { id, type, response }) {
   field.name = 'credential'
   field.value = JSON.stringify({ id, type, response: answer })
   form.append(field)
-  for (const password of form.querySelectorAll('[type="password"]')) password.value = ''
+  // The server needs no password, which may be visible at the moment.
+  if (form.elements.password) form.elements.password.value = ''
   if (form.dataset.action) form.action = form.dataset.action
   form.submit()
 }
