@@ -25,7 +25,7 @@ const sizes = {
   Q: 10,
   R: 3,
   T: 14,
-  U: 9,
+  U: 13,
 }
 
 describe('docs/promises.md', () => {

@@ -23,7 +23,7 @@ function withoutAutofill(page: Page) {
   return page.addInitScript(`if (globalThis.PublicKeyCredential) ${off}`)
 }
 
-test('a user adds a passkey, and signs in with it by the button', async ({ page, context, account }) => {
+test('U10 a user adds a passkey, and signs in with it by the button', async ({ page, context, account }) => {
   const authenticator = await addAuthenticator(page)
   await account.signIn(page)
   await page.goto('/account/security')
@@ -45,7 +45,7 @@ test('a user adds a passkey, and signs in with it by the button', async ({ page,
   await expect(page.getByText('Kept signed in for up to 30 days')).toBeVisible()
 })
 
-test('a user signs in by the autofill of the address', async ({ page, context, account }) => {
+test('U10 a user signs in by the autofill of the address', async ({ page, context, account }) => {
   const authenticator = await addAuthenticator(page)
   await account.signIn(page)
   await addPasskey(page, authenticator, 'Laptop')
@@ -57,7 +57,7 @@ test('a user signs in by the autofill of the address', async ({ page, context, a
   await expect(page.getByText('Passkey: Laptop')).toBeVisible()
 })
 
-test('the password still signs in while the autofill waits', async ({ page, context, account }) => {
+test('U13 the password still signs in while the autofill waits', async ({ page, context, account }) => {
   const authenticator = await addAuthenticator(page)
   await account.signIn(page)
   await addPasskey(page, authenticator, 'Laptop')
@@ -69,7 +69,7 @@ test('the password still signs in while the autofill waits', async ({ page, cont
   await expect(page).toHaveURL('/account')
 })
 
-test('a user renames and removes a passkey, which then no longer signs in', async ({
+test('U8 a user renames and removes a passkey, which then no longer signs in', async ({
   page,
   context,
   account,
@@ -97,7 +97,7 @@ test('a user renames and removes a passkey, which then no longer signs in', asyn
   await expectSound(page, 'Error: Sign in')
 })
 
-test('a user confirms with a passkey', async ({ page, server, account }) => {
+test('U10 a user confirms with a passkey', async ({ page, server, account }) => {
   const authenticator = await addAuthenticator(page)
   await account.signIn(page)
   await addPasskey(page, authenticator, 'Laptop')
@@ -111,7 +111,7 @@ test('a user confirms with a passkey', async ({ page, server, account }) => {
   await expect(page.getByLabel('Name of the new passkey')).toBeVisible()
 })
 
-test('the page explains why no passkey was added or used', async ({ page, context, account }) => {
+test('U2 the page explains why no passkey was added or used', async ({ page, context, account }) => {
   const authenticator = await addAuthenticator(page)
   await account.signIn(page)
   await addPasskey(page, authenticator, 'Laptop')
@@ -132,7 +132,7 @@ test('the page explains why no passkey was added or used', async ({ page, contex
 test.describe('without script', () => {
   test.use({ javaScriptEnabled: false })
 
-  test('no page has a passkey button', async ({ page, account }) => {
+  test('U13 no page has a passkey button', async ({ page, account }) => {
     await page.goto('/login')
     await expect(page.getByRole('button')).toHaveText(['Sign in'])
     await account.signIn(page)

@@ -21,7 +21,7 @@ const eventsOf = async (site: Site) =>
   )
 
 describe('POST /account/passkeys', () => {
-  test('adds a passkey, which the page and the JSON list', async (t) => {
+  test('U11 adds a passkey, which the page and the JSON list', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await sql(site, 'update users set email_verified_at = created_at')
     assert.match((await visitor.page('/account/security')).text, /You have no passkeys\./)
@@ -50,7 +50,7 @@ describe('POST /account/passkeys', () => {
     assert.deepEqual([record], await passkeysOf(visitor))
   })
 
-  test('needs a fresh session, and its options are only on the page of one', async (t) => {
+  test('U11 needs a fresh session, and its options are only on the page of one', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const credential = newAuthenticator().create(await loadOptions(visitor, '/account/security'))
     await ageSessions(site)
@@ -64,7 +64,7 @@ describe('POST /account/passkeys', () => {
     assert.equal((await visitor.page('/account/passkeys')).headers.location, '/account/security')
   })
 
-  test('rejects a wrong answer with 400, and the answers of other sessions, users and ceremonies', async (t) => {
+  test('U1 U2 rejects a wrong answer with 400, and the answers of other sessions, users and ceremonies', async (t) => {
     const { site, ada, visitor } = await passkeySite(t)
     const from = newAuthenticator()
     const options = await loadOptions(visitor, '/account/security')
@@ -106,7 +106,7 @@ describe('POST /account/passkeys', () => {
     assert.equal((await visitor.form('/account/passkeys', { credential, name: 'ok' })).status, 303)
   })
 
-  test('rejects a passkey of any account, and the 21st, with 409', async (t) => {
+  test('U4 U8 rejects a passkey of any account, and the 21st, with 409', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const from = await addPasskey(visitor)
     const bob = await signIn(site, await signUp(site, 'Bob'))
@@ -120,7 +120,7 @@ describe('POST /account/passkeys', () => {
     assert.deepEqual([status, record.detail], [409, 'An account can have 20 passkeys. Remove one first.'])
   })
 
-  test('accepts an answer once, of ten concurrent requests, and the answers of two tabs', async (t) => {
+  test('U1 U3 accepts an answer once, of ten concurrent requests, and the answers of two tabs', async (t) => {
     const { visitor } = await passkeySite(t)
     const [one, other] = [newAuthenticator(), newAuthenticator()]
     const tabs = [
@@ -138,7 +138,7 @@ describe('POST /account/passkeys', () => {
 })
 
 describe('POST /account/passkeys/:id/name', () => {
-  test('renames a passkey of the user', async (t) => {
+  test('U8 renames a passkey of the user', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await addPasskey(visitor)
     const id = (await passkeysOf(visitor))[0]?.id
@@ -154,7 +154,7 @@ describe('POST /account/passkeys/:id/name', () => {
     assert.deepEqual((await eventsOf(site)).slice(1), [['passkey renamed', 'Work']])
   })
 
-  test('C6 responds with the same 404 for a missing passkey and for one of another user', async (t) => {
+  test('U8 C6 responds with the same 404 for a missing passkey and for one of another user', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await addPasskey(visitor)
     const id = (await passkeysOf(visitor))[0]?.id
@@ -173,7 +173,7 @@ describe('POST /account/passkeys/:id/name', () => {
 })
 
 describe('POST /account/passkeys/:id/remove', () => {
-  test('removes a passkey, which can no longer sign in, with an event and a notice', async (t) => {
+  test('U11 removes a passkey, which can no longer sign in, with an event and a notice', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await sql(site, 'update users set email_verified_at = created_at')
     const authenticator = await addPasskey(visitor)
@@ -187,7 +187,7 @@ describe('POST /account/passkeys/:id/remove', () => {
     assert.equal(mails.filter((mail) => mail.includes('passkey removed')).length, 1)
   })
 
-  test('happens once, of ten concurrent requests, and needs a fresh session', async (t) => {
+  test('U11 happens once, of ten concurrent requests, and needs a fresh session', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await addPasskey(visitor)
     const id = (await passkeysOf(visitor))[0]?.id
@@ -204,7 +204,7 @@ describe('POST /account/passkeys/:id/remove', () => {
 })
 
 describe('POST /confirm with a passkey', () => {
-  test('makes the session fresh under a new identifier', async (t) => {
+  test('U10 T14 makes the session fresh under a new identifier', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     await ageSessions(site)
@@ -226,7 +226,7 @@ describe('POST /confirm with a passkey', () => {
     assert.equal((await visitor.json('/confirm', { credential })).status, 401, 'an answer counts once')
   })
 
-  test('keeps the second factor of the session', async (t) => {
+  test('U10 keeps the second factor of the session', async (t) => {
     const { site, ada } = await passkeySite(t)
     const { visitor } = await turnOnApp(site, ada)
     const authenticator = await addPasskey(visitor)
@@ -236,7 +236,7 @@ describe('POST /confirm with a passkey', () => {
     assert.equal((await visitor.json('/account/security/recovery-codes', {})).status, 200)
   })
 
-  test('rejects wrong answers, the passkeys of others, and answers for a sign-in', async (t) => {
+  test('U1 U2 rejects wrong answers, the passkeys of others, and answers for a sign-in', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     const bob = await signIn(site, await signUp(site, 'Bob'))

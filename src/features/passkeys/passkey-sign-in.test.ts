@@ -17,7 +17,7 @@ import { turnOnApp } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
 
 describe('GET /login', () => {
-  test('E13 binds the passkey options to a cookie, and runs no statement', async (t) => {
+  test('U7 E13 binds the passkey options to a cookie, and runs no statement', async (t) => {
     const { site } = await passkeySite(t)
     const before = await dumpAll(site)
     const statements = await countStatements(t, site)
@@ -35,7 +35,7 @@ describe('GET /login', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('offers no passkey at an address without passkeys', async (t) => {
+  test('U13 offers no passkey at an address without passkeys', async (t) => {
     for (const PUBLIC_URL of [undefined, 'http://example.com', 'https://192.0.2.1']) {
       const site = await startSite(t, PUBLIC_URL === undefined ? {} : { PUBLIC_URL })
       const answer = await site.visitor().page('/login')
@@ -54,7 +54,7 @@ describe('GET /login', () => {
 })
 
 describe('POST /login/passkey', () => {
-  test('signs in without an address and a code, and returns to the requested page', async (t) => {
+  test('U10 signs in without an address and a code, and returns to the requested page', async (t) => {
     const { site, ada, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     await turnOnApp(site, ada)
@@ -70,7 +70,7 @@ describe('POST /login/passkey', () => {
     assert.equal(event?.detail, 'Passkey: Laptop')
   })
 
-  test('starts a new session, and ends the earlier one of the browser', async (t) => {
+  test('E3 starts a new session, and ends the earlier one of the browser', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     const browser = site.visitor()
@@ -82,7 +82,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await site.visitor(earlier).get('/me')).status, 401)
   })
 
-  test('redirects to no other site', async (t) => {
+  test('H1 redirects to no other site', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     const fields = { next: '//evil.example' }
@@ -90,7 +90,7 @@ describe('POST /login/passkey', () => {
     assert.equal(headers.location, '/account')
   })
 
-  test('rejects a wrong answer with 401 and the form, whatever is wrong', async (t) => {
+  test('U2 U3 U7 rejects a wrong answer with 401 and the form, whatever is wrong', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     const lies = [
@@ -125,7 +125,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await passkeysOf(visitor))[0]?.lastUsedAt, null)
   })
 
-  test('rejects hostile fields, and a request without a form', async (t) => {
+  test('U9 rejects hostile fields, and a request without a form', async (t) => {
     const { site } = await passkeySite(t)
     for (const credential of [
       '',
@@ -143,7 +143,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await site.visitor().page('/login/passkey')).headers.location, '/login')
   })
 
-  test('needs the cookie of the browser that loaded the options', async (t) => {
+  test('U1 needs the cookie of the browser that loaded the options', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     const victim = site.visitor()
@@ -155,7 +155,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await victim.form('/login/passkey', { credential })).status, 303)
   })
 
-  test('accepts an answer once, of ten concurrent requests, and the answers of two tabs', async (t) => {
+  test('U1 accepts an answer once, of ten concurrent requests, and the answers of two tabs', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     const browser = site.visitor()
@@ -168,7 +168,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await browser.form('/login/passkey', { credential: authenticator.get(other) })).status, 303)
   })
 
-  test('rejects the passkeys of disabled and closed accounts', async (t) => {
+  test('U7 U8 rejects the passkeys of disabled and closed accounts', async (t) => {
     const { site, ada, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     await sql(site, `update users set disabled_at = created_at where id = '${ada.id}'`)
@@ -179,7 +179,7 @@ describe('POST /login/passkey', () => {
     assert.deepEqual(await sql(site, 'select id from passkeys'), [])
   })
 
-  test('still works after a password reset, whose page lists the passkeys', async (t) => {
+  test('U12 still works after a password reset, whose page lists the passkeys', async (t) => {
     const { site, ada, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor, 'Old <phone>')
     const token = await takeResetToken(site, ada)
@@ -189,7 +189,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 303)
   })
 
-  test('works in another process, which shares SECRETS_KEY', async (t) => {
+  test('U1 M6 works in another process, which shares SECRETS_KEY', async (t) => {
     const SECRETS_KEY = `a:${Buffer.from('0123456789abcdefghijklmnopqrstuv').toString('base64')}`
     const { site, visitor } = await passkeySite(t, { SECRETS_KEY })
     const authenticator = await addPasskey(visitor)
@@ -209,7 +209,7 @@ describe('POST /login/passkey', () => {
     )
   })
 
-  test('rejects a counter that went back, with an event and a notice', async (t) => {
+  test('U5 rejects a counter that went back, with an event and a notice', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await sql(site, 'update users set email_verified_at = created_at')
     const authenticator = await addPasskey(visitor)
