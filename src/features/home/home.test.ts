@@ -37,12 +37,12 @@ describe('GET /', () => {
     }
   })
 
-  test('parses a query of thousands of parameters once, as does every page with a query', async (t) => {
+  test('pages parse a query of thousands of parameters once for each parameter that they need', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site, 'Ada')
     const visitor = await signIn(site, ada)
     const many = `?${'a&'.repeat(7_000)}`
-    const looks = t.mock.method(URLSearchParams.prototype, 'getAll')
+    const parses = t.mock.method(URLSearchParams.prototype, 'getAll')
     const answers = [
       await site.visitor().page(`/login${many}`),
       await site.visitor().page(`/signup${many}`),
@@ -51,7 +51,8 @@ describe('GET /', () => {
       await site.visitor().post(`/login${many}`, basic(ada)),
     ]
     for (const { status } of answers) assert.equal(status, 200)
-    assert.equal(looks.mock.callCount(), answers.length)
+    // `next` and `expired`; `next`; `before`, `name` and `days`; `before`; `as`.
+    assert.equal(parses.mock.callCount(), 2 + 1 + 3 + 1 + 1)
   })
 
   test('shows PUBLIC_URL or the requested host in the curl commands', async (t) => {
