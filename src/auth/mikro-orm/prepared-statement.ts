@@ -60,7 +60,8 @@ function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): L
   }
 }
 
-const position = 'koa_authenticators_position'
+// Names the table of keys and the position of a key. A column or an alias of the query must not have this name.
+const keyName = 'koa_authenticators_key'
 let statements = 0
 
 async function prepareOnPostgres(
@@ -70,12 +71,12 @@ async function prepareOnPostgres(
 ): Promise<Load> {
   const send = (query: object) => connection.ask?.(query) ?? queryPool(pool, query)
   const type = await keyTypeOnPostgres(send, sql('$1'))
-  const text = `select k.n::int as ${position}, q.* from unnest($1::${type}[]) with ordinality as k (v, n) cross join lateral (${sql('k.v')}) as q`
+  const text = `select q.*, ${keyName}.n::int as ${keyName} from unnest($1::${type}[]) with ordinality as ${keyName} (v, n) cross join lateral (${sql(`${keyName}.v`)}) as q`
   // Processes may share connections through PgBouncer, so a name must identify the text.
   const name = `koa-authenticators-${++statements}-${hash('sha256', text, 'base64url').slice(0, 32)}`
   return async (keys) => {
     const { rows } = await send({ name, text, values: [keys] })
-    const found = new Map(rows.map(({ [position]: n, ...row }) => [n, row]))
+    const found = new Map(rows.map(({ [keyName]: n, ...row }) => [n, row]))
     return keys.map((_, i) => found.get(i + 1))
   }
 }

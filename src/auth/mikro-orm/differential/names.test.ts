@@ -1,5 +1,5 @@
 import { after, describe, it, type TestContext } from 'node:test'
-import { type MikroORM, p } from '@mikro-orm/core'
+import { type MikroORM, p, UnderscoreNamingStrategy } from '@mikro-orm/core'
 import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases, isOnPostgres } from './open-database.ts'
@@ -12,6 +12,12 @@ const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
 
 // 61 characters, so that PostgreSQL shortens the alias of the joined column.
 const long = `c${'_long'.repeat(12)}`
+
+class ShortAliases extends UnderscoreNamingStrategy {
+  override aliasName(_: string, index: number): string {
+    return index === 0 ? 'k' : `u${index}`
+  }
+}
 
 describe('LookUp and em.findOne agree: names', () => {
   it('property named like the alias of a joined column', (t) =>
@@ -53,6 +59,14 @@ describe('LookUp and em.findOne agree: names', () => {
     }))
   it('long name of the key of the relation', (t) =>
     compare(t, 'prepared', { user: { id: p.integer().primary().fieldName(long) } }))
+  it('alias of the tokens in a query, and a column that is named like that of the keys', (t) =>
+    compare(t, 'prepared', {
+      options: { namingStrategy: ShortAliases },
+      token: { v: p.string() },
+      tokenRow: { v: 'other', value: 'other' },
+      value: 'value',
+      finds: 'nothing',
+    }))
   // PostgreSQL rejects a prepared statement whose columns have changed.
   it('column that is not a property, added later', (t) =>
     compare(t, isOnPostgres ? 'findOne' : 'prepared', {
