@@ -201,6 +201,43 @@ describe('LookUp and em.findOne agree: entities with lazy columns', () => {
         token.label = 'phone'
       }),
     ))
+  it('transaction that is rolled back', (t) =>
+    compare(t, async (token, { em }) => {
+      const change = async (inner: EntityManager) => {
+        token.label = 'phone'
+        await inner.flush()
+        throw new Error('Rolled back.')
+      }
+      await em().transactional(change).catch(String)
+      token.user.name = 'Grace'
+      await em().flush()
+    }))
+  it('transaction that loads the entities again', (t) =>
+    compare(t, async (token, { em, User, Token }) => {
+      token.bornAt = new Date(0)
+      const change = async (inner: EntityManager) => {
+        const again = (await inner.findOneOrFail(Token, 2 as never, { populate: ['bio'] as never })) as Token
+        again.bio = 'Changed'
+        again.user = inner.create(User, { ...row, id: 3, name: 'Grace' } as never) as User
+      }
+      await em().transactional(change, { clear: true })
+      await em().flush()
+    }))
+  it('query builder, stream and repository', (t) =>
+    compare(t, async (token, { em, Token }) => {
+      const found = await em().getRepository(Token).findAll()
+      for await (const each of em().stream(Token, { populate: ['user'] as never })) found.push(each)
+      const query = { first: 1, orderBy: { id: 'asc' }, where: {} } as never
+      found.push(...(await em().findByCursor(Token, query)).items)
+      return found.map((each) => each === (token as object))
+    }))
+  it('other entities that refer to the user', (t) =>
+    compare(t, async ({ user }, { em, orm, Token }) => {
+      const values = { ...row, id: 3, value: 'other', label: 'phone', user }
+      const other = orm.em.fork().create(Token, values as never)
+      await em().persist(other).flush()
+      return em().count(Token, { user } as never)
+    }))
   it('removal and persist after clear', (t) =>
     compare(t, async (token, { em }) => {
       em().clear()

@@ -175,6 +175,25 @@ describe('LookUp and em.findOne agree: values', () => {
   it('text', (t) => compareByValue(t, 'prepared', p.text(), 'value'))
   it('string with quotes and question marks', (t) =>
     compareByValue(t, 'prepared', p.string(), `'"\\??$1 \u{1F642}`))
+  it('string like an array or NULL of PostgreSQL', async (t) => {
+    await compareByValue(t, 'prepared', p.string(), '{"a",NULL}')
+    await compareByValue(t, 'prepared', p.string(), 'NULL')
+  })
+  it('date', (t) => compareByValue(t, 'findOne', p.date(), '1815-12-10'))
+  it('time', (t) => compareByValue(t, 'prepared', p.time(), '08:00:00'))
+  it('interval', (t) => compareByValue(t, 'findOne', p.interval(), '1 day'))
+  it('json', (t) => compareByValue(t, 'findOne', p.json(), 'value'))
+  it('uuid in braces', onlyPostgres, (t) =>
+    compareByValue(t, 'prepared', p.uuid(), `{${uuid}}`, { tokenRow: { value: uuid } }),
+  )
+  it('native enum', onlyPostgres, (t) =>
+    compareByValue(t, 'prepared', p.enum(['value', 'other']).nativeEnumName('kind'), 'value'),
+  )
+  it('number out of range of a smallint', (t) =>
+    compareByValue(t, isOnPostgres ? 'findOne' : 'prepared', p.smallint(), 70_000, {
+      finds: 'nothing',
+      tokenRow: { value: 5 },
+    }))
   it('string that is empty', (t) => compareByValue(t, 'prepared', p.string(), ''))
   it('string with a field name', (t) => compareByValue(t, 'prepared', p.string().fieldName('a b'), 'value'))
   it('lazy string', (t) => compareByValue(t, 'prepared', p.string().lazy(), 'value'))
