@@ -17,14 +17,14 @@ import { currentDigest } from '../sessions/session-store.ts'
 import { limited } from '../sign-in/guessing.ts'
 import { owner } from '../sign-in/owner.ts'
 import { type AddProblem, verifyRegistration } from './add-passkey.ts'
-import { findPasskey, mostPasskeys, removePasskey, renamePasskey } from './own-passkeys.ts'
+import { findPasskey, maxPasskeys, removePasskey, renamePasskey } from './own-passkeys.ts'
 import { Passkey } from './passkey.ts'
 import { relyingPartyOf } from './site-passkeys.ts'
 
 const problems: Record<AddProblem, readonly [status: 400 | 409, detail: string]> = {
   invalid: [400, 'The passkey was not accepted, or the page was open for too long. Try again.'],
   taken: [409, 'This passkey belongs to an account already.'],
-  'too many': [409, `An account can have ${mostPasskeys} passkeys. Remove one first.`],
+  'too many': [409, `An account can have ${maxPasskeys} passkeys. Remove one first.`],
   outdated: [409, 'Another request has just changed how this account signs in.'],
 }
 

@@ -4,7 +4,7 @@ import { lockAccount } from '../../users/lock-account.ts'
 import type { User } from '../../users/user.ts'
 import { receiveAnswer } from './answer.ts'
 import { type Ceremony, challengeLifetime, newChallenge } from './challenges.ts'
-import { listPasskeys, mostPasskeys, userHandleOf } from './own-passkeys.ts'
+import { listPasskeys, maxPasskeys, userHandleOf } from './own-passkeys.ts'
 import { Passkey } from './passkey.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
 import { descriptor } from './transports.ts'
@@ -74,7 +74,7 @@ export async function verifyRegistration(
   try {
     return await em.transactional(async (em) => {
       if (!(await lockAccount(em, user))) return 'outdated'
-      if ((await em.count(Passkey, { user: user.id })) >= mostPasskeys) return 'too many'
+      if ((await em.count(Passkey, { user: user.id })) >= maxPasskeys) return 'too many'
       const more = { user: user.id, userHandle, name, createdAt: new Date(now), lastUsedAt: null }
       const passkey = em.create(Passkey, { ...attested, ...more })
       await em.flush()

@@ -45,11 +45,11 @@ export async function verified<Result>(
 }
 
 /** A text in strict base64url, so that each value has one spelling. */
-export function isBase64url(value: unknown, most: number): value is string {
+export function isBase64url(value: unknown, maxLength: number): value is string {
   return (
     typeof value === 'string' &&
     value !== '' &&
-    value.length <= most &&
+    value.length <= maxLength &&
     Buffer.from(value, 'base64url').toString('base64url') === value
   )
 }

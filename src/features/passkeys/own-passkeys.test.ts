@@ -25,7 +25,7 @@ describe('own passkeys', () => {
     assert.equal((await signIn(other)).isValid, true)
   })
 
-  test('U8 C6 of another user are as unknown as a free or malformed id', async (t) => {
+  test('U8 C6 of another user get the same result as an unknown or malformed id', async (t) => {
     const { site, em, ada, withPasskey } = await siteWithPasskeys(t)
     await withPasskey()
     const [passkey] = await listPasskeys(em(), ada.id)

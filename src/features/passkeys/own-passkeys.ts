@@ -4,7 +4,7 @@ import { validate as isUUID } from 'uuid'
 import { Passkey } from './passkey.ts'
 
 /** The maximum number of passkeys of an account. */
-export const mostPasskeys = 20
+export const maxPasskeys = 20
 
 /** Identifies one passkey of a user. */
 export interface OwnPasskey {

@@ -3,7 +3,7 @@ import type { Passkey } from './passkey.ts'
 import type { RelyingParty } from './relying-party.ts'
 
 // The maximum length of each part.
-const most = 4096
+const maxLength = 4096
 
 /**
  * Verifies the signature of an answer, whose challenge is used up, and everything that it covers. The caller compares the
@@ -18,9 +18,9 @@ export async function verifyAssertion(
 ): Promise<Pick<Passkey, 'counter' | 'isBackedUp'> | undefined> {
   const { clientDataJSON, authenticatorData, signature } = response
   if (
-    !isBase64url(clientDataJSON, most) ||
-    !isBase64url(authenticatorData, most) ||
-    !isBase64url(signature, most)
+    !isBase64url(clientDataJSON, maxLength) ||
+    !isBase64url(authenticatorData, maxLength) ||
+    !isBase64url(signature, maxLength)
   )
     return undefined
   // Imported at the first use, because the library takes 30 MB.

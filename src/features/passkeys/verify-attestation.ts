@@ -9,7 +9,7 @@ type Attested = Pick<
 >
 
 // The length of the column.
-const mostOfKey = 2000
+const maxKeyLength = 2000
 
 /**
  * Verifies the answer to a creation, whose challenge is used up.
@@ -41,7 +41,7 @@ export async function verifyAttestation(site: RelyingParty, answer: Answer): Pro
   // The library does not compare the two ids.
   if (info?.credential.id !== id) return undefined
   const publicKey = Buffer.from(info.credential.publicKey).toString('base64url')
-  if (publicKey.length > mostOfKey) return undefined
+  if (publicKey.length > maxKeyLength) return undefined
   return {
     credentialId: id,
     publicKey,

@@ -4,7 +4,7 @@ import { newIdentifier } from '../../site/host-cookie.ts'
 import { base32 } from './base32.ts'
 import { RecoveryCode } from './recovery-code.ts'
 
-const mostCodes = 10
+const codeCount = 10
 // 120 bits, so that an unsalted digest is safe (ASVS 6.5.2).
 const codeBytes = 15
 
@@ -50,8 +50,8 @@ export function countRecoveryCodes(em: EntityManager, user: string): Promise<num
 
 // Derived (RFC 5869), so that a cookie with one seed can pass all codes to the page that shows them.
 function derive(seed: string): string[] {
-  const bytes = Buffer.from(hkdfSync('sha256', seed, '', 'recovery codes', mostCodes * codeBytes))
-  return Array.from({ length: mostCodes }, (_, i) =>
+  const bytes = Buffer.from(hkdfSync('sha256', seed, '', 'recovery codes', codeCount * codeBytes))
+  return Array.from({ length: codeCount }, (_, i) =>
     base32(bytes.subarray(i * codeBytes, (i + 1) * codeBytes)),
   )
 }
