@@ -229,7 +229,7 @@ describe('LookUp and em.findOne agree: entities with lazy columns', () => {
       for await (const each of em().stream(Token, { populate: ['user'] as never })) found.push(each)
       const query = { first: 1, orderBy: { id: 'asc' }, where: {} } as never
       found.push(...(await em().findByCursor(Token, query)).items)
-      return found.map((each) => each === (token as object))
+      return found.map((each: unknown) => each === (token as object))
     }))
   it('other entities that refer to the user', (t) =>
     compare(t, async ({ user }, { em, orm, Token }) => {
