@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { countStatements } from '../../testing/count-statements.ts'
 import { sql } from '../../testing/database.ts'
@@ -35,9 +36,22 @@ describe('GET /login', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('U13 offers no passkey at an address without passkeys', async (t) => {
-    for (const PUBLIC_URL of [undefined, 'http://example.com', 'https://192.0.2.1']) {
-      const site = await startSite(t, PUBLIC_URL === undefined ? {} : { PUBLIC_URL })
+  test('U13 offers no passkey at an address without passkeys, and without SECRETS_KEY', async (t) => {
+    const withoutSecretsKey = {
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'https://example.com',
+      JWT_SECRET: randomBytes(32).toString('base64'),
+      BCRYPT_COST: '10',
+      THROTTLE: 'on',
+    }
+    const environments: Record<string, string>[] = [
+      {},
+      { PUBLIC_URL: 'http://example.com' },
+      { PUBLIC_URL: 'https://192.0.2.1' },
+      withoutSecretsKey,
+    ]
+    for (const environment of environments) {
+      const site = await startSite(t, environment)
       const answer = await site.visitor().page('/login')
       assert.deepEqual([optionsOf(answer), answer.cookies], [undefined, []])
       assert.doesNotMatch(answer.text, /webauthn|data-passkey/)
