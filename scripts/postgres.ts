@@ -17,7 +17,7 @@ const suites: readonly TestGroup[] = [
   {
     files: [
       'src/{database,features}/**/*.slow.test.ts',
-      'src/commands/{copy-database,user/{add,disable,reset-link,set-password}}.slow.test.ts',
+      'src/commands/{copy-database,user/{add,disable,list,remove-factors,reset-link,set-password}}.slow.test.ts',
       'src/{mail/outbox,site/{canaries,input,routes},throttle/guessing}.slow.test.ts',
       'src/database/postgres/lost-connections.faults.test.ts',
       'src/database/two-processes.faults.test.ts',
