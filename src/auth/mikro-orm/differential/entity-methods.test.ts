@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import {
+  defineEntity,
   type EntityManager,
+  LoadableBaseEntity,
   LockMode,
   type MikroORM,
   p,
   type Ref,
+  RequestContext,
   type ScalarReference,
   serialize,
   wrap,
@@ -13,11 +16,11 @@ import {
 import { requestTo } from '../../testing/request-to.ts'
 import { databasesOf } from '../databases.ts'
 import { LookUp } from '../look-up.ts'
-import type { Request } from './application.ts'
+import type { Application, Request } from './application.ts'
 import { findOneRequest, lookUpRequest } from './compare-with-find-one.ts'
 import { recordStatements, settle } from './observations.ts'
 import { dropDatabases, openDatabase } from './open-database.ts'
-import { type Model, people, type Variation } from './people.ts'
+import { type Model, people, peopleOf, tokensOf, type Variation } from './people.ts'
 import { serialisationsOf, stateOf } from './state.ts'
 
 after(dropDatabases)
@@ -60,10 +63,13 @@ const row = {
 async function compare(
   t: TestContext,
   handle: (token: Token, handler: Handler) => unknown,
-  variation: Variation = {},
+  variation: Variation | Application = {},
 ): Promise<void> {
   const both = { user: special(), token: special(), userRow: row, tokenRow: row }
-  const { entities, fill, lookUpOptions } = people({ ...both, ...variation })
+  const isComplete = 'change' in variation && 'lookUpOptions' in variation
+  const { entities, fill, lookUpOptions } = isComplete
+    ? (variation as Application)
+    : people({ ...both, ...variation } as Variation)
   const [User, Token] = entities as readonly [Model, Model]
   const orm = await openDatabase(t, { entities: [User, Token] })
   const tokens = new LookUp(lookUpOptions)
@@ -107,6 +113,37 @@ describe('LookUp and em.findOne agree: entities before the entity manager is req
       em.merge(user).name = 'Grace'
       await em.flush()
     }))
+
+  it('refresh, populate, assign and upsert of another entity manager', (t) =>
+    compare(t, async (token, { orm }) => {
+      const em = orm.em.fork()
+      await em.populate(token, ['bio', 'user.notes'] as never)
+      em.assign(token, { user: { id: 1, name: 'Grace' } } as never)
+      await em.refresh(token).catch(String)
+      await em.flush()
+      return (await em.upsert(token.user)) === token.user
+    }))
+  it('persist in a RequestContext', (t) =>
+    compare(t, (token, { orm }) =>
+      RequestContext.create(orm.em, async () => {
+        token.label = 'phone'
+        await orm.em.persist(token).flush()
+      }),
+    ))
+  it('load of an entity with the mixin Loadable', (t) => {
+    class Person extends LoadableBaseEntity {
+      declare id: number
+      declare name: string
+    }
+    const properties = { id: p.integer().primary(), name: p.string(), ...special() }
+    defineEntity({ class: Person as never, properties: properties as never })
+    const User = Person as unknown as Model
+    return compare(
+      t,
+      ({ user }) => (user as unknown as LoadableBaseEntity).load({ populate: ['bio'] as never }),
+      peopleOf(User, tokensOf(User), { userRow: row }),
+    )
+  })
 
   it('serialises them without an entity manager', async (t) => {
     const { entities, fill, lookUpOptions } = people()
@@ -237,6 +274,19 @@ describe('LookUp and em.findOne agree: entities with lazy columns', () => {
       const other = orm.em.fork().create(Token, values as never)
       await em().persist(other).flush()
       return em().count(Token, { user } as never)
+    }))
+  it('hooks of a flush', (t) =>
+    compare(t, async (token, { em }) => {
+      const seen: unknown[] = []
+      em()
+        .getEventManager()
+        .registerSubscriber({
+          beforeUpdate: ({ changeSet }) => void seen.push(changeSet?.payload, changeSet?.originalEntity),
+          onFlush: ({ uow }) => void seen.push(uow.getChangeSets().length),
+        })
+      token.label = 'phone'
+      await em().flush()
+      return [...seen]
     }))
   it('removal and persist after clear', (t) =>
     compare(t, async (token, { em }) => {
