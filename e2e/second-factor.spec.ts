@@ -48,8 +48,6 @@ test.describe('with script', () => {
     expect(codes).toMatch(/^(?:(?:[A-Z2-7]{4}-){5}[A-Z2-7]{4}\n?){10}$/)
     await page.getByRole('button', { name: 'Copy: Your ten codes' }).click()
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(codes)
-    await page.reload()
-    await expect(page.getByLabel('Your ten codes', { exact: true })).toHaveValue(codes)
 
     await page.getByRole('link', { name: 'I have saved them' }).click()
     await expect(page.getByText('10 of 10 left')).toBeVisible()

@@ -150,7 +150,7 @@ export function createRouter({
   if (outbox) changeEmail(router, outbox)
   closeAccount(router)
   confirm(router)
-  security(router, { isTls })
+  security(router)
   authenticatorApp(router, { isTls })
   accountPasskeys(router)
   activity(router, trail)

@@ -59,7 +59,7 @@ describe('the set-up of an authenticator app', () => {
     assert.deepEqual([late.status, late.headers.location], [303, setUpPage])
   })
 
-  test('accepts a code with spaces, and a second confirmation shows the recovery codes again', async (t) => {
+  test('accepts a code with spaces, and a second confirmation leads to the recovery codes too', async (t) => {
     const { site, person, ada } = await siteWithAda(t)
     await ada.form(setUpPage, {})
     const code = codeOf(await keyOn(ada)).replace(/^.../, '$& ')
@@ -86,26 +86,21 @@ describe('the set-up of an authenticator app', () => {
 })
 
 describe('the page of the recovery codes', () => {
-  test('shows them until the user leaves it, and only to their owner', async (t) => {
+  test('shows them once, and only to their owner', async (t) => {
     const { site, person } = await siteWithAda(t)
     const { visitor: ada } = await turnOnApp(site, person)
     const created = await ada.form(codesPage, {})
     assert.deepEqual([created.status, created.headers.location], [303, codesPage])
     assert.match(
       created.cookies.find((each) => each.startsWith('new-recovery-codes=')) ?? '',
-      /^new-recovery-codes=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,
+      /^new-recovery-codes=[\w-]{43}; Max-Age=60; Path=\/; HttpOnly; SameSite=Lax$/,
     )
-    const codes = codesIn(await ada.page(codesPage))
-    assert.equal(codes.length, 10)
-    assert.deepEqual(codesIn(await ada.page(codesPage)), codes)
-
     const bob = await signIn(site, await signUp(site, 'Bob'))
     bob.cookies.set('new-recovery-codes', ada.cookies.get('new-recovery-codes') ?? assert.fail())
     assert.equal((await bob.page(codesPage)).headers.location, '/account/security')
 
-    await ada.send('HEAD', '/account/security', { accept: 'text/html' })
-    assert.deepEqual(codesIn(await ada.page(codesPage)), codes)
-    assert.match((await ada.page('/account/security')).text, /10 of 10 left/)
+    await ada.send('HEAD', codesPage, { accept: 'text/html' })
+    assert.equal(codesIn(await ada.page(codesPage)).length, 10)
     assert.equal((await ada.page(codesPage)).headers.location, '/account/security')
     assert.equal((await ada.get(codesPage)).status, 404)
   })

@@ -25,7 +25,7 @@ const codesPage = '/account/security/recovery-codes'
 
 /** `/account/security/…`: sets up and removes the authenticator app, and creates recovery codes. */
 export function authenticatorApp(router: Router<object, SiteContext>, { isTls }: { isTls: boolean }): void {
-  const shownCodes = new NewRecoveryCodes({ isTls })
+  const newCodes = new NewRecoveryCodes({ isTls })
 
   // After a reload, the page shows the same key.
   router.get(setUpPage, ...owner(), fresh(setUpPage), async (ctx) => {
@@ -48,7 +48,7 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
     fresh(setUpPage),
     formAgain(showSetUpAgain),
     async (ctx) => {
-      // The browser has sent the form twice. The page shows the recovery codes of the first request again.
+      // The browser has sent the form twice. The page shows the recovery codes of the first request.
       if (wantsPage(ctx) && isOn(ctx)) return seeOther(ctx, codesPage, 'The authenticator app is on.')
       const { code } = textFields(ctx, 'code')
       refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
@@ -73,7 +73,7 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
   })
 
   router.get(codesPage, ...owner(), async (ctx) => {
-    const codes = await shownCodes.read(ctx)
+    const codes = await newCodes.take(ctx)
     if (codes && wantsPage(ctx)) return page(ctx, 'recovery-codes', { codes, notice: takeNotice(ctx) })
     if (wantsPage(ctx)) return seeOther(ctx, securityPage)
     throw new Refusal(404, 'Recovery codes are in the response of the request that creates them.')
@@ -87,7 +87,7 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
 
   function showCodes(ctx: SiteContext, seed: string, notice: string) {
     if (wantsPage(ctx)) {
-      shownCodes.store(ctx, seed)
+      newCodes.store(ctx, seed)
       seeOther(ctx, codesPage, notice)
     } else {
       ctx.body = { recoveryCodes: recoveryCodesOf(seed) }

@@ -4,11 +4,11 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { hasCodesOf, recoveryCodesOf } from './recovery-codes.ts'
 
-const lifetime = 10 * 60_000
+const minute = 60_000
 
 /**
- * Passes new recovery codes from a form to the page that shows them. Their seed is in a cookie, because the database must not contain
- * them. A reload shows them again until the user leaves the page, because phones reload pages in the background.
+ * Passes new recovery codes from the form to the page that shows them once. Their seed is in a cookie, because the database must not
+ * contain them.
  */
 export class NewRecoveryCodes {
   readonly #cookie: HostCookie
@@ -18,19 +18,15 @@ export class NewRecoveryCodes {
   }
 
   store(ctx: SiteContext, seed: string): void {
-    this.#cookie.write(ctx, seed, lifetime)
+    this.#cookie.write(ctx, seed, minute)
   }
 
-  /** The codes of the cookie, if they are codes of the user. */
-  async read(ctx: SiteContext): Promise<string[] | undefined> {
+  /** Returns the codes of the cookie, if they are codes of the user. HEAD does not delete the cookie. */
+  async take(ctx: SiteContext): Promise<string[] | undefined> {
     const seed = this.#cookie.read(ctx)
     if (seed === undefined) return undefined
+    if (ctx.method === 'GET') this.#cookie.clear(ctx)
     const isOwn = await hasCodesOf(entityManager(ctx), ctx.auth.require(User).id, seed)
     return isOwn ? recoveryCodesOf(seed) : undefined
-  }
-
-  /** Ends the time in which the page shows the codes. HEAD does not. */
-  clear(ctx: SiteContext): void {
-    if (ctx.method === 'GET' && this.#cookie.read(ctx) !== undefined) this.#cookie.clear(ctx)
   }
 }

@@ -8,7 +8,6 @@ import { User } from '../../users/user.ts'
 import { needsPassword } from '../confirm/fresh.ts'
 import { creationOptions } from '../passkeys/add-passkey.ts'
 import { listPasskeys } from '../passkeys/own-passkeys.ts'
-import { NewRecoveryCodes } from '../second-factor/new-recovery-codes.ts'
 import { countRecoveryCodes } from '../second-factor/recovery-codes.ts'
 import { deviceName } from '../sessions/device-name.ts'
 import { currentDigest } from '../sessions/session-store.ts'
@@ -17,13 +16,9 @@ import { owner } from '../sign-in/owner.ts'
 export const securityPage = '/account/security'
 
 /** `GET /account/security`: what protects the account, and where to change it. */
-export function security(router: Router<object, SiteContext>, { isTls }: { isTls: boolean }): void {
-  const newCodes = new NewRecoveryCodes({ isTls })
+export function security(router: Router<object, SiteContext>): void {
   router.get(securityPage, ...owner(), async (ctx) => {
-    if (wantsPage(ctx)) {
-      newCodes.clear(ctx)
-      return showSecurity(ctx)
-    }
+    if (wantsPage(ctx)) return showSecurity(ctx)
     const { id, secondFactorAt } = ctx.auth.require(User)
     const em = entityManager(ctx)
     ctx.body = {
