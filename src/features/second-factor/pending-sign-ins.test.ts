@@ -145,6 +145,7 @@ describe('a pending sign-in', () => {
       (await app.visitor.json('/account/password', { currentPassword: password, ...passwords })).status,
       200,
     )
+    assert.equal((await app.visitor.get('/me')).status, 200)
     assert.deepEqual(await enter(pending, app.nextCode()), isOver)
     const token = await takeResetToken(site, ada)
     assert.equal((await site.visitor().json('/reset', { token, ...passwords })).status, 204)
