@@ -40,20 +40,20 @@ export function databasesOf(ctx: object): RequestDatabases {
   return found
 }
 
-const Wrapper = WrappedEntity as unknown as new () => { readonly entity: { readonly __config: object } }
+const Wrapper = WrappedEntity as unknown as new () => object
 
 /** MikroORM's wrapper of a loaded entity. Forks the manager when it is used, for example to load a lazy column. */
 class LoadedWrapper extends Wrapper {
-  declare readonly fork: () => EntityManager
+  declare readonly source: { readonly config: object; fork(): EntityManager }
   get __em(): EntityManager {
-    return this.fork()
+    return this.source.fork()
   }
   set __em(value: EntityManager) {
     Object.defineProperty(this, '__em', { value, writable: true })
   }
   // Serialisation needs no manager.
   get __config(): object {
-    return this.entity.__config
+    return this.source.config
   }
 }
 
@@ -95,8 +95,8 @@ export class RequestDatabases {
   addLoaded(entities: object[], name = 'default'): void {
     this.#loaded ??= new Map()
     this.#loaded.set(name, [...(this.#loaded.get(name) ?? []), ...entities])
-    const fork = () => this.manager(name)
-    for (const each of entities) Object.setPrototypeOf(helper(each), LoadedWrapper.prototype).fork = fork
+    const source = { config: this.orm(name).config, fork: () => this.manager(name) }
+    for (const each of entities) Object.setPrototypeOf(helper(each), LoadedWrapper.prototype).source = source
   }
 
   /** The first loaded entity for which the test is true. */

@@ -145,6 +145,22 @@ describe('LookUp and em.findOne agree: entities before the entity manager is req
     )
   })
 
+  it('serialises them with the options of their database', async (t) => {
+    const { entities, fill, lookUpOptions } = people()
+    const options = { entities: [...entities], serialization: { forceObject: true } }
+    const orm = await openDatabase(t, options)
+    await fill(orm.em.fork(), orm, entities)
+    // Both share the prototypes of the entities.
+    await openDatabase(t, { ...options, serialization: { forceObject: false } })
+    const reference = await findOneRequest(orm, lookUpOptions, 'value').find()
+    const request = lookUpRequest(orm, new LookUp(lookUpOptions), 'value')
+    const found = (await request.find()) ?? assert.fail()
+    const expected = serialisationsOf(reference ?? assert.fail())
+    assert.deepEqual(serialisationsOf(found), expected)
+    request.manager()
+    assert.deepEqual(serialisationsOf(found), expected)
+  })
+
   it('serialises them without an entity manager', async (t) => {
     const { entities, fill, lookUpOptions } = people()
     const orm = await openDatabase(t, { entities: [...entities] })
