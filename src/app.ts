@@ -19,25 +19,20 @@ import { confirm } from './features/confirm/confirm.ts'
 import { forgotPassword } from './features/forgot-password/forgot-password.ts'
 import { health, type Lifecycle } from './features/health/health.ts'
 import { home } from './features/home/home.ts'
-import { Devices } from './features/known-devices/devices.ts'
-import { KnownDevices } from './features/known-devices/known-devices.ts'
 import type { SiteUses } from './features/last-uses.ts'
 import { accountPasskeys } from './features/passkeys/account-passkeys.ts'
 import { passkeySignIn } from './features/passkeys/passkey-sign-in.ts'
-import { SitePasskeys } from './features/passkeys/site-passkeys.ts'
 import { problems } from './features/problems/problems.ts'
 import { profile } from './features/profile/profile.ts'
 import { resetPassword } from './features/reset-password/reset-password.ts'
 import { authenticatorApp } from './features/second-factor/authenticator-app.ts'
 import { PendingSignIns } from './features/second-factor/pending-sign-ins.ts'
-import { secondFactorCheck } from './features/second-factor/second-factor-check.ts'
-import { SecretBox } from './features/second-factor/secret-box.ts'
 import { signInCode } from './features/second-factor/sign-in-code.ts'
 import { security } from './features/security/security.ts'
+import { setServices } from './features/services.ts'
 import { sessionCookie } from './features/sessions/session-cookie.ts'
 import { SessionStore } from './features/sessions/session-store.ts'
 import { sessions } from './features/sessions/sessions.ts'
-import { credentialCheck } from './features/sign-in/guessing.ts'
 import { isSignInByHeader, signIn } from './features/sign-in/sign-in.ts'
 import { signUp } from './features/sign-up/sign-up.ts'
 import { verifyEmail } from './features/verify-email/verify-email.ts'
@@ -54,7 +49,6 @@ import { securityHeaders } from './site/security-headers.ts'
 import type { SiteContext } from './site/site-context.ts'
 import { staticFiles } from './site/static-files.ts'
 import { views } from './site/views.ts'
-import { Throttle } from './throttle/throttle.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 
@@ -76,20 +70,7 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
   const trail = new AuditTrail(orm, log)
   const app = new Koa()
   logErrors(app, log)
-  app.context.credentialCheck = credentialCheck
-  app.context.secondFactorCheck = secondFactorCheck
-  const secretBox = config.secretsKeys && new SecretBox(config.secretsKeys)
-  app.context.secretBox = secretBox
-  const passkeyKey = secretBox?.deriveKey('passkey challenges')
-  app.context.passkeys = passkeyKey && new SitePasskeys({ key: passkeyKey, rpId: config.rpId, isTls })
-  app.context.outbox = outbox
-  app.context.siteName = config.siteName
-  app.context.publicOrigin = config.publicUrl?.origin
-  if (config.throttle) {
-    const devices = new KnownDevices(new Devices(orm), { isTls })
-    const hint = config.production ? undefined : 'Set THROTTLE=off to disable rate limits.'
-    app.context.guessing = { throttle: new Throttle(orm), devices, hint }
-  }
+  setServices(app, { orm, config, outbox })
 
   app.use(clientAddress(config.trustProxy))
   app.use(requestLog(log))

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { SiteData } from './views.ts'
+import type { SiteData } from './view-data.ts'
 
 /** The data of the configuration for every page. */
 export function siteData({ siteName, supportUrl, brandColor, mail }: Config): SiteData {

@@ -2,7 +2,7 @@ import type { ExtendableContext, Next } from 'koa'
 import { FieldRefusal, type Refusal, TryLater } from '../refusal.ts'
 import { wantsPage } from './page.ts'
 import type { SiteContext } from './site-context.ts'
-import type { FormMessage } from './views.ts'
+import type { FormMessage } from './view-data.ts'
 
 /** The fields of the body. Each may be missing or of any type. */
 export function fieldsOf({ request }: Pick<ExtendableContext, 'request'>): Record<string, unknown> {

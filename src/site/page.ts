@@ -1,7 +1,7 @@
 import type { ExtendableContext } from 'koa'
 import { User } from '../users/user.ts'
 import type { SiteContext } from './site-context.ts'
-import type { Common, Views } from './views.ts'
+import type { Common, Views } from './view-data.ts'
 import { ago, day, full, quoted } from './wording.ts'
 
 // An error before authentication is rendered without `auth`.

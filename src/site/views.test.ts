@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import Koa from 'koa'
 import { page } from './page.ts'
-import { type Common, type Views, views } from './views.ts'
+import type { Common, Views } from './view-data.ts'
+import { views } from './views.ts'
 
 const ada = { name: 'Ada', email: 'ada@example.com' }
 const payload = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`

@@ -6,7 +6,7 @@ import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import type { FormMessage } from '../../site/views.ts'
+import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
 import { confirmationOptions, confirmedByPasskey } from '../passkeys/confirm-by-passkey.ts'
 import { passkeyMethods, passkeyRefused } from '../passkeys/verified-answer.ts'

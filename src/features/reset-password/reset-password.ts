@@ -7,7 +7,7 @@ import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/li
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import type { FormMessage } from '../../site/views.ts'
+import type { FormMessage } from '../../site/view-data.ts'
 import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
-import { startServer, temporaryFolder } from './testing/server-process.ts'
-import { eventually } from './testing/within.ts'
+import { startServer, temporaryFolder } from '../testing/server-process.ts'
+import { eventually } from '../testing/within.ts'
 
 describe('collectGarbageOfStart', () => {
   test('returns more than 15 MB to the system soon after the start', async (t) => {

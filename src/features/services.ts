@@ -1,0 +1,57 @@
+import type { MikroORM } from '@mikro-orm/core'
+import type Koa from 'koa'
+import type { Config } from '../config/config.ts'
+import type { Outbox } from '../mail/outbox.ts'
+import type { SiteContext } from '../site/site-context.ts'
+import { Throttle } from '../throttle/throttle.ts'
+import { Devices } from './known-devices/devices.ts'
+import { KnownDevices } from './known-devices/known-devices.ts'
+import { SitePasskeys } from './passkeys/site-passkeys.ts'
+import { secondFactorCheck } from './second-factor/second-factor-check.ts'
+import { SecretBox } from './second-factor/secret-box.ts'
+import { credentialCheck } from './sign-in/guessing.ts'
+
+interface Parts {
+  readonly orm: MikroORM
+  readonly config: Config
+  readonly outbox: Outbox | undefined
+}
+
+/** Sets the services that routes find on the context. */
+export function setServices({ context }: Koa, { orm, config, outbox }: Parts): void {
+  const secretBox = config.secretsKeys && new SecretBox(config.secretsKeys)
+  const services: Services = {
+    credentialCheck,
+    secondFactorCheck,
+    secretBox,
+    passkeys: passkeysOf(config, secretBox),
+    outbox,
+    siteName: config.siteName,
+    publicOrigin: config.publicUrl?.origin,
+    guessing: guessingOf(orm, config),
+  }
+  Object.assign(context, services)
+}
+
+type Services = Pick<
+  SiteContext,
+  | 'credentialCheck'
+  | 'secondFactorCheck'
+  | 'secretBox'
+  | 'passkeys'
+  | 'outbox'
+  | 'siteName'
+  | 'publicOrigin'
+  | 'guessing'
+>
+
+function passkeysOf({ rpId, secureCookies: isTls }: Config, secretBox: SecretBox | undefined) {
+  return secretBox && new SitePasskeys({ key: secretBox.deriveKey('passkey challenges'), rpId, isTls })
+}
+
+function guessingOf(orm: MikroORM, { throttle, secureCookies: isTls, production }: Config) {
+  if (!throttle) return undefined
+  const devices = new KnownDevices(new Devices(orm), { isTls })
+  const hint = production ? undefined : 'Set THROTTLE=off to disable rate limits.'
+  return { throttle: new Throttle(orm), devices, hint }
+}

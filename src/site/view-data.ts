@@ -1,0 +1,150 @@
+import type { NewTokenRecord, PasskeyRecord, SessionRecord, TokenRecord } from './records.ts'
+
+/** The same data for every request, from the configuration. */
+export interface SiteData {
+  /** The name of the site. */
+  readonly site?: string
+  /** The `https:` or `mailto:` URL for questions, if it is configured. */
+  readonly support?: string | undefined
+  /** Whether `/brand.css` has other accent colours. */
+  readonly hasBrandColor?: boolean
+  /** Whether the site sends mail. */
+  readonly hasMail?: boolean
+  /** The folder of the mails, if there is no mail server. */
+  readonly mailFolder?: string | undefined
+}
+
+/** The data of every page. */
+export type Common = SiteData & {
+  /** The signed-in user. */
+  user?: { name: string; email: string } | undefined
+  /** Whether the user is unknown, because the database is unavailable. */
+  isUserUnknown?: boolean
+  /** The origin in the commands for a terminal, such as `http://localhost:3000`. */
+  origin?: string
+  /** The identifier of the request in the log. */
+  request?: string | undefined
+}
+
+/** A message for a field of a form. Without a field on the page, it appears in the summary only. */
+export type FormMessage = { field?: string | undefined; detail: string; isWarning?: boolean }
+
+/** The data of each view, in addition to the common data. It contains no entities. */
+export type Views = {
+  home: object
+  'sign-up': { values?: { name?: string; email?: string }; errors?: FormMessage[]; next?: string | undefined }
+  'sign-in': {
+    values?: { username?: string; remember?: boolean }
+    errors?: FormMessage[]
+    next?: string | undefined
+    notice?: string | undefined
+    /** The options of a passkey ceremony for the script of the page, as JSON. Without them, there is no passkey button. */
+    passkeyOptions?: string | undefined
+  }
+  'sign-in-code': { errors: FormMessage[]; isRecovery: boolean; next?: string | undefined }
+  confirm: {
+    next?: string | undefined
+    /** The path of the page to return to without a confirmation. */
+    back: string
+    /** What the user wants to do. */
+    purpose: string
+    hasApp: boolean
+    passkeyOptions?: string | undefined
+    errors: FormMessage[]
+  }
+  security: {
+    passwordChangedAt: Date
+    /** The time at which the authenticator app was turned on. */
+    secondFactorAt: Date | undefined
+    /** Whether a second factor can be turned on: the operator has set `SECRETS_KEY`. */
+    isAvailable: boolean
+    recoveryCodesLeft: number
+    passkeys: PasskeyRecord[]
+    /** Whether the site has passkeys. */
+    hasPasskeys: boolean
+    /** `undefined` if the session is not fresh. */
+    passkeyOptions?: string | undefined
+    /** The default name of a new passkey. */
+    device: string
+    errors?: FormMessage[]
+    /** Whether the user has confirmed the identity in the last ten minutes. */
+    isFresh: boolean
+    notice?: string | undefined
+  }
+  'totp-start': object
+  'totp-set-up': {
+    /** The key in base32. */
+    secret: string
+    uri: string
+    /** The QR code as SVG path data, and its size in modules. */
+    qr: { path: string; size: number }
+    errors?: FormMessage[]
+  }
+  'recovery-codes': { codes: readonly string[]; notice?: string | undefined }
+  forgot: { email?: string; errors?: FormMessage[] }
+  'forgot-sent': object
+  reset: {
+    token: string
+    email: string
+    isFirst: boolean
+    /** Whether a sign-in also needs a code of an authenticator app. */
+    hasApp: boolean
+    /** The names of the passkeys of the account. */
+    passkeys: readonly string[]
+    errors?: FormMessage[]
+  }
+  'link-gone': { isReset: boolean; verified?: string | undefined }
+  verify: {
+    token: string
+    next: string
+    email?: string | undefined
+    isOtherAccount: boolean
+    isRefused: boolean
+  }
+  profile: {
+    user: { name: string; email: string }
+    isVerified: boolean
+    createdAt: Date
+    passwordChangedAt: Date
+    /** The new address that waits for its confirmation. */
+    pendingEmail?: string | undefined
+    /** The rejected input of the name form. */
+    typedName?: string | undefined
+    errors?: FormMessage[]
+    notice?: string | undefined
+  }
+  sessions: { sessions: SessionRecord[]; notice?: string | undefined }
+  'api-tokens': {
+    tokens: TokenRecord[]
+    /** The page with older tokens, if there are any. */
+    older?: string | undefined
+    created?: NewTokenRecord | undefined
+    /** Whether the form is shown. Otherwise, a confirmation is needed first. */
+    isFresh: boolean
+    values?: { name: string; days: string } | undefined
+    errors?: FormMessage[]
+    notice?: string | undefined
+  }
+  'change-password': {
+    /** The number of API tokens that will be revoked. */
+    tokens: number
+    errors?: FormMessage[]
+  }
+  'change-email': { needsPassword: boolean; email?: string; errors?: FormMessage[] }
+  'close-account': { needsPassword: boolean; errors?: FormMessage[]; isConfirmed?: boolean }
+  'account-closed': object
+  activity: {
+    events: {
+      event: string
+      detail: string | null
+      isRefusal: boolean
+      at: Date
+      device: string
+      address: string
+    }[]
+    /** The page with older events, if there are any. */
+    older?: string | undefined
+  }
+  problem: { code: string; title: string; status: number; explanation: string; advice: string }
+  error: { type: string; status: number; title: string; detail: string }
+}
