@@ -104,10 +104,23 @@ describe('POST /account/close', () => {
     assert.match(wrong.text, /id="confirm"[^>]* checked/)
     for (const value of [null, '', 0, true, [password], { $ne: '' }, 'wrong canary'])
       assert.equal((await ada.json(path, { password: value })).status, 400)
+    for (const body of [{}, { confirm: 'on' }, { confirm: 1 }])
+      assert.equal((await ada.json(path, body)).status, 400)
     const large = { 'content-type': 'application/json' }
     assert.equal((await ada.send('POST', path, large, `{"password":"${'x'.repeat(1e6)}"}`)).status, 413)
     assert.deepEqual(await dump(site), before)
     assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('closes the account of a fresh session without the password', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    assert.equal((await ada.json(path, { confirm: true })).status, 204)
+    const bob = await signIn(site, await signUp(site, 'Cy'))
+    assert.equal((await bob.form(path, { confirm: 'on' })).headers.location, '/account/closed')
+    assert.equal(
+      await count(site, 'users'),
+      (await sql(site, "select * from users where name = 'Bob'")).length,
+    )
   })
 
   test('D5 counts a wrong password as a failed attempt, and then sends Retry-After', async (t) => {

@@ -1,7 +1,7 @@
 import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { audit } from '../../site/audit.ts'
-import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
@@ -18,11 +18,12 @@ export function closeAccount(router: Router<object, SiteContext>): void {
 
   router.post('/account/close', ...owner(), showFormAgain, async (ctx) => {
     const user = ctx.auth.require(User)
-    const { confirm } = textFields(ctx, 'confirm')
-    const isConfirmed = confirm === 'on' || !wantsPage(ctx)
+    const { confirm, password } = fieldsOf(ctx)
+    // Otherwise an empty JSON body could close an account.
+    const isConfirmed = wantsPage(ctx) ? confirm === 'on' : confirm === true || password !== undefined
     refuseProblems({
       password: await proofProblem(ctx),
-      confirm: isConfirmed ? undefined : 'Tick the box to confirm that you want to close your account.',
+      confirm: isConfirmed ? undefined : howToConfirm(ctx),
     })
     // The foreign keys delete sessions, tokens and known devices.
     await entityManager(ctx).transactional(async (em) => {
@@ -41,6 +42,12 @@ export function closeAccount(router: Router<object, SiteContext>): void {
     if (ctx.auth.has(User)) return seeOther(ctx, '/account')
     return page(ctx, 'account-closed', {})
   })
+}
+
+function howToConfirm(ctx: SiteContext): string {
+  return wantsPage(ctx)
+    ? 'Tick the box to confirm that you want to close your account.'
+    : 'Send `password`, or `"confirm": true`.'
 }
 
 const showFormAgain = formAgain((ctx, errors) => {
