@@ -17,10 +17,10 @@ interface Parts {
   readonly outbox: Outbox | undefined
 }
 
-/** Sets the services that routes find on the context. */
+/** Adds the services of the site to the context of every request. */
 export function setServices({ context }: Koa, { orm, config, outbox }: Parts): void {
   const secretBox = config.secretsKeys && new SecretBox(config.secretsKeys)
-  const services: Services = {
+  const services = {
     credentialCheck,
     secondFactorCheck,
     secretBox,
@@ -29,21 +29,9 @@ export function setServices({ context }: Koa, { orm, config, outbox }: Parts): v
     siteName: config.siteName,
     publicOrigin: config.publicUrl?.origin,
     guessing: guessingOf(orm, config),
-  }
+  } satisfies Partial<SiteContext>
   Object.assign(context, services)
 }
-
-type Services = Pick<
-  SiteContext,
-  | 'credentialCheck'
-  | 'secondFactorCheck'
-  | 'secretBox'
-  | 'passkeys'
-  | 'outbox'
-  | 'siteName'
-  | 'publicOrigin'
-  | 'guessing'
->
 
 function passkeysOf({ rpId, secureCookies: isTls }: Config, secretBox: SecretBox | undefined) {
   return secretBox && new SitePasskeys({ key: secretBox.deriveKey('passkey challenges'), rpId, isTls })
