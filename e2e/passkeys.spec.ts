@@ -117,7 +117,7 @@ test('U2 the page explains why no passkey was added or used', async ({ page, con
   await addPasskey(page, authenticator, 'Laptop')
   await authenticator.setPresent(true)
   await page.getByRole('button', { name: 'Add a passkey' }).click()
-  await expect(page.getByText('This device has a passkey for your account already.')).toBeVisible()
+  await expect(page.getByText('This device already has a passkey for your account.')).toBeVisible()
   await authenticator.setPresent(false)
 
   await context.clearCookies()

@@ -1,13 +1,13 @@
-// Passkeys (WebAuthn). The page contains the options, and a form sends the answer, because the content security policy allows
-// no `fetch`. The JSON is made by hand, because older browsers and some password managers have no `toJSON`.
+// Passkeys (WebAuthn). The content security policy allows no `fetch`, so the page contains the options and a form sends the answer.
+// Older browsers and some password managers have no `toJSON`, so this script creates the JSON.
 
 const loadedAt = Date.now()
-// The pending request of the autofill. A browser allows one request at a time.
+// The pending request of the autofill. Browsers allow only one request at a time.
 let autofill = new AbortController()
 
 const messages = {
   NotAllowedError: 'No passkey was used. Try again when you are ready.',
-  InvalidStateError: 'This device has a passkey for your account already.',
+  InvalidStateError: 'This device already has a passkey for your account.',
   SecurityError: 'Passkeys do not work at this address.',
 }
 
@@ -56,7 +56,7 @@ async function ask(form, options, message) {
 }
 
 async function offerAutofill(form, options) {
-  // Before the wait, so that a click in the meantime aborts it.
+  // Created before `await`, so that a click during the wait aborts the autofill.
   autofill = new AbortController()
   const { signal } = autofill
   if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
@@ -79,7 +79,7 @@ function send(form, { id, type, response }) {
   field.name = 'credential'
   field.value = JSON.stringify({ id, type, response: answer })
   form.append(field)
-  // The server needs no password, which may be visible at the moment.
+  // The server needs no password with a passkey.
   if (form.elements.password) form.elements.password.value = ''
   if (form.dataset.action) form.action = form.dataset.action
   form.submit()

@@ -17,8 +17,8 @@ export interface LoginOptions {
 export type Duration = number | `${number}${'s' | 'm' | 'h' | 'd'}`
 
 /**
- * The authentication of a user who is logged in now. By default a handler and a sign-in form prove the presence of the user,
- * even by unknown methods. Other authenticators without `methods` do not, because a client may store a token.
+ * The authentication of a user who is logged in now. Without `methods`, a handler or a sign-in form counts as an authentication with
+ * unknown methods. Another authenticator without `methods` does not count, because a client may store a token.
  */
 export function authenticationNow(
   by: { readonly signsIn: boolean; readonly methods?: readonly string[] | undefined } | undefined,
@@ -29,12 +29,12 @@ export function authenticationNow(
   throw new Misuse("The `methods` of a login must be strings, as in `{ methods: ['pwd'] }`.")
 }
 
-/** The record of an authentication in a session. */
+/** The record of an authentication for the session. */
 export function toRecord({ at, methods }: Authentication): unknown {
   return { at: at.getTime(), methods }
 }
 
-/** The authentication in a record; `undefined` if the session has none, or one of another shape. */
+/** The authentication of a record in a session. `undefined` if the record is missing or invalid. */
 export function fromRecord(record: unknown): Authentication | undefined {
   if (typeof record !== 'object' || record === null) return undefined
   const { at: milliseconds, methods } = record as Record<string, unknown>
@@ -43,10 +43,10 @@ export function fromRecord(record: unknown): Authentication | undefined {
   return Number.isNaN(at.getTime()) ? undefined : { at, methods }
 }
 
-// The clocks of two servers may differ. A time further in the future is an error.
+// The maximum difference between the clocks of two servers. A time further in the future is not fresh.
 const maxSkew = 60_000
 
-/** Whether an authentication is known and at most that old. Throws `Misuse` for a wrong duration. */
+/** Whether an authentication is known and not older than a duration. Throws `Misuse` for an invalid duration. */
 export function isFresh(authentication: Authentication | undefined, within: Duration): boolean {
   const maxAge = milliseconds(within)
   if (!authentication) return false
@@ -61,7 +61,7 @@ const units = new Map([
   ['d', 86_400_000],
 ])
 
-/** A duration in milliseconds. Throws `Misuse` for another value. */
+/** Converts a duration to milliseconds. Throws `Misuse` for an invalid duration. */
 export function milliseconds(duration: Duration): number {
   const [, count, unit = ''] = /^(\d+)([smhd])$/.exec(String(duration)) ?? []
   const value = typeof duration === 'number' ? duration : Number(count) * (units.get(unit) ?? Number.NaN)

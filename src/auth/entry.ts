@@ -32,7 +32,7 @@ export function entryOf<Context>(
   return { user, by, authentication: authenticationNow(by, options.methods) }
 }
 
-/** When and how the user of an entry authenticated: in this request, or in the one that the session recorded. */
+/** When and how the user of an entry authenticated: in this request, or as the session recorded. */
 export function authenticationOf<Context>(
   entry: Entry<Context> | undefined,
   ctx: Context,

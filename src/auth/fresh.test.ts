@@ -149,7 +149,7 @@ describe('guard with { fresh }', () => {
     for (const options of [{}, { fersh: '10m' }, '10m', 600_000, null, ['10m']])
       assert.throws(() => guard(User, options as never), {
         code: 'ERR_AUTH_MISUSE',
-        message: "The options of `guard` are a duration, as in `{ fresh: '10m' }`.",
+        message: "The options of `guard` need a duration, as in `{ fresh: '10m' }`.",
       })
   })
 

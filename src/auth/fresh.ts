@@ -7,16 +7,16 @@ import { warnOfNeverFresh, warnOfNoAuthenticator } from './warnings.ts'
 
 /** The options of a guard or a redirect. */
 export interface FreshOptions {
-  /** How long ago the user may have authenticated, such as `10m`. A user of a token is never fresh. */
+  /** The maximum time since the user authenticated, such as `10m`. A user of a token is never fresh. */
   readonly fresh: Duration
 }
 
-/** The duration of the options in milliseconds, or `undefined` without options. Throws `Misuse` for another argument. */
+/** The duration of the options in milliseconds, or `undefined` without options. Throws `Misuse` for invalid options. */
 export function maxAgeOf(options: FreshOptions | undefined, name: string): number | undefined {
   if (options === undefined) return undefined
   if (typeof options === 'object' && options !== null && Object.hasOwn(options, 'fresh'))
     return milliseconds(options.fresh)
-  throw new Misuse(`The options of \`${name}\` are a duration, as in \`{ fresh: '10m' }\`.`)
+  throw new Misuse(`The options of \`${name}\` need a duration, as in \`{ fresh: '10m' }\`.`)
 }
 
 /** Whether a user of that class is authenticated, and fresh if there is a maximum age. */
@@ -32,7 +32,7 @@ export function refuse(ctx: AuthContext, type: Class, maxAge = 0): never {
   throw confirmationRequired(ctx, authenticators, maxAge)
 }
 
-/** Warns of a route whose authenticators cannot admit any user. */
+/** Warns of a route that rejects every request, because no authenticator before the guard can satisfy it. */
 export function warnOfUnusable(ctx: AuthContext, type: Class): void {
   const { authenticators } = authOf(ctx)
   const canBeFresh = authenticators.some((each) => each.signsIn || each.methods || each.recorded)

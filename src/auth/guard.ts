@@ -5,12 +5,12 @@ import { type FreshOptions, isAdmitted, maxAgeOf, refuse, warnOfUnusable } from 
 
 /**
  * Rejects a request with 401 unless a user of that class is authenticated. With `{ fresh: '10m' }` the user must have
- * authenticated in the last ten minutes. Mount it behind the authenticators.
+ * authenticated in the last ten minutes. Mount it after the authenticators.
  */
 export function guard(type: Class, options?: FreshOptions, ...none: []): AuthMiddleware {
   requireClass(type)
   if (none.length > 0 || typeof options === 'function')
-    throw new Misuse('A guard is for one class. Add a second guard behind it, or ask `ctx.auth.has`.')
+    throw new Misuse('A guard is for one class. Add a second guard after it, or call `ctx.auth.has`.')
   const maxAge = maxAgeOf(options, 'guard')
   return (ctx, next) => {
     if (isAdmitted(ctx, type, maxAge)) return next()

@@ -21,7 +21,7 @@ export interface SessionOptions {
   readonly key?: string
 }
 
-/** Restores a user from the session, and stores a new sign-in there. Mount it behind koa-session or a similar middleware. */
+/** Restores a user from the session, and stores a new sign-in there. Mount it after koa-session or a similar middleware. */
 export abstract class SessionAuthenticator<
   User extends SessionAuthenticatable & object = SessionAuthenticatable & object,
 > extends RequestAuthenticator<User> {

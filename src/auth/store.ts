@@ -77,12 +77,12 @@ export class Auth {
     return this.#users.get(type)?.by
   }
 
-  /** When and how the user of that class authenticated; `undefined` if that is unknown, as for a token. Like `peek`. */
+  /** When and how the user of that class authenticated. `undefined` if that is unknown, as for a token. Like `peek`, not a check. */
   authentication(type: Class): Authentication | undefined {
     return authenticationOf(this.#users.get(type), this.#ctx)
   }
 
-  /** For pages: whether the user of that class authenticated within a time such as `10m`. Like `peek`, not a check. */
+  /** For pages: whether the user of that class authenticated in a time such as the last `10m`. Like `peek`, not a check. */
   isFresh(type: Class, within: Duration): boolean {
     return isFresh(this.authentication(requireClass(type)), within)
   }

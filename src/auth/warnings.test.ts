@@ -242,7 +242,7 @@ describe('a guard that requires a fresh user', () => {
     )
 
     assert.deepEqual(seen, [
-      'KOA_AUTH_NEVER_FRESH: GET /only-tokens requires a fresh user, and its authenticators accept only tokens. Add a session or password authenticator.',
+      'KOA_AUTH_NEVER_FRESH: GET /only-tokens requires a fresh user, but its authenticators accept only tokens. Add a session or password authenticator.',
     ])
   })
 })

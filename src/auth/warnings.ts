@@ -19,10 +19,10 @@ export function warnOfNoAuthenticator(ctx: ExtendableContext): void {
   )
 }
 
-/** Warns of a guard with `fresh` behind authenticators for tokens only, because it rejects every request. */
+/** Warns of a guard with `fresh` after authenticators that accept only tokens, because it rejects every request. */
 export function warnOfNeverFresh(ctx: ExtendableContext): void {
   const sentence =
-    'requires a fresh user, and its authenticators accept only tokens. Add a session or password authenticator.'
+    'requires a fresh user, but its authenticators accept only tokens. Add a session or password authenticator.'
   warnOfRoute(ctx, sentence, { code: 'KOA_AUTH_NEVER_FRESH', once: 'fresh' })
 }
 

@@ -1,8 +1,8 @@
 import type { Environment } from './environment.ts'
 
 /**
- * Reads `RP_ID`, the host that passkeys belong to. By default it is the host of `PUBLIC_URL`. Returns `undefined` without
- * `PUBLIC_URL`, and if browsers have no passkeys at that address.
+ * Reads `RP_ID`, the host that passkeys belong to. The default is the host of `PUBLIC_URL`. Returns `undefined` without `PUBLIC_URL`,
+ * or if browsers do not support passkeys at that address.
  */
 export function readRpId(environment: Environment, publicUrl: URL | undefined): string | undefined {
   const text = environment.text('RP_ID')?.toLowerCase()
@@ -14,7 +14,7 @@ export function readRpId(environment: Environment, publicUrl: URL | undefined): 
   return undefined
 }
 
-/** Whether browsers have passkeys at an address: `localhost`, or a domain with TLS. An IP address has none. */
+/** Whether browsers support passkeys at a URL: `localhost`, or a domain with TLS. They do not support IP addresses. */
 export function hasPasskeys({ protocol, hostname }: URL): boolean {
   if (/^(.+\.)?localhost$/.test(hostname)) return true
   return protocol === 'https:' && !/^\[|^[\d.]+$/.test(hostname)

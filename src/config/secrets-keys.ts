@@ -4,7 +4,7 @@ import type { Environment } from './environment.ts'
 
 /** A key that encrypts secrets in the database. */
 export interface SecretsKey {
-  /** The name that an encrypted secret carries. */
+  /** The name of the key, which is the prefix of each encrypted secret. */
   readonly id: string
   /** 32 bytes. */
   readonly bytes: Uint8Array
@@ -24,7 +24,7 @@ export function readSecretsKeys(environment: Environment): readonly SecretsKey[]
   return undefined
 }
 
-/** Reads the key for development from `DATA_DIR`. Creates it at the first start. */
+/** Reads the development key from `DATA_DIR`. Creates it at the first start. */
 export function developmentSecretsKey(dataDir: string): SecretsKey {
   return { id: 'development', bytes: hash('sha256', readDevelopmentSecret(dataDir, 'secrets-key'), 'buffer') }
 }
@@ -32,6 +32,6 @@ export function developmentSecretsKey(dataDir: string): SecretsKey {
 function parse(entry: string): SecretsKey | undefined {
   const [, id = '', encoded = ''] = /^([\w-]{1,20}):([A-Za-z0-9+/_-]{43}=?)$/.exec(entry) ?? []
   const bytes = Buffer.from(encoded, 'base64')
-  // 32 random bytes have at least 8 different values with near certainty.
+  // Rejects placeholders such as `AAAA…`: 32 random bytes almost certainly have at least 8 different values.
   return bytes.length === 32 && new Set(bytes).size >= 8 ? { id, bytes } : undefined
 }

@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-// In milliseconds, so that the first requests do not wait for the collection, which takes about 90 ms.
+// In milliseconds. The collection takes about 90 ms, so it must not delay the first requests.
 const delay = 1000
 
 /**
- * Collects the garbage of the start once. Otherwise V8 keeps the large young generation that loading the modules needs,
- * which is a quarter of the memory at rest.
+ * Collects the garbage of the start once. Loading the modules needs a large young generation, which V8 would keep. It is a quarter of
+ * the memory of an idle process.
  */
 export function collectGarbageOfStart(): void {
   setTimeout(collectGarbage, delay).unref()
@@ -17,6 +17,6 @@ function collectGarbage(): void {
   const gc: NodeJS.GCFunction = runInNewContext('gc')
   // V8 rejects the compile cache while its flags differ.
   setFlagsFromString('--no-expose-gc')
-  // Only the last resort shrinks the young generation.
+  // Only this flavor shrinks the young generation.
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

@@ -49,7 +49,7 @@ export interface SiteContext extends CheckedContext, SecondFactorContext {
   state: Record<string, unknown> & {
     events?: NotedEvent[]
     request?: string
-    /** How the user of this request proved the sign-in, if not by the password alone (RFC 8176). */
+    /** The methods of this sign-in (RFC 8176). `undefined` for the password alone. */
     methods?: readonly string[]
   }
   render(view: string, locals: object): Promise<void>

@@ -8,7 +8,7 @@ import { isPasswordOf } from './stored-hash.ts'
 
 const UserSchema = defineEntity({ name: 'User', tableName: 'users', properties: person, filters: enabled })
 
-/** Decides whether the right password of an account with a second factor is enough. Throws if not. */
+/** Checks the second factor of a request with the right password. Throws if it is missing or wrong. */
 export type SecondFactorCheck = (ctx: AuthContext, user: User) => Promise<void>
 
 /** The context of an application with `app.context.secondFactorCheck = …`. */
@@ -23,8 +23,9 @@ export class User extends ModelAuthenticatable(UserSchema.class, {
 }) {
   /**
    * Finds the user of Basic credentials or of a sign-in form. Rate limits and the audit trail apply. Every sign-in by password calls this
-   * method, and it requires the second factor.
-   * @throws {Error} the error of `secondFactorCheck` if the password is right but a second factor is missing
+   * method. It requires the second factor if the account has one.
+   *
+   * @throws {Error} the error of `secondFactorCheck`
    */
   static override async findByCredentials(
     credentials: PasswordCredentials,
@@ -39,7 +40,7 @@ export class User extends ModelAuthenticatable(UserSchema.class, {
     return user
   }
 
-  /** Finds the user of a password without the second factor. Only for users who are signed in already. */
+  /** Finds the user of a password without a check of the second factor. Only for users who are already signed in. */
   static findByPassword(
     credentials: PasswordCredentials,
     ctx: AuthContext,

@@ -22,7 +22,7 @@ describe('remove-factors', () => {
     assert.equal(code, 0)
     assert.equal(
       out,
-      'The user ada@example.com has no authenticator app and no passkeys anymore. The password alone signs in.\n',
+      'The authenticator app and the passkeys of ada@example.com were removed. The user can now sign in with the password alone.\n',
     )
     assert.deepEqual([await loginStatus(site, ada), await loginStatus(site, bob)], [200, 403])
     assert.equal(

@@ -23,13 +23,13 @@ export const removeFactors: Command = {
       const hadApp = await removeSecondFactor(em, id)
       const passkeys = await em.nativeDelete(Passkey, { user: id }, { filters: false })
       if (!hadApp && passkeys === 0) return false
-      // A command has no address and no browser.
+      // A command has no IP address and no browser.
       const origin = { address: '', userAgent: 'npm-run-user', request: '' }
       await insertEvent(em, { id: uuidv7(), at: new Date(), event, detail: null, userId: id, ...origin })
       await notifyOwner(em, account, event)
       return true
     })
     if (!hasRemoved) return `The user ${email} has no authenticator app and no passkeys.`
-    return `The user ${email} has no authenticator app and no passkeys anymore. The password alone signs in.`
+    return `The authenticator app and the passkeys of ${email} were removed. The user can now sign in with the password alone.`
   },
 }

@@ -72,7 +72,7 @@ async function form(ctx: SiteContext, requested: unknown, errors: FormMessage[] 
   await page(ctx, 'confirm', { next, back, purpose, hasApp, passkeyOptions, errors })
 }
 
-// The user returns to a page with buttons, except from a form that continues by itself.
+// A start page of a section needs a notice, because the user has to press the button again. Other pages continue the action.
 function goOn(ctx: SiteContext, next: string): void {
   const isStart = sectionOf(next)?.back === next.split('?', 1)[0]
   seeOther(ctx, next, isStart ? 'Thank you. You can continue now.' : undefined)

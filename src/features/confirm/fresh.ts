@@ -6,16 +6,16 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { currentPasswordProblem } from '../sign-in/owner.ts'
 
-/** How long a proof of the user counts for sensitive actions. A password in the request is a proof too. */
+/** The maximum age of a proof of identity for sensitive actions. */
 export const freshFor = '10m'
 
 const refuseStale = guard(User, { fresh: freshFor })
 
 /**
- * Requires a session whose last proof is at most ten minutes old. Use it after `owner()`. A page goes to `/confirm` and comes back
- * to `back`; a program gets 401.
+ * Requires a proof of identity of the last ten minutes. Use it after `owner()`. Without such a proof, a page request is redirected to
+ * `/confirm`, and an API request gets 401.
  *
- * @param back a path of the site
+ * @param back the path to redirect to after the confirmation
  */
 export function fresh(back: string | ((ctx: SiteContext) => string)) {
   const pathOf = typeof back === 'string' ? () => back : back
@@ -28,9 +28,10 @@ export function fresh(back: string | ((ctx: SiteContext) => string)) {
 }
 
 /**
- * Returns the problem with the proof for a sensitive action: a wrong password in the body, or no password and no fresh session.
- * @throws {Unauthorized} 401, for a program with neither
- * @throws {TryLater} 429, after too many wrong passwords
+ * Checks the proof of identity for a sensitive action: the password in the body, or a fresh session. Returns the problem for the form.
+ *
+ * @throws {Unauthorized} 401 for an API request with neither
+ * @throws {TryLater} 429 after too many wrong passwords
  */
 export async function proofProblem(ctx: SiteContext): Promise<string | undefined> {
   if (fieldsOf(ctx).password !== undefined)
@@ -40,7 +41,7 @@ export async function proofProblem(ctx: SiteContext): Promise<string | undefined
   return 'Enter your current password.'
 }
 
-/** Whether a form for a sensitive action needs the password of the user. */
+/** Whether the session is not fresh, so that a form for a sensitive action needs the password. */
 export function needsPassword(ctx: SiteContext): boolean {
   return !ctx.auth.isFresh(User, freshFor)
 }

@@ -32,7 +32,7 @@ type PathContext = SiteContext & { params?: { id?: string } }
 
 /** `/account/passkeys`: adds, renames and removes the passkeys of the user. */
 export function accountPasskeys(router: Router<object, SiteContext>): void {
-  // A failed form shows the page at this address.
+  // After a failed form, a reload of the page loads this address.
   router.get('/account/passkeys', ...owner(), (ctx) => seeOther(ctx, securityPage))
 
   router.post('/account/passkeys', ...owner(), fresh(securityPage), formAgain(showSecurity), async (ctx) => {
@@ -66,7 +66,7 @@ export function accountPasskeys(router: Router<object, SiteContext>): void {
   })
 }
 
-/** Adds the passkey of the body. Its default name is the device. */
+/** Adds the passkey in the body. The default name is the name of the device. */
 async function add(ctx: SiteContext): Promise<Passkey | AddProblem | undefined> {
   const party = relyingPartyOf(ctx)
   const user = ctx.auth.require(User)
@@ -87,7 +87,7 @@ async function add(ctx: SiteContext): Promise<Passkey | AddProblem | undefined> 
   return added ?? problem
 }
 
-/** Removes the passkey of the path, and returns its name. */
+/** Removes the passkey in the path, and returns its name. */
 function remove(ctx: SiteContext): Promise<string> {
   const own = ownPasskey(ctx)
   const user = ctx.auth.require(User)
@@ -104,7 +104,7 @@ function ownPasskey(ctx: PathContext) {
   return { user: ctx.auth.require(User).id, id: ctx.params?.id ?? '' }
 }
 
-// The same for passkeys of other users.
+// The same error for a passkey of another user, so that it does not reveal whether the id exists.
 function noSuchPasskey(): Refusal {
   return new Refusal(404, 'You have no such passkey.')
 }

@@ -10,7 +10,7 @@ import { algorithms, type RelyingParty } from './relying-party.ts'
 import { descriptor } from './transports.ts'
 import { verifyAttestation } from './verify-attestation.ts'
 
-/** The user who adds a passkey, and the digest of the session. */
+/** The user who adds a passkey, and the digest of the user's session. */
 export interface PasskeyOwner {
   readonly user: Pick<User, 'id' | 'email' | 'name' | 'passwordChangedAt'>
   readonly session: string
@@ -26,7 +26,7 @@ interface NewPasskey extends PasskeyOwner {
 /** Why a passkey was not added. `outdated`: the account is disabled, or its password has changed since the sign-in. */
 export type AddProblem = 'invalid' | 'taken' | 'too many' | 'outdated'
 
-/** The options of `navigator.credentials.create` as JSON. Changes nothing. */
+/** The options of `navigator.credentials.create` as JSON. Writes nothing to the database. */
 export async function creationOptions(
   em: EntityManager,
   site: RelyingParty,
@@ -58,7 +58,7 @@ export async function creationOptions(
  *
  * @param credential the JSON text of the `PublicKeyCredential`
  * @param name a name that `nameProblem` accepts
- * @param onAdded called in the transaction that adds it
+ * @param onAdded called in the transaction that adds the passkey
  * @returns the passkey, or why it was not added
  */
 export async function verifyRegistration(
@@ -88,7 +88,7 @@ export async function verifyRegistration(
   }
 }
 
-// With the user handle, so that the answer counts only while the account has the handle that the authenticator stored.
+// The binding contains the user handle of the options. The answer is rejected if the account has another handle by then.
 function ceremonyOf(session: string, userHandle: string): Ceremony {
   return { purpose: 'add', binding: session && `${session} ${userHandle}` }
 }

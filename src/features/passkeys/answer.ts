@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { EntityManager } from '@mikro-orm/core'
 import { type Ceremony, consumeChallenge } from './challenges.ts'
 
-/** The answer of an authenticator and the claims of the browser. Nothing in it is verified. */
+/** The response of an authenticator and the client data of the browser. Nothing in it is verified yet. */
 export interface Answer {
   /** The credential id in base64url. */
   readonly id: string
@@ -14,9 +14,9 @@ export interface Answer {
 }
 
 /**
- * Parses the JSON of a `PublicKeyCredential` and uses up its challenge, whatever the verification decides later.
+ * Parses the JSON of a `PublicKeyCredential`, and uses up its challenge before the signature is verified.
  *
- * @returns `undefined` if it is malformed, embedded, or if the challenge is not valid for the ceremony
+ * @returns `undefined` if the JSON is malformed, the page is embedded, or the challenge is not valid for the ceremony
  */
 export async function receiveAnswer(
   em: EntityManager,
@@ -31,8 +31,8 @@ export async function receiveAnswer(
 }
 
 /**
- * Runs a verification by the library. It throws errors of many classes for a wrong answer, so every error counts as one.
- * Do not access the database in it.
+ * Runs a verification by the library, and returns `undefined` if it throws. The library throws errors of many classes for an
+ * invalid answer. Do not access the database in `verify`, because its errors would be lost.
  */
 export async function verified<Result>(
   verify: () => Promise<Result | undefined>,
@@ -44,7 +44,7 @@ export async function verified<Result>(
   }
 }
 
-/** A text in strict base64url, so that each value has one spelling. */
+/** Whether a value is a string in strict base64url. The bytes then have only one encoding. */
 export function isBase64url(value: unknown, maxLength: number): value is string {
   return (
     typeof value === 'string' &&
@@ -60,7 +60,7 @@ function parseAnswer(credential: unknown): Answer | undefined {
   if (!isBase64url(id, 1364) || type !== 'public-key' || !isObject(response)) return undefined
   const { challenge, crossOrigin, topOrigin } = parseClientData(response.clientDataJSON)
   if (typeof challenge !== 'string') return undefined
-  // The library accepts `crossOrigin` without `topOrigin`, and both at a registration.
+  // The library accepts `crossOrigin` without `topOrigin`, and accepts both when a passkey is added.
   const isEmbedded = (crossOrigin !== undefined && crossOrigin !== false) || topOrigin !== undefined
   return { id, challenge, isEmbedded, response }
 }

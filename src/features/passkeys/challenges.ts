@@ -9,7 +9,7 @@ export const challengeLifetime = 5 * 60_000
 /** What a challenge is for. */
 export interface Ceremony {
   readonly purpose: 'sign-in' | 'add' | 'confirm'
-  /** Identifies the browser: the value of a cookie, or the digest of the session. An empty text matches nothing. */
+  /** Identifies the browser: the value of a cookie, or the digest of the session. No challenge is valid for an empty string. */
   readonly binding: string
 }
 
@@ -18,8 +18,8 @@ const expiryLength = 6
 const signedLength = randomLength + expiryLength
 
 /**
- * Makes a challenge without storing it: 16 random bytes, the expiry, and a signature of both with the purpose and the
- * browser. A visitor's page therefore costs no statement. In base64url.
+ * Creates a challenge in base64url: 16 random bytes, the expiry, and an HMAC. The HMAC also covers the purpose and the binding.
+ * The challenge is not stored, so the sign-in page runs no statement.
  */
 export function newChallenge(key: Buffer, ceremony: Ceremony, now = Date.now()): string {
   const signed = Buffer.alloc(signedLength)
@@ -32,7 +32,7 @@ export function newChallenge(key: Buffer, ceremony: Ceremony, now = Date.now()):
  * Uses up a challenge, before the answer is verified. Call it outside a transaction, because a rollback would make the
  * challenge valid again.
  *
- * @returns whether it is valid for this ceremony. Of concurrent calls, one gets `true`
+ * @returns whether the challenge is valid for the ceremony. Only one of several concurrent calls returns `true`
  */
 export async function consumeChallenge(
   em: EntityManager,
@@ -44,7 +44,7 @@ export async function consumeChallenge(
   const expiry = expiryOf(key, challenge, ceremony)
   if (expiry === undefined || expiry <= now || expiry > now + challengeLifetime + clockSkew) return false
   const digest = hash('sha256', challenge, 'base64url')
-  // Kept a little longer, because another process may have a slower clock.
+  // The row outlives the challenge, because the clock of another process may be slow.
   const dates = { createdAt: new Date(now), expiresAt: new Date(expiry + clockSkew) }
   try {
     await em.insert(UsedChallenge, { digest, ...dates })
@@ -55,9 +55,9 @@ export async function consumeChallenge(
   }
 }
 
-/** The expiry of a challenge, or `undefined` if its signature does not match the ceremony. */
+/** The expiry of a challenge, or `undefined` if its HMAC does not match the ceremony. */
 function expiryOf(key: Buffer, challenge: string, ceremony: Ceremony): number | undefined {
-  // 54 bytes have one spelling of 72 characters, so a challenge cannot be spelled in a second way to use it again.
+  // 54 bytes have only one encoding in base64url. Otherwise a second encoding could be used again.
   if (ceremony.binding === '' || !/^[\w-]{72}$/.test(challenge)) return undefined
   const bytes = Buffer.from(challenge, 'base64url')
   const signed = bytes.subarray(0, signedLength)

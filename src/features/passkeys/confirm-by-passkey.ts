@@ -7,7 +7,7 @@ import { requestOptions, verifyConfirmation } from './sign-in-with-passkey.ts'
 import { relyingPartyOf } from './site-passkeys.ts'
 import { verifiedAnswer } from './verified-answer.ts'
 
-/** The options to confirm with a passkey of the user, as JSON. `undefined` if there is none. */
+/** The options to confirm with a passkey, as JSON. `undefined` if the user has no passkey. */
 export async function confirmationOptions(ctx: SiteContext, { id }: User): Promise<string | undefined> {
   const party = ctx.passkeys?.relyingParty(ctx)
   const own = party ? await listPasskeys(entityManager(ctx), id) : []
@@ -16,7 +16,7 @@ export async function confirmationOptions(ctx: SiteContext, { id }: User): Promi
   return JSON.stringify(requestOptions(party, ceremony, own))
 }
 
-/** Verifies the passkey of a confirmation. */
+/** Whether the user has confirmed with a passkey of the account. */
 export async function confirmedByPasskey(ctx: SiteContext, user: User, credential: string): Promise<boolean> {
   const party = relyingPartyOf(ctx)
   const given = { user, session: currentDigest(ctx), credential }

@@ -17,7 +17,7 @@ export function listPasskeys(em: EntityManager, user: string): Promise<Passkey[]
   return em.find(Passkey, { user }, { orderBy: { id: 'asc' }, disableIdentityMap: true })
 }
 
-/** A passkey of the user. */
+/** Finds a passkey of the user. */
 export async function findPasskey(em: EntityManager, own: OwnPasskey): Promise<Passkey | null> {
   return isUUID(own.id) ? em.findOne(Passkey, keyOf(own), { disableIdentityMap: true }) : null
 }
@@ -33,8 +33,8 @@ export async function removePasskey(em: EntityManager, own: OwnPasskey): Promise
 }
 
 /**
- * The user handle of an account: the one of its passkeys, else 32 bytes that are derived from the id. Two pages that
- * add the first passkey therefore use the same handle. It tells nothing about the user (WebAuthn §14.6.1).
+ * The user handle of an account. All its passkeys have the same one. For the first passkey, it is derived from the account id, so
+ * that two open pages use the same handle. It reveals nothing about the user (WebAuthn §14.6.1).
  */
 export function userHandleOf(user: string, own: readonly Passkey[], key: Buffer): string {
   return own[0]?.userHandle ?? createHmac('sha256', key).update(`user handle\0${user}`).digest('base64url')

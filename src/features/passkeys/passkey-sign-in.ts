@@ -10,9 +10,9 @@ import { verifySignIn } from './sign-in-with-passkey.ts'
 import { relyingPartyOf } from './site-passkeys.ts'
 import { passkeyMethods, passkeyRefused, verifiedAnswer } from './verified-answer.ts'
 
-/** `POST /login/passkey`: signs in with a passkey, without an address. It replaces the password and the code. */
+/** `POST /login/passkey`: signs in with a passkey instead of an address, a password and a code. */
 export function passkeySignIn(router: Router<object, SiteContext>): void {
-  // A failed sign-in shows the form at this address.
+  // After a failed sign-in, a reload of the form loads this address.
   router.get('/login/passkey', (ctx) => seeOther(ctx, '/login'))
 
   router.post('/login/passkey', ignoreSession, formAgain(signInForm), async (ctx) => {

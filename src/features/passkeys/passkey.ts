@@ -14,11 +14,11 @@ const PasskeySchema = defineEntity({
     // At most 1023 bytes in base64url (WebAuthn §4).
     credentialId: p.string().length(1364).unique().hidden(),
     user: () => p.manyToOne(User).deleteRule('cascade').index().hidden(),
-    // 32 bytes in base64url, the same for all passkeys of an account. The authenticator returns them at sign-in.
+    // 32 bytes in base64url, the same for all passkeys of an account. The authenticator sends them at sign-in.
     userHandle: p.string().length(43).hidden(),
     // The COSE key in base64url. An RSA key of 8192 bits has 1400 characters.
     publicKey: p.string().length(2000).hidden(),
-    // The number of signatures of the authenticator, or 0 if it does not count.
+    // The signature counter, or 0 if the authenticator has none.
     counter: p.bigint('number').hidden(),
     // How the browser reaches the authenticator, such as `internal hybrid`.
     transports: p.string().length(100).hidden(),
@@ -31,7 +31,7 @@ const PasskeySchema = defineEntity({
   },
 })
 
-/** A passkey of a user. It contains no secret, because the private key stays in the authenticator. */
+/** A passkey of a user. The row contains no secret, because the private key stays in the authenticator. */
 export class Passkey extends PasskeySchema.class {}
 
 PasskeySchema.setClass(Passkey)

@@ -1,6 +1,6 @@
-/** The site, as authenticators and browsers identify it. */
+/** The relying party of WebAuthn: the site, as browsers and authenticators identify it. */
 export interface RelyingParty {
-  /** The host that passkeys belong to. A change makes all passkeys useless. */
+  /** The host that passkeys belong to. If it changes, no existing passkey works. */
   readonly id: string
   /** The origin of the pages, such as `https://example.com`. */
   readonly origin: string
@@ -10,5 +10,5 @@ export interface RelyingParty {
   readonly key: Buffer
 }
 
-/** The accepted algorithms of COSE: EdDSA, ES256 and RS256. */
+/** The accepted COSE algorithms: EdDSA, ES256 and RS256. */
 export const algorithms = [-8, -7, -257]

@@ -8,15 +8,15 @@ import type { RelyingParty } from './relying-party.ts'
 import { descriptor } from './transports.ts'
 import { verifyAssertion } from './verify-assertion.ts'
 
-/** The owner of a passkey, and the passkey as it was before. */
+/** A passkey as it was before its use, and its user. */
 export interface Identified {
   readonly user: User
   readonly passkey: Passkey
 }
 
 /**
- * The result of a sign-in or a confirmation. With `counterWentBack`, the signature was right, but its number was not higher
- * than the last one, so there may be a copy of the authenticator.
+ * The result of a sign-in or a confirmation. `counterWentBack` means that the signature is valid, but its counter did not
+ * increase. The authenticator may have been copied.
  */
 export type Assertion = ({ readonly isValid: true } & Identified) | Rejected
 
@@ -28,8 +28,8 @@ interface Rejected {
 const rejected: Rejected = { isValid: false }
 
 /**
- * The options of `navigator.credentials.get` as JSON. Without `allowed`, the browser offers all passkeys of the site, and the
- * page tells nothing about accounts.
+ * The options of `navigator.credentials.get` as JSON. Without `allowed`, the browser offers all its passkeys of the site, and the
+ * options reveal nothing about accounts.
  */
 export function requestOptions(
   site: RelyingParty,
@@ -103,11 +103,11 @@ async function recordUse(
   const use = await verifyAssertion(site, answer, passkey)
   if (!use) return rejected
   const { counter, isBackedUp } = use
-  // A condition of the statement, so that of two answers with one number at the same time, one counts.
+  // The update checks the counter, so that only one of two concurrent answers with the same counter is accepted.
   const where = { id: passkey.id, counter: counter === 0 ? 0 : { $lt: counter } }
   const changed = await em.nativeUpdate(Passkey, where, { counter, isBackedUp, lastUsedAt: new Date(now) })
   if (changed === 1) return { isValid: true, user, passkey }
-  // The passkey may have been removed meanwhile.
-  const isLeft = (await em.count(Passkey, { id: passkey.id })) > 0
-  return isLeft ? { isValid: false, counterWentBack: { user, passkey } } : rejected
+  // Another request may have removed the passkey.
+  const stillExists = (await em.count(Passkey, { id: passkey.id })) > 0
+  return stillExists ? { isValid: false, counterWentBack: { user, passkey } } : rejected
 }

@@ -33,7 +33,7 @@ export class SitePasskeys {
     this.#cookie = new HostCookie('passkey', { isTls })
   }
 
-  /** The relying party at the address of the site. `undefined` if browsers have no passkeys there. */
+  /** The relying party at the address of the site. `undefined` if browsers do not support passkeys at that address. */
   relyingParty({ publicOrigin, protocol, host, siteName }: PasskeyContext): RelyingParty | undefined {
     const party = { name: siteName, key: this.#key }
     if (publicOrigin !== undefined)
@@ -46,13 +46,13 @@ export class SitePasskeys {
   signInOptions(ctx: PasskeyContext): PublicKeyCredentialRequestOptionsJSON | undefined {
     const party = this.relyingParty(ctx)
     if (!party) return undefined
-    // Kept, so that the pages in other tabs still work.
+    // An existing value is reused, so that the pages in other tabs still work.
     const binding = this.#cookie.read(ctx) ?? newIdentifier()
     this.#cookie.write(ctx, binding, challengeLifetime)
     return requestOptions(party, { purpose: 'sign-in', binding })
   }
 
-  /** The value that binds a sign-in to this browser. An empty text matches no challenge. */
+  /** The value that binds a sign-in to this browser. No challenge is valid for an empty string. */
   browserOf(ctx: ExtendableContext): string {
     return this.#cookie.read(ctx) ?? ''
   }

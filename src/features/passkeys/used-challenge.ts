@@ -15,7 +15,7 @@ const UsedChallengeSchema = defineEntity({
   },
 })
 
-/** A challenge that was answered, so that a second answer is refused. Only `challenges.ts` writes it. */
+/** A used challenge, so that a second answer is rejected. Only `challenges.ts` inserts rows. */
 export class UsedChallenge extends UsedChallengeSchema.class {}
 
 UsedChallengeSchema.setClass(UsedChallenge)

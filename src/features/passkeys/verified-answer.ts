@@ -10,12 +10,13 @@ import type { Assertion, Identified } from './sign-in-with-passkey.ts'
 /** The methods of a sign-in with a passkey (RFC 8176). User verification makes it two factors (NIST SP 800-63B-4 §3.1.7). */
 export const passkeyMethods: readonly string[] = ['pop', 'mfa']
 
-/** The same for every rejected answer. */
+/** The message for every rejected answer, so that it does not reveal the reason. */
 export const passkeyRefused =
   'The passkey was not accepted, or the page was open for too long. Try again, or use your password.'
 
 /**
- * Rate-limits and records the verification of a passkey.
+ * Runs the verification of a passkey with rate limits, and records the result in the audit trail.
+ *
  * @param user the signed-in user, if there is one
  * @returns `undefined` if the passkey was rejected
  */

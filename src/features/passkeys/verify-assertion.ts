@@ -2,14 +2,14 @@ import { type Answer, isBase64url, verified } from './answer.ts'
 import type { Passkey } from './passkey.ts'
 import type { RelyingParty } from './relying-party.ts'
 
-// The maximum length of each part.
+// The maximum length of each field.
 const maxLength = 4096
 
 /**
- * Verifies the signature of an answer, whose challenge is used up, and everything that it covers. The caller compares the
- * counter, because the library would do so before it verifies the signature.
+ * Verifies the signature of an answer and the data that it signs. The challenge must be used up already. The caller compares the
+ * counter, because the library compares it before it verifies the signature.
  *
- * @returns the new values of the passkey, or `undefined` if the answer is wrong
+ * @returns the new values of the passkey, or `undefined` if the answer is invalid
  */
 export async function verifyAssertion(
   site: RelyingParty,
@@ -23,7 +23,7 @@ export async function verifyAssertion(
     !isBase64url(signature, maxLength)
   )
     return undefined
-  // Imported at the first use, because the library takes 30 MB.
+  // Imported at the first use, because the library needs 30 MB of memory.
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
   const result = await verified(() =>
     verifyAuthenticationResponse({

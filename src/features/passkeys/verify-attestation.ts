@@ -12,14 +12,15 @@ type Attested = Pick<
 const maxKeyLength = 2000
 
 /**
- * Verifies the answer to a creation, whose challenge is used up.
- * @returns the columns of the passkey, or `undefined` if the answer is wrong
+ * Verifies an answer that creates a passkey. The challenge must be used up already.
+ *
+ * @returns the columns of the passkey, or `undefined` if the answer is invalid
  */
 export async function verifyAttestation(site: RelyingParty, answer: Answer): Promise<Attested | undefined> {
   const { id, challenge, response } = answer
   const { clientDataJSON, attestationObject, transports } = response
   if (!isBase64url(clientDataJSON, 4096) || !isBase64url(attestationObject, 16_384)) return undefined
-  // Imported at the first use, because the library takes 30 MB.
+  // Imported at the first use, because the library needs 30 MB of memory.
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
   const info = await verified(async () => {
@@ -58,11 +59,11 @@ interface Attestation {
 }
 
 /**
- * Whether an attestation has no certificates, as the options ask for. For some formats with certificates, the library
- * would download a revocation list from an address in a certificate.
+ * Whether an attestation has no certificates. The options ask for none. For some formats, the library would download a revocation
+ * list from a URL in a certificate (server-side request forgery).
  */
 function isUncertified(attestation: Attestation): boolean {
   const format = attestation.get('fmt')
-  // Browsers may pass on an attestation by the passkey itself (WebAuthn §5.1.3).
+  // Browsers may send a self attestation, which has no certificate (WebAuthn §5.1.3).
   return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined)
 }

@@ -5,18 +5,19 @@ import { TotpFactor } from './totp-factor.ts'
 
 const batchSize = 500
 const remedy =
-  'Set the keys of the earlier starts, or remove the apps with "npm run user -- remove-factors EMAIL".'
+  'Set the keys of earlier starts, or remove the apps with "npm run user -- remove-factors EMAIL".'
 const isConfirmed = { confirmedAt: { $ne: null } }
 
 /**
- * Encrypts the keys of authenticator apps again that an older key encrypted, so that the operator can remove that key from
- * `SECRETS_KEY`. Call it at the start. Several processes may run it at the same time.
- * @throws {ConfigError} if a key is missing or wrong
+ * Encrypts the keys of all authenticator apps with the newest key, so that the operator can remove older keys from `SECRETS_KEY`. Call
+ * it at the start. Several processes may run it at the same time.
+ *
+ * @throws {ConfigError} if a key of `SECRETS_KEY` is missing or wrong
  */
 export async function encryptWithNewestKey(em: EntityManager, box: SecretBox | undefined): Promise<void> {
   if (!box) return refuseApps(em)
   const isOlder = { [raw('substr(secret, 1, ?)', [box.prefix.length])]: { $ne: box.prefix } }
-  // An unfinished set-up starts again.
+  // The user starts an unfinished set-up again.
   await em.nativeDelete(TotpFactor, { ...isOlder, confirmedAt: null }, { filters: false })
   const options = { filters: false, disableIdentityMap: true } as const
   const nextBatch = () => em.find(TotpFactor, isOlder, { ...options, limit: batchSize })
@@ -24,11 +25,11 @@ export async function encryptWithNewestKey(em: EntityManager, box: SecretBox | u
     for (const factor of batch) {
       const user = factor.user.id
       const secret = box.encrypt(decrypt(box, factor), user)
-      // Conditional, because the user may have replaced the app in the meantime.
+      // The condition on `secret` prevents a race with a user who replaces the app.
       await em.nativeUpdate(TotpFactor, { user, secret: factor.secret }, { secret }, { filters: false })
     }
   }
-  // Detects another key under the same name.
+  // Fails if `SECRETS_KEY` has a different key under the newest name.
   const newest = await em.findOne(TotpFactor, isConfirmed, options)
   if (newest) decrypt(box, newest)
 }

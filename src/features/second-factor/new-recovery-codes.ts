@@ -7,8 +7,8 @@ import { hasCodesOf, recoveryCodesOf } from './recovery-codes.ts'
 const minute = 60_000
 
 /**
- * Passes new recovery codes from the form to the page that shows them once. Their seed is in a cookie, because the database must not
- * contain them.
+ * Passes new recovery codes from the form to the page that shows them once. A cookie contains their seed, because the database must
+ * not contain the codes.
  */
 export class NewRecoveryCodes {
   readonly #cookie: HostCookie
@@ -21,7 +21,7 @@ export class NewRecoveryCodes {
     this.#cookie.write(ctx, seed, minute)
   }
 
-  /** Returns the codes of the cookie, if they are codes of the user. HEAD does not delete the cookie. */
+  /** Returns the codes of the cookie once, if they belong to the user. HEAD does not delete the cookie. */
   async take(ctx: SiteContext): Promise<string[] | undefined> {
     const seed = this.#cookie.read(ctx)
     if (seed === undefined) return undefined

@@ -12,9 +12,9 @@ const PendingSignInSchema = defineEntity({
     // SHA-256 of the value in the cookie.
     digest: p.string().length(43).primary(),
     user: () => p.manyToOne(User).deleteRule('cascade').index(),
-    // A digest of the times of the last changes of the password and of the second factor.
+    // A digest of the times when the password and the second factor last changed.
     account: p.string().length(43),
-    // The path to redirect to afterwards.
+    // The path to redirect to after the sign-in.
     next: p.string().length(2048).nullable(),
     // "Keep me signed in on this device".
     kept: p.boolean(),
@@ -23,7 +23,7 @@ const PendingSignInSchema = defineEntity({
   },
 })
 
-/** A sign-in with the right password that waits for a code. It is not a session, and opens nothing else. */
+/** A sign-in with the right password that waits for a code. It is not a session, and gives access only to the code form. */
 export class PendingSignIn extends PendingSignInSchema.class {}
 
 PendingSignInSchema.setClass(PendingSignIn)

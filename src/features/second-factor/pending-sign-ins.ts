@@ -8,7 +8,7 @@ import { PendingSignIn } from './pending-sign-in.ts'
 
 const lifetime = 10 * 60_000
 
-/** A pending sign-in, and the account as it is now. */
+/** A pending sign-in, and its user as currently stored. */
 export interface Pending {
   readonly digest: string
   readonly user: User
@@ -44,7 +44,7 @@ export class PendingSignIns {
     this.#cookie.write(ctx, identifier, lifetime)
   }
 
-  /** The sign-in of this browser. `undefined` if it has expired, or if the password or the second factor has changed since. */
+  /** The pending sign-in of this browser. `undefined` if it has expired, or if the password or the second factor has changed. */
   async find(ctx: SiteContext): Promise<Pending | undefined> {
     const identifier = this.#cookie.read(ctx)
     if (identifier === undefined) return undefined
@@ -58,7 +58,7 @@ export class PendingSignIns {
     return { digest, user, next: found.next ?? undefined, isKept: found.kept }
   }
 
-  /** Deletes a sign-in. Returns `false` if another request has deleted it. */
+  /** Deletes a pending sign-in. Returns `false` if another request has already deleted it. */
   async finish(ctx: SiteContext, { digest }: Pending): Promise<boolean> {
     this.#cookie.clear(ctx)
     return (await entityManager(ctx).nativeDelete(PendingSignIn, { digest })) === 1

@@ -9,8 +9,9 @@ const codeCount = 10
 const codeBytes = 15
 
 /**
- * Replaces the recovery codes of an account. Call it in the transaction that has locked the account.
- * @returns the seed of the ten codes: 256 random bits. Only the digests of the codes are stored
+ * Replaces the recovery codes of an account. Call it in the transaction that locked the account.
+ *
+ * @returns the seed of the ten codes, 256 random bits. The database stores only the digests of the codes
  */
 export async function replaceRecoveryCodes(em: EntityManager, user: string): Promise<string> {
   const seed = newIdentifier()
@@ -28,7 +29,7 @@ export function recoveryCodesOf(seed: string): string[] {
   return derive(seed).map((code) => code.replace(/.{4}(?=.)/g, '$&-'))
 }
 
-/** Whether an account has unused codes of a seed. */
+/** Whether an account has an unused code of a seed. */
 export async function hasCodesOf(em: EntityManager, user: string, seed: string): Promise<boolean> {
   return (await em.count(RecoveryCode, { user, digest: { $in: derive(seed).map(digestOf) } })) > 0
 }
@@ -38,7 +39,7 @@ export function isRecoveryCode(text: string): boolean {
   return /^[A-Z2-7]{24}$/.test(text)
 }
 
-/** Uses up a recovery code. Returns whether the account had it: of two concurrent requests, one gets `true`. */
+/** Uses up a recovery code. Returns whether the account had it. Only one of two concurrent calls returns `true`. */
 export async function useRecoveryCode(em: EntityManager, user: string, code: string): Promise<boolean> {
   return (await em.nativeDelete(RecoveryCode, { digest: digestOf(code), user })) === 1
 }
@@ -48,7 +49,7 @@ export function countRecoveryCodes(em: EntityManager, user: string): Promise<num
   return em.count(RecoveryCode, { user })
 }
 
-// Derived (RFC 5869), so that a cookie with one seed can pass all codes to the page that shows them.
+// The codes are derived from one seed (RFC 5869), because a cookie passes the seed to the page that shows them.
 function derive(seed: string): string[] {
   const bytes = Buffer.from(hkdfSync('sha256', seed, '', 'recovery codes', codeCount * codeBytes))
   return Array.from({ length: codeCount }, (_, i) =>

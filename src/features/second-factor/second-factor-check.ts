@@ -9,10 +9,11 @@ import { SecondFactorRequired } from './second-factor-required.ts'
 import { methodsWithCode, verifyCode, wrongCode } from './verify-code.ts'
 
 /**
- * Decides whether the right password of an account with a second factor is enough. `User.findByCredentials` calls it, so that every
- * route that accepts passwords is covered. Basic cannot carry a code. A body can, in its field `code`.
+ * Requires a code after the right password of an account with a second factor. `User.findByCredentials` calls it, so it covers every
+ * route that accepts passwords. A body has the code in the field `code`. Basic has no place for a code.
+ *
  * @throws {SecondFactorRequired} 403 with Basic, 401 without a code
- * @throws {Refusal} 401, if the code is wrong
+ * @throws {Refusal} 401 if the code is wrong
  */
 export const secondFactorCheck: SecondFactorCheck = async (ctx, user) => {
   // `createApp` sets this check, so the context is the site's.

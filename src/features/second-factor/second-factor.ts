@@ -26,8 +26,8 @@ export function startSetUp(ctx: SiteContext): Promise<Buffer> {
 }
 
 /**
- * Turns the second factor on, if the code is right. All other sessions end, and the session of this request continues under a new
- * identifier.
+ * Turns the second factor on if the code is right. Ends all other sessions. The session of this request gets a new identifier.
+ *
  * @returns the seed of the recovery codes; `undefined` for a wrong code
  */
 export async function turnOn(ctx: SiteContext, code: string): Promise<string | undefined> {
@@ -43,7 +43,7 @@ export async function turnOn(ctx: SiteContext, code: string): Promise<string | u
     return replaceRecoveryCodes(em, user.id)
   })
   if (seed === undefined) return undefined
-  // `SessionStore.start` rejects a session of another state.
+  // `SessionStore.start` compares this time with the row.
   user.secondFactorAt = secondFactorAt
   if (!ctx.auth.credentialsSent) renewSession(ctx, user, ['otp', 'mfa'])
   return seed
@@ -78,7 +78,7 @@ export async function removeSecondFactor(em: EntityManager, user: string): Promi
   return changed === 1
 }
 
-// Locks the account, unless another request has changed its password or second factor.
+// Locks the account. Throws 409 if another request has changed its password or second factor.
 function change<Result>(
   ctx: SiteContext,
   user: User,

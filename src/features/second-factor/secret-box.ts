@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { SecretsKey } from '../../config/secrets-keys.ts'
 
-/** A secret of the database that no key of `SECRETS_KEY` can decrypt. */
+/** The error for a secret in the database that no key of `SECRETS_KEY` can decrypt. */
 export class UnreadableSecret extends Error {
   override readonly name = 'UnreadableSecret'
 }
@@ -10,12 +10,12 @@ const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Encrypts secrets for the database with AES-256-GCM, so that a stolen database contains none. */
+/** Encrypts secrets for the database with AES-256-GCM, so that a stolen database reveals no secret. */
 export class SecretBox {
   readonly #keys: readonly SecretsKey[]
   readonly #newest: SecretsKey
 
-  /** @param keys newest first: the first encrypts, all decrypt */
+  /** @param keys newest first. The first key encrypts, and all keys decrypt */
   constructor(keys: readonly SecretsKey[]) {
     const [newest] = keys
     if (!newest) throw new Error('A secret box needs a key.')
@@ -23,7 +23,7 @@ export class SecretBox {
     this.#newest = newest
   }
 
-  /** @param owner the id of the user, which decryption needs again, so that a secret cannot be moved to another account */
+  /** @param owner the id of the user. It is authenticated too, so that a secret cannot be moved to another account */
   encrypt(secret: Uint8Array, owner: string): string {
     const nonce = randomBytes(nonceBytes)
     const cipher = createCipheriv(algorithm, this.#newest.bytes, nonce).setAAD(Buffer.from(owner))
@@ -48,12 +48,12 @@ export class SecretBox {
     }
   }
 
-  /** The beginning of every text that the newest key encrypted. */
+  /** The prefix of every text that the newest key encrypted. */
   get prefix(): string {
     return `${this.#newest.id}.`
   }
 
-  /** A key for another purpose, derived from the newest key (RFC 5869). 32 bytes. */
+  /** Derives a key of 32 bytes for another purpose from the newest key (RFC 5869). */
   deriveKey(purpose: string): Buffer {
     return Buffer.from(hkdfSync('sha256', this.#newest.bytes, '', purpose, 32))
   }

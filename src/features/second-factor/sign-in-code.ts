@@ -44,7 +44,7 @@ export function signInCode(router: Router<object, SiteContext>, pendingSignIns: 
   })
 }
 
-/** For `POST /login`: stores a pending sign-in and redirects to the code form, if a form needs a code. */
+/** For `POST /login`: if a form needs a code, stores a pending sign-in and redirects to the code form. */
 export function askForCode(pendingSignIns: PendingSignIns) {
   return async (ctx: SiteContext, next: Next): Promise<void> => {
     try {
@@ -70,7 +70,7 @@ function formWithErrors(ctx: SiteContext, errors: FormMessage[]): Promise<void> 
   return page(ctx, 'sign-in-code', { errors, isRecovery: fieldsOf(ctx).recovery !== undefined, next })
 }
 
-// The query selects a sentence of the sign-in page, so a link of another site cannot do harm with it.
+// The query parameter only selects a fixed message, so a link on another site can do no harm.
 function startAgain(ctx: SiteContext): void {
   const { next } = textFields(ctx, 'next')
   seeOther(ctx, next === '' ? '/login?expired' : `/login?expired&next=${encodeURIComponent(next)}`)

@@ -20,7 +20,7 @@ export async function startTotp(em: EntityManager, box: SecretBox, user: string)
   return key
 }
 
-/** The key of an unfinished set-up of the last hour. */
+/** The key of an unfinished set-up that is less than an hour old. */
 export async function unconfirmedKey(
   em: EntityManager,
   box: SecretBox,
@@ -36,7 +36,7 @@ export function confirmTotp(em: EntityManager, box: SecretBox, user: string, cod
   return acceptCode(em, box, { user, code, isConfirmed: false })
 }
 
-/** Accepts a code of the authenticator app. Of two concurrent requests with one code, one gets `true`. */
+/** Accepts a code of the authenticator app once. Only one of two concurrent calls with the same code returns `true`. */
 export function useTotpCode(em: EntityManager, box: SecretBox, user: string, code: string): Promise<boolean> {
   return acceptCode(em, box, { user, code, isConfirmed: true })
 }
@@ -54,7 +54,7 @@ async function acceptCode(
   const key = box.decrypt(secret, user)
   const step = acceptedStep(key, code, { lastStep, now })
   if (step === undefined) return false
-  // Conditional, because a concurrent request may have used the same code.
+  // The conditions prevent a race with another request that uses the same code.
   const where = { user, secret, confirmedAt, lastStep: { $lt: step } }
   const change = { lastStep: step, ...(!isConfirmed && { confirmedAt: new Date(now) }) }
   return (await em.nativeUpdate(TotpFactor, where, change)) === 1

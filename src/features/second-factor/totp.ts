@@ -23,8 +23,8 @@ export function stepAt(time: number): number {
 }
 
 /**
- * Returns the step of a code: the current one, the one before or the one after (RFC 6238 §5.2). Returns `undefined` for a wrong
- * code, and for a code of `lastStep` or of an earlier step, because a code counts once.
+ * Returns the step of a code: the current, the previous or the next step (RFC 6238 §5.2). Returns `undefined` for a wrong code. A code
+ * counts once, so the steps up to `lastStep` are rejected too.
  */
 export function acceptedStep(
   key: Uint8Array,
@@ -33,7 +33,7 @@ export function acceptedStep(
 ): number | undefined {
   if (!/^[0-9]{6}$/.test(code)) return undefined
   const current = stepAt(now)
-  // All three are computed, so that the time does not reveal which one matches.
+  // Always computes all three codes, so that the response time does not reveal the step.
   const matches = [current - 1, current, current + 1].filter((step) => isEqual(hotp(key, step), code))
   return matches.filter((step) => step > lastStep).at(-1)
 }
@@ -43,7 +43,7 @@ export function totpUri(
   key: Uint8Array,
   { issuer, account }: { readonly issuer: string; readonly account: string },
 ): string {
-  // Not `URLSearchParams`, because apps show its `+` for a space.
+  // `URLSearchParams` would encode a space as `+`, which apps display.
   const [site, user] = [encodeURIComponent(issuer), encodeURIComponent(account)]
   const parameters = `secret=${base32(key)}&issuer=${site}&algorithm=SHA1&digits=${digits}&period=30`
   return `otpauth://totp/${site}:${user}?${parameters}`

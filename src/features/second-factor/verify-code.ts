@@ -34,7 +34,7 @@ export function plainCode(typed: string): string {
   return typed.replace(/[\s-]/g, '').toUpperCase()
 }
 
-/** The same for a wrong code and for a code that was used before. */
+/** The message does not reveal whether the code was wrong or used. */
 export const wrongCode = 'The code is wrong or was used before.'
 
 /** The encryption of the keys of authenticator apps. */
@@ -45,7 +45,7 @@ export function secretBoxOf({ secretBox }: SiteContext): SecretBox {
 
 async function report(ctx: SiteContext, user: User, event: 'code refused' | 'recovery code used') {
   audit(ctx, event, user)
-  // Owners mistype codes in their own browsers.
+  // No mail for a wrong code from a known device, because users often mistype codes.
   const isExpected = event === 'code refused' && (await ctx.guessing?.devices.deviceOf(ctx, user.email))
   if (isExpected) return
   await entityManager(ctx).transactional(async (em) => {

@@ -29,7 +29,7 @@ export function security(router: Router<object, SiteContext>): void {
   })
 }
 
-/** Shows the page, with the errors of its last form. */
+/** Shows the page, with the errors of a rejected form. */
 export async function showSecurity(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
   const { id, secondFactorAt, passwordChangedAt } = ctx.auth.require(User)
   const em = entityManager(ctx)

@@ -64,9 +64,11 @@ export class SessionStore {
   }
 
   /**
-   * Starts a session. Throws 409 if the password or the second factor has changed since the sign-in.
-   * @throws {Error} without a user, and for an account with a second factor if no `mfa` is among the methods. Otherwise a new way to
-   * sign in could forget the second factor
+   * Starts a session.
+   *
+   * @throws {Refusal} 409 if the password or the second factor has changed since the sign-in
+   * @throws {Error} without a user, or if an account with a second factor signs in without the method `mfa`. The second check protects
+   * against a future sign-in route that does not ask for the code
    */
   async start(
     id: string,
@@ -76,7 +78,7 @@ export class SessionStore {
     const { user, ...more } = ownData(saved)
     if (typeof user !== 'string') throw new Error('Only a signed-in user has a session.')
     if (account?.secondFactorAt && !methods.includes('mfa'))
-      throw new Error('A user with a second factor has no session without it.')
+      throw new Error('The sign-in of a user with a second factor must use it.')
     const now = new Date(this.#now())
     const digest = digestOf(id) ?? ''
     await this.#orm.em.fork().transactional(async (em) => {

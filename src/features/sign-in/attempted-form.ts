@@ -14,7 +14,7 @@ const forms: Record<string, string> = {
   '/account/close': 'Close account form',
 }
 
-/** Where a password was sent, in words for the activity page. */
+/** The name of the form that sent the credentials, for the activity page. */
 export function attemptedForm(ctx: ExtendableContext): string {
   if (ctx.req.headers.authorization !== undefined) return 'API, Authorization header'
   return (ctx.is('urlencoded') && forms[ctx.path]) || 'API, JSON'

@@ -14,7 +14,7 @@ interface SignIn {
   readonly isKept: boolean
   /** The requested path, which may be unsafe. */
   readonly next: unknown
-  /** How the user proved the sign-in (RFC 8176). */
+  /** How the user authenticated, as values of RFC 8176. */
   readonly methods: readonly string[]
   /** For the activity page. */
   readonly detail?: string
@@ -22,13 +22,13 @@ interface SignIn {
   readonly notice?: string | undefined
 }
 
-/** Starts the session of a user and responds. Every sign-in ends here: form, JSON, code and passkey. */
+/** Starts the session of a user and responds. Every sign-in calls it: form, JSON, code and passkey. */
 export async function completeSignIn(
   ctx: SiteContext,
   user: User,
   { isKept, next, methods, detail, notice }: SignIn,
 ): Promise<void> {
-  // The session middleware stores the session after the handler.
+  // The session middleware saves the session after the handler.
   ctx.auth.login(user, User, { methods })
   ctx.session.maxAge = lifetime(isKept)
   await storeDevice(ctx, user, (em) => notify(ctx, em, user, 'new device'))

@@ -30,7 +30,7 @@ export async function limited<Result>(
   )
 }
 
-/** Rate-limits guesses of a user's code with the password allowances and an allowance for wrong codes. */
+/** Rate-limits guesses of a user's code. A wrong code counts as a wrong password, and also has a limit of its own. */
 export function limitedCode<Result>(
   ctx: SiteContext,
   user: User,
