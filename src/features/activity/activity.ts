@@ -14,7 +14,7 @@ const wording: Record<EventName, string> = {
   'signed up': 'Account created',
   'signed in': 'Signed in',
   'signed out': 'Signed out',
-  'token issued': 'Token issued for the password',
+  'token issued': 'Token issued in exchange for the password',
   'password used': 'Password used with the API',
   'credentials refused': 'Wrong password',
   throttled: 'Blocked after too many attempts',
@@ -32,9 +32,9 @@ const wording: Record<EventName, string> = {
   'passkey counter went back': 'Passkey refused, because it may have been copied',
   'second factors removed': 'Authenticator app and passkeys removed by the operator of the site',
   'password changed': 'Password changed',
-  'reset link requested': 'Link for a new password requested',
+  'reset link requested': 'Password reset link requested',
   'password reset': 'Password reset by a link',
-  'verification link requested': 'Link to confirm the e-mail address requested',
+  'verification link requested': 'E-mail confirmation link requested',
   'address verified': 'E-mail address confirmed',
   'name changed': 'Name changed',
   'address change requested': 'Change of e-mail address requested',
@@ -45,7 +45,7 @@ const wording: Record<EventName, string> = {
   'session ended': 'Session ended',
   'other sessions ended': 'Signed out everywhere else',
   'account closed': 'Account closed',
-  'admin used': 'Used as an admin',
+  'admin used': 'API used as an admin',
 }
 
 /** `GET /account/activity`: the events of the account, in pages. */
