@@ -13,7 +13,8 @@ let visitors = 0
 
 /**
  * Measures the password checks per second of bcrypt alone and the sign-ins per second of the site. Then measures the latency
- * of a page, in milliseconds, while three times as many sign-ins arrive. The server is not pinned, because bcrypt uses all cores.
+ * of a page, in milliseconds, during a flood of sign-ins: three times the rate of bcrypt. The server is not pinned, because
+ * bcrypt uses all cores.
  */
 export async function measureLogins(seconds: number, rounds: number): Promise<Figures> {
   const { url, stop } = await startServer(serverOf('site'), newKeys('HS256'))

@@ -69,7 +69,7 @@ test('the tokens page is accessible without tokens, with an error, with a new to
   await expectSound(page, 'API tokens')
 })
 
-test('the password page is accessible, also with every error, as is the activity page', async ({
+test('the password page, with and without errors, and the activity page are accessible', async ({
   page,
   account,
 }) => {

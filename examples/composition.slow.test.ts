@@ -20,7 +20,7 @@ describe('examples/composition.ts', () => {
     }
   })
 
-  test('rejects other credentials at the guard, also of an admin, with a challenge for both schemes', async () => {
+  test('rejects all other credentials, including the password of an admin, with a challenge for each scheme', async () => {
     const responses = await Promise.all([adminPassword, ...wrong].map((headers) => get('/me', headers)))
     for (const response of responses) {
       assert.equal(response.status, 401)
@@ -41,7 +41,7 @@ describe('examples/composition.ts', () => {
     }
   })
 
-  test('S66 rejects a request without an admin and a user', async () => {
+  test('S66 rejects a request that authenticates neither an admin nor a user', async () => {
     const responses = await Promise.all(wrong.map((headers) => get('/secure', headers)))
     for (const response of responses) {
       assert.equal(response.status, 401)

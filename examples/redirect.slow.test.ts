@@ -20,7 +20,7 @@ describe('examples/redirect.ts', () => {
     assert.doesNotMatch(await (await browser.get('/login')).text(), /Please log in first/)
   })
 
-  test('S67 keeps the requested page in the form, and redirects to it after the log-in', async () => {
+  test('S67 keeps the requested page in the form, and redirects to it after the sign-in', async () => {
     const browser = new Browser(program.url)
     const login = '/login?next=%2Forders%3Fpage%3D2'
 

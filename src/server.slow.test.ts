@@ -78,7 +78,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.ok(await isKept())
   })
 
-  test('fills the code cache without serving, for users who cannot write it later', async (t) => {
+  test('can fill the code cache without serving, for an image with a read-only cache', async (t) => {
     const folder = await temporaryFolder(t)
     const compiled = await temporaryFolder(t)
     const child = spawn(process.execPath, [join(import.meta.dirname, 'start.js'), 'serving'], {
@@ -130,7 +130,7 @@ describe('the server', { concurrency: 2 }, () => {
       assert.equal((await fetch(`${url}/healthz`)).status, 200, line)
       const body = new URLSearchParams(registration('Ada') as Record<string, string>)
       assert.equal((await fetch(`${url}/users`, { method: 'POST', body })).status, 200)
-      // The session cookie belongs to that host.
+      // Links in mails need the same host as the page, because the session cookie is valid for that host only.
       await eventually(async () => (await mailsIn(folder)).includes(`${url}/verify`))
     }
   })
@@ -195,7 +195,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal(server.log.at(-1)?.msg, 'stopped')
   })
 
-  test('writes the last uses of the last second before it exits', async (t) => {
+  test('writes pending last uses of tokens before it exits', async (t) => {
     const folder = await temporaryFolder(t)
     const server = await startServer(t, { DATA_DIR: folder })
     const person = await signUp(server)

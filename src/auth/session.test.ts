@@ -108,7 +108,7 @@ describe('SessionAuthenticator', () => {
     })
   }
 
-  test('S50 stores every authenticated user, also of a bearer token', async (t) => {
+  test('S50 stores every authenticated user, including the user of a bearer token', async (t) => {
     const { User, FromSession, ByToken } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)

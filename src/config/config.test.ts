@@ -312,7 +312,7 @@ describe('readConfig', () => {
     ])
   })
 
-  test('rejects a SECRETS_KEY that is short, without a name, or with a name twice, and repeats no key', () => {
+  test('rejects a SECRETS_KEY with a weak key, no name or a repeated name, and prints no key', () => {
     const entry = `key1:${secretsKey}`
     const short = randomBytes(31).toString('base64')
     const bad = [
@@ -413,7 +413,7 @@ describe('jwtKeys', () => {
     ])
   })
 
-  test('rejects each file with a weak or public key, without a key, or that is missing', () => {
+  test('rejects a missing file, and each file with a weak key, a public key or no key', () => {
     const files = [
       keyFile('weak.pem', generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export(pem)),
       keyFile('curve.pem', generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey.export(pem)),

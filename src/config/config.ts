@@ -20,12 +20,12 @@ export interface Config extends StorageConfig {
   readonly port: number
   /** The origin that visitors use. If it is `undefined`, the `Host` of each request decides. */
   readonly publicUrl: URL | undefined
-  /** The host that passkeys belong to. If it is `undefined`, there is no `publicUrl`, or it can have no passkeys. */
+  /** The host that passkeys belong to. `undefined` without a `publicUrl` at which browsers support passkeys. */
   readonly rpId: string | undefined
   readonly secureCookies: boolean
   /** Newest first. The first key signs, and all keys verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
   readonly jwtKeys: KeySources
-  /** The keys of secrets in the database, newest first. `undefined` if users cannot turn on a second factor. */
+  /** The keys that encrypt secrets in the database, newest first. Without keys, users cannot turn on a second factor. */
   readonly secretsKeys: readonly SecretsKey[] | undefined
   /** The issuer and the audience of JWTs. */
   readonly jwtIssuer: string

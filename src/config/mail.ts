@@ -29,7 +29,7 @@ export interface MailServer {
   readonly credentials: { readonly user: string; readonly password: string } | undefined
 }
 
-/** Reads `SMTP_URL` and `MAIL_FROM`. Returns `undefined` if the site sends no mail, in production without a mail server. */
+/** Reads `SMTP_URL` and `MAIL_FROM`. Returns `undefined` in production without `SMTP_URL`: the site sends no mail. */
 export function readMail(
   environment: Environment,
   { production, dataDir }: Pick<StorageConfig, 'production' | 'dataDir'>,

@@ -58,7 +58,7 @@ describe('shutDown', () => {
       socket.write(request)
       return text(socket)
     })
-    // The system connects them before the next turn of the event loop.
+    // The kernel establishes the connections before the next turn of the event loop.
     const { stopped } = await closeListener()
     for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1\.1 200 .*ok$/s)
     await stopped

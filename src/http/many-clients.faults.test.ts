@@ -59,7 +59,7 @@ describe('a server with many clients', {
     await until('the connections are closed', () => openFiles(server.child.pid) <= before + 50)
   })
 
-  test('N9 serves open connections without free file descriptors, and new ones when descriptors are free again', {
+  test('N9 serves open connections when no file descriptor is free, and new ones when descriptors are free again', {
     skip: !existsSync('/usr/bin/prlimit') && 'needs prlimit',
   }, async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })

@@ -80,7 +80,7 @@ describe('SIGTERM under load', { concurrency: true }, () => {
     }
     const answers = await Promise.all(responses)
     assert.ok(answers.length > 5, `${answers.length} connections`)
-    // The system may connect a client after the server has accepted its last connection.
+    // The kernel can establish a connection that the server no longer accepts.
     const accepted = answers.slice(0, answers.findLastIndex((answer) => answer !== '') + 1)
     assert.ok(accepted.length >= answers.length - 2, `${accepted.length} of ${answers.length}`)
     for (const answer of accepted) assert.match(answer, /^HTTP\/1\.1 200 .*close.*ok$/s)

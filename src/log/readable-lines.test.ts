@@ -42,14 +42,14 @@ describe('readableLines', () => {
     assert.match(text(), /INFO: GET \/me 401 in 1\.5 ms\n$/)
   })
 
-  it('prints an event of an account without the identifiers of the request and the device', async () => {
+  it('omits the identifiers of the request and the device from an event of an account', async () => {
     const { log, text } = await openLog()
     const entry = { event: 'signed in', outcome: 'success', user: '1', request: 'a-b-c', userAgent: 'curl/8' }
     log.info(entry, 'authentication')
     assert.match(text(), /INFO: signed in \{"user":"1"\}\n$/)
   })
 
-  it('prints the stack of an error line by line', async () => {
+  it('prints the stack of an error with one line for each frame', async () => {
     const { log, text } = await openLog()
     log.error(loggable(new TypeError('out of the blue')), 'error')
     assert.match(text(), /ERROR: error \{"error":"TypeError"\}\n {4}stack: TypeError: out of the blue\n +at /)

@@ -26,7 +26,7 @@ async function open(t: TestContext) {
     MAIL_FROM: 'no-reply@site.example',
   }
   let count = 0
-  /** Adds mails as a command does. */
+  /** Adds mails from another process, as `npm run user` does. */
   const add = async (mails = 1) => {
     for (let i = 0; i < mails; i += 1)
       await queueMail(orm.em.fork(), { kind: 'address-taken', to: `user${++count}@mail.example` })
@@ -36,7 +36,7 @@ async function open(t: TestContext) {
     variables,
     add,
     tries: async () => (await sql({ orm }, 'select tries from mails')).map(({ tries }) => Number(tries)),
-    /** Ends the pauses and claims, as if time had passed. */
+    /** Makes all mails due now, so that no mail waits for a retry or for the end of a claim. */
     makeDue: () => sql({ orm }, 'update mails set due_at = 0'),
   }
 }

@@ -6,7 +6,7 @@ import { bearer, registration, signUp, takeJWT } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
 
 describe('SITE_NAME', () => {
-  it('is in the title and in the header of every page, also of an error page', async (t) => {
+  it('is in the title and in the header of every page, including error pages', async (t) => {
     const site = await startSite(t, { SITE_NAME: 'Ada & Co' })
     for (const path of ['/', '/login', '/signup', '/nowhere']) {
       const { text } = await site.visitor().page(path)

@@ -45,7 +45,7 @@ export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
 export function refuseCrossSiteBasic(ctx: Context, next: Next): Promise<unknown> {
   const site = ctx.req.headers['sec-fetch-site'] ?? ''
   if (site !== '' && site !== 'same-origin' && site !== 'none' && hasBasic(ctx)) {
-    throw new Refusal('cross_site', 'A password from another site is not accepted.')
+    throw new Refusal('cross_site', 'Requests from other sites cannot use Basic authentication.')
   }
   return next()
 }

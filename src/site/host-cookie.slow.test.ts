@@ -78,7 +78,7 @@ describe('the session cookie', () => {
     assert.equal(await nameOf(`x=session=${bob}; session=${ada}`), 'Ada')
   })
 
-  test('E13 is not set without a sign-in: a visitor causes no database statement on any page', async (t) => {
+  test('E13 is set at sign-in only: a visitor causes no database statement on any page', async (t) => {
     const site = await startSite(t)
     const before = await dumpAll(site)
     const statements = await countStatements(t, site)

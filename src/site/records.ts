@@ -38,7 +38,7 @@ export function passkeyRecord({ id, name, createdAt, lastUsedAt = null }: Passke
   return { id, name, createdAt, lastUsedAt }
 }
 
-/** The record of a session, without its identifier in the cookie. */
+/** The record of a session. It omits the identifier in the cookie, which is secret. */
 export interface SessionRecord {
   readonly id: string
   readonly device: string

@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 
-/** A test, by the path of its file and its title with the titles of its groups. */
+/** A test: the path of its file, and the titles of its groups followed by its own title. */
 interface Test {
   readonly file: string
   readonly path: readonly string[]

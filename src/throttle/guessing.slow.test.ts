@@ -76,7 +76,7 @@ describe('guessing', () => {
     assert.equal(hashes().evaluations, 10)
   })
 
-  test('K10 does not evaluate a waiting log-in after its client has closed the connection', async (t) => {
+  test('K10 does not evaluate a waiting sign-in after its client has closed the connection', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const gate = Promise.withResolvers<void>()
     const { compare } = bcrypt

@@ -112,7 +112,7 @@ describe('passwords', () => {
       assert.equal(await logIn(site, person, other), 401, other)
   })
 
-  test('B4 with an unpaired surrogate are rejected with 400, and fail a log-in', async (t) => {
+  test('B4 with an unpaired surrogate are rejected with 400, and fail at sign-in', async (t) => {
     const site = await startSite(t)
     for (const secret of ['\ud800 lone surrogate', 'lone surrogate \udc00', '\udc00\ud800 the wrong way']) {
       const body = registration('Ada', { password: secret, confirmPassword: secret })

@@ -86,7 +86,7 @@ describe('LastUses', () => {
     assert.equal(uses.of(token)?.getTime(), now + 1)
   })
 
-  test('does not overwrite a later time, repeat a write of another process, or insert a deleted row', async (t) => {
+  test('does not overwrite a later or almost equal time of another process, or insert a deleted row', async (t) => {
     const { orm, Token, uses, tokens, used } = await usesOf(t, 4)
     const all = await tokens()
     for (const token of all) uses.note(token, now)
@@ -111,7 +111,7 @@ describe('LastUses', () => {
     for (let time = 0; time < 3; time += 1) await uses.write()
     assert.equal(errors.length, 1)
     assert.equal(uses.of(one)?.getTime(), now)
-    // A use of the same second joins its batch and gets the earlier time.
+    // Uses of the same second share a batch, and get its earliest time.
     uses.note(three, now + 30 * minute + 10)
     await run(orm, 'drop trigger broken')
     await uses.write()

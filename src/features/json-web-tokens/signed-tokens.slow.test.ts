@@ -122,7 +122,7 @@ describe('a signed token', () => {
     assert.deepEqual(statements(), [])
   })
 
-  test('J6 J8 is rejected without a query for an invalid subject, date, issuer or audience', async (t) => {
+  test('J6 J8 is rejected if its subject, a date, its issuer or its audience is invalid, without a database query', async (t) => {
     const { header, payload, request, statements } = await siteWithToken(t)
     const { userId, iat } = payload
     const subjects = [
@@ -210,10 +210,10 @@ describe('a signed token', () => {
     assert.deepEqual(statements(), [])
   })
 
-  test('E10 J9 M6 is invalid if it comes from a log-in with the old password during a password change', async (t) => {
+  test('E10 J9 M6 is invalid if it is issued for the old password while the password changes', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
-    // The password is verified. The token waits for the renewed hash, which waits for the database.
+    // The cost makes the sign-in store a new hash. That write waits for the lock, after the password is verified.
     setBcryptCost(5)
     const other = await lockDatabase(t, site)
     const response = site.visitor().post('/login?as=jwt', basic(ada))
@@ -238,7 +238,7 @@ describe('a signed token', () => {
       assert.equal((await site.visitor().get(path, bearer(jwt))).status, 401, path)
   })
 
-  test('identifies its password in milliseconds, or by its time of issue without the claim', async (t) => {
+  test('is rejected if passwordChangedAt differs from the account, and valid without this claim', async (t) => {
     const { header, payload, request, statements } = await siteWithToken(t)
     const { passwordChangedAt, ...others } = payload
     assert.deepEqual(await request(forge(header, others)), [200, 200])
