@@ -14,7 +14,7 @@ export interface Mails {
   verify: undefined
   /** A link, sent to the new address, that changes the address of an account. */
   'change-email': undefined
-  /** For the owner of an address that the user of another account wants to change to. */
+  /** For the owner of an address, after another account has requested a change to this address. */
   'address-taken': undefined
   /** A security event of the account. It contains no secret, and no link that signs in. */
   notice: NoticeData

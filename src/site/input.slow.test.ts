@@ -32,7 +32,7 @@ const fields: Record<string, Record<string, string>> = {
   '/users': { name: 'Eve', email: 'eve@example.com', password, confirmPassword: password },
   '/login': { username: 'ada@example.com', password },
   '/forgot': { email: 'ada@example.com' },
-  // With the token of a link of Ada.
+  // With the token of Ada's link.
   '/reset': { token: '', password: newPassword, confirmPassword: newPassword },
   '/verify': { token: 'x' },
   '/account/name': { name: 'Ada King' },

@@ -34,7 +34,7 @@ export function rowMapper(
     data[relation.name] = row[key] == null ? null : related
     for (const property of unsaved) related[property.name] = row[columnOf(property)]
     for (const { property, column } of columns) {
-      // For a column without dates, `mapJoinedProp` only assigns the value.
+      // For a property that is not a `Date`, `mapJoinedProp` only assigns the value.
       if (property.runtimeType !== 'Date' && column in row) related[property.name] = row[column]
       else driver.mapJoinedProp(related, property, alias, row, timezone, target)
     }
