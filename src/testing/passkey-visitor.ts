@@ -3,10 +3,10 @@ import type { TestContext } from 'node:test'
 import { signIn, signUp } from './people.ts'
 import type { Answer } from './promises.ts'
 import { startSite } from './site.ts'
-import { type Lies, SoftwareAuthenticator } from './software-authenticator.ts'
+import { type Overrides, SoftwareAuthenticator } from './software-authenticator.ts'
 import type { Visitor } from './visitor.ts'
 
-/** The origin of the site. Tests connect to another address, which passkeys do not notice. */
+/** The origin of the site. Tests connect to another address, but passkeys depend only on this origin. */
 export const passkeyOrigin = 'http://localhost:3000'
 
 export function newAuthenticator(): SoftwareAuthenticator {
@@ -21,21 +21,21 @@ export async function passkeySite(t: TestContext, environment: Record<string, st
   return { site, ada, visitor }
 }
 
-/** The options of the ceremony on a page, as its script reads them. `undefined` without a passkey button. */
+/** The options of the passkey button on a page, as its script reads them. `undefined` without a button. */
 export function optionsOf({ text }: Pick<Answer, 'text'>) {
   const [, json] = / data-options="([^"]*)"/.exec(text) ?? []
   if (json === undefined) return undefined
   return JSON.parse(json.replaceAll('&quot;', '"').replaceAll('&amp;', '&'))
 }
 
-/** Loads the options of a page. */
+/** Loads a page and returns the options of its passkey button. */
 export async function loadOptions(visitor: Visitor, path: string) {
   const options = optionsOf(await visitor.page(path))
   assert.ok(options, `${path} has options`)
   return options
 }
 
-/** Adds a passkey by the form of the security page. */
+/** Adds a passkey with the form on the security page. */
 export async function addPasskey(visitor: Visitor, name = 'Laptop', from = newAuthenticator()) {
   const credential = from.create(await loadOptions(visitor, '/account/security'))
   const { status, headers, text } = await visitor.form('/account/passkeys', { credential, name })
@@ -43,13 +43,13 @@ export async function addPasskey(visitor: Visitor, name = 'Laptop', from = newAu
   return from
 }
 
-/** Signs in with a passkey by the form of the sign-in page. */
+/** Signs in with a passkey and the form on the sign-in page. */
 export async function signInWithPasskey(
   visitor: Visitor,
   from: SoftwareAuthenticator,
-  { lies = {}, fields = {} }: { lies?: Lies; fields?: Record<string, string> } = {},
+  { overrides = {}, fields = {} }: { overrides?: Overrides; fields?: Record<string, string> } = {},
 ): Promise<Answer> {
-  const credential = from.get(await loadOptions(visitor, '/login'), lies)
+  const credential = from.get(await loadOptions(visitor, '/login'), overrides)
   return visitor.form('/login/passkey', { credential, ...fields })
 }
 

@@ -3,20 +3,16 @@ import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { creationOptions, verifyRegistration } from '../features/passkeys/add-passkey.ts'
 import { Passkey } from '../features/passkeys/passkey.ts'
-import {
-  requestOptions,
-  verifyConfirmation,
-  verifySignIn,
-} from '../features/passkeys/sign-in-with-passkey.ts'
+import { requestOptions, verifyConfirmation, verifySignIn } from '../features/passkeys/use-passkey.ts'
 import { newIdentifier } from '../site/host-cookie.ts'
 import { User } from '../users/user.ts'
 import { type Person, signUp } from './people.ts'
 import { startSite } from './site.ts'
-import { type Lies, SoftwareAuthenticator } from './software-authenticator.ts'
+import { type Overrides, SoftwareAuthenticator } from './software-authenticator.ts'
 
 const origin = 'http://localhost:3000'
 
-/** A site with users, and the ceremonies of their authenticators. */
+/** A site with a user, and functions for the ceremonies of software authenticators. */
 export async function siteWithPasskeys(t: TestContext) {
   const site = await startSite(t)
   const em = () => site.orm.em.fork()
@@ -28,25 +24,30 @@ export async function siteWithPasskeys(t: TestContext) {
   const authenticator = () => new SoftwareAuthenticator(origin)
 
   /** Adds a passkey, or tries to. */
-  const add = async (from = authenticator(), lies: Lies = {}, person: Pick<Person, 'id'> = ada) => {
+  const add = async (from = authenticator(), overrides: Overrides = {}, person: Pick<Person, 'id'> = ada) => {
     const owner = { user: await userOf(person), session }
     const options = await creationOptions(em(), party, owner)
-    const credential = from.create(options, lies)
+    const credential = from.create(options, overrides)
     return verifyRegistration(em(), party, { ...owner, credential, name: 'Laptop' })
   }
-  /** An authenticator with a passkey of this user. */
-  const withPasskey = async (person: Pick<Person, 'id'> = ada, lies: Lies = {}) => {
+  /** Returns an authenticator with a passkey of a user. */
+  const withPasskey = async (person: Pick<Person, 'id'> = ada, overrides: Overrides = {}) => {
     const from = authenticator()
-    const passkey = await add(from, lies, person)
+    const passkey = await add(from, overrides, person)
     assert.ok(passkey instanceof Passkey, String(passkey))
     return from
   }
   const signInOptions = () => requestOptions(party, { purpose: 'sign-in', binding: browser })
   const answer = (credential: unknown) => verifySignIn(em(), party, { browser, credential })
-  const signIn = (from: SoftwareAuthenticator, lies: Lies = {}) => answer(from.get(signInOptions(), lies))
-  const confirm = (from: SoftwareAuthenticator, lies: Lies = {}, user: Pick<Person, 'id'> = ada) => {
+  const signIn = (from: SoftwareAuthenticator, overrides: Overrides = {}) =>
+    answer(from.get(signInOptions(), overrides))
+  const confirm = (
+    from: SoftwareAuthenticator,
+    overrides: Overrides = {},
+    user: Pick<Person, 'id'> = ada,
+  ) => {
     const options = requestOptions(party, { purpose: 'confirm', binding: session })
-    return verifyConfirmation(em(), party, { user, session, credential: from.get(options, lies) })
+    return verifyConfirmation(em(), party, { user, session, credential: from.get(options, overrides) })
   }
   const ceremonies = { add, withPasskey, signInOptions, answer, signIn, confirm }
   return { site, em, party, ada, session, browser, userOf, authenticator, ...ceremonies }

@@ -11,13 +11,13 @@ export interface App {
   readonly recoveryCodes: readonly string[]
   /** The visitor whose session turned the app on. */
   readonly visitor: Visitor
-  /** A code that was not used before. Each call needs a later step, so at most two work in a test. */
+  /** A code that was not used before. Each call uses the next step, so only the first two codes after `turnOnApp` are valid. */
   nextCode(): string
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** Turns on an authenticator app by the API. */
+/** Turns on an authenticator app with the API. */
 export async function turnOnApp(site: AnySite, person: Person): Promise<App> {
   const visitor = await signIn(site, person)
   const { record } = await visitor.json('/account/security/totp', {})

@@ -8,8 +8,8 @@ import { selfSigned } from './certificate.ts'
 /** The flags of authenticator data (WebAuthn §6.1). */
 export const flags = { present: 1, verified: 4, eligible: 8, backedUp: 16, attested: 64 }
 
-/** What an answer says instead of the truth. */
-export interface Lies {
+/** Values of a forged answer. They replace the right ones. */
+export interface Overrides {
   readonly id?: string
   readonly origin?: string
   readonly type?: string
@@ -23,7 +23,7 @@ export interface Lies {
   readonly userHandle?: string | undefined
   readonly algorithm?: number
   readonly signature?: Buffer
-  /** Members of `response` that replace the right ones. */
+  /** Members of `response`. */
   readonly response?: object
   readonly format?: string
   readonly statement?: Map<string, Cbor>
@@ -31,11 +31,11 @@ export interface Lies {
 
 type Cbor = number | string | Uint8Array | readonly Cbor[] | Map<Cbor, Cbor>
 
-/** An authenticator and its browser, with one passkey on the curve P-256. Answers are JSON texts, right or as the lies say. */
+/** An authenticator with one passkey on the curve P-256, and its browser. Answers are JSON. `Overrides` forge them. */
 export class SoftwareAuthenticator {
   readonly id = randomBytes(32).toString('base64url')
   userHandle: string | undefined
-  /** Counts only if a test raises it. */
+  /** The signature counter. Only tests increase it. */
   counter = 0
   flags = flags.present | flags.verified | flags.eligible | flags.backedUp
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -45,50 +45,50 @@ export class SoftwareAuthenticator {
     this.#origin = origin
   }
 
-  create(options: PublicKeyCredentialCreationOptionsJSON, lies: Lies = {}): string {
+  create(options: PublicKeyCredentialCreationOptionsJSON, overrides: Overrides = {}): string {
     this.userHandle = options.user.id
-    const client = this.#clientData('webauthn.create', options.challenge, lies)
+    const client = this.#clientData('webauthn.create', options.challenge, overrides)
     const authData = Buffer.concat([
-      this.#authenticatorData(options.rp.id ?? '', flags.attested, lies),
-      this.#attestedCredential(lies),
+      this.#authenticatorData(options.rp.id ?? '', flags.attested, overrides),
+      this.#attestedCredential(overrides),
     ])
-    const statement = lies.statement ?? this.#statement(lies.format, authData, client)
-    const attestation = new Map<Cbor, Cbor>([['fmt', lies.format ?? 'none']])
+    const statement = overrides.statement ?? this.#statement(overrides.format, authData, client)
+    const attestation = new Map<Cbor, Cbor>([['fmt', overrides.format ?? 'none']])
     const attestationObject = cbor(attestation.set('attStmt', statement).set('authData', authData))
-    return this.#credential(lies, {
+    return this.#credential(overrides, {
       clientDataJSON: client.toString('base64url'),
       attestationObject: attestationObject.toString('base64url'),
       transports: ['internal', 'hybrid', 'telepathy', 1],
     })
   }
 
-  get(options: PublicKeyCredentialRequestOptionsJSON, lies: Lies = {}): string {
-    const client = this.#clientData('webauthn.get', options.challenge, lies)
-    const authData = this.#authenticatorData(options.rpId ?? '', 0, lies)
-    return this.#credential(lies, {
+  get(options: PublicKeyCredentialRequestOptionsJSON, overrides: Overrides = {}): string {
+    const client = this.#clientData('webauthn.get', options.challenge, overrides)
+    const authData = this.#authenticatorData(options.rpId ?? '', 0, overrides)
+    return this.#credential(overrides, {
       clientDataJSON: client.toString('base64url'),
       authenticatorData: authData.toString('base64url'),
-      signature: (lies.signature ?? this.#sign(authData, client)).toString('base64url'),
-      userHandle: 'userHandle' in lies ? lies.userHandle : this.userHandle,
+      signature: (overrides.signature ?? this.#sign(authData, client)).toString('base64url'),
+      userHandle: 'userHandle' in overrides ? overrides.userHandle : this.userHandle,
     })
   }
 
-  #clientData(type: string, challenge: string, lies: Lies): Buffer {
-    const { crossOrigin = false, topOrigin } = lies
-    const told = { type: lies.type ?? type, challenge: lies.challenge ?? challenge }
+  #clientData(type: string, challenge: string, overrides: Overrides): Buffer {
+    const { crossOrigin = false, topOrigin } = overrides
+    const data = { type: overrides.type ?? type, challenge: overrides.challenge ?? challenge }
     return Buffer.from(
-      JSON.stringify({ ...told, origin: lies.origin ?? this.#origin, crossOrigin, topOrigin }),
+      JSON.stringify({ ...data, origin: overrides.origin ?? this.#origin, crossOrigin, topOrigin }),
     )
   }
 
-  #authenticatorData(rpId: string, more: number, lies: Lies): Buffer {
+  #authenticatorData(rpId: string, more: number, overrides: Overrides): Buffer {
     const rest = Buffer.alloc(5)
-    rest.writeUInt8((lies.flags ?? this.flags) | more)
-    rest.writeUInt32BE(lies.counter ?? this.counter, 1)
-    return Buffer.concat([sha256(lies.rpId ?? rpId), rest])
+    rest.writeUInt8((overrides.flags ?? this.flags) | more)
+    rest.writeUInt32BE(overrides.counter ?? this.counter, 1)
+    return Buffer.concat([sha256(overrides.rpId ?? rpId), rest])
   }
 
-  #attestedCredential({ algorithm = -7, id = this.id }: Lies): Buffer {
+  #attestedCredential({ algorithm = -7, id = this.id }: Overrides): Buffer {
     const { x = '', y = '' } = this.#keys.publicKey.export({ format: 'jwk' })
     const key = new Map<Cbor, Cbor>([[1, 2]]).set(3, algorithm).set(-1, 1)
     key.set(-2, Buffer.from(x, 'base64url')).set(-3, Buffer.from(y, 'base64url'))
@@ -116,7 +116,7 @@ export class SoftwareAuthenticator {
     return sign('sha256', Buffer.concat([authData, sha256(clientData)]), this.#keys.privateKey)
   }
 
-  #credential({ id = this.id, response }: Lies, right: object): string {
+  #credential({ id = this.id, response }: Overrides, right: object): string {
     return JSON.stringify({ id, rawId: id, type: 'public-key', response: { ...right, ...response } })
   }
 }

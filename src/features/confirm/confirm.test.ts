@@ -34,7 +34,7 @@ describe('a sensitive action ten minutes after the sign-in', () => {
       assert.equal((await ada.get('/account/sessions')).status, 200, 'the session still works')
     })
 
-  test('T14 needs the password: another address, and the end of the account', async (t) => {
+  test('T14 needs the password to change the address or close the account', async (t) => {
     const { ada } = await siteWithStaleSession(t)
     for (const [path, body] of [
       ['/account/email', { email: 'new@example.com' }],
@@ -55,7 +55,7 @@ describe('a sensitive action ten minutes after the sign-in', () => {
 })
 
 describe('POST /confirm', () => {
-  test('T8 T14 with the password continues the session under a new identifier, for ten minutes', async (t) => {
+  test('T8 T14 accepts the password for ten minutes, and gives the session a new identifier', async (t) => {
     const { site, ada } = await siteWithStaleSession(t)
     const before = ada.session
     const { status, headers, cookies } = await ada.form('/confirm', { password, next: '/account/tokens' })
@@ -72,7 +72,7 @@ describe('POST /confirm', () => {
     assert.equal((await ada.json('/account/tokens', { name: 'CI' })).status, 401)
   })
 
-  test('says what it is for, and the next page says to continue', async (t) => {
+  test('shows the purpose of the confirmation, and a notice on the next page', async (t) => {
     const { ada } = await siteWithStaleSession(t)
     const { text } = await ada.page('/confirm?next=/account/tokens')
     assert.match(text, /Before you create an API token, confirm that it is you/)
@@ -83,7 +83,7 @@ describe('POST /confirm', () => {
     assert.match(tokens.text, /<details open>[\s\S]*value="CI"[\s\S]*<option value="7" selected>/)
   })
 
-  test('with an empty code asks for the code, not for the password', async (t) => {
+  test('asks for the code, not for the password, if the code is empty', async (t) => {
     const site = await startSite(t)
     const { visitor } = await turnOnApp(site, await signUp(site))
     const { status, text } = await visitor.form('/confirm', { code: ' ' })
@@ -92,7 +92,7 @@ describe('POST /confirm', () => {
     assert.doesNotMatch(text, /Enter your current password/)
   })
 
-  test('T14 with a wrong password is a 401, and changes nothing', async (t) => {
+  test('T14 rejects a wrong password with 401, and changes nothing', async (t) => {
     const { site, ada } = await siteWithStaleSession(t)
     for (const wrong of ['wrong', '']) {
       const form = await ada.form('/confirm', { password: wrong, next: '/account/tokens' })
@@ -104,7 +104,7 @@ describe('POST /confirm', () => {
     assert.equal((await sql(site, 'select * from sessions')).length, 1)
   })
 
-  test('T14 with a code of the authenticator app keeps the second factor of the session', async (t) => {
+  test('T14 accepts a code of the authenticator app, and keeps the second factor of the session', async (t) => {
     const site = await startSite(t)
     const app = await turnOnApp(site, await signUp(site))
     await ageSessions(site)
@@ -117,13 +117,13 @@ describe('POST /confirm', () => {
     assert.equal((await app.visitor.json('/confirm', { password })).status, 204)
   })
 
-  test('T14 H1 redirects to no other site', async (t) => {
+  test('T14 H1 does not redirect to another site', async (t) => {
     const { ada } = await siteWithStaleSession(t)
     const { headers } = await ada.form('/confirm', { password, next: '//evil.example' })
     assert.equal(headers.location, '/account')
   })
 
-  test('T14 needs a session', async (t) => {
+  test('T14 requires a session', async (t) => {
     const { site, person } = await siteWithStaleSession(t)
     assert.equal((await site.visitor().json('/confirm', { password })).status, 401)
     assert.equal((await site.visitor().page('/confirm')).headers.location, '/login?next=%2Fconfirm')

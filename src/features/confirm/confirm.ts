@@ -8,8 +8,8 @@ import { queryParameter } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
+import { passkeyMethods, passkeyRefused } from '../passkeys/check-passkey.ts'
 import { confirmationOptions, confirmedByPasskey } from '../passkeys/confirm-by-passkey.ts'
-import { passkeyMethods, passkeyRefused } from '../passkeys/verified-answer.ts'
 import { verifyCode, wrongCode } from '../second-factor/verify-code.ts'
 import { renewSession } from '../sessions/renew-session.ts'
 import { afterSignIn } from '../sign-in/after-sign-in.ts'
@@ -22,7 +22,7 @@ const sections = [
 
 /** `/confirm`: asks a signed-in user for a proof before a sensitive action. */
 export function confirm(router: Router<object, SiteContext>): void {
-  router.get('/confirm', signedIn, (ctx) => form(ctx, queryParameter(ctx, 'next')))
+  router.get('/confirm', signedIn, (ctx) => showForm(ctx, queryParameter(ctx, 'next')))
 
   router.post('/confirm', ...owner(), formAgain(showAgain), async (ctx) => {
     const user = ctx.auth.require(User)
@@ -31,7 +31,7 @@ export function confirm(router: Router<object, SiteContext>): void {
     const { password, code, credential, next } = textFields(ctx, 'password', 'code', 'credential', 'next')
     if (credential !== '') {
       if (!(await confirmedByPasskey(ctx, user, credential))) return refusePasskey(ctx)
-      return finish(ctx, user, passkeyMethods, next)
+      return completeConfirmation(ctx, user, passkeyMethods, next)
     }
     const isByCode = user.secondFactorAt && password === '' && fieldsOf(ctx).code !== undefined
     if (isByCode) refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
@@ -44,14 +44,14 @@ export function confirm(router: Router<object, SiteContext>): void {
       ctx.status = 401
       return showAgain(ctx, [{ field: isByCode ? 'code' : 'password', detail: problem }])
     }
-    finish(ctx, user, [isByCode ? 'otp' : 'pwd'], next)
+    completeConfirmation(ctx, user, [isByCode ? 'otp' : 'pwd'], next)
   })
 }
 
-function finish(ctx: SiteContext, user: User, methods: readonly string[], next: string): void {
+function completeConfirmation(ctx: SiteContext, user: User, methods: readonly string[], next: string): void {
   renewSession(ctx, user, methods)
   audit(ctx, 'confirmed', user)
-  if (wantsPage(ctx)) goOn(ctx, afterSignIn(next === '' ? undefined : next))
+  if (wantsPage(ctx)) redirectBack(ctx, afterSignIn(next === '' ? undefined : next))
   else ctx.status = 204
 }
 
@@ -61,9 +61,10 @@ function refusePasskey(ctx: SiteContext): Promise<void> {
   return showAgain(ctx, [{ detail: passkeyRefused }])
 }
 
-const showAgain = (ctx: SiteContext, errors: FormMessage[]) => form(ctx, textFields(ctx, 'next').next, errors)
+const showAgain = (ctx: SiteContext, errors: FormMessage[]) =>
+  showForm(ctx, textFields(ctx, 'next').next, errors)
 
-async function form(ctx: SiteContext, requested: unknown, errors: FormMessage[] = []): Promise<void> {
+async function showForm(ctx: SiteContext, requested: unknown, errors: FormMessage[] = []): Promise<void> {
   const user = ctx.auth.require(User)
   const next = requested === undefined || requested === '' ? undefined : afterSignIn(requested)
   const { back, purpose } = sectionOf(next ?? '') ?? { back: '/account', purpose: 'continue' }
@@ -73,7 +74,7 @@ async function form(ctx: SiteContext, requested: unknown, errors: FormMessage[] 
 }
 
 // A start page of a section needs a notice, because the user has to press the button again. Other pages continue the action.
-function goOn(ctx: SiteContext, next: string): void {
+function redirectBack(ctx: SiteContext, next: string): void {
   const isStart = sectionOf(next)?.back === next.split('?', 1)[0]
   seeOther(ctx, next, isStart ? 'Thank you. You can continue now.' : undefined)
 }

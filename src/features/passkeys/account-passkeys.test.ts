@@ -21,7 +21,7 @@ const eventsOf = async (site: Site) =>
   )
 
 describe('POST /account/passkeys', () => {
-  test('U11 adds a passkey, which the page and the JSON list', async (t) => {
+  test('U11 adds a passkey to the page and to the JSON', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await sql(site, 'update users set email_verified_at = created_at')
     assert.match((await visitor.page('/account/security')).text, /You have no passkeys\./)
@@ -38,7 +38,7 @@ describe('POST /account/passkeys', () => {
     assert.equal(mails.filter((mail) => mail.includes('passkey added')).length, 1)
   })
 
-  test('responds to a program with the record, and names the passkey after the device', async (t) => {
+  test('responds to JSON with the record, and uses the device as the default name', async (t) => {
     const { visitor } = await passkeySite(t)
     const credential = newAuthenticator().create(await loadOptions(visitor, '/account/security'))
     const { status, record } = await visitor.json(
@@ -50,7 +50,7 @@ describe('POST /account/passkeys', () => {
     assert.deepEqual([record], await passkeysOf(visitor))
   })
 
-  test('U11 needs a fresh session, and its options are only on the page of one', async (t) => {
+  test('U11 requires a fresh session, and shows the options only in one', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const credential = newAuthenticator().create(await loadOptions(visitor, '/account/security'))
     await ageSessions(site)
@@ -64,7 +64,7 @@ describe('POST /account/passkeys', () => {
     assert.equal((await visitor.page('/account/passkeys')).headers.location, '/account/security')
   })
 
-  test('U1 U2 rejects a wrong answer with 400, and the answers of other sessions, users and ceremonies', async (t) => {
+  test('U1 U2 rejects an invalid answer with 400, also from another session, user or ceremony', async (t) => {
     const { site, ada, visitor } = await passkeySite(t)
     const from = newAuthenticator()
     const options = await loadOptions(visitor, '/account/security')
@@ -74,15 +74,15 @@ describe('POST /account/passkeys', () => {
     for (const wrong of [other, bob])
       assert.equal((await wrong.json('/account/passkeys', { credential })).status, 400)
     assert.equal((await site.visitor().json('/account/passkeys', { credential }, basic(ada))).status, 400)
-    for (const lies of [
+    for (const overrides of [
       { flags: 1 },
       { origin: 'https://evil.example' },
       { crossOrigin: true },
       { type: 'webauthn.get' },
     ]) {
-      const lying = from.create(await loadOptions(visitor, '/account/security'), lies)
+      const lying = from.create(await loadOptions(visitor, '/account/security'), overrides)
       const answer = await visitor.form('/account/passkeys', { credential: lying, name: 'x' })
-      assert.equal(answer.status, 400, JSON.stringify(lies))
+      assert.equal(answer.status, 400, JSON.stringify(overrides))
       assert.match(answer.text, /The passkey was not accepted/)
       assert.ok(optionsOf(answer), 'the page has new options')
     }
@@ -106,7 +106,7 @@ describe('POST /account/passkeys', () => {
     assert.equal((await visitor.form('/account/passkeys', { credential, name: 'ok' })).status, 303)
   })
 
-  test('U4 U8 rejects a passkey of any account, and the 21st, with 409', async (t) => {
+  test('U4 U8 rejects a registered passkey and a 21st passkey with 409', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const from = await addPasskey(visitor)
     const bob = await signIn(site, await signUp(site, 'Bob'))
@@ -120,7 +120,7 @@ describe('POST /account/passkeys', () => {
     assert.deepEqual([status, record.detail], [409, 'An account can have 20 passkeys. Remove one first.'])
   })
 
-  test('U1 U3 accepts an answer once, of ten concurrent requests, and the answers of two tabs', async (t) => {
+  test('U1 U3 accepts an answer only once in ten concurrent requests, and one answer from each of two tabs', async (t) => {
     const { visitor } = await passkeySite(t)
     const [one, other] = [newAuthenticator(), newAuthenticator()]
     const tabs = [
@@ -154,7 +154,7 @@ describe('POST /account/passkeys/:id/name', () => {
     assert.deepEqual((await eventsOf(site)).slice(1), [['passkey renamed', 'Work']])
   })
 
-  test('U8 C6 responds with the same 404 for a missing passkey and for one of another user', async (t) => {
+  test('U8 C6 responds with the same 404 to a missing passkey and to a passkey of another user', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await addPasskey(visitor)
     const id = (await passkeysOf(visitor))[0]?.id
@@ -173,7 +173,7 @@ describe('POST /account/passkeys/:id/name', () => {
 })
 
 describe('POST /account/passkeys/:id/remove', () => {
-  test('U11 removes a passkey, which can no longer sign in, with an event and a notice', async (t) => {
+  test('U11 removes a passkey, which then cannot sign in, and sends a notice', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await sql(site, 'update users set email_verified_at = created_at')
     const authenticator = await addPasskey(visitor)
@@ -187,7 +187,7 @@ describe('POST /account/passkeys/:id/remove', () => {
     assert.equal(mails.filter((mail) => mail.includes('passkey removed')).length, 1)
   })
 
-  test('U11 happens once, of ten concurrent requests, and needs a fresh session', async (t) => {
+  test('U11 removes a passkey only once in ten concurrent requests, and requires a fresh session', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await addPasskey(visitor)
     const id = (await passkeysOf(visitor))[0]?.id
@@ -236,7 +236,7 @@ describe('POST /confirm with a passkey', () => {
     assert.equal((await visitor.json('/account/security/recovery-codes', {})).status, 200)
   })
 
-  test('U1 U2 rejects wrong answers, the passkeys of others, and answers for a sign-in', async (t) => {
+  test('U1 U2 rejects an invalid answer, a passkey of another user, and the answer of a sign-in', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     const bob = await signIn(site, await signUp(site, 'Bob'))

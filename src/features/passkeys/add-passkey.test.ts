@@ -7,7 +7,7 @@ import { failWrites, sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
 import { siteWithPasskeys } from '../../testing/passkeys.ts'
 import { signUp } from '../../testing/people.ts'
-import { flags, type Lies } from '../../testing/software-authenticator.ts'
+import { flags, type Overrides } from '../../testing/software-authenticator.ts'
 import { creationOptions, verifyRegistration } from './add-passkey.ts'
 import { challengeLifetime, newChallenge } from './challenges.ts'
 import { Passkey } from './passkey.ts'
@@ -15,7 +15,7 @@ import { algorithms } from './relying-party.ts'
 
 const { present, verified, backedUp } = flags
 
-const wrong: Record<string, Lies> = {
+const wrong: Record<string, Overrides> = {
   'another origin': { origin: 'http://localhost:3001' },
   'an origin with the right beginning': { origin: 'http://localhost:3000.evil.example' },
   'another RP ID': { rpId: 'evil.example' },
@@ -50,7 +50,7 @@ const wrong: Record<string, Lies> = {
 }
 
 describe('creationOptions', () => {
-  test('are those of the library, and change nothing', async (t) => {
+  test('match the options of the library, and write nothing', async (t) => {
     const { site, em, party, ada, session, userOf, add } = await siteWithPasskeys(t)
     const passkey = await add()
     assert.ok(passkey instanceof Passkey)
@@ -74,7 +74,7 @@ describe('creationOptions', () => {
     assert.deepEqual(options, expected)
   })
 
-  test('U3 have one user handle for each account, which is neither its id nor its address', async (t) => {
+  test('U3 contain one user handle per account, which is not the id or the address', async (t) => {
     const { site, em, party, ada, session, userOf, withPasskey } = await siteWithPasskeys(t)
     const handle = async (user = ada, key = party.key) =>
       (await creationOptions(em(), { ...party, key }, { user: await userOf(user), session })).user.id
@@ -120,7 +120,7 @@ describe('verifyRegistration', () => {
     ])
   })
 
-  test('adds a passkey that attests itself', async (t) => {
+  test('adds a passkey with a self attestation', async (t) => {
     const { add, authenticator } = await siteWithPasskeys(t)
     assert.ok((await add(authenticator(), { format: 'packed' })) instanceof Passkey)
   })
@@ -132,14 +132,14 @@ describe('verifyRegistration', () => {
     assert.deepEqual(rows, [{ is_backup_eligible: 0, is_backed_up: 0, counter: 2 ** 32 - 1 }])
   })
 
-  test('U1 U2 rejects every lie, and uses up the challenge', async (t) => {
+  test('U1 U2 rejects every forged answer, and uses up the challenge', async (t) => {
     const { site, em, party, ada, session, userOf, authenticator } = await siteWithPasskeys(t)
     const owner = { user: await userOf(ada), session }
     let challenges = 0
-    for (const [lie, lies] of Object.entries(wrong)) {
+    for (const [lie, overrides] of Object.entries(wrong)) {
       const from = authenticator()
       const options = await creationOptions(em(), party, owner)
-      for (const credential of [from.create(options, lies), from.create(options)])
+      for (const credential of [from.create(options, overrides), from.create(options)])
         assert.equal(
           await verifyRegistration(em(), party, { ...owner, credential, name: 'x' }),
           'invalid',
@@ -187,7 +187,7 @@ describe('verifyRegistration', () => {
     assert.deepEqual(await sql(site, 'select * from used_challenges'), [])
   })
 
-  test('U4 rejects a credential id of another account, and then of the same account', async (t) => {
+  test('U4 rejects a registered credential id, of another and of the same account', async (t) => {
     const { site, ada, add, withPasskey, authenticator } = await siteWithPasskeys(t)
     const { id } = await withPasskey(await signUp(site, 'Bob'))
     assert.equal(await add(authenticator(), { id }), 'taken')
@@ -196,7 +196,7 @@ describe('verifyRegistration', () => {
     assert.equal((await sql(site, 'select * from passkeys')).length, 2)
   })
 
-  test('U4 adds a credential id once of ten concurrent answers', async (t) => {
+  test('U4 adds a credential id only once in ten concurrent answers', async (t) => {
     const { add, authenticator } = await siteWithPasskeys(t)
     const { id } = authenticator()
     const all = await Promise.all(Array.from({ length: 10 }, () => add(authenticator(), { id })))
@@ -204,7 +204,7 @@ describe('verifyRegistration', () => {
     assert.equal(all.filter((each) => each === 'taken').length, 9)
   })
 
-  test('U1 U4 adds a passkey once if its answer is sent ten times at the same time', async (t) => {
+  test('U1 U4 adds a passkey once if ten concurrent requests send the same answer', async (t) => {
     const { em, party, ada, session, userOf, authenticator } = await siteWithPasskeys(t)
     const owner = { user: await userOf(ada), session }
     const credential = authenticator().create(await creationOptions(em(), party, owner))
@@ -222,7 +222,7 @@ describe('verifyRegistration', () => {
     await withPasskey(await signUp(site, 'Bob'))
   })
 
-  test('U8 E9 adds none after the account was disabled or deleted, or its password has changed', async (t) => {
+  test('U8 E9 rejects a passkey after the account was disabled or deleted, or the password has changed', async (t) => {
     const { site, em, party, ada, session, userOf, authenticator } = await siteWithPasskeys(t)
     const owner = { user: await userOf(ada), session }
     const attempt = async () => {
@@ -239,13 +239,13 @@ describe('verifyRegistration', () => {
     assert.deepEqual(await sql(site, 'select * from passkeys'), [])
   })
 
-  test('fails with the error of the database, if it cannot store the passkey', async (t) => {
+  test('throws the error of the database if it cannot store the passkey', async (t) => {
     const { site, add } = await siteWithPasskeys(t)
     await failWrites(site, 'insert', 'passkeys')
     await assert.rejects(add(), /a rule of the database/)
   })
 
-  test('U9 rejects anything that is not the JSON of a credential, without a statement that writes', async (t) => {
+  test('U9 rejects anything but the JSON of a credential, and writes nothing', async (t) => {
     const { site, em, party, ada, session, userOf, authenticator } = await siteWithPasskeys(t)
     const owner = { user: await userOf(ada), session }
     const right = JSON.parse(authenticator().create(await creationOptions(em(), party, owner)))

@@ -34,7 +34,7 @@ export async function receiveAnswer(
  * Runs a verification by the library, and returns `undefined` if it throws. The library throws errors of many classes for an
  * invalid answer. Do not access the database in `verify`, because its errors would be lost.
  */
-export async function verified<Result>(
+export async function undefinedOnError<Result>(
   verify: () => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
   try {

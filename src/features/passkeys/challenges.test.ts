@@ -24,7 +24,7 @@ async function siteWithChallenges(t: TestContext) {
 }
 
 describe('challenges', () => {
-  test('U1 count once, and are stored as a digest', async (t) => {
+  test('U1 are accepted once, and are stored as a digest', async (t) => {
     const { site, consume } = await siteWithChallenges(t)
     const challenge = newChallenge(key, ceremony)
     assert.match(challenge, /^[\w-]{72}$/)
@@ -34,7 +34,7 @@ describe('challenges', () => {
     assert.deepEqual(rows, [{ digest: hash('sha256', challenge, 'base64url') }])
   })
 
-  test('U1 M6 count once of 50 concurrent uses over two connections', async (t) => {
+  test('U1 M6 are accepted only once in 50 concurrent uses over two connections', async (t) => {
     const { site } = await siteWithChallenges(t)
     const other = await openDatabase(site.config.databaseUrl, { ...schema, connections: 2 })
     t.after(() => other.close())
@@ -45,7 +45,7 @@ describe('challenges', () => {
     assert.equal((await Promise.all(uses)).filter(Boolean).length, 1)
   })
 
-  test('U1 are refused for another purpose, browser or key, and then still count for their own', async (t) => {
+  test('U1 are rejected for another purpose, browser or key, and stay valid for their own', async (t) => {
     const { site, consume } = await siteWithChallenges(t)
     const challenge = newChallenge(key, ceremony)
     assert.equal(await consume(challenge, { purpose: 'add' }), false)
@@ -56,12 +56,12 @@ describe('challenges', () => {
     assert.equal(await consume(challenge), true)
   })
 
-  test('U1 are refused without a browser, even if they were made without one', async (t) => {
+  test('U1 are rejected for an empty binding, even if they were created with one', async (t) => {
     const { consume } = await siteWithChallenges(t)
     assert.equal(await consume(newChallenge(key, { ...ceremony, binding: '' }), { binding: '' }), false)
   })
 
-  test('U1 end after five minutes', async (t) => {
+  test('U1 expire after five minutes', async (t) => {
     const { consume } = await siteWithChallenges(t)
     const now = Date.now()
     const [one, other] = [newChallenge(key, ceremony, now), newChallenge(key, ceremony, now)]
@@ -70,14 +70,14 @@ describe('challenges', () => {
     assert.equal(await consume(other, {}, now + challengeLifetime - 1), true)
   })
 
-  test('P4 are refused if they were issued more than two minutes in the future', async (t) => {
+  test('P4 are rejected if they were created more than two minutes in the future', async (t) => {
     const { consume } = await siteWithChallenges(t)
     const now = Date.now()
     assert.equal(await consume(newChallenge(key, ceremony, now + clockSkew + 1), {}, now), false)
     assert.equal(await consume(newChallenge(key, ceremony, now + clockSkew), {}, now), true)
   })
 
-  test('U1 are refused in any other spelling or with a changed bit, without a statement', async (t) => {
+  test('U1 are rejected in any other encoding or with a changed bit, without a query', async (t) => {
     const { site, consume } = await siteWithChallenges(t)
     const challenge = newChallenge(key, ceremony)
     const statements = await countStatements(t, site)
@@ -92,7 +92,7 @@ describe('challenges', () => {
     assert.deepEqual(statements(), [])
   })
 
-  test('E14 stay used until no clock accepts them, and then are purged', async (t) => {
+  test('E14 stay used until they are expired by every clock, and then are purged', async (t) => {
     const { site, consume } = await siteWithChallenges(t)
     const made = Date.now()
     await consume(newChallenge(key, ceremony, made), {}, made)
@@ -101,7 +101,7 @@ describe('challenges', () => {
     assert.equal(await purge(made + challengeLifetime + clockSkew), 1)
   })
 
-  test('fail with the error of the database, if it cannot store them', async (t) => {
+  test('throw the error of the database if it cannot store them', async (t) => {
     const { site, consume } = await siteWithChallenges(t)
     const repair = await failWrites(site, 'insert', 'used_challenges')
     const challenge = newChallenge(key, ceremony)

@@ -2,10 +2,10 @@ import { entityManager } from '#auth/mikro-orm'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { User } from '../../users/user.ts'
 import { currentDigest } from '../sessions/session-store.ts'
+import { checkPasskey } from './check-passkey.ts'
 import { listPasskeys } from './own-passkeys.ts'
-import { requestOptions, verifyConfirmation } from './sign-in-with-passkey.ts'
 import { relyingPartyOf } from './site-passkeys.ts'
-import { verifiedAnswer } from './verified-answer.ts'
+import { requestOptions, verifyConfirmation } from './use-passkey.ts'
 
 /** The options to confirm with a passkey, as JSON. `undefined` if the user has no passkey. */
 export async function confirmationOptions(ctx: SiteContext, { id }: User): Promise<string | undefined> {
@@ -20,6 +20,6 @@ export async function confirmationOptions(ctx: SiteContext, { id }: User): Promi
 export async function confirmedByPasskey(ctx: SiteContext, user: User, credential: string): Promise<boolean> {
   const party = relyingPartyOf(ctx)
   const given = { user, session: currentDigest(ctx), credential }
-  const found = await verifiedAnswer(ctx, user, () => verifyConfirmation(entityManager(ctx), party, given))
+  const found = await checkPasskey(ctx, user, () => verifyConfirmation(entityManager(ctx), party, given))
   return found !== undefined
 }

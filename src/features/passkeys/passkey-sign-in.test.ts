@@ -18,7 +18,7 @@ import { turnOnApp } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
 
 describe('GET /login', () => {
-  test('U7 E13 binds the passkey options to a cookie, and runs no statement', async (t) => {
+  test('U7 E13 binds the passkey options to a cookie, and runs no query', async (t) => {
     const { site } = await passkeySite(t)
     const before = await dumpAll(site)
     const statements = await countStatements(t, site)
@@ -59,7 +59,7 @@ describe('GET /login', () => {
     }
   })
 
-  test('without PUBLIC_URL takes the host of the request, as the links of mails do', async (t) => {
+  test('uses the host of the request if PUBLIC_URL is not set', async (t) => {
     const site = await startSite(t)
     const { port } = new URL(site.url)
     const options = optionsOf(await site.visitor().page('/login', { host: `localhost:${port}` }))
@@ -84,7 +84,7 @@ describe('POST /login/passkey', () => {
     assert.equal(event?.detail, 'Passkey: Laptop')
   })
 
-  test('E3 starts a new session, and ends the earlier one of the browser', async (t) => {
+  test('E3 starts a new session, and ends the previous session of the browser', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     const browser = site.visitor()
@@ -96,7 +96,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await site.visitor(earlier).get('/me')).status, 401)
   })
 
-  test('H1 redirects to no other site', async (t) => {
+  test('H1 does not redirect to another site', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     const fields = { next: '//evil.example' }
@@ -104,10 +104,10 @@ describe('POST /login/passkey', () => {
     assert.equal(headers.location, '/account')
   })
 
-  test('U2 U3 U7 rejects a wrong answer with 401 and the form, whatever is wrong', async (t) => {
+  test('U2 U3 U7 responds to every invalid answer with the same 401 and the form', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
-    const lies = [
+    const overrides = [
       { flags: 1 },
       { origin: 'https://evil.example' },
       { rpId: 'evil.example' },
@@ -118,10 +118,10 @@ describe('POST /login/passkey', () => {
       { signature: Buffer.alloc(70) },
     ]
     const pages: string[] = []
-    for (const each of lies) {
+    for (const each of overrides) {
       const browser = site.visitor()
       const answer = await signInWithPasskey(browser, authenticator, {
-        lies: each,
+        overrides: each,
         fields: { next: '/account/tokens' },
       })
       assert.equal(answer.status, 401, JSON.stringify(each))
@@ -139,7 +139,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await passkeysOf(visitor))[0]?.lastUsedAt, null)
   })
 
-  test('U9 rejects hostile fields, and a request without a form', async (t) => {
+  test('U9 rejects malformed fields, and a request that is not a form', async (t) => {
     const { site } = await passkeySite(t)
     for (const credential of [
       '',
@@ -157,7 +157,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await site.visitor().page('/login/passkey')).headers.location, '/login')
   })
 
-  test('U1 needs the cookie of the browser that loaded the options', async (t) => {
+  test('U1 requires the cookie of the browser that loaded the options', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     const victim = site.visitor()
@@ -169,7 +169,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await victim.form('/login/passkey', { credential })).status, 303)
   })
 
-  test('U1 accepts an answer once, of ten concurrent requests, and the answers of two tabs', async (t) => {
+  test('U1 accepts an answer only once in ten concurrent requests, and one answer from each of two tabs', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     const browser = site.visitor()
@@ -203,7 +203,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 303)
   })
 
-  test('U1 M6 works in another process, which shares SECRETS_KEY', async (t) => {
+  test('U1 M6 works in another process with the same SECRETS_KEY', async (t) => {
     const SECRETS_KEY = `a:${Buffer.from('0123456789abcdefghijklmnopqrstuv').toString('base64')}`
     const { site, visitor } = await passkeySite(t, { SECRETS_KEY })
     const authenticator = await addPasskey(visitor)
@@ -223,7 +223,7 @@ describe('POST /login/passkey', () => {
     )
   })
 
-  test('U5 rejects a counter that went back, with an event and a notice', async (t) => {
+  test('U5 rejects a counter that went back, and sends a notice', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await sql(site, 'update users set email_verified_at = created_at')
     const authenticator = await addPasskey(visitor)
@@ -236,7 +236,7 @@ describe('POST /login/passkey', () => {
     assert.equal(mails.filter((mail) => mail.includes('passkey counter went back')).length, 1)
   })
 
-  test('D4 is limited to 50 rejected answers of a network in 15 minutes', async (t) => {
+  test('D4 is limited to 50 rejected answers from a network in 15 minutes', async (t) => {
     const { site, visitor } = await passkeySite(t, { THROTTLE: 'on', TRUST_PROXY: '1' })
     const authenticator = await addPasskey(visitor)
     const from = (address: string) => ({ 'x-forwarded-for': address })

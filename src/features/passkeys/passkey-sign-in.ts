@@ -6,9 +6,9 @@ import { seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { asksToBeKept, completeSignIn } from '../sign-in/complete-sign-in.ts'
 import { ignoreSession, signInForm } from '../sign-in/sign-in.ts'
-import { verifySignIn } from './sign-in-with-passkey.ts'
+import { checkPasskey, passkeyMethods, passkeyRefused } from './check-passkey.ts'
 import { relyingPartyOf } from './site-passkeys.ts'
-import { passkeyMethods, passkeyRefused, verifiedAnswer } from './verified-answer.ts'
+import { verifySignIn } from './use-passkey.ts'
 
 /** `POST /login/passkey`: signs in with a passkey instead of an address, a password and a code. */
 export function passkeySignIn(router: Router<object, SiteContext>): void {
@@ -20,7 +20,7 @@ export function passkeySignIn(router: Router<object, SiteContext>): void {
     const party = relyingPartyOf(ctx)
     const { credential } = textFields(ctx, 'credential')
     const browser = ctx.passkeys?.browserOf(ctx) ?? ''
-    const found = await verifiedAnswer(ctx, undefined, () =>
+    const found = await checkPasskey(ctx, undefined, () =>
       verifySignIn(entityManager(ctx), party, { browser, credential }),
     )
     if (!found) {

@@ -5,7 +5,7 @@ import { Refusal } from '../../refusal.ts'
 import { HostCookie, newIdentifier } from '../../site/host-cookie.ts'
 import { challengeLifetime } from './challenges.ts'
 import type { RelyingParty } from './relying-party.ts'
-import { requestOptions } from './sign-in-with-passkey.ts'
+import { requestOptions } from './use-passkey.ts'
 
 interface PasskeySettings {
   /** Signs challenges and derives user handles. */

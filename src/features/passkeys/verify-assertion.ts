@@ -1,4 +1,4 @@
-import { type Answer, isBase64url, verified } from './answer.ts'
+import { type Answer, isBase64url, undefinedOnError } from './answer.ts'
 import type { Passkey } from './passkey.ts'
 import type { RelyingParty } from './relying-party.ts'
 
@@ -25,7 +25,7 @@ export async function verifyAssertion(
     return undefined
   // Imported at the first use, because the library needs 30 MB of memory.
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
-  const result = await verified(() =>
+  const result = await undefinedOnError(() =>
     verifyAuthenticationResponse({
       response: {
         ...{ id, rawId: id, type: 'public-key', clientExtensionResults: {} },

@@ -1,4 +1,4 @@
-import { type Answer, isBase64url, verified } from './answer.ts'
+import { type Answer, isBase64url, undefinedOnError } from './answer.ts'
 import type { Passkey } from './passkey.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
 import { storedTransports } from './transports.ts'
@@ -23,7 +23,7 @@ export async function verifyAttestation(site: RelyingParty, answer: Answer): Pro
   // Imported at the first use, because the library needs 30 MB of memory.
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
-  const info = await verified(async () => {
+  const info = await undefinedOnError(async () => {
     const bytes = new Uint8Array(Buffer.from(attestationObject, 'base64url'))
     if (!isUncertified(decodeAttestationObject(bytes))) return undefined
     const { registrationInfo } = await verifyRegistrationResponse({

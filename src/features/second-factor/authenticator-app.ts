@@ -8,6 +8,7 @@ import type { SiteContext } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
 import { fresh } from '../confirm/fresh.ts'
+import { securityPage } from '../security/security.ts'
 import { limitedCode } from '../sign-in/guessing.ts'
 import { owner } from '../sign-in/owner.ts'
 import { base32 } from './base32.ts'
@@ -19,7 +20,6 @@ import { totpUri } from './totp.ts'
 import { unconfirmedKey } from './totp-factors.ts'
 import { secretBoxOf } from './verify-code.ts'
 
-const securityPage = '/account/security'
 const setUpPage = '/account/security/totp'
 const codesPage = '/account/security/recovery-codes'
 
@@ -29,11 +29,10 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
 
   // After a reload, the page shows the same key.
   router.get(setUpPage, ...owner(), fresh(setUpPage), async (ctx) => {
-    const key = await currentKey(ctx)
+    const key = await keyOfSetUp(ctx)
     if (!wantsPage(ctx) && !key) throw new Refusal(404, 'No set-up of an authenticator app has been started.')
     if (key) return showKey(ctx, key)
-    const isPossible = ctx.secretBox && !ctx.auth.require(User).secondFactorAt
-    return isPossible ? page(ctx, 'totp-start', {}) : seeOther(ctx, securityPage)
+    return ctx.secretBox && !isOn(ctx) ? page(ctx, 'totp-start', {}) : seeOther(ctx, securityPage)
   })
 
   router.post(setUpPage, ...owner(), fresh(setUpPage), async (ctx) => {
@@ -96,7 +95,7 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
 }
 
 async function showSetUpAgain(ctx: SiteContext, errors: FormMessage[]): Promise<void> {
-  const key = await currentKey(ctx)
+  const key = await keyOfSetUp(ctx)
   if (key) await showKey(ctx, key, errors)
   else seeOther(ctx, setUpPage)
 }
@@ -108,7 +107,7 @@ async function showKey(ctx: SiteContext, key: Buffer, errors: FormMessage[] = []
   else ctx.body = { secret, uri }
 }
 
-async function currentKey(ctx: SiteContext): Promise<Buffer | undefined> {
+async function keyOfSetUp(ctx: SiteContext): Promise<Buffer | undefined> {
   return ctx.secretBox && unconfirmedKey(entityManager(ctx), secretBoxOf(ctx), ctx.auth.require(User).id)
 }
 

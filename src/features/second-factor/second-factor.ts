@@ -19,8 +19,7 @@ import { secretBoxOf } from './verify-code.ts'
 export function startSetUp(ctx: SiteContext): Promise<Buffer> {
   const user = ctx.auth.require(User)
   return change(ctx, user, async (em) => {
-    if (user.secondFactorAt)
-      throw new Refusal('second_factor_exists', 'You have an authenticator app already.')
+    refuseSecondApp(user)
     return startTotp(em, secretBoxOf(ctx), user.id)
   })
 }
@@ -34,8 +33,7 @@ export async function turnOn(ctx: SiteContext, code: string): Promise<string | u
   const user = ctx.auth.require(User)
   const secondFactorAt = new Date()
   const seed = await change(ctx, user, async (em) => {
-    if (user.secondFactorAt)
-      throw new Refusal('second_factor_exists', 'You have an authenticator app already.')
+    refuseSecondApp(user)
     if (!(await confirmTotp(em, secretBoxOf(ctx), user.id, code))) return undefined
     await em.nativeUpdate(User, { id: user.id }, { secondFactorAt })
     await endSessions(ctx, em, user.id)
@@ -76,6 +74,10 @@ export async function removeSecondFactor(em: EntityManager, user: string): Promi
   await em.nativeDelete(RecoveryCode, { user }, { filters: false })
   await em.nativeDelete(PendingSignIn, { user }, { filters: false })
   return changed === 1
+}
+
+function refuseSecondApp({ secondFactorAt }: User): void {
+  if (secondFactorAt) throw new Refusal('second_factor_exists', 'You already have an authenticator app.')
 }
 
 // Locks the account. Throws 409 if another request has changed its password or second factor.

@@ -5,7 +5,7 @@ import { lockAccount } from '../../users/lock-account.ts'
 import type { User } from '../../users/user.ts'
 import { notify } from '../notices/notify.ts'
 import { limited } from '../sign-in/guessing.ts'
-import type { Assertion, Identified } from './sign-in-with-passkey.ts'
+import type { Assertion, Identified } from './use-passkey.ts'
 
 /** The methods of a sign-in with a passkey (RFC 8176). User verification makes it two factors (NIST SP 800-63B-4 §3.1.7). */
 export const passkeyMethods: readonly string[] = ['pop', 'mfa']
@@ -15,12 +15,12 @@ export const passkeyRefused =
   'The passkey was not accepted, or the page was open for too long. Try again, or use your password.'
 
 /**
- * Runs the verification of a passkey with rate limits, and records the result in the audit trail.
+ * Verifies a passkey with rate limits. Records a rejected passkey in the audit trail.
  *
  * @param user the signed-in user, if there is one
  * @returns `undefined` if the passkey was rejected
  */
-export async function verifiedAnswer(
+export async function checkPasskey(
   ctx: SiteContext,
   user: User | undefined,
   verify: () => Promise<Assertion>,

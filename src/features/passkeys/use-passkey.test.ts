@@ -7,16 +7,16 @@ import { failWrites, sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
 import { siteWithPasskeys } from '../../testing/passkeys.ts'
 import { signUp } from '../../testing/people.ts'
-import { flags, type Lies } from '../../testing/software-authenticator.ts'
+import { flags, type Overrides } from '../../testing/software-authenticator.ts'
 import { challengeLifetime, newChallenge } from './challenges.ts'
 import { listPasskeys, removePasskey } from './own-passkeys.ts'
-import { requestOptions, verifySignIn } from './sign-in-with-passkey.ts'
+import { requestOptions, verifySignIn } from './use-passkey.ts'
 
 const { present, verified, eligible, backedUp } = flags
 
 const rejected = { isValid: false }
 
-const wrong: Record<string, Lies> = {
+const wrong: Record<string, Overrides> = {
   'another origin': { origin: 'https://localhost:3000' },
   'another RP ID': { rpId: 'evil.example' },
   'another type': { type: 'webauthn.create' },
@@ -47,7 +47,7 @@ const wrong: Record<string, Lies> = {
 }
 
 describe('requestOptions', () => {
-  test('U7 are those of the library, and name no passkey at sign-in', async (t) => {
+  test('U7 match the options of the library, and list no passkey at sign-in', async (t) => {
     const { party, em, ada, session, signInOptions, withPasskey } = await siteWithPasskeys(t)
     const { id } = await withPasskey()
     const common = { rpID: party.id, timeout: challengeLifetime, userVerification: 'required' } as const
@@ -81,14 +81,14 @@ describe('verifySignIn', () => {
     assert.equal((await signIn(from)).isValid, true)
   })
 
-  test('U1 U2 U7 rejects every lie alike, uses up the challenge, and changes no passkey', async (t) => {
+  test('U1 U2 U7 rejects every forged answer in the same way, uses up the challenge, and changes no passkey', async (t) => {
     const { site, withPasskey, signInOptions, answer } = await siteWithPasskeys(t)
     const from = await withPasskey()
     const before = await sql(site, 'select * from passkeys')
     let challenges = 1
-    for (const [lie, lies] of Object.entries(wrong)) {
+    for (const [lie, overrides] of Object.entries(wrong)) {
       const options = signInOptions()
-      for (const credential of [from.get(options, lies), from.get(options)])
+      for (const credential of [from.get(options, overrides), from.get(options)])
         assert.deepEqual(await answer(credential), rejected, lie)
       const rows = await sql(site, 'select digest from used_challenges')
       challenges += 1
@@ -124,7 +124,7 @@ describe('verifySignIn', () => {
     assert.deepEqual(await sql(site, 'select * from used_challenges'), before)
   })
 
-  test('U1 rejects an answer of a browser without a cookie', async (t) => {
+  test('U1 rejects an answer from a browser without a cookie', async (t) => {
     const { em, party, withPasskey } = await siteWithPasskeys(t)
     const from = await withPasskey()
     for (const browser of ['', newIdentifier()]) {
@@ -134,7 +134,7 @@ describe('verifySignIn', () => {
     }
   })
 
-  test('U1 accepts an answer once, also of 20 at the same time', async (t) => {
+  test('U1 accepts an answer only once in 20 concurrent calls', async (t) => {
     const { withPasskey, signInOptions, answer } = await siteWithPasskeys(t)
     const from = await withPasskey()
     const credential = from.get(signInOptions())
@@ -143,7 +143,7 @@ describe('verifySignIn', () => {
     assert.deepEqual(await answer(credential), rejected)
   })
 
-  test('U7 E9 rejects an account that is disabled, and a passkey that was removed', async (t) => {
+  test('U7 E9 rejects a passkey of a disabled account, and a removed passkey', async (t) => {
     const { site, em, ada, withPasskey, signIn } = await siteWithPasskeys(t)
     const from = await withPasskey()
     await sql(site, 'update users set disabled_at = 1')
@@ -155,7 +155,7 @@ describe('verifySignIn', () => {
     assert.deepEqual(await signIn(from), rejected)
   })
 
-  test('U6 rejects backup eligibility that was turned on, and records the backup state', async (t) => {
+  test('U6 rejects a passkey that became eligible for backups, and records the backup state', async (t) => {
     const { site, ada, withPasskey, signIn } = await siteWithPasskeys(t)
     const single = await withPasskey(ada, { flags: present | verified })
     assert.deepEqual(await signIn(single, { flags: present | verified | eligible }), rejected)
@@ -172,7 +172,7 @@ describe('verifySignIn', () => {
     }
   })
 
-  test('U5 rejects and reports a counter that does not rise, if the signature is right', async (t) => {
+  test('U5 rejects and reports a counter that does not increase if the signature is valid', async (t) => {
     const { site, ada, withPasskey, signIn } = await siteWithPasskeys(t)
     const from = await withPasskey(ada, { counter: 7 })
     const counter = async () => (await sql(site, 'select counter from passkeys'))[0]?.counter
@@ -189,21 +189,21 @@ describe('verifySignIn', () => {
     assert.equal(await counter(), 2 ** 32 - 1)
   })
 
-  test('U5 accepts one of ten concurrent answers with the same counter', async (t) => {
+  test('U5 accepts only one of ten concurrent answers with the same counter', async (t) => {
     const { withPasskey, signIn } = await siteWithPasskeys(t)
     const from = await withPasskey()
     const all = await Promise.all(Array.from({ length: 10 }, () => signIn(from, { counter: 1 })))
     assert.equal(all.filter(({ isValid }) => isValid).length, 1)
   })
 
-  test('accepts ten concurrent answers of a passkey that does not count', async (t) => {
+  test('accepts ten concurrent answers of a passkey without a counter', async (t) => {
     const { withPasskey, signIn } = await siteWithPasskeys(t)
     const from = await withPasskey()
     const all = await Promise.all(Array.from({ length: 10 }, () => signIn(from)))
     assert.equal(all.filter(({ isValid }) => isValid).length, 10)
   })
 
-  test('fails with the error of the database, and the challenge stays used', async (t) => {
+  test('throws the error of the database, and the challenge stays used', async (t) => {
     const { site, withPasskey, signInOptions, answer } = await siteWithPasskeys(t)
     const from = await withPasskey()
     const credential = from.get(signInOptions())
@@ -213,7 +213,7 @@ describe('verifySignIn', () => {
     assert.deepEqual(await answer(credential), rejected)
   })
 
-  test('U9 rejects hostile JSON, and writes nothing', async (t) => {
+  test('U9 rejects malformed JSON, and writes nothing', async (t) => {
     const { site, withPasskey, answer } = await siteWithPasskeys(t)
     await withPasskey()
     const before = await dumpAll(site)
@@ -233,19 +233,19 @@ describe('verifyConfirmation', () => {
     assert.equal((await confirm(from, { userHandle: undefined })).isValid, true)
   })
 
-  test('U2 U3 rejects a passkey of another user, another handle, a wrong signature and no user verification', async (t) => {
+  test('U2 U3 rejects a passkey of another user, another user handle, a wrong signature, and an answer without user verification', async (t) => {
     const { site, withPasskey, confirm } = await siteWithPasskeys(t)
     const bob = await signUp(site, 'Bob')
     const [adas, bobs] = [await withPasskey(), await withPasskey(bob)]
     assert.deepEqual(await confirm(bobs), rejected)
-    for (const lies of [
+    for (const overrides of [
       { userHandle: bobs.userHandle },
       { userHandle: '' },
       { signature: randomBytes(70) },
       { flags: present | eligible | backedUp },
       { id: 'AAAA' },
     ])
-      assert.deepEqual(await confirm(adas, lies), rejected)
+      assert.deepEqual(await confirm(adas, overrides), rejected)
     assert.equal((await confirm(bobs, {}, bob)).isValid, true)
   })
 
