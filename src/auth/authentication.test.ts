@@ -114,7 +114,7 @@ describe('ctx.auth.authentication', () => {
     }
   })
 
-  test('is what the session recorded at the sign-in', async (t) => {
+  test('is the record of the sign-in in the session', async (t) => {
     const { browser, store } = await site(t)
     const first = await userOf(await browser.post('/', form()))
 
@@ -132,7 +132,7 @@ describe('ctx.auth.authentication', () => {
       assert.deepEqual(await userOf(await fetch(url, { headers })), { isFresh: false })
   })
 
-  test('is unknown in a session of a bearer token', async (t) => {
+  test('is unknown in a session that a bearer token started', async (t) => {
     const { browser, store } = await site(t)
     await browser.post('/', form('bob'))
 
@@ -267,7 +267,7 @@ describe('a confirmation by a handler', () => {
     assert.ok(Math.abs(expires - Date.now() - lifetime) < 10_000, cookie)
   })
 
-  test('keeps the other user type with its record, and clears the data as a sign-in does', async (t) => {
+  test('keeps the users of other classes and their records, and clears the other data', async (t) => {
     const { browser, store } = await site(t)
     await browser.post('/admin?as=root&methods=hwk')
     const admin = store.records['Admin:authenticated']
@@ -283,7 +283,7 @@ describe('a confirmation by a handler', () => {
     assert.deepEqual(store.records, { 'Admin:authenticated': admin })
   })
 
-  test('replaces a planted record, also for another user', async (t) => {
+  test('replaces a record that an attacker planted, also for another user', async (t) => {
     const { browser, store } = await site(t)
     await browser.get('/cart')
     store.change((content) => {
@@ -310,7 +310,7 @@ describe('a confirmation by a handler', () => {
     assert.deepEqual(store.records, { 'User:authenticated': { at: 1, methods: ['pwd'] } })
   })
 
-  test('is kept in a session in the cookie', async (t) => {
+  test('works with a session that is stored in the cookie', async (t) => {
     const app = new Koa<object, SessionContext>()
     app.keys = ['a key for tests']
     app.use(session({ maxAge: 60_000 }, app))
@@ -332,7 +332,7 @@ describe('a confirmation by a handler', () => {
 })
 
 describe('ctx.auth.isFresh', () => {
-  test('compares the age with a duration', async (t) => {
+  test('compares the age of the authentication with a duration', async (t) => {
     const app = new Koa<object, SessionContext>()
     app.keys = ['a key for tests']
     const store = new MemoryStore()
@@ -367,7 +367,7 @@ describe('ctx.auth.isFresh', () => {
     }
   })
 
-  test('rejects a wrong duration and a missing class', async (t) => {
+  test('rejects an invalid duration and a missing class', async (t) => {
     const app = new Koa<object, AuthContext>()
     app.use(auth())
     app.use((ctx) => {
@@ -395,7 +395,7 @@ describe('ctx.auth.isFresh', () => {
     assert.equal(await (await fetch(url)).text(), 'all of them')
   })
 
-  test('does not throw on a page if an authenticator has failed, and is no check of the user', async (t) => {
+  test('does not throw if an authenticator has failed, and does not count as a check of the user', async (t) => {
     const app = new Koa<object, AuthContext>()
     app.use(auth())
     app.use(BearerAuthenticator.from(User, () => Promise.reject(new Error('the database is down'))))

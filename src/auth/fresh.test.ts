@@ -76,7 +76,7 @@ async function assertConfirmationRequired(response: Response): Promise<void> {
 }
 
 describe('guard with { fresh }', () => {
-  test('accepts a user who has just authenticated, and rejects a visitor as before', async (t) => {
+  test('accepts a user who has just authenticated, and rejects a visitor', async (t) => {
     const { browser, url } = await site(t)
     const refused = await fetch(`${url}/guarded`)
     assert.deepEqual([refused.status, await refused.text()], [401, 'Authentication required.'])
@@ -109,7 +109,7 @@ describe('guard with { fresh }', () => {
     assert.equal((await browser.get('/guarded')).status, 200)
   })
 
-  test('accepts a password in the same request, and no token', async (t) => {
+  test('accepts a password in the same request, but not a token', async (t) => {
     const { url } = await site(t)
     const post = (headers: Record<string, string>) => fetch(`${url}/both`, { method: 'POST', headers })
 
@@ -126,7 +126,7 @@ describe('guard with { fresh }', () => {
     assert.match(invalid.headers.get('www-authenticate') ?? '', /error="invalid_token"/)
   })
 
-  test('sends challenges without an error to a session', async (t) => {
+  test('sends a session the challenges without an `error` parameter', async (t) => {
     const { browser, record } = await site(t)
     await browser.post('/confirm')
     record(undefined)
@@ -140,7 +140,7 @@ describe('guard with { fresh }', () => {
     )
   })
 
-  test('throws at startup for a wrong duration or other options', () => {
+  test('throws at startup for an invalid duration or other options', () => {
     for (const fresh of ['10', 'ten minutes', '10M', 0, -5, Number.NaN, undefined, null])
       assert.throws(() => guard(User, { fresh: fresh as never }), {
         code: 'ERR_AUTH_MISUSE',

@@ -11,7 +11,7 @@ function read(publicUrl: string | undefined, rpId?: string): string | undefined 
 }
 
 describe('RP_ID', () => {
-  test('is the host of PUBLIC_URL by default, where browsers have passkeys', () => {
+  test('is the host of PUBLIC_URL by default, if browsers support passkeys there', () => {
     assert.equal(read('https://www.example.com'), 'www.example.com')
     assert.equal(read('https://www.example.com:8443'), 'www.example.com')
     assert.equal(read('http://localhost:3000'), 'localhost')
@@ -25,13 +25,13 @@ describe('RP_ID', () => {
       assert.equal(read(url), undefined, url)
   })
 
-  test('can be the host or a parent domain of it', () => {
+  test('can be the host of PUBLIC_URL or a parent domain of it', () => {
     assert.equal(read('https://www.example.com', 'Example.com'), 'example.com')
     assert.equal(read('https://www.example.com', 'www.example.com'), 'www.example.com')
     assert.equal(read('http://localhost:3000', 'localhost'), 'localhost')
   })
 
-  test('is rejected if it is anything else', () => {
+  test('is rejected if it is another host or not a host', () => {
     for (const [url, id] of [
       [undefined, 'example.com'],
       ['https://example.com', 'www.example.com'],

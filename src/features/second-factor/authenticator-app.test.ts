@@ -33,7 +33,7 @@ function codesIn({ text }: { text: string }): string[] {
 }
 
 describe('the set-up of an authenticator app', () => {
-  test('shows the same key after a reload and after a wrong code, and a new key after a new start', async (t) => {
+  test('shows the same key after a reload or a wrong code, and a new key after a new set-up', async (t) => {
     const { ada } = await siteWithAda(t)
     assert.match((await ada.page(setUpPage)).text, /I have an app/)
     const started = await ada.form(setUpPage, {})
@@ -49,7 +49,7 @@ describe('the set-up of an authenticator app', () => {
     assert.notEqual(await keyOn(ada), key)
   })
 
-  test('starts again after an hour', async (t) => {
+  test('expires after an hour', async (t) => {
     const { site, ada } = await siteWithAda(t)
     await ada.form(setUpPage, {})
     await sql(site, `update totp_factors set created_at = ${Date.now() - 61 * 60_000}`)
@@ -59,7 +59,7 @@ describe('the set-up of an authenticator app', () => {
     assert.deepEqual([late.status, late.headers.location], [303, setUpPage])
   })
 
-  test('accepts a code with spaces, and a second confirmation leads to the recovery codes too', async (t) => {
+  test('accepts a code with spaces, and redirects a repeated confirmation to the recovery codes', async (t) => {
     const { site, person, ada } = await siteWithAda(t)
     await ada.form(setUpPage, {})
     const code = codeOf(await keyOn(ada)).replace(/^.../, '$& ')
@@ -76,7 +76,7 @@ describe('the set-up of an authenticator app', () => {
     assert.equal((await site.visitor().json('/login', body)).status, 200)
   })
 
-  test('needs a recent confirmation to show the key', async (t) => {
+  test('requires a fresh session to show the key', async (t) => {
     const { site, ada } = await siteWithAda(t)
     await ada.form(setUpPage, {})
     await ageSessions(site)
@@ -86,7 +86,7 @@ describe('the set-up of an authenticator app', () => {
 })
 
 describe('the page of the recovery codes', () => {
-  test('shows them once, and only to their owner', async (t) => {
+  test('shows the codes once, and only to their owner', async (t) => {
     const { site, person } = await siteWithAda(t)
     const { visitor: ada } = await turnOnApp(site, person)
     const created = await ada.form(codesPage, {})
@@ -105,7 +105,7 @@ describe('the page of the recovery codes', () => {
     assert.equal((await ada.get(codesPage)).status, 404)
   })
 
-  test('no longer shows codes that were replaced', async (t) => {
+  test('does not show replaced codes', async (t) => {
     const { site, person } = await siteWithAda(t)
     const { visitor: ada } = await turnOnApp(site, person)
     await ada.form(codesPage, {})
@@ -115,7 +115,7 @@ describe('the page of the recovery codes', () => {
 })
 
 describe('a sign-in with a recovery code', () => {
-  test('says how many codes are left, on the page and in the mail', async (t) => {
+  test('shows the number of remaining codes on the page and in the mail', async (t) => {
     const { site, person } = await siteWithAda(t)
     const { recoveryCodes } = await turnOnApp(site, person)
     await sql(site, 'update users set email_verified_at = 1')

@@ -26,7 +26,7 @@ async function twoSites(t: TestContext) {
 }
 
 describe('the key of an authenticator app', () => {
-  test('T9 turns nothing on before a right code, and a new start replaces the key', async (t) => {
+  test('T9 has no effect before the first right code, and is replaced by a new set-up', async (t) => {
     const { site, person, ada } = await siteWithAda(t)
     const [first, second] = [
       await ada.json('/account/security/totp', {}),
@@ -59,7 +59,7 @@ describe('the key of an authenticator app', () => {
     assert.equal(signIn.record.code, 'second_factor_wrong', 'the code of the set-up counts once')
   })
 
-  test('T9 is shown until the set-up is confirmed, as a QR code and in groups of four', async (t) => {
+  test('T9 is shown only until the set-up is confirmed, as a QR code and in groups of four letters', async (t) => {
     const { ada } = await siteWithAda(t)
     await ada.form('/account/security/totp', {})
     const { text, headers } = await ada.page('/account/security/totp')
@@ -70,7 +70,7 @@ describe('the key of an authenticator app', () => {
     assert.doesNotMatch((await ada.page('/account/security')).text, /[A-Z2-7]{32}/)
   })
 
-  test('T9 succeeds once of ten concurrent requests with the right code', async (t) => {
+  test('T9 is confirmed only once in ten concurrent requests with the right code', async (t) => {
     const { ada } = await siteWithAda(t)
     const { record } = await ada.json('/account/security/totp', {})
     const code = hotp(fromBase32(String(record.secret)), stepAt(Date.now()))
@@ -105,7 +105,7 @@ describe('the key of an authenticator app', () => {
 })
 
 describe('a code', () => {
-  test('T1 M6 counts once, also in two processes at the same time', async (t) => {
+  test('T1 M6 counts once, also in concurrent requests to two processes', async (t) => {
     const { site, other, ada, app } = await twoSites(t)
     for (const code of [app.nextCode(), app.nextCode(), app.recoveryCodes[0]]) {
       const pending = await Promise.all(
@@ -125,7 +125,7 @@ describe('a code', () => {
     assert.equal((await app.visitor.get('/account/security')).record.recoveryCodesLeft, 9)
   })
 
-  test('T1 signs in once if two codes finish one pending sign-in at the same time', async (t) => {
+  test('T1 signs in once if two concurrent codes finish one pending sign-in', async (t) => {
     const { site, ada, app } = await twoSites(t)
     const browser = site.visitor()
     await browser.form('/login', { username: ada.email, password })
@@ -154,7 +154,7 @@ describe('a code', () => {
     assert.equal(await status(` ${code.slice(0, 3)} ${code.slice(3)}\n`), 200)
   })
 
-  test('T2 of the step before and after the current one is accepted, and no other', async (t) => {
+  test('T2 is accepted only for the current step, the previous one and the next one', async (t) => {
     const { site, ada, app } = await twoSites(t)
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 600_000 })
     const now = stepAt(Date.now())
@@ -172,7 +172,7 @@ describe('a code', () => {
       assert.equal(await status(now + offset), expected, `${offset}`)
   })
 
-  test('T3 of the recovery sheet needs the password, and is stored as a digest of 120 bits', async (t) => {
+  test('T3 for recovery has 120 bits, needs the password, and is stored as a digest', async (t) => {
     const { site, app, ada } = await twoSites(t)
     assert.equal(new Set(app.recoveryCodes).size, 10)
     for (const code of app.recoveryCodes) assert.match(code, /^(?:[A-Z2-7]{4}-){5}[A-Z2-7]{4}$/)
@@ -194,7 +194,7 @@ describe('a code', () => {
 })
 
 describe('an account without a second factor', () => {
-  test('T11 signs in without a statement on the tables of second factors', async (t) => {
+  test('T11 signs in without a query on the tables of second factors', async (t) => {
     const { site, person } = await siteWithAda(t)
     const statements = await recordStatements(t, site.orm)
     await signIn(site, person)
@@ -207,7 +207,7 @@ describe('an account without a second factor', () => {
 })
 
 describe('SessionStore', () => {
-  test('T6 rejects a session of an account with a second factor, if the sign-in did not use it', async (t) => {
+  test('T6 rejects a session if the account has a second factor and the sign-in did not use it', async (t) => {
     const { site, person } = await siteWithAda(t)
     const store = new SessionStore(site.orm, site.uses.sessions)
     const secondFactorAt = new Date()

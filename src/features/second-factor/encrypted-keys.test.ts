@@ -43,7 +43,7 @@ describe('encryptWithNewestKey', () => {
     assert.deepEqual(await rows(), before)
   })
 
-  test('T12 encrypts every app with the newest key, so that the older key can be removed', async (t) => {
+  test('T12 encrypts the key of every app with the newest key, so that the older key can be removed', async (t) => {
     const { old, start, rows, assertReadable } = await siteWithApps(t)
     // With a pattern, the name `oldXkey` would match `old_key`.
     const newest = newKey('oldXkey')
@@ -53,14 +53,14 @@ describe('encryptWithNewestKey', () => {
     await start(newest)
   })
 
-  test('T12 M6 can run in several processes at the same time', async (t) => {
+  test('T12 M6 can run in several processes concurrently', async (t) => {
     const { old, start, assertReadable } = await siteWithApps(t)
     const newest = newKey('new')
     await Promise.all(Array.from({ length: 8 }, () => start(newest, old)))
     await assertReadable(new SecretBox([newest]))
   })
 
-  test('T12 rejects a missing key, a missing name, and another key with the same name', async (t) => {
+  test('T12 rejects a missing key, and a different key under the same name', async (t) => {
     const { start } = await siteWithApps(t)
     const lines = [
       [
@@ -77,7 +77,7 @@ describe('encryptWithNewestKey', () => {
       )
   })
 
-  test('T12 accepts a missing key without apps', async (t) => {
+  test('T12 accepts a missing key if no account has an app', async (t) => {
     const site = await startSite(t)
     await encryptWithNewestKey(site.orm.em.fork(), undefined)
   })

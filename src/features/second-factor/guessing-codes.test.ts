@@ -35,7 +35,7 @@ const times = async (count: number, guess: () => Promise<number>) => {
 }
 
 describe('guesses of a code', () => {
-  test('T4 D5 share ten attempts in 15 minutes from one network, and a new sign-in gives no new ones', async (t) => {
+  test('T4 D5 are limited to ten in 15 minutes from one network, also after a new sign-in', async (t) => {
     const { app, json, form, site, ada, from } = await siteWithApp(t)
     assert.deepEqual(await times(5, () => form('000000')), [401])
     assert.deepEqual(await times(4, () => json('000000')), [401])
@@ -50,7 +50,7 @@ describe('guesses of a code', () => {
     assert.equal(await json(app.recoveryCodes[0]), 200)
   })
 
-  test('T4 are limited to 20 in a day for an account, over all networks', async (t) => {
+  test('T4 are limited to 20 a day for an account over all networks', async (t) => {
     const { site, app, json, form } = await siteWithApp(t)
     for (let i = 0; i < 20; i += 1) assert.equal(await json('000000', i % 5), 401)
     assert.deepEqual([await json(app.nextCode(), 100), await form(app.nextCode(), 101)], [429, 429])
@@ -62,7 +62,7 @@ describe('guesses of a code', () => {
     assert.equal(await json(app.recoveryCodes[0], 100), 200)
   })
 
-  test('T4 D3 in a known device have attempts of their own', async (t) => {
+  test('T4 D3 on a known device have a separate limit', async (t) => {
     const { json, app } = await siteWithApp(t)
     const device = app.visitor
     for (let i = 0; i < 20; i += 1) assert.equal(await json('000000', i % 5), 401)
@@ -76,7 +76,7 @@ describe('guesses of a code', () => {
     assert.equal(await json(app.recoveryCodes[1], 100, device), 429)
   })
 
-  test('T4 count wrong recovery codes, and codes of a confirmation and of a set-up', async (t) => {
+  test('T4 include wrong recovery codes, and wrong codes in a confirmation or a set-up', async (t) => {
     const { site, app, json } = await siteWithApp(t)
     assert.deepEqual(await times(5, () => json('A'.repeat(24))), [401])
     const device = app.visitor
@@ -93,21 +93,21 @@ describe('guesses of a code', () => {
     assert.equal(await finish(), 429)
   })
 
-  test('T4 D6 are counted when they are concurrent', async (t) => {
+  test('T4 D6 are limited if they are concurrent', async (t) => {
     const { json } = await siteWithApp(t)
     const statuses = await Promise.all(Array.from({ length: 40 }, () => json('000000')))
     assert.equal(statuses.filter((status) => status === 401).length, 10)
     assert.equal(statuses.filter((status) => status === 429).length, 30)
   })
 
-  test('T4 do not include fields that are not text', async (t) => {
+  test('T4 do not include a code that is not a string', async (t) => {
     const { json, app } = await siteWithApp(t)
     for (const code of [123456, ['000000'], {}, null, true])
       assert.deepEqual(await times(3, () => json(code)), [401], JSON.stringify(code))
     assert.equal(await json(app.nextCode()), 200)
   })
 
-  test('T10 tell the owner of a verified address, if the device is unknown', async (t) => {
+  test('T10 cause a mail to a verified address if the device is unknown', async (t) => {
     const { site, app, json } = await siteWithApp(t)
     await sql(site, 'update users set email_verified_at = 1')
     await receiveMails(site)

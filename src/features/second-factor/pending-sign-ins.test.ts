@@ -34,7 +34,7 @@ async function enter(browser: ReturnType<Site['visitor']>, code: string) {
 const isOver = [303, '/login?expired', 401]
 
 describe('a pending sign-in', () => {
-  test('T5 gives the responses of an anonymous request, on every route but its own', async (t) => {
+  test('T5 gets the same responses as a visitor on every route except the code form', async (t) => {
     const { site, pending } = await siteWithPending(t)
     const own = ['/login/code', '/login/recovery-code', '/logout']
     const before = await dumpAll(site)
@@ -54,7 +54,7 @@ describe('a pending sign-in', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('T5 changes nothing for GET and HEAD, nor do the pages of set-up and confirmation', async (t) => {
+  test('T5 is not changed by GET and HEAD requests, or by the pages of the set-up and the confirmation', async (t) => {
     const { site, pending, app } = await siteWithPending(t)
     const before = await dumpAll(site)
     const pages = ['/login/code', '/login/recovery-code', '/confirm', '/account/security']
@@ -67,7 +67,7 @@ describe('a pending sign-in', () => {
     assert.deepEqual(await enter(pending, app.nextCode()), [303, '/account', 200])
   })
 
-  test('T5 is stored as a digest, and ends with its code', async (t) => {
+  test('T5 is stored as a digest, and is deleted after the code', async (t) => {
     const { site, pending, app } = await siteWithPending(t)
     const cookie = pending.cookies.get('pending-sign-in') ?? ''
     const [row] = await sql(site, 'select * from pending_sign_ins')
@@ -81,7 +81,7 @@ describe('a pending sign-in', () => {
     assert.deepEqual(await enter(replay, app.nextCode()), isOver)
   })
 
-  test('T8 leads to a new session identifier, and ends the session that the browser had', async (t) => {
+  test('T8 starts a session with a new identifier, and ends the previous session of the browser', async (t) => {
     const { site, app, start } = await siteWithPending(t)
     const browser = await signIn(site, await signUp(site, 'Bob'))
     const planted = browser.session
@@ -92,7 +92,7 @@ describe('a pending sign-in', () => {
     assert.equal((await site.visitor(planted).get('/me')).status, 401)
   })
 
-  test('T7 is needed in a known device too', async (t) => {
+  test('T7 is also required on a known device', async (t) => {
     const { app, start, pending } = await siteWithPending(t, { THROTTLE: 'on' })
     await enter(pending, app.nextCode())
     assert.ok(pending.cookies.has('device'))
@@ -101,7 +101,7 @@ describe('a pending sign-in', () => {
     assert.equal((await pending.get('/me')).status, 401)
   })
 
-  test('T5 H1 keeps the target and the term of the sign-in, and redirects to no other site', async (t) => {
+  test('T5 H1 keeps `next` and `remember`, and does not redirect to another site', async (t) => {
     const { app, start } = await siteWithPending(t)
     const browser = await start({ next: '/account/sessions?x=1#y', remember: 'on' })
     assert.deepEqual(await enter(browser, app.nextCode()), [303, '/account/sessions?x=1#y', 200])
@@ -115,20 +115,20 @@ describe('a pending sign-in', () => {
     assert.equal(headers.location, '/account')
   })
 
-  test('T5 F1 is in a __Host- cookie with TLS', async (t) => {
+  test('T5 F1 uses a __Host- cookie with TLS', async (t) => {
     const { pending, app } = await siteWithPending(t, { PUBLIC_URL: 'https://auth.example' })
     assert.match(pending.cookies.get('__Host-pending-sign-in') ?? '', /^[\w-]{43}$/)
     assert.deepEqual((await enter(pending, app.nextCode())).slice(0, 2), [303, '/account'])
   })
 
-  test('T5 ends after ten minutes', async (t) => {
+  test('T5 expires after ten minutes', async (t) => {
     const { site, pending, app } = await siteWithPending(t)
     await sql(site, 'update pending_sign_ins set expires_at = ?', [Date.now() - 1])
     assert.equal((await pending.page('/login/code')).headers.location, '/login?expired')
     assert.deepEqual(await enter(pending, app.nextCode()), isOver)
   })
 
-  test('T5 E9 does not sign in to an account that was disabled or closed in the meantime', async (t) => {
+  test('T5 E9 is rejected after the account was disabled or closed', async (t) => {
     const { site, pending, app, start, ada } = await siteWithPending(t)
     const other = await start()
     await sql(site, 'update users set disabled_at = ? where id = ?', [Date.now(), ada.id])
@@ -137,7 +137,7 @@ describe('a pending sign-in', () => {
     assert.deepEqual(await enter(other, app.nextCode()), isOver)
   })
 
-  test('T5 E10 ends with a new password', async (t) => {
+  test('T5 E10 is rejected after a password change', async (t) => {
     const { site, pending, app, ada, start } = await siteWithPending(t)
     const passwords = { password: newPassword, confirmPassword: newPassword }
     const other = await start()
@@ -152,7 +152,7 @@ describe('a pending sign-in', () => {
     assert.deepEqual(await enter(other, app.nextCode()), isOver)
   })
 
-  test('T6 is needed after a reset by a link, which keeps the app and the recovery codes', async (t) => {
+  test('T6 is required after a password reset, which keeps the app and the recovery codes', async (t) => {
     const { site, app, ada } = await siteWithPending(t)
     const browser = site.visitor()
     const token = await takeResetToken(site, ada)
@@ -166,7 +166,7 @@ describe('a pending sign-in', () => {
     assert.deepEqual(await enter(browser, app.recoveryCodes[0] ?? ''), [303, '/account', 200])
   })
 
-  test('T6 does not disturb a sign-up', async (t) => {
+  test('T6 does not prevent a sign-up in the same browser', async (t) => {
     const { site, pending } = await siteWithPending(t)
     const fields = registration('Bob') as Record<string, string>
     assert.equal((await pending.form('/users', fields)).headers.location, '/account')
@@ -174,7 +174,7 @@ describe('a pending sign-in', () => {
     assert.equal(await count(site, 'users'), 2)
   })
 
-  test('T5 accepts forms only, and shows the form again without a code', async (t) => {
+  test('T5 rejects JSON with 415, and shows the form again if the code is empty', async (t) => {
     const { pending, app } = await siteWithPending(t)
     assert.equal((await pending.json('/login/code', { code: app.nextCode() })).status, 415)
     const { status, text } = await pending.form('/login/code', { code: ' ' })

@@ -9,7 +9,7 @@ import { startSite } from '../../testing/site.ts'
 import { hotp, stepAt } from './totp.ts'
 
 describe('the secrets of a second factor', () => {
-  test('T9 O2 are in no log line, in no response but the one that shows them, and in the database encrypted or as digests', async (t) => {
+  test('T9 O2 are in no log line and only in the response that shows them, and the database encrypts or hashes them', async (t) => {
     const site = await startSite(t, { LOG_LEVEL: 'trace' })
     const person = await signUp(site)
     const ada = await signIn(site, person)

@@ -6,7 +6,7 @@ import { turnOnApp } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
 
 describe('an account with an authenticator app', () => {
-  test('T6 is not signed in by the password alone, at any route that accepts passwords', async (t) => {
+  test('T6 does not sign in with the password alone at any route that accepts passwords', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     await turnOnApp(site, ada)
@@ -61,7 +61,7 @@ describe('an account with an authenticator app', () => {
     assert.equal((await program.get('/account/sessions')).status, 200)
   })
 
-  test('T1 accepts each code and each recovery code once, of ten concurrent requests', async (t) => {
+  test('T1 accepts each code and each recovery code only once in ten concurrent requests', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const app = await turnOnApp(site, ada)
@@ -94,7 +94,7 @@ describe('an account with an authenticator app', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('T6 ends all other sessions when it is turned on, and keeps tokens', async (t) => {
+  test('T6 loses its other sessions and keeps its tokens when the app is turned on', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const [other, token, jwt] = [
@@ -108,7 +108,7 @@ describe('an account with an authenticator app', () => {
     for (const each of [token, jwt]) assert.equal((await site.visitor().get('/me', bearer(each))).status, 200)
   })
 
-  test('T5 can no longer finish a pending sign-in when the factor is removed or the password changes', async (t) => {
+  test('T5 cannot finish a pending sign-in after the app is removed or the password changes', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const app = await turnOnApp(site, ada)

@@ -8,7 +8,7 @@ const second = { id: 'second', bytes: randomBytes(32) }
 const secret = randomBytes(20)
 
 describe('SecretBox', () => {
-  test('decrypts what it encrypted, each time with another text', () => {
+  test('decrypts an encrypted secret, and encrypts it differently each time', () => {
     const box = new SecretBox([first])
     const texts = [box.encrypt(secret, 'ada'), box.encrypt(secret, 'ada')]
     assert.notEqual(texts[0], texts[1])
