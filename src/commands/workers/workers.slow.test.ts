@@ -207,6 +207,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.deepEqual(warnings, [
       'PUBLIC_URL is not https. Passwords and cookies are sent unencrypted.',
       'SMTP_URL is not set. The site sends no mail, so users cannot reset their passwords.',
+      'SECRETS_KEY is not set. Users cannot turn on authenticator apps and passkeys.',
     ])
   })
 })

@@ -74,6 +74,23 @@ describe('an account with an authenticator app', () => {
     assert.equal((await app.visitor.get('/account/security')).record.recoveryCodesLeft, 9)
   })
 
+  test('H1 redirects a code without a pending sign-in to the sign-in page, with a next on this site only', async (t) => {
+    const visitor = (await startSite(t)).visitor()
+    const locations: [string, string][] = [
+      ['/account/tokens', '/login?expired&next=%2Faccount%2Ftokens'],
+      ['//evil.example', '/login?expired'],
+      ['\ud800', '/login?expired'],
+    ]
+    for (const [next, location] of locations) {
+      const { status, headers } = await visitor.json(
+        '/login/code',
+        { next, code: '1' },
+        { accept: 'text/html' },
+      )
+      assert.deepEqual([status, headers.location], [303, location])
+    }
+  })
+
   test('T5 has no access during a pending sign-in', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)

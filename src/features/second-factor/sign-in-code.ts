@@ -7,7 +7,7 @@ import { page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
-import { afterSignIn } from '../sign-in/after-sign-in.ts'
+import { afterSignIn, requestedPath } from '../sign-in/after-sign-in.ts'
 import { asksToBeKept, completeSignIn } from '../sign-in/complete-sign-in.ts'
 import type { PendingSignIns } from './pending-sign-ins.ts'
 import { countRecoveryCodes, isRecoveryCode } from './recovery-codes.ts'
@@ -72,6 +72,6 @@ function formWithErrors(ctx: SiteContext, errors: FormMessage[]): Promise<void> 
 
 // The query parameter only selects a fixed message, so a link on another site can do no harm.
 function startAgain(ctx: SiteContext): void {
-  const { next } = textFields(ctx, 'next')
-  seeOther(ctx, next === '' ? '/login?expired' : `/login?expired&next=${encodeURIComponent(next)}`)
+  const next = requestedPath(textFields(ctx, 'next').next)
+  seeOther(ctx, next === undefined ? '/login?expired' : `/login?expired&next=${encodeURIComponent(next)}`)
 }
