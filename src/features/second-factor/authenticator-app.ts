@@ -16,9 +16,9 @@ import { NewRecoveryCodes } from './new-recovery-codes.ts'
 import { qrCode } from './qr-code.ts'
 import { recoveryCodesOf } from './recovery-codes.ts'
 import { newRecoveryCodes, startSetUp, turnOff, turnOn } from './second-factor.ts'
+import { SetUpBrowser } from './set-up-browser.ts'
 import { totpUri } from './totp.ts'
 import { unconfirmedKey } from './totp-factors.ts'
-import { secretBoxOf } from './verify-code.ts'
 
 const setUpPage = '/account/security/totp'
 const codesPage = '/account/security/recovery-codes'
@@ -26,6 +26,7 @@ const codesPage = '/account/security/recovery-codes'
 /** `/account/security/…`: sets up and removes the authenticator app, and creates recovery codes. */
 export function authenticatorApp(router: Router<object, SiteContext>, { isTls }: { isTls: boolean }): void {
   const newCodes = new NewRecoveryCodes({ isTls })
+  const browser = new SetUpBrowser({ isTls })
 
   // After a reload, the page shows the same key.
   router.get(setUpPage, ...owner(), fresh(setUpPage), async (ctx) => {
@@ -38,6 +39,7 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
   router.post(setUpPage, ...owner(), fresh(setUpPage), async (ctx) => {
     if (wantsPage(ctx) && isOn(ctx)) return seeOther(ctx, securityPage)
     const key = await startSetUp(ctx)
+    browser.start(ctx, key)
     return wantsPage(ctx) ? seeOther(ctx, setUpPage) : showKey(ctx, key)
   })
 
@@ -56,6 +58,7 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
         refuseProblems({ code: 'The code is wrong. Enter the six digits that the app shows now.' })
         return
       }
+      browser.end(ctx)
       audit(ctx, 'authenticator app turned on', ctx.auth.require(User))
       showCodes(ctx, seed, 'The authenticator app is on. Your other sessions have been signed out.')
     },
@@ -84,6 +87,19 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
     showCodes(ctx, seed, 'You have ten new recovery codes. The old ones no longer work.')
   })
 
+  async function showSetUpAgain(ctx: SiteContext, errors: FormMessage[]): Promise<void> {
+    const key = await keyOfSetUp(ctx)
+    if (key) await showKey(ctx, key, errors)
+    else seeOther(ctx, setUpPage)
+  }
+
+  /** The key of an unfinished set-up that this browser has started. */
+  async function keyOfSetUp(ctx: SiteContext): Promise<Buffer | undefined> {
+    if (!ctx.secretBox) return undefined
+    const key = await unconfirmedKey(entityManager(ctx), ctx.secretBox, ctx.auth.require(User).id)
+    return key && browser.hasStarted(ctx, key) ? key : undefined
+  }
+
   function showCodes(ctx: SiteContext, seed: string, notice: string) {
     if (wantsPage(ctx)) {
       newCodes.store(ctx, seed)
@@ -94,21 +110,11 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
   }
 }
 
-async function showSetUpAgain(ctx: SiteContext, errors: FormMessage[]): Promise<void> {
-  const key = await keyOfSetUp(ctx)
-  if (key) await showKey(ctx, key, errors)
-  else seeOther(ctx, setUpPage)
-}
-
 async function showKey(ctx: SiteContext, key: Buffer, errors: FormMessage[] = []): Promise<void> {
   const secret = base32(key)
   const uri = totpUri(key, { issuer: ctx.siteName, account: ctx.auth.require(User).email })
   if (wantsPage(ctx)) await page(ctx, 'totp-set-up', { secret, uri, qr: qrCode(uri), errors })
   else ctx.body = { secret, uri }
-}
-
-async function keyOfSetUp(ctx: SiteContext): Promise<Buffer | undefined> {
-  return ctx.secretBox && unconfirmedKey(entityManager(ctx), secretBoxOf(ctx), ctx.auth.require(User).id)
 }
 
 function isOn(ctx: SiteContext): boolean {

@@ -4,7 +4,8 @@ import type { SecretBox } from './secret-box.ts'
 import { acceptedStep, keyBytes } from './totp.ts'
 import { TotpFactor } from './totp-factor.ts'
 
-const setUpLifetime = 60 * 60_000
+/** How long an unfinished set-up lasts, in milliseconds. */
+export const setUpLifetime = 60 * 60_000
 
 /** Starts the set-up with a new key, which replaces the key of an unfinished set-up. Call it with the account locked. */
 export async function startTotp(em: EntityManager, box: SecretBox, user: string): Promise<Buffer> {
@@ -26,8 +27,7 @@ export async function unconfirmedKey(
   box: SecretBox,
   user: string,
 ): Promise<Buffer | undefined> {
-  const where = { user, confirmedAt: null, createdAt: { $gt: new Date(Date.now() - setUpLifetime) } }
-  const factor = await em.findOne(TotpFactor, where, { disableIdentityMap: true })
+  const factor = await em.findOne(TotpFactor, { user, ...unfinished() }, { disableIdentityMap: true })
   return factor ? box.decrypt(factor.secret, user) : undefined
 }
 
@@ -46,8 +46,8 @@ async function acceptCode(
   box: SecretBox,
   { user, code, isConfirmed }: { user: string; code: string; isConfirmed: boolean },
 ): Promise<boolean> {
-  const confirmedAt = isConfirmed ? { $ne: null } : null
-  const factor = await em.findOne(TotpFactor, { user, confirmedAt }, { disableIdentityMap: true })
+  const state = isConfirmed ? { confirmedAt: { $ne: null } } : unfinished()
+  const factor = await em.findOne(TotpFactor, { user, ...state }, { disableIdentityMap: true })
   if (!factor) return false
   const { secret, lastStep } = factor
   const now = Date.now()
@@ -55,7 +55,11 @@ async function acceptCode(
   const step = acceptedStep(key, code, { lastStep, now })
   if (step === undefined) return false
   // The conditions prevent a race with another request that uses the same code.
-  const where = { user, secret, confirmedAt, lastStep: { $lt: step } }
+  const where = { user, secret, ...state, lastStep: { $lt: step } }
   const change = { lastStep: step, ...(!isConfirmed && { confirmedAt: new Date(now) }) }
   return (await em.nativeUpdate(TotpFactor, where, change)) === 1
+}
+
+function unfinished() {
+  return { confirmedAt: null, createdAt: { $gt: new Date(Date.now() - setUpLifetime) } }
 }
