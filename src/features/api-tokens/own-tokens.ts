@@ -1,15 +1,13 @@
-import { type EntityManager, LockMode } from '@mikro-orm/core'
 import { validate as isUUID } from 'uuid'
 import { entityManager, type LastUses } from '#auth/mikro-orm'
 import { clockSkew } from '../../database/future-time.ts'
-import { Refusal } from '../../refusal.ts'
 import type { NewTokenRecord, TokenRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { User } from '../../users/user.ts'
 import { issueToken, UserToken } from '../../users/user-token.ts'
-import { currentDigest } from '../sessions/session-store.ts'
-import { StoredSession } from '../sessions/stored-session.ts'
+import { requireSession } from '../sessions/require-session.ts'
+import { signedOut } from '../sessions/session-store.ts'
 
 /** The user's valid tokens, newest first. `before` is the id of a token. */
 export async function validTokens(
@@ -52,24 +50,12 @@ export function createToken(
   const { token, ...columns } = issueToken(Date.now(), days)
   return entityManager(ctx).transactional(async (em) => {
     // A slow request must not create a token after a sign-out or a password change.
-    const isUnchanged = await lockAccount(em, { id: user, passwordChangedAt, secondFactorAt })
-    if (!isUnchanged || !(ctx.auth.credentialsSent || (await lockSession(em, ctx, user))))
-      throw new Refusal(409, 'Another request has just signed you out.')
+    if (!(await lockAccount(em, { id: user, passwordChangedAt, secondFactorAt }))) throw signedOut()
+    await requireSession(em, ctx)
     const { id } = em.create(UserToken, { name, user, ...columns })
     await em.flush()
     return { id, name, value: token, expiresAt: columns.expiresAt }
   })
-}
-
-/** Locks the session of this request until the transaction ends. Returns whether it exists. */
-async function lockSession(em: EntityManager, ctx: SiteContext, user: string): Promise<boolean> {
-  const digest = currentDigest(ctx)
-  const found = await em.findOne(
-    StoredSession,
-    { digest, user },
-    { fields: ['digest'], lockMode: LockMode.PESSIMISTIC_READ, disableIdentityMap: true },
-  )
-  return found !== null
 }
 
 /** Revokes a token of the user. Returns its name, or `undefined` if there is no such token. */

@@ -50,6 +50,7 @@ export function confirm(router: Router<object, SiteContext>): void {
 
 function completeConfirmation(ctx: SiteContext, user: User, methods: readonly string[], next: string): void {
   renewSession(ctx, user, methods)
+  ctx.state.replacesSession = true
   audit(ctx, 'confirmed', user)
   if (wantsPage(ctx)) redirectBack(ctx, afterSignIn(next === '' ? undefined : next))
   else ctx.status = 204

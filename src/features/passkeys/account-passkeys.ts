@@ -13,6 +13,7 @@ import { fresh } from '../confirm/fresh.ts'
 import { notify } from '../notices/notify.ts'
 import { securityPage, showSecurity } from '../security/security.ts'
 import { deviceName } from '../sessions/device-name.ts'
+import { requireSession } from '../sessions/require-session.ts'
 import { currentDigest } from '../sessions/session-store.ts'
 import { limited } from '../sign-in/guessing.ts'
 import { owner } from '../sign-in/owner.ts'
@@ -78,7 +79,10 @@ async function add(ctx: SiteContext): Promise<Passkey | AddProblem | undefined> 
   const added = await limited(ctx, { action: 'own-passkey', account: user.id }, async () => {
     const result = await verifyRegistration(entityManager(ctx), party, {
       ...given,
-      onAdded: (em) => notify(ctx, em, user, 'passkey added'),
+      onAdded: async (em) => {
+        await requireSession(em, ctx)
+        await notify(ctx, em, user, 'passkey added')
+      },
     })
     if (result instanceof Passkey) return result
     problem = result
@@ -93,6 +97,7 @@ function remove(ctx: SiteContext): Promise<string> {
   const user = ctx.auth.require(User)
   return entityManager(ctx).transactional(async (em) => {
     await lockAccount(em, { id: user.id })
+    await requireSession(em, ctx)
     const found = await findPasskey(em, own)
     if (!found || !(await removePasskey(em, own))) throw noSuchPasskey()
     await notify(ctx, em, user, 'passkey removed')

@@ -4,9 +4,11 @@ import { Refusal } from '../../refusal.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { User } from '../../users/user.ts'
+import { Device } from '../known-devices/device.ts'
+import { storeDevice } from '../known-devices/known-devices.ts'
 import { notify } from '../notices/notify.ts'
 import { renewSession } from '../sessions/renew-session.ts'
-import { currentDigest } from '../sessions/session-store.ts'
+import { requireSession } from '../sessions/require-session.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
 import { PendingSignIn } from './pending-sign-in.ts'
 import { RecoveryCode } from './recovery-code.ts'
@@ -25,8 +27,7 @@ export function startSetUp(ctx: SiteContext): Promise<Buffer> {
 }
 
 /**
- * Turns the second factor on if the code is right. Ends all other sessions. The session of this request gets a new identifier.
- *
+// Locks the account and the session. Throws 409 if another request has changed the password or the second factor, or signed out.
  * @returns the seed of the recovery codes; `undefined` for a wrong code
  */
 export async function turnOn(ctx: SiteContext, code: string): Promise<string | undefined> {
@@ -36,14 +37,17 @@ export async function turnOn(ctx: SiteContext, code: string): Promise<string | u
     refuseSecondApp(user)
     if (!(await confirmTotp(em, secretBoxOf(ctx), user.id, code))) return undefined
     await em.nativeUpdate(User, { id: user.id }, { secondFactorAt })
-    await endSessions(ctx, em, user.id)
+    await endEarlierAccess(em, user.id)
     await notify(ctx, em, user, 'authenticator app turned on')
     return replaceRecoveryCodes(em, user.id)
   })
   if (seed === undefined) return undefined
   // `SessionStore.start` compares this time with the row.
   user.secondFactorAt = secondFactorAt
-  if (!ctx.auth.credentialsSent) renewSession(ctx, user, ['otp', 'mfa'])
+  if (!ctx.auth.credentialsSent) {
+    renewSession(ctx, user, ['otp', 'mfa'])
+    await storeDevice(ctx, user)
+  }
   return seed
 }
 
@@ -76,11 +80,7 @@ export async function removeSecondFactor(em: EntityManager, user: string): Promi
   return changed === 1
 }
 
-function refuseSecondApp({ secondFactorAt }: User): void {
-  if (secondFactorAt) throw new Refusal('second_factor_exists', 'You already have an authenticator app.')
-}
-
-// Locks the account. Throws 409 if another request has changed its password or second factor.
+// Locks the account and the session. Throws 409 if another request has changed the password or the second factor, or signed out.
 function change<Result>(
   ctx: SiteContext,
   user: User,
@@ -90,14 +90,14 @@ function change<Result>(
     const { id, passwordChangedAt, secondFactorAt = null } = user
     if (!(await lockAccount(em, { id, passwordChangedAt, secondFactorAt })))
       throw new Refusal(409, 'Another request has just changed how this account signs in.')
+    await requireSession(em, ctx)
     return work(em)
   })
 }
 
-async function endSessions(ctx: SiteContext, em: EntityManager, user: string): Promise<void> {
-  const hadSession = (await em.nativeDelete(StoredSession, { digest: currentDigest(ctx), user })) === 1
-  if (!hadSession && !ctx.auth.credentialsSent)
-    throw new Refusal(409, 'Another request has just signed you out.')
+// With the known devices, because each has guesses of its own. A thief of the password could have added some.
+async function endEarlierAccess(em: EntityManager, user: string): Promise<void> {
   await em.nativeDelete(StoredSession, { user })
   await em.nativeDelete(PendingSignIn, { user })
+  await em.nativeDelete(Device, { user })
 }

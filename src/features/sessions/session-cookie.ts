@@ -74,12 +74,15 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
       const account = stateOf(ctx.auth.peek(User))
       const methods = ctx.auth.authentication(User)?.methods
       const client = { userAgent: ctx.get('User-Agent'), address: ctx.ip }
-      await store.start(id, data, { isKept, ...client, account, methods })
+      const replaces = ctx.state.replacesSession ? ctx[existing] : undefined
+      await store.start(id, data, { isKept, ...client, account, methods, replaces })
       ctx[existing] = id
       ctx[started] = content
     },
     async destroy(id: string, options: StoreOptions) {
       const ctx = contextOf(options)
+      // `store.start` deletes it in its transaction.
+      if (ctx[existing] === id && ctx.state.replacesSession) return
       // koa-session creates identifiers for visitors too, which are not stored.
       if (ctx[existing] === id) await store.destroy(id)
       // A logout ends the session in the cookie, even if credentials took precedence over it.

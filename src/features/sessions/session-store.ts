@@ -25,6 +25,8 @@ interface NewSession {
   readonly account?: Omit<CheckedAccount, 'id'> | undefined
   /** How the user signed in (RFC 8176). */
   readonly methods?: readonly string[] | undefined
+  /** The identifier of the session that the new one replaces. If it has ended, no session starts. */
+  readonly replaces?: string | undefined
 }
 
 type SessionData = Record<string, unknown>
@@ -73,7 +75,7 @@ export class SessionStore {
   async start(
     id: string,
     saved: SessionData,
-    { isKept, userAgent, address, account, methods = [] }: NewSession,
+    { isKept, userAgent, address, account, methods = [], replaces }: NewSession,
   ): Promise<void> {
     const { user, ...more } = ownData(saved)
     if (typeof user !== 'string') throw new Error('Only a signed-in user has a session.')
@@ -83,8 +85,9 @@ export class SessionStore {
     const digest = digestOf(id) ?? ''
     await this.#orm.em.fork().transactional(async (em) => {
       // A concurrent sign-in with the old password must not start a session after the change.
-      if (!(await lockAccount(em, { ...account, id: user })))
-        throw new Refusal(409, 'Another request has just signed you out.')
+      if (!(await lockAccount(em, { ...account, id: user }))) throw signedOut()
+      const replaced = replaces !== undefined && { digest: digestOf(replaces) ?? '', user }
+      if (replaced && (await em.nativeDelete(StoredSession, replaced)) !== 1) throw signedOut()
       await em.insert(StoredSession, {
         digest,
         id: uuidv7(),
@@ -132,4 +135,9 @@ export function currentDigest({ session }: SiteContext): string {
 /** The digest that identifies a stored session, or `undefined` if the identifier is not 256 bits in base64url. */
 export function digestOf(id: string): string | undefined {
   return /^[\w-]{43}$/.test(id) ? hash('sha256', id, 'base64url') : undefined
+}
+
+/** 409 for a request whose session has ended. */
+export function signedOut(): Refusal {
+  return new Refusal(409, 'Another request has just signed you out.')
 }

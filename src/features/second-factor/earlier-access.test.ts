@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from '../../testing/database.ts'
+import { lockDatabase } from '../../testing/lock-database.ts'
+import { addPasskey, loadOptions, newAuthenticator, passkeySite } from '../../testing/passkey-visitor.ts'
+import { password, signIn, signUp } from '../../testing/people.ts'
+import { turnOnApp } from '../../testing/second-factor.ts'
+import { startSite } from '../../testing/site.ts'
+
+const setUpPage = '/account/security/totp'
+
+describe('a thief who had access before', () => {
+  test('T4 has no attempts by devices of the time before the set-up of an app', async (t) => {
+    const site = await startSite(t, { THROTTLE: 'on', TRUST_PROXY: '1' })
+    const ada = await signUp(site)
+    const thief = await signIn(site, ada)
+    const { visitor: owner } = await turnOnApp(site, ada)
+    const guess = (visitor: typeof thief, network: number) =>
+      visitor.json(
+        '/login',
+        { username: ada.email, password, code: '000000' },
+        { 'x-forwarded-for': `192.0.2.${network}` },
+      )
+    for (let i = 0; i < 20; i += 1) assert.equal((await guess(site.visitor(), i % 5)).status, 401)
+    assert.equal((await guess(thief, 100)).status, 429)
+    // The browser of the set-up is still known.
+    assert.equal((await guess(owner, 100)).status, 401)
+  })
+
+  test('T9 does not choose the key of an app that the owner sets up', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const thief = await signIn(site, ada)
+    const { record } = await thief.json(setUpPage, {})
+    const owner = await signIn(site, ada)
+    const { text } = await owner.page(setUpPage)
+    assert.ok(!text.includes(String(record.secret)))
+    assert.match(text, /I have an app/)
+    assert.equal((await owner.get(setUpPage)).status, 404)
+
+    // Not by a later start either, while the page of the owner is open.
+    await owner.form(setUpPage, {})
+    const again = await thief.json(setUpPage, {})
+    const wrong = await owner.form(`${setUpPage}/confirm`, { code: '000000' })
+    assert.ok(!wrong.text.includes(String(again.record.secret)))
+    assert.deepEqual([wrong.status, wrong.headers.location], [303, setUpPage])
+  })
+})
+
+describe('a request of a session that ends meanwhile', () => {
+  const endSessions = 'delete from sessions'
+
+  test('E6 T8 does not continue by a confirmation', async (t) => {
+    const site = await startSite(t)
+    const visitor = await signIn(site, await signUp(site))
+    const other = await lockDatabase(t, site)
+    const confirming = visitor.json('/confirm', { password })
+    await sleep(300)
+    await other.release(endSessions)
+    assert.equal((await confirming).status, 409)
+    assert.equal((await sql(site, 'select 1 from sessions')).length, 0)
+    assert.equal((await visitor.get('/account/security')).status, 401)
+  })
+
+  test('E6 U11 adds and removes no passkey', async (t) => {
+    const { site, visitor, ada } = await passkeySite(t)
+    await addPasskey(visitor)
+    const [{ id } = { id: '' }] = (await visitor.get('/account/security')).record.passkeys as { id: string }[]
+    const credential = newAuthenticator().create(await loadOptions(visitor, '/account/security'))
+    for (const [path, body] of [
+      ['/account/passkeys', { credential }],
+      [`/account/passkeys/${id}/remove`, {}],
+    ] as const) {
+      const other = await lockDatabase(t, site)
+      const changing = visitor.json(path, body)
+      await sleep(300)
+      await other.release(endSessions)
+      assert.equal((await changing).status, 409, path)
+      assert.equal((await sql(site, 'select 1 from passkeys')).length, 1, path)
+      await visitor.form('/login', { username: ada.email, password })
+    }
+  })
+
+  test('E6 T9 changes no second factor', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const { visitor, nextCode } = await turnOnApp(site, ada)
+    for (const path of ['/account/security/recovery-codes', '/account/security/totp/remove']) {
+      const before = await sql(site, 'select digest from recovery_codes order by 1')
+      const other = await lockDatabase(t, site)
+      const changing = visitor.json(path, {})
+      await sleep(300)
+      await other.release(endSessions)
+      assert.equal((await changing).status, 409, path)
+      assert.deepEqual(await sql(site, 'select digest from recovery_codes order by 1'), before, path)
+      await visitor.json('/login', { username: ada.email, password, code: nextCode() })
+    }
+  })
+})

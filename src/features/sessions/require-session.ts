@@ -1,0 +1,20 @@
+import { type EntityManager, LockMode } from '@mikro-orm/core'
+import type { SiteContext } from '../../site/site-context.ts'
+import { User } from '../../users/user.ts'
+import { currentDigest, signedOut } from './session-store.ts'
+import { StoredSession } from './stored-session.ts'
+
+/**
+ * Locks the session of this request until the transaction ends. A slow request must not change the account after a sign-out.
+ * Call it with the account locked. Does nothing for a password in the header.
+ * @throws {Refusal} 409, if the session has ended
+ */
+export async function requireSession(em: EntityManager, ctx: SiteContext): Promise<void> {
+  if (ctx.auth.credentialsSent) return
+  const found = await em.findOne(
+    StoredSession,
+    { digest: currentDigest(ctx), user: ctx.auth.require(User).id },
+    { fields: ['digest'], lockMode: LockMode.PESSIMISTIC_READ, disableIdentityMap: true },
+  )
+  if (!found) throw signedOut()
+}
