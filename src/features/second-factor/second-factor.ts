@@ -27,6 +27,10 @@ export function startSetUp(ctx: SiteContext): Promise<Buffer> {
 }
 
 /**
+function refuseSecondApp({ secondFactorAt }: User): void {
+  if (secondFactorAt) throw new Refusal('second_factor_exists', 'You already have an authenticator app.')
+}
+
 // Locks the account and the session. Throws 409 if another request has changed the password or the second factor, or signed out.
  * @returns the seed of the recovery codes; `undefined` for a wrong code
  */
