@@ -37,7 +37,7 @@ export const notices = {
   },
   'code refused': {
     subject: 'Wrong code at a sign-in to your account',
-    text: 'Somebody entered the right password of your account and then a wrong code, from a device that we do not know. The sign-in was rejected.',
+    text: 'After the right password of your account, a wrong code was entered on a device that we do not know. The sign-in was rejected.',
     remedy: 'reset',
   },
   'authenticator app turned on': {
@@ -62,7 +62,7 @@ export const notices = {
   },
   'passkey added': {
     subject: 'A passkey was added to your account',
-    text: 'A passkey was added to your account. It can sign in without the password. A new password does not remove it: the page “Security” of your account does.',
+    text: 'A passkey was added to your account. It can sign in without the password. A new password does not remove it. You can remove it on the page “Security” of your account.',
     remedy: 'reset',
   },
   'passkey removed': {
@@ -72,7 +72,7 @@ export const notices = {
   },
   'passkey counter went back': {
     subject: 'A passkey of your account was rejected',
-    text: 'Somebody used a passkey of your account that may be a copy. The request was rejected. Remove the passkey on the page “Security” of your account, and add a new one.',
+    text: 'A passkey of your account was rejected, because it may be a copy. Remove it on the page “Security” of your account, and add a new one.',
     remedy: 'contact',
   },
   'second factors removed': {

@@ -1,7 +1,7 @@
 import { Refusal } from '../../refusal.ts'
 import type { User } from '../../users/user.ts'
 
-/** The password is right, but the account needs a code too. */
+/** The password is right, but the account also needs a code. */
 export class SecondFactorRequired extends Refusal {
   override readonly name = 'SecondFactorRequired'
   readonly user: User
