@@ -27,11 +27,8 @@ export function startSetUp(ctx: SiteContext): Promise<Buffer> {
 }
 
 /**
-function refuseSecondApp({ secondFactorAt }: User): void {
-  if (secondFactorAt) throw new Refusal('second_factor_exists', 'You already have an authenticator app.')
-}
-
-// Locks the account and the session. Throws 409 if another request has changed the password or the second factor, or signed out.
+ * Turns the second factor on, if the code is right. All other sessions and known devices end. The session of this request continues
+ * under a new identifier.
  * @returns the seed of the recovery codes; `undefined` for a wrong code
  */
 export async function turnOn(ctx: SiteContext, code: string): Promise<string | undefined> {
@@ -82,6 +79,10 @@ export async function removeSecondFactor(em: EntityManager, user: string): Promi
   await em.nativeDelete(RecoveryCode, { user }, { filters: false })
   await em.nativeDelete(PendingSignIn, { user }, { filters: false })
   return changed === 1
+}
+
+function refuseSecondApp({ secondFactorAt }: User): void {
+  if (secondFactorAt) throw new Refusal('second_factor_exists', 'You already have an authenticator app.')
 }
 
 // Locks the account and the session. Throws 409 if another request has changed the password or the second factor, or signed out.
