@@ -51,7 +51,7 @@ export interface SiteContext extends CheckedContext, SecondFactorContext {
     request?: string
     /** The methods of this sign-in (RFC 8176). `undefined` for the password alone. */
     methods?: readonly string[]
-    /** Whether a new session replaces the one of this request, so that it does not start if that one has ended. */
+    /** Whether the new session replaces the session of this request. If the old session has ended, no new session starts. */
     replacesSession?: boolean
   }
   render(view: string, locals: object): Promise<void>

@@ -48,7 +48,7 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
       { by: ['account', 'device'], limit: 100, within: quarter, counts: ['success'] },
     ],
   },
-  // Codes of second factors. Each counts as a password too.
+  // Codes of second factors. A code also counts as a password.
   code: {
     allowances: [{ by: ['account'], limit: 20, within: day, counts: ['failure'] }],
     fromDevice: [{ by: ['account', 'device'], limit: 20, within: day, counts: ['failure'] }],
@@ -58,7 +58,7 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
     allowances: [{ by: ['network'], limit: 50, within: quarter, counts: ['failure'] }],
     fromDevice: [],
   },
-  // Accepted passkeys of an account, and attempts to add one. A program can answer as fast as a network allows.
+  // Accepted passkeys of an account, and attempts to add a passkey. A program could otherwise send them without a limit.
   'own-passkey': {
     allowances: [{ by: ['account'], limit: 100, within: quarter, counts: ['failure', 'success'] }],
     fromDevice: [],

@@ -5,7 +5,7 @@ import { User } from './user.ts'
 export interface CheckedAccount {
   readonly id: string
   readonly passwordChangedAt?: Date | undefined
-  /** `null` for no second factor; `undefined` if it does not matter. */
+  /** `null` if the account has no second factor. `undefined` skips the check. */
   readonly secondFactorAt?: Date | null | undefined
 }
 

@@ -10,8 +10,8 @@ import { startSite } from '../../testing/site.ts'
 
 const setUpPage = '/account/security/totp'
 
-describe('a thief who had access before', () => {
-  test('T4 has no attempts by devices of the time before the set-up of an app', async (t) => {
+describe('a thief with an earlier session', () => {
+  test('T4 has no separate limit of guesses on a device from before the set-up of the app', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on', TRUST_PROXY: '1' })
     const ada = await signUp(site)
     const thief = await signIn(site, ada)
@@ -28,7 +28,7 @@ describe('a thief who had access before', () => {
     assert.equal((await guess(owner, 100)).status, 401)
   })
 
-  test('T9 does not choose the key of an app that the owner sets up', async (t) => {
+  test('T9 cannot choose the key of the app that the owner sets up', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const thief = await signIn(site, ada)
@@ -39,7 +39,7 @@ describe('a thief who had access before', () => {
     assert.match(text, /I have an app/)
     assert.equal((await owner.get(setUpPage)).status, 404)
 
-    // Not by a later start either, while the page of the owner is open.
+    // The thief starts another set-up while the page of the owner is open.
     await owner.form(setUpPage, {})
     const again = await thief.json(setUpPage, {})
     const wrong = await owner.form(`${setUpPage}/confirm`, { code: '000000' })
@@ -48,10 +48,10 @@ describe('a thief who had access before', () => {
   })
 })
 
-describe('a request of a session that ends meanwhile', () => {
+describe('a request whose session ends before its transaction', () => {
   const endSessions = 'delete from sessions'
 
-  test('E6 T8 does not continue by a confirmation', async (t) => {
+  test('E6 T8 is rejected at a confirmation', async (t) => {
     const site = await startSite(t)
     const visitor = await signIn(site, await signUp(site))
     const other = await lockDatabase(t, site)
@@ -63,7 +63,7 @@ describe('a request of a session that ends meanwhile', () => {
     assert.equal((await visitor.get('/account/security')).status, 401)
   })
 
-  test('E6 U11 adds and removes no passkey', async (t) => {
+  test('E6 U11 does not add or remove a passkey', async (t) => {
     const { site, visitor, ada } = await passkeySite(t)
     await addPasskey(visitor)
     const [{ id } = { id: '' }] = (await visitor.get('/account/security')).record.passkeys as { id: string }[]
@@ -82,7 +82,7 @@ describe('a request of a session that ends meanwhile', () => {
     }
   })
 
-  test('E6 T9 changes no second factor', async (t) => {
+  test('E6 T9 does not change the second factor', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const { visitor, nextCode } = await turnOnApp(site, ada)

@@ -74,7 +74,7 @@ describe('an account with an authenticator app', () => {
     assert.equal((await app.visitor.get('/account/security')).record.recoveryCodesLeft, 9)
   })
 
-  test('H1 redirects a code without a pending sign-in to the sign-in page, with a next on this site only', async (t) => {
+  test('H1 redirects a code without a pending sign-in to the sign-in page, and drops an unsafe `next`', async (t) => {
     const visitor = (await startSite(t)).visitor()
     const locations: [string, string][] = [
       ['/account/tokens', '/login?expired&next=%2Faccount%2Ftokens'],

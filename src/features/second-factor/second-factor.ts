@@ -27,8 +27,9 @@ export function startSetUp(ctx: SiteContext): Promise<Buffer> {
 }
 
 /**
- * Turns the second factor on, if the code is right. All other sessions and known devices end. The session of this request continues
- * under a new identifier.
+ * Turns the second factor on if the code is right. Ends all other sessions and known devices. The session of this request gets a new
+ * identifier.
+ *
  * @returns the seed of the recovery codes; `undefined` for a wrong code
  */
 export async function turnOn(ctx: SiteContext, code: string): Promise<string | undefined> {
@@ -100,7 +101,7 @@ function change<Result>(
   })
 }
 
-// With the known devices, because each has guesses of its own. A thief of the password could have added some.
+// Known devices end too, because each has its own limit of guesses. A thief of the password could have added devices.
 async function endEarlierAccess(em: EntityManager, user: string): Promise<void> {
   await em.nativeDelete(StoredSession, { user })
   await em.nativeDelete(PendingSignIn, { user })

@@ -4,8 +4,8 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { setUpLifetime } from './totp-factors.ts'
 
 /**
- * Remembers in a cookie which key this browser has started to set up. Otherwise a thief with a session could start the set-up, and the
- * page would show the owner a key that the thief knows.
+ * Binds the set-up of an app to the browser that started it, with a cookie. Without this, a thief with a session could start the set-up,
+ * and the page would show the owner a key that the thief knows.
  */
 export class SetUpBrowser {
   readonly #cookie: HostCookie

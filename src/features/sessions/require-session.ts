@@ -5,9 +5,10 @@ import { currentDigest, signedOut } from './session-store.ts'
 import { StoredSession } from './stored-session.ts'
 
 /**
- * Locks the session of this request until the transaction ends. A slow request must not change the account after a sign-out.
- * Call it with the account locked. Does nothing for a password in the header.
- * @throws {Refusal} 409, if the session has ended
+ * Locks the session of this request until the transaction ends, because a slow request must not change the account after a sign-out.
+ * Call it with the account locked. Does nothing if the request contains credentials.
+ *
+ * @throws {Refusal} 409 if the session has ended
  */
 export async function requireSession(em: EntityManager, ctx: SiteContext): Promise<void> {
   if (ctx.auth.credentialsSent) return

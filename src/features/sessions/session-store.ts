@@ -25,7 +25,7 @@ interface NewSession {
   readonly account?: Omit<CheckedAccount, 'id'> | undefined
   /** How the user signed in (RFC 8176). */
   readonly methods?: readonly string[] | undefined
-  /** The identifier of the session that the new one replaces. If it has ended, no session starts. */
+  /** The identifier of the session that the new session replaces. If the old session has ended, `start` throws 409. */
   readonly replaces?: string | undefined
 }
 
