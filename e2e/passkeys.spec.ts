@@ -106,7 +106,7 @@ test('U10 a user confirms with a passkey', async ({ page, server, account }) => 
   await page.getByRole('link', { name: 'Add a passkey' }).click()
   await expectSound(page, 'Confirm it is you')
   await authenticator.setPresent(true)
-  await page.getByRole('button', { name: 'Use a passkey' }).click()
+  await page.getByRole('button', { name: 'Use a passkey' }).dblclick()
   await expect(page).toHaveURL('/account/security')
   await expect(page.getByLabel('Name of the new passkey')).toBeVisible()
 })
@@ -129,6 +129,16 @@ test('U2 the page explains why no passkey was added or used', async ({ page, con
   await expect(page).toHaveURL('/login')
 })
 
+test('U13 a browser without passkeys says so on the security page', async ({ page, account }) => {
+  await page.addInitScript('delete globalThis.PublicKeyCredential')
+  await account.signIn(page)
+  await page.goto('/account/security')
+  await expect(page.getByText('This browser cannot add passkeys.')).toBeVisible()
+  await expect(page.getByText('Add a passkey')).toBeHidden()
+  await page.goto('/login')
+  await expect(page.getByRole('button', { name: 'passkey' })).toHaveCount(0)
+})
+
 test.describe('without script', () => {
   test.use({ javaScriptEnabled: false })
 
@@ -139,6 +149,8 @@ test.describe('without script', () => {
     await page.goto('/account/security')
     await expect(page.getByRole('heading', { name: 'Passkeys' })).toBeVisible()
     await expect(page.getByText('Add a passkey')).toBeHidden()
+    // `getByText` ignores `noscript`.
+    await expect(page.locator('noscript > .hint')).toBeVisible()
     await page.goto('/confirm')
     await expect(page.getByRole('button', { name: 'passkey' })).toHaveCount(0)
   })

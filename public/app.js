@@ -21,6 +21,8 @@ for (const link of document.querySelectorAll('details [data-close]')) closeInPla
 for (const link of document.querySelectorAll('.sections [aria-current]'))
   showInStrip(link, link.closest('.sections'))
 document.querySelector('#error-summary')?.focus()
+for (const hint of document.querySelectorAll('[data-without-passkey]'))
+  hint.hidden = Boolean(window.PublicKeyCredential)
 if (window.PublicKeyCredential && document.querySelector('[data-passkey]')) import('/passkeys.js')
 
 // `scrollIntoView` would also move the starting point of the Tab key in Chromium, past the skip link.

@@ -20,7 +20,14 @@ function addCeremony(form, options) {
   const message = document.createElement('p')
   message.className = 'hint'
   message.setAttribute('role', 'status')
-  const start = () => ask(form, options, message)
+  let isAsking = false
+  // A second request during a double click would make the browser reject both.
+  const start = async () => {
+    if (isAsking) return
+    isAsking = true
+    await ask(form, options, message)
+    isAsking = false
+  }
   if (options.user) {
     form.addEventListener('submit', (event) => {
       if (event.defaultPrevented) return
@@ -74,6 +81,7 @@ function send(form, { id, type, response }) {
   const answer = { transports: response.getTransports?.() }
   for (const name of ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle'])
     if (response[name]) answer[name] = encode(response[name])
+  form.querySelector('[name="credential"]')?.remove()
   const field = document.createElement('input')
   field.type = 'hidden'
   field.name = 'credential'
