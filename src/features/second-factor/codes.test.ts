@@ -190,6 +190,8 @@ describe('a code', () => {
     const status = async (each = '') =>
       (await site.visitor().json('/login', { username: ada.email, password, code: each })).status
     assert.deepEqual([await status(code), await status(fresh[0]), await status(fresh[0])], [401, 200, 401])
+    const misread = fresh[1]?.replaceAll('O', '0').replaceAll('I', '1').replaceAll('B', '8')
+    assert.equal(await status(misread), 200)
   })
 })
 

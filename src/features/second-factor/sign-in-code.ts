@@ -62,7 +62,8 @@ export function askForCode(pendingSignIns: PendingSignIns) {
 
 async function codesLeft(ctx: SiteContext, { id }: User): Promise<string> {
   const count = await countRecoveryCodes(entityManager(ctx), id)
-  return `You have used a recovery code. Codes left: ${count}. The security page replaces them.`
+  if (count === 0) return 'You have used your last recovery code. Create new ones on the security page.'
+  return `You have used a recovery code. Codes left: ${count}. You can replace them on the security page.`
 }
 
 function formWithErrors(ctx: SiteContext, errors: FormMessage[]): Promise<void> {

@@ -29,9 +29,11 @@ export async function verifyCode(ctx: SiteContext, user: User, typed: string): P
   return isRight === true
 }
 
-/** A code as typed, without spaces and dashes, in upper case. */
+/** A code as typed, without spaces and dashes, in upper case. Recovery codes contain no 0, 1 and 8, so these are misread letters. */
 export function plainCode(typed: string): string {
-  return typed.replace(/[\s-]/g, '').toUpperCase()
+  const code = typed.replace(/[\s-]/g, '').toUpperCase()
+  if (/^\d{6}$/.test(code)) return code
+  return code.replaceAll('0', 'O').replaceAll('1', 'I').replaceAll('8', 'B')
 }
 
 /** The message does not reveal whether the code was wrong or used. */
