@@ -103,7 +103,7 @@ describe('guesses of a code', () => {
   test('T4 do not include a code that is not a string', async (t) => {
     const { json, app } = await siteWithApp(t)
     for (const code of [123456, ['000000'], {}, null, true])
-      assert.deepEqual(await times(3, () => json(code)), [401], JSON.stringify(code))
+      assert.deepEqual(await times(3, () => json(code)), [400], JSON.stringify(code))
     assert.equal(await json(app.nextCode()), 200)
   })
 

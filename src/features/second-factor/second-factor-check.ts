@@ -1,4 +1,4 @@
-import { Refusal } from '../../refusal.ts'
+import { FieldRefusal, Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { challenges } from '../../site/challenges.ts'
 import { fieldsOf } from '../../site/form.ts'
@@ -13,7 +13,7 @@ import { methodsWithCode, verifyCode, wrongCode } from './verify-code.ts'
  * route that accepts passwords. A body has the code in the field `code`. Basic has no place for a code.
  *
  * @throws {SecondFactorRequired} 403 with Basic, 401 without a code
- * @throws {Refusal} 401 if the code is wrong
+ * @throws {Refusal} 401 if the code is wrong, 400 if it is not a string
  */
 export const secondFactorCheck: SecondFactorCheck = async (ctx, user) => {
   // `createApp` sets this check, so the context is the site's.
@@ -31,7 +31,11 @@ export const secondFactorCheck: SecondFactorCheck = async (ctx, user) => {
           challenges(site),
         )
   }
-  if (typeof code !== 'string' || !(await verifyCode(site, user, code)))
+  if (typeof code !== 'string') {
+    const detail = 'Send the code as a string, because it can start with 0.'
+    throw new FieldRefusal('validation_failed', [{ field: 'code', detail }])
+  }
+  if (!(await verifyCode(site, user, code)))
     throw new Refusal('second_factor_wrong', wrongCode, challenges(site))
   site.state.methods = methodsWithCode
 }
