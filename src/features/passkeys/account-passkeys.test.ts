@@ -149,7 +149,9 @@ describe('POST /account/passkeys/:id/name', () => {
     assert.equal((await visitor.json(`/account/passkeys/${id}/name`, { name: 'Home' })).status, 204)
     const wrong = await visitor.form(`/account/passkeys/${id}/name`, { name: ' ' })
     assert.equal(wrong.status, 400)
-    assert.match(wrong.text, /Enter a name\./)
+    assert.match(wrong.text, /Enter a name for the passkey\./)
+    const again = await visitor.page(`/account/passkeys/${id}/name`)
+    assert.equal(again.headers.location, '/account/security')
     // One event a minute, so that a program cannot fill the disk.
     assert.deepEqual((await eventsOf(site)).slice(1), [['passkey renamed', 'Work']])
   })

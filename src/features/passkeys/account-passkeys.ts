@@ -34,7 +34,9 @@ type PathContext = SiteContext & { params?: { id?: string } }
 /** `/account/passkeys`: adds, renames and removes the passkeys of the user. */
 export function accountPasskeys(router: Router<object, SiteContext>): void {
   // After a failed form, a reload of the page loads this address.
-  router.get('/account/passkeys', ...owner(), (ctx) => seeOther(ctx, securityPage))
+  router.get(['/account/passkeys', '/account/passkeys/:id/name'], ...owner(), (ctx) =>
+    seeOther(ctx, securityPage),
+  )
 
   router.post('/account/passkeys', ...owner(), fresh(securityPage), formAgain(showSecurity), async (ctx) => {
     const added = await add(ctx)
@@ -54,7 +56,7 @@ export function accountPasskeys(router: Router<object, SiteContext>): void {
   router.post('/account/passkeys/:id/name', ...owner(), formAgain(showSecurity), async (ctx) => {
     const own = ownPasskey(ctx)
     const name = textFields(ctx, 'name').name.trim()
-    refuseProblems({ name: nameProblem(name) })
+    refuseProblems({ name: name === '' ? 'Enter a name for the passkey.' : nameProblem(name) })
     if (!(await renamePasskey(entityManager(ctx), own, name))) throw noSuchPasskey()
     audit(ctx, 'passkey renamed', ctx.auth.require(User), { detail: name })
     respond(ctx, `The passkey is now called “${name}”.`)

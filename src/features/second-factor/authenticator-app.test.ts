@@ -123,7 +123,10 @@ describe('a sign-in with a recovery code', () => {
     const browser = site.visitor()
     await browser.form('/login', { username: person.email, password })
     await browser.form('/login/code', { code: recoveryCodes[0] ?? '' })
-    assert.match((await browser.page('/account')).text, /You have used a recovery code\. Codes left: 9\./)
+    assert.match(
+      (await browser.page('/account')).text,
+      /You have used a recovery code\. Codes left: 9\. You can replace them/,
+    )
     const mails = await receiveMails(site)
     const mail = mails.find(({ subject }) => subject === 'koa-authenticators: A recovery code was used')
     assert.match(mail?.text ?? '', /^Recovery codes left: 9$/m)

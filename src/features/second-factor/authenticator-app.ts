@@ -43,6 +43,9 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
     return wantsPage(ctx) ? seeOther(ctx, setUpPage) : showKey(ctx, key)
   })
 
+  // After a failed form, a reload of the page loads this address.
+  router.get('/account/security/totp/confirm', ...owner(), (ctx) => seeOther(ctx, setUpPage))
+
   router.post(
     '/account/security/totp/confirm',
     ...owner(),
