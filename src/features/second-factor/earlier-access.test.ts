@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '../../testing/database.ts'
@@ -45,6 +46,25 @@ describe('a thief with an earlier session', () => {
     const wrong = await owner.form(`${setUpPage}/confirm`, { code: '000000' })
     assert.ok(!wrong.text.includes(String(again.record.secret)))
     assert.deepEqual([wrong.status, wrong.headers.location], [303, setUpPage])
+  })
+})
+
+describe('a site without SECRETS_KEY', () => {
+  test('K1 responds to the set-up of an app with 404', async (t) => {
+    const site = await startSite(t, {
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'http://localhost:3000',
+      JWT_SECRET: randomBytes(32).toString('base64'),
+      BCRYPT_COST: '10',
+      THROTTLE: 'on',
+    })
+    const visitor = await signIn(site, await signUp(site))
+    for (const path of [setUpPage, `${setUpPage}/confirm`]) {
+      assert.equal((await visitor.json(path, { code: '000000' })).status, 404)
+      assert.equal((await visitor.form(path, { code: '000000' })).status, 404)
+    }
+    for (const path of [setUpPage, '/account/security', '/confirm'])
+      assert.ok((await visitor.page(path)).status < 400, path)
   })
 })
 

@@ -21,7 +21,7 @@ import { secretBoxOf } from './verify-code.ts'
 export function startSetUp(ctx: SiteContext): Promise<Buffer> {
   const user = ctx.auth.require(User)
   return change(ctx, user, async (em) => {
-    refuseSecondApp(user)
+    refuseApp(ctx, user)
     return startTotp(em, secretBoxOf(ctx), user.id)
   })
 }
@@ -36,7 +36,7 @@ export async function turnOn(ctx: SiteContext, code: string): Promise<string | u
   const user = ctx.auth.require(User)
   const secondFactorAt = new Date()
   const seed = await change(ctx, user, async (em) => {
-    refuseSecondApp(user)
+    refuseApp(ctx, user)
     if (!(await confirmTotp(em, secretBoxOf(ctx), user.id, code))) return undefined
     await em.nativeUpdate(User, { id: user.id }, { secondFactorAt })
     await endEarlierAccess(em, user.id)
@@ -82,7 +82,8 @@ export async function removeSecondFactor(em: EntityManager, user: string): Promi
   return changed === 1
 }
 
-function refuseSecondApp({ secondFactorAt }: User): void {
+function refuseApp({ secretBox }: SiteContext, { secondFactorAt }: User): void {
+  if (!secretBox) throw new Refusal(404, 'This site has no authenticator apps.')
   if (secondFactorAt) throw new Refusal('second_factor_exists', 'You already have an authenticator app.')
 }
 
