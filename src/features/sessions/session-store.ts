@@ -60,7 +60,7 @@ export class SessionStore {
     if (typeof data !== 'object' || data === null) throw new Error('The data of this session is damaged.')
     const seenAt = this.#uses.of(found) ?? createdAt
     // The purge deletes the row, because a read must not wait for the write lock.
-    if (isExpired({ kept, createdAt, seenAt }, now)) return undefined
+    if (isExpired({ kept, createdAt, seenAt }, now) || lacksSecondFactor(found)) return undefined
     this.#uses.note(found, now)
     return { ...data, _maxAge: lifetime(kept) }
   }
@@ -120,6 +120,13 @@ export class SessionStore {
     const digest = digestOf(id)
     if (digest !== undefined) await this.#orm.em.fork().nativeDelete(StoredSession, digest)
   }
+}
+
+// During an update, a process of an older version may start a session with the password alone.
+function lacksSecondFactor({ user, data }: StoredSession): boolean {
+  if (!user.secondFactorAt) return false
+  const { methods } = Object(data['user:authenticated']) as { methods?: unknown }
+  return !Array.isArray(methods) || !methods.includes('mfa')
 }
 
 /** The data of a session without the limits of koa-session. */
