@@ -62,7 +62,7 @@ describe('a pending sign-in', () => {
       for (const method of ['GET', 'HEAD'])
         for (const visitor of [pending, app.visitor])
           assert.deepEqual((await visitor.send(method, path, { accept: 'text/html' })).cookies, [], path)
-    assert.equal((await app.visitor.page('/account/security/totp/confirm')).status, 405)
+    assert.equal((await app.visitor.page('/account/security/totp/confirm')).status, 303)
     assert.deepEqual(await dumpAll(site), before)
     assert.deepEqual(await enter(pending, app.nextCode()), [303, '/account', 200])
   })
