@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
@@ -7,6 +8,7 @@ import { scaledLimit } from '../testing/scaled-limit.ts'
 import { runServer, temporaryFolder } from '../testing/server-process.ts'
 
 const secret = 'k'.repeat(48)
+const secretsKey = `key1:${randomBytes(32).toString('base64')}`
 
 /** An invalid configuration or environment, and the expected error line. */
 interface BadStart {
@@ -64,7 +66,7 @@ const badStarts: Record<string, BadStart> = {
       await chmod(join(folder, 'jwt-secret'), 0o644)
       await chmod(folder, 0o555)
     },
-    variables: { NODE_OPTIONS: asNobody, JWT_SECRET: secret },
+    variables: { NODE_OPTIONS: asNobody, JWT_SECRET: secret, SECRETS_KEY: secretsKey },
     line: /^The database .* cannot be opened: [A-Z_]+\. Check .+\.$/,
   },
   'a read-only database': {

@@ -17,6 +17,7 @@ async function siteWithStaleSession(t: TestContext) {
 const sensitive: Record<string, [path: string, body: Record<string, string>, back: string]> = {
   'a new token': ['/account/tokens', { name: 'CI' }, '/account/tokens?name=CI&days='],
   'a second factor': ['/account/security/totp', {}, '/account/security/totp'],
+  'the name of a passkey': ['/account/passkeys/x/name', { name: 'Key' }, '/account/security'],
   'recovery codes': ['/account/security/recovery-codes', {}, '/account/security'],
 }
 

@@ -53,14 +53,20 @@ export function accountPasskeys(router: Router<object, SiteContext>): void {
     await showSecurity(ctx, [{ detail }])
   })
 
-  router.post('/account/passkeys/:id/name', ...owner(), formAgain(showSecurity), async (ctx) => {
-    const own = ownPasskey(ctx)
-    const name = textFields(ctx, 'name').name.trim()
-    refuseProblems({ name: name === '' ? 'Enter a name for the passkey.' : nameProblem(name) })
-    if (!(await renamePasskey(entityManager(ctx), own, name))) throw noSuchPasskey()
-    audit(ctx, 'passkey renamed', ctx.auth.require(User), { detail: name })
-    respond(ctx, `The passkey is now called “${name}”.`)
-  })
+  router.post(
+    '/account/passkeys/:id/name',
+    ...owner(),
+    fresh(securityPage),
+    formAgain(showSecurity),
+    async (ctx) => {
+      const own = ownPasskey(ctx)
+      const name = textFields(ctx, 'name').name.trim()
+      refuseProblems({ name: name === '' ? 'Enter a name for the passkey.' : nameProblem(name) })
+      if (!(await renamePasskey(entityManager(ctx), own, name))) throw noSuchPasskey()
+      audit(ctx, 'passkey renamed', ctx.auth.require(User), { detail: name })
+      respond(ctx, `The passkey is now called “${name}”.`)
+    },
+  )
 
   router.post('/account/passkeys/:id/remove', ...owner(), fresh(securityPage), async (ctx) => {
     const name = await remove(ctx)
