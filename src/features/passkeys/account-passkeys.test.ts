@@ -189,9 +189,10 @@ describe('POST /account/passkeys/:id/remove', () => {
   })
 
   test('U11 removes a passkey only once in ten concurrent requests, and requires a fresh session', async (t) => {
-    const { visitor } = await passkeySite(t)
+    const { site, visitor } = await passkeySite(t)
     await addPasskey(visitor)
     const id = (await passkeysOf(visitor))[0]?.id
+    await ageSessions(site)
     assert.equal(
       (await visitor.json(`/account/passkeys/${id}/remove`, {})).record.code,
       'confirmation_required',
