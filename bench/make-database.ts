@@ -14,7 +14,7 @@ export async function makeDatabase(path: string, amounts: Amounts): Promise<stri
   await migrate(`sqlite:${path}`)
   const passwordHash = await bcrypt.hash(password, bcryptCost)
   const file = new Database(path)
-  // A rename at the end, so that an incomplete file is never used.
+  // The file needs no durability, because each run creates it again.
   file.pragma('synchronous = off')
   file.pragma('cache_size = -1000000')
   // An index on a full table is built much faster than row by row.

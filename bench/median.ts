@@ -12,7 +12,7 @@ export function median(all: readonly number[]): number {
 export function interval(all: readonly number[]): { readonly low: number; readonly high: number } {
   const sorted = all.toSorted((a, b) => a - b)
   const { length } = sorted
-  // The binomial distribution with p = 0.5. There are `ways` to choose `rank + 1` values below the median.
+  // The binomial distribution with p = 0.5. `ways` is the number of ways to choose the `rank + 1` values below the median.
   let rank = 0
   let ways = length
   let probability = 2 ** -length

@@ -91,7 +91,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.ok((await readdir(compiled, { recursive: true })).length > 100)
   })
 
-  test('N4 serves and stops when its log cannot be written', async (t) => {
+  test('N4 serves requests and stops on SIGTERM, even if its log cannot be written', async (t) => {
     if (process.platform !== 'linux') return t.skip('Only Linux has a disk that is always full.')
     const probe = createServer().listen(0, '127.0.0.1')
     await once(probe, 'listening')

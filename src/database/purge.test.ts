@@ -26,7 +26,7 @@ class Rows implements Purgeable {
   }
 }
 
-/** Starts purging with waits that the test ends. */
+/** Starts purging with a wait function that the test controls. */
 function purging(...stores: Purgeable[]) {
   const log: string[] = []
   const sink = new Writable({

@@ -74,7 +74,7 @@ describe('a server with many clients', {
     execFileSync('prlimit', ['--pid', String(server.child.pid), '--nofile=64:'])
     const sockets = Array.from({ length: 200 }, () => open(server.url))
     const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
-    // As many connections as there are descriptors stay open.
+    // The server closes the connections for which it has no free descriptor.
     await Promise.any(closed)
     await until('no more files can be opened', () => openFiles(server.child.pid) >= 64)
     for (const path of ['/', '/login', '/signup', '/style.css', '/readyz']) assert.equal(await get(path), 200)

@@ -12,6 +12,6 @@ export async function connectTo(databaseUrl: string): Promise<AbstractSqlConnect
     driverOptions: { ...Object(options.driverOptions), allowExitOnIdle: true, idleTimeoutMillis: 0 },
     debug: false,
   } as object)
-  // Both drivers are SQL drivers.
+  // MikroORM's PostgreSQL connection is an SQL connection.
   return orm.em.getConnection() as AbstractSqlConnection
 }

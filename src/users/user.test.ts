@@ -10,7 +10,7 @@ import { User } from './user.ts'
 
 describe('User', () => {
   for (const table of ['users', 'admins']) {
-    test(`S26 ${table} has the required columns id, name, email and password_hash, and columns of the application`, async (t) => {
+    test(`S26 ${table} has the required columns id, name, email and password_hash, and further ones such as disabled_at`, async (t) => {
       const site = await startSite(t)
       const { columns, required, primaryKey } = await describeTable(site, table)
       for (const name of ['id', 'name', 'email', 'password_hash', 'email_key'])
@@ -66,7 +66,7 @@ describe('User', () => {
     }
     const own = warnings.filter((each) => each.includes(id))
     assert.ok(own.length > 0)
-    // A random identifier may contain three such characters by chance.
+    // The random identifier may contain `aaa` by chance.
     assert.doesNotMatch(own.join().replaceAll(id, ''), /aaa|\$/)
   })
 

@@ -101,7 +101,7 @@ describe('LookUp', () => {
     assert.equal('secret' in JSON.parse(JSON.stringify(user)), false)
   })
 
-  test('M4 reads a date stored as text as MikroORM does, in any time zone', async (t) => {
+  test('M4 returns the same date as MikroORM for a date stored as text, in any time zone', async (t) => {
     const Schema = defineEntity({
       name: 'Dated',
       properties: { id: p.string().primary(), at: p.datetime() },
@@ -186,7 +186,7 @@ describe('LookUp', () => {
     assert.ok(statements.length > 3, 'another request queries again')
   })
 
-  test('returns entities whose changes the entity manager of the request saves', async (t) => {
+  test('returns entities, and the entity manager of the request saves changes to them', async (t) => {
     const { orm, statements, User, Token, tokens } = await open(t)
     const ctx = requestTo(orm)
     const found = (await tokens.find(ctx, 'value')) ?? assert.fail()
@@ -231,7 +231,7 @@ describe('LookUp', () => {
     const user = await entityManager(ctx).findOneOrFail(User, ada.id)
     statements.splice(0)
     assert.equal(await users.find(ctx, ada.id), user)
-    // The entity manager may hold an entity that its filters exclude.
+    // One query applies the filters, because the entity manager may hold an entity that they exclude.
     assert.equal(statements.length, 1)
     assert.match(statements[0] ?? '', /^select count\(\*\) .*`left_at` is null/)
   })

@@ -6,7 +6,7 @@ import { unauthenticated } from '../../site/audit-event.ts'
 import { networkOf } from '../../throttle/network.ts'
 
 const day = 24 * 60 * 60_000
-// The maximum number of rows a day for refusals of one kind without an account. A single row would be a bottleneck.
+// Refusals of one kind that belong to no account share at most this many rows a day. A single row would be a bottleneck.
 const rowsWithoutAccount = 64
 
 const EventSchema = defineEntity({

@@ -125,7 +125,7 @@ describe('a code', () => {
     assert.equal((await app.visitor.get('/account/security')).record.recoveryCodesLeft, 9)
   })
 
-  test('T1 signs in once if two concurrent codes finish one pending sign-in', async (t) => {
+  test('T1 completes a pending sign-in only once, also in concurrent requests with different codes', async (t) => {
     const { site, ada, app } = await twoSites(t)
     const browser = site.visitor()
     await browser.form('/login', { username: ada.email, password })

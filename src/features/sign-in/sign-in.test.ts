@@ -47,7 +47,7 @@ describe('POST /login with Basic', () => {
   })
 
   test('S37 S56 S92 with as=jwt returns only a JWT, which is valid for 15 minutes', async (t) => {
-    // A second may end between the payload and its signature. The mocked clock must be set before the site starts.
+    // The clock stands still, because the site computes `exp` before `iat`. It must be mocked before the site starts.
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const site = await startSite(t)
     const person = await signUp(site)
@@ -78,7 +78,7 @@ describe('POST /login with Basic', () => {
     assert.deepEqual(record, { ...person })
   })
 
-  test('with another value of as responds with 400, but only for the right password', async (t) => {
+  test('responds with 400 to an invalid `as` parameter, but only if the password is right', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     for (const query of ['as=', 'as=token', 'as=JWT', 'as=jwt&as=jwt', 'as[]=jwt&as=x', 'as=__proto__']) {
@@ -188,7 +188,7 @@ describe('POST /login with a form', () => {
     assert.equal((await ada.page('/account')).status, 200)
   })
 
-  test('redirects to a next on this site, byte for byte', async (t) => {
+  test('redirects to a `next` on this site, byte for byte', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const good = [
@@ -206,7 +206,7 @@ describe('POST /login with a form', () => {
     }
   })
 
-  test('H1 I1 redirects to the account for any other next', async (t) => {
+  test('H1 I1 redirects to the account for any other `next`', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const bad = [
@@ -273,7 +273,7 @@ describe('POST /login with a form', () => {
     assert.match(hostile.text, /name="next" value="\/account"/)
   })
 
-  test('rejects wrong credentials with a lone surrogate in next, and counts the attempt', async (t) => {
+  test('rejects wrong credentials with a lone surrogate in `next`, and counts the attempt', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const { email } = await signUp(site)
     const fields = { username: email, password: 'a wrong guess', next: '/\ud800' }
