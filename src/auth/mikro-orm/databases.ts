@@ -40,11 +40,11 @@ export function databasesOf(ctx: object): RequestDatabases {
   return found
 }
 
-const Wrapper = WrappedEntity as unknown as new () => object
+const Wrapper = WrappedEntity as unknown as new (...parts: readonly unknown[]) => object
 
-/** MikroORM's wrapper of a loaded entity. Forks the manager when it is used, for example to load a lazy column. */
-class LoadedWrapper extends Wrapper {
-  declare readonly source: { readonly config: object; fork(): EntityManager }
+/** MikroORM's wrapper, for an entity of a look-up. Forks the manager at its first use, for example to load a lazy column. */
+export class LoadedWrapper extends Wrapper {
+  declare source: { readonly config: object; fork(): EntityManager }
   get __em(): EntityManager {
     return this.source.fork()
   }
@@ -96,7 +96,7 @@ export class RequestDatabases {
     this.#loaded ??= new Map()
     this.#loaded.set(name, [...(this.#loaded.get(name) ?? []), ...entities])
     const source = { config: this.orm(name).config, fork: () => this.manager(name) }
-    for (const each of entities) Object.setPrototypeOf(helper(each), LoadedWrapper.prototype).source = source
+    for (const each of entities) Object.assign(helper(each), { source })
   }
 
   /** The first loaded entity for which the test is true. */

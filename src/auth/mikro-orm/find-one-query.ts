@@ -1,11 +1,6 @@
-import {
-  type EntityMetadata,
-  type EntityProperty,
-  type Hydrator,
-  helper,
-  type MikroORM,
-} from '@mikro-orm/core'
+import type { EntityMetadata, EntityProperty, Hydrator, helper, MikroORM } from '@mikro-orm/core'
 import { hasHooks, isConfigurationAllowed, isDriverAllowed, isModelAllowed, sampleKey } from './allow-list.ts'
+import { LoadedWrapper } from './databases.ts'
 import { Filters } from './filters.ts'
 import type { Connection, Row } from './prepared-statement.ts'
 import { driverOf, type LookUpOptions, type PopulateHint, recordFindOne, sqlOf } from './query-builder.ts'
@@ -68,12 +63,16 @@ export async function recordQuery(orm: MikroORM, options: LookUpOptions): Promis
 
 function entityHydrator(orm: MikroORM, meta: EntityMetadata, schema: string | undefined) {
   const hydrator = orm.em.getHydrator() as Hydrator
+  const keys = orm.em.getComparator()
+  const parts = [keys.getPkGetter(meta), keys.getPkSerializer(meta), keys.getPkGetterConverted(meta)]
   return (data: object, populate: readonly PopulateHint[], factory: object): object => {
     const entity = {}
     hydrator.hydrate(entity, meta, data, factory as never, 'full', false, true)
     // The prototype is set last, because assigning through its accessors would take three times as long.
     Object.setPrototypeOf(entity, meta.prototype)
-    const wrapped = helper(entity)
+    // Before the first access to `__helper`, which would make MikroORM's own wrapper.
+    const wrapped = new LoadedWrapper(entity, hydrator, ...parts) as never as ReturnType<typeof helper>
+    Object.defineProperty(entity, '__helper', { value: wrapped, configurable: true })
     if (schema !== undefined) wrapped.__schema = schema
     // MikroORM's `EntityFactory` sets this too. Without it, the serializer would expand the relation.
     wrapped.__managed = true
