@@ -9,6 +9,7 @@ export function queryParameter(
   { querystring }: ExtendableContext,
   name: string,
 ): string | string[] | undefined {
+  if (querystring === '') return undefined
   const values = new URLSearchParams(querystring).getAll(name)
   return values.length <= 1 ? values[0] : values
 }
