@@ -15,7 +15,7 @@ export interface SessionAuthenticatable {
 
 /** The options of a session authenticator. */
 export interface SessionOptions {
-  /** `signed-in` stores only users whom a form or a handler logged in. `authenticated`, the default, stores every user. */
+  /** `signed-in` stores only the users of a sign-in form or of `login` in a handler. `authenticated`, the default, stores every user. */
   readonly remember?: 'authenticated' | 'signed-in'
   /** The key of the identifier in the session. By default the name of the class, which a minifier may change. */
   readonly key?: string

@@ -236,9 +236,9 @@ describe('a guard that requires a fresh user', () => {
       (router) => {
         router.get('/only-tokens', new AcceptsAll().middleware(), fresh, answer)
         router.get('/password', new ByPassword().middleware(), new AcceptsAll().middleware(), fresh, answer)
-        router.get('/nobody', new AcceptsNone().middleware(), fresh, answer)
+        router.get('/no-user', new AcceptsNone().middleware(), fresh, answer)
       },
-      ['/only-tokens', '/only-tokens', '/password', '/nobody'],
+      ['/only-tokens', '/only-tokens', '/password', '/no-user'],
     )
 
     assert.deepEqual(seen, [

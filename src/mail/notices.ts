@@ -92,7 +92,7 @@ export const notices = {
   },
   'address change requested': {
     subject: 'Request to change your e-mail address',
-    text: 'Somebody who is signed in to your account asked to change the e-mail address of your account. We have sent a link to the new address. Nothing changes until the link is used.',
+    text: 'A request to change the e-mail address of your account came from a signed-in session. We have sent a link to the new address. Nothing changes until the link is used.',
     remedy: 'reset',
   },
   'address changed': {

@@ -38,7 +38,7 @@ export const add: Command = {
   },
 }
 
-/** Returns the hash of a random password that nobody knows. The user chooses the first password with a link in a mail. */
+/** Returns the hash of a random password that is discarded. The user chooses the first password with a link in a mail. */
 async function invitation({ options, email }: Call): Promise<{ hash: string; notice: string }> {
   if (options.admin || options.generate)
     throw new UsageError('--invite cannot be combined with --admin or --generate.')
