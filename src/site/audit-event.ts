@@ -1,47 +1,53 @@
-/** The events of accounts, and their outcome. Anybody can cause a `request` for any account. */
-export const outcomes = {
-  'signed up': 'success',
-  'signed in': 'success',
-  'signed out': 'success',
-  'token issued': 'success',
-  'password used': 'success',
-  'credentials refused': 'refusal',
-  throttled: 'refusal',
-  confirmed: 'success',
-  'code required': 'success',
-  'code refused': 'refusal',
-  'authenticator app turned on': 'success',
-  'authenticator app turned off': 'success',
-  'recovery code used': 'success',
-  'recovery codes created': 'success',
-  'passkey added': 'success',
-  'passkey renamed': 'success',
-  'passkey removed': 'success',
-  'passkey refused': 'refusal',
-  'passkey counter went back': 'refusal',
-  'second factors removed': 'success',
-  'password changed': 'success',
-  'reset link requested': 'request',
-  'password reset': 'success',
-  'verification link requested': 'success',
-  'address verified': 'success',
-  'name changed': 'success',
-  'address change requested': 'success',
-  'address change cancelled': 'success',
-  'address changed': 'success',
-  'token created': 'success',
-  'token revoked': 'success',
-  'session ended': 'success',
-  'other sessions ended': 'success',
-  'account closed': 'success',
-  'admin used': 'success',
-} as const satisfies Record<string, 'success' | 'refusal' | 'request'>
+/** The events of accounts, with their wording for the activity page. Anybody can cause a `request` for any account. */
+export const events = {
+  'signed up': { outcome: 'success', wording: 'Account created' },
+  'signed in': { outcome: 'success', wording: 'Signed in' },
+  'signed out': { outcome: 'success', wording: 'Signed out' },
+  'token issued': { outcome: 'success', wording: 'Token issued in exchange for the password' },
+  'password used': { outcome: 'success', wording: 'Password used with the API' },
+  'credentials refused': { outcome: 'refusal', wording: 'Wrong password' },
+  throttled: { outcome: 'refusal', wording: 'Blocked after too many attempts' },
+  confirmed: { outcome: 'success', wording: 'Confirmed with the password, a code or a passkey' },
+  'code required': { outcome: 'success', wording: 'Right password, code requested' },
+  'code refused': { outcome: 'refusal', wording: 'Wrong code' },
+  'authenticator app turned on': { outcome: 'success', wording: 'Authenticator app turned on' },
+  'authenticator app turned off': { outcome: 'success', wording: 'Authenticator app turned off' },
+  'recovery code used': { outcome: 'success', wording: 'Recovery code used' },
+  'recovery codes created': { outcome: 'success', wording: 'Recovery codes created' },
+  'passkey added': { outcome: 'success', wording: 'Passkey added' },
+  'passkey renamed': { outcome: 'success', wording: 'Passkey renamed' },
+  'passkey removed': { outcome: 'success', wording: 'Passkey removed' },
+  'passkey refused': { outcome: 'refusal', wording: 'Passkey refused' },
+  'passkey counter went back': {
+    outcome: 'refusal',
+    wording: 'Passkey refused, because it may have been copied',
+  },
+  'second factors removed': {
+    outcome: 'success',
+    wording: 'Authenticator app and passkeys removed by the operator of the site',
+  },
+  'password changed': { outcome: 'success', wording: 'Password changed' },
+  'reset link requested': { outcome: 'request', wording: 'Password reset link requested' },
+  'password reset': { outcome: 'success', wording: 'Password reset by a link' },
+  'verification link requested': { outcome: 'success', wording: 'E-mail confirmation link requested' },
+  'address verified': { outcome: 'success', wording: 'E-mail address confirmed' },
+  'name changed': { outcome: 'success', wording: 'Name changed' },
+  'address change requested': { outcome: 'success', wording: 'Change of e-mail address requested' },
+  'address change cancelled': { outcome: 'success', wording: 'Change of e-mail address cancelled' },
+  'address changed': { outcome: 'success', wording: 'E-mail address changed' },
+  'token created': { outcome: 'success', wording: 'Token created' },
+  'token revoked': { outcome: 'success', wording: 'Token revoked' },
+  'session ended': { outcome: 'success', wording: 'Session ended' },
+  'other sessions ended': { outcome: 'success', wording: 'Signed out everywhere else' },
+  'account closed': { outcome: 'success', wording: 'Account closed' },
+  'admin used': { outcome: 'success', wording: 'API used as an admin' },
+} as const satisfies Record<string, { outcome: 'success' | 'refusal' | 'request'; wording: string }>
 
-export type EventName = keyof typeof outcomes
+export type EventName = keyof typeof events
 
 /** The events that clients can cause without signing in. */
-export const unauthenticated = Object.entries(outcomes)
-  .filter(([, outcome]) => outcome !== 'success')
+export const unauthenticated = Object.entries(events)
+  .filter(([, { outcome }]) => outcome !== 'success')
   .map(([event]) => event)
 
 /** An event of a request whose response has not been sent. It never contains a secret. */

@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { deleteBatch } from '../../database/delete-batch.ts'
 import { clockSkew } from '../../database/future-time.ts'
 import { type Logger, loggable } from '../../log/log.ts'
-import { type Account, type EventName, type NotedEvent, outcomes } from '../../site/audit-event.ts'
+import { type Account, type EventName, events, type NotedEvent } from '../../site/audit-event.ts'
 import { printable } from '../../site/wording.ts'
 import { networkOf } from '../../throttle/network.ts'
 import { emailKey } from '../../users/email.ts'
@@ -33,8 +33,8 @@ export interface AuditEvent extends NotedEvent {
 export function auditEvents(trail: AuditTrail): Middleware {
   return async (ctx, next) => {
     await next()
-    const events: readonly NotedEvent[] = ctx.state.events ?? []
-    for (const noted of events) {
+    const all: readonly NotedEvent[] = ctx.state.events ?? []
+    for (const noted of all) {
       if (sessionEvents.includes(noted.event) && ctx.status >= 400) continue
       const origin = { address: ctx.ip, userAgent: ctx.get('User-Agent'), request: ctx.state.request }
       await trail.record({ ...noted, ...origin })
@@ -78,7 +78,10 @@ export class AuditTrail {
     }
     const id = account && (await this.#orReport(origin.request, () => this.#idOf(account)))
     const subject = account && { [account.kind]: id ?? null }
-    this.#log.info({ event, outcome: outcomes[event], ...subject, ...logFields, ...origin }, 'authentication')
+    this.#log.info(
+      { event, outcome: events[event].outcome, ...subject, ...logFields, ...origin },
+      'authentication',
+    )
     if (!account || !this.#isDue(event, account, origin.address)) return
     const text = detail === undefined ? null : printable(detail, 255)
     const row = {
