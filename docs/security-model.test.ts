@@ -17,7 +17,7 @@ describe('docs/security-model.md', () => {
     )
     assert.deepEqual(
       rowsOf('Rate limits').flatMap(([, , limit = '']) => /(.+) for the device$/.exec(limit)?.[1] ?? []),
-      [password, ...Object.values(others)].flatMap(({ fromDevice }) => fromDevice.map(inWords)),
+      [password, ...Object.values(others)].flatMap(({ fromDevice = [] }) => fromDevice.map(inWords)),
     )
   })
 

@@ -6,21 +6,6 @@ const day = 24 * hour
 /** A property by which attempts are counted. */
 export type Column = 'account' | 'network' | 'device'
 
-/** An action with an allowance. */
-export type Action =
-  | 'password'
-  | 'code'
-  | 'passkey'
-  | 'own-passkey'
-  | 'sign-up'
-  | 'token'
-  | 'reset'
-  | 'mail'
-  | 'mailbox'
-  | 'new-address'
-  | 'address-change'
-  | 'notice'
-
 /** How an attempt ended. */
 export type Outcome = 'failure' | 'success'
 
@@ -33,8 +18,15 @@ export interface Allowance {
   readonly counts: readonly Outcome[]
 }
 
-/** The allowances of attempts from unknown and from known devices. docs/security-model.md, "Rate limits", has the same figures. */
-export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly Allowance[]>> = {
+/** The allowances of an action. */
+interface Rule {
+  readonly allowances: readonly Allowance[]
+  /** For known devices. By default the same. */
+  readonly fromDevice?: readonly Allowance[]
+}
+
+/** The rules of all actions. docs/security-model.md, "Rate limits", has the same figures. */
+const table = {
   password: {
     allowances: [
       { by: ['account', 'network'], limit: 10, within: quarter, counts: ['failure'] },
@@ -54,51 +46,30 @@ export const rules: Record<Action, Record<'allowances' | 'fromDevice', readonly 
     fromDevice: [{ by: ['account', 'device'], limit: 20, within: day, counts: ['failure'] }],
   },
   // Passkeys that sign in or confirm.
-  passkey: {
-    allowances: [{ by: ['network'], limit: 50, within: quarter, counts: ['failure'] }],
-    fromDevice: [],
-  },
+  passkey: { allowances: [{ by: ['network'], limit: 50, within: quarter, counts: ['failure'] }] },
   // Accepted passkeys of an account, and attempts to add a passkey. A program could otherwise send them without a limit.
-  'own-passkey': {
-    allowances: [{ by: ['account'], limit: 100, within: quarter, counts: ['failure', 'success'] }],
-    fromDevice: [],
-  },
-  'sign-up': {
-    allowances: [{ by: ['network'], limit: 50, within: quarter, counts: ['failure', 'success'] }],
-    fromDevice: [],
-  },
-  token: {
-    allowances: [{ by: ['account'], limit: 100, within: quarter, counts: ['failure', 'success'] }],
-    fromDevice: [],
-  },
+  'passkey-of-account': everyAttempt('account', 100, quarter),
+  'sign-up': everyAttempt('network', 50, quarter),
+  token: everyAttempt('account', 100, quarter),
   // New passwords by reset links.
-  reset: {
-    allowances: [{ by: ['account'], limit: 10, within: quarter, counts: ['failure', 'success'] }],
-    fromDevice: [],
-  },
+  reset: everyAttempt('account', 10, quarter),
   // Mails requested from a network.
-  mail: {
-    allowances: [{ by: ['network'], limit: 20, within: hour, counts: ['failure', 'success'] }],
-    fromDevice: [],
-  },
+  mail: everyAttempt('network', 20, hour),
   // Mails to an address, with or without an account.
-  mailbox: {
-    allowances: [{ by: ['account'], limit: 5, within: hour, counts: ['failure', 'success'] }],
-    fromDevice: [],
-  },
+  mailbox: everyAttempt('account', 5, hour),
   // Requests to change to an address. A lower limit than `mailbox`, so that they cannot block the owner's reset links.
-  'new-address': {
-    allowances: [{ by: ['account'], limit: 3, within: hour, counts: ['failure', 'success'] }],
-    fromDevice: [],
-  },
+  'new-address': everyAttempt('account', 3, hour),
   // Changes of the address of an account, which mail to addresses of its choice.
-  'address-change': {
-    allowances: [{ by: ['account'], limit: 10, within: day, counts: ['failure', 'success'] }],
-    fromDevice: [],
-  },
+  'address-change': everyAttempt('account', 10, day),
   // Notices of one event to an account.
-  notice: {
-    allowances: [{ by: ['account'], limit: 10, within: hour, counts: ['failure', 'success'] }],
-    fromDevice: [],
-  },
+  notice: everyAttempt('account', 10, hour),
+} satisfies Record<string, Rule>
+
+/** An action with a rule. */
+export type Action = keyof typeof table
+
+export const rules: Readonly<Record<Action, Rule>> = table
+
+function everyAttempt(by: Column, limit: number, within: number): Rule {
+  return { allowances: [{ by: [by], limit, within, counts: ['failure', 'success'] }] }
 }

@@ -83,7 +83,7 @@ export class Throttle {
 
   async #reserve(attempt: Attempt): Promise<Reservation> {
     const { action } = attempt
-    const { allowances, fromDevice } = rules[action]
+    const { allowances, fromDevice = allowances } = rules[action]
     const key = keyOf(attempt.account, attempt.address, attempt.device)
     const isKnownDevice = key.device !== null
     const quota = { action, key, allowances: isKnownDevice ? fromDevice : allowances }

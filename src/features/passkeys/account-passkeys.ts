@@ -84,7 +84,7 @@ async function add(ctx: SiteContext): Promise<Passkey | AddProblem | undefined> 
   refuseProblems({ name: nameProblem(name) })
   const given = { user, session: currentDigest(ctx), credential, name }
   let problem: AddProblem | undefined
-  const added = await limited(ctx, { action: 'own-passkey', account: user.id }, async () => {
+  const added = await limited(ctx, { action: 'passkey-of-account', account: user.id }, async () => {
     const result = await verifyRegistration(entityManager(ctx), party, {
       ...given,
       onAdded: async (em) => {

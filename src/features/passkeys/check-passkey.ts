@@ -32,7 +32,7 @@ export async function checkPasskey(
     else audit(ctx, 'passkey refused', user)
     return undefined
   })
-  if (found) await limited(ctx, { action: 'own-passkey', account: found.user.id }, async () => true)
+  if (found) await limited(ctx, { action: 'passkey-of-account', account: found.user.id }, async () => true)
   return found
 }
 
