@@ -43,6 +43,7 @@ import { body } from './site/body.ts'
 import { brandFiles, siteData } from './site/brand.ts'
 import { basicOverTlsOnly, clientAddress, refuseCrossSiteBasic } from './site/client-address.ts'
 import { errorBoundary } from './site/error-boundary.ts'
+import { HostCookie } from './site/host-cookie.ts'
 import { oneHost } from './site/one-host.ts'
 import { logErrors, requestLog } from './site/request-log.ts'
 import { securityHeaders } from './site/security-headers.ts'
@@ -115,13 +116,15 @@ export function createRouter({
   // every other method with 405, not 501.
   const router = new Router<object, SiteContext>({ strict: true, sensitive: true, methods: METHODS })
   const pendingSignIns = new PendingSignIns({ isTls })
+  // Passes a notice to the sign-in page after a reset. There is no session, and any link could set a query parameter.
+  const resetNotice = new HostCookie('password-reset', { isTls })
   api(router, { keys, uses })
   home(router)
   signUp(router)
-  signIn(router, { keys, isTls, pendingSignIns })
+  signIn(router, { keys, pendingSignIns, resetNotice })
   signInCode(router, pendingSignIns)
   passkeySignIn(router)
-  resetPassword(router, { isTls, outbox })
+  resetPassword(router, { resetNotice, outbox })
   if (outbox) forgotPassword(router, outbox)
   if (outbox) verifyEmail(router, outbox)
   profile(router)

@@ -22,6 +22,13 @@ export class HostCookie {
     return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined
   }
 
+  /** Returns the value once, and deletes the cookie. HEAD does not delete it. */
+  take(ctx: ExtendableContext): string | undefined {
+    const value = this.read(ctx)
+    if (value !== undefined && ctx.method === 'GET') this.clear(ctx)
+    return value
+  }
+
   /** Sets the cookie. The lifetime is in milliseconds. */
   write(ctx: ExtendableContext, value: string, lifetime: number): void {
     const cookie = `${this.name}=${value}; Max-Age=${Math.floor(lifetime / 1000)}; ${this.#attributes}`

@@ -2,30 +2,33 @@ import type Router from '@koa/router'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { HostCookie } from '../../site/host-cookie.ts'
 import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
 import { pageCursor, queryParameter } from '../../site/query.ts'
 import type { TokenRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
 import { nameProblem } from '../../users/person-name.ts'
+import { randomPart } from '../../users/token-value.ts'
 import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
 import { fresh, needsPassword } from '../confirm/fresh.ts'
 import type { SiteUses } from '../last-uses.ts'
 import { limited } from '../sign-in/guessing.ts'
 import { owner } from '../sign-in/owner.ts'
-import { NewToken } from './new-token.ts'
-import { createToken, revokeToken, validTokens } from './own-tokens.ts'
+import { createToken, ownToken, revokeToken, validTokens } from './own-tokens.ts'
 
 const maxDays = 365
 const perPage = 100
+const minute = 60_000
 
 /** `/account/tokens`: lists, creates and revokes the user's API tokens. */
 export function apiTokens(
   router: Router<object, SiteContext>,
   { uses, isTls }: { uses: SiteUses; isTls: boolean },
 ): void {
-  const newToken = new NewToken({ isTls })
+  // Passes a new token to the page that shows it once, because the database must not contain it.
+  const newToken = new HostCookie('new-token', { isTls })
   const listed = (ctx: SiteContext) => newest(ctx, uses)
   const tokensPage = async (ctx: SiteContext, more: Partial<Views['api-tokens']>) =>
     page(ctx, 'api-tokens', { ...(await listed(ctx)), isFresh: !needsPassword(ctx), ...more })
@@ -36,7 +39,7 @@ export function apiTokens(
 
   router.get('/account/tokens', ...owner(), async (ctx) => {
     if (wantsPage(ctx)) {
-      const created = await newToken.take(ctx)
+      const created = await ownToken(ctx, newToken.take(ctx))
       await tokensPage(ctx, { created, values: valuesOf(ctx), notice: takeNotice(ctx) })
       return
     }
@@ -55,7 +58,7 @@ export function apiTokens(
       const created = await createToken(ctx, { name, days })
       audit(ctx, 'token created', user, { detail: name })
       if (wantsPage(ctx)) {
-        newToken.store(ctx, created)
+        newToken.write(ctx, randomPart(created.value), minute)
         seeOther(ctx, '/account/tokens')
       } else {
         ctx.status = 201

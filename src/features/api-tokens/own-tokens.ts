@@ -4,6 +4,7 @@ import { clockSkew } from '../../database/future-time.ts'
 import type { NewTokenRecord, TokenRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { lockAccount } from '../../users/lock-account.ts'
+import { storedToken, withChecksum } from '../../users/token-value.ts'
 import { User } from '../../users/user.ts'
 import { issueToken, UserToken } from '../../users/user-token.ts'
 import { requireSession } from '../sessions/require-session.ts'
@@ -56,6 +57,16 @@ export function createToken(
     await em.flush()
     return { id, name, value: token, expiresAt: columns.expiresAt }
   })
+}
+
+/** The user's token with this random part. */
+export async function ownToken(ctx: SiteContext, random = ''): Promise<NewTokenRecord | undefined> {
+  const token = withChecksum(random)
+  const value = storedToken(token)
+  if (value === undefined) return undefined
+  const { id: user } = ctx.auth.require(User)
+  const found = await entityManager(ctx).findOne(UserToken, { value, user })
+  return found ? { id: found.id, name: found.name, value: token, expiresAt: found.expiresAt } : undefined
 }
 
 /** Revokes a token of the user. Returns its name, or `undefined` if there is no such token. */

@@ -3,6 +3,7 @@ import { entityManager } from '#auth/mikro-orm'
 import type { Outbox } from '../../mail/outbox.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { type HostCookie, newIdentifier } from '../../site/host-cookie.ts'
 import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
@@ -16,16 +17,16 @@ import { overwritePassword } from '../change-password/overwrite-password.ts'
 import { notify } from '../notices/notify.ts'
 import { listPasskeys } from '../passkeys/own-passkeys.ts'
 import { isDisconnected, limited } from '../sign-in/guessing.ts'
-import { SignInNotice } from '../sign-in/sign-in-notice.ts'
 import { mailResetLinks, type ResetPurpose } from './reset-link.ts'
+
+const minute = 60_000
 
 /** `/reset`: sets a new password with the token of a reset link. It ends all access to the account, and starts no session. */
 export function resetPassword(
   router: Router<object, SiteContext>,
-  { isTls, outbox }: { isTls: boolean; outbox: Outbox | undefined },
+  { resetNotice, outbox }: { resetNotice: HostCookie; outbox: Outbox | undefined },
 ): void {
   if (outbox) mailResetLinks(outbox)
-  const notice = new SignInNotice({ isTls })
   const showGonePage = showInvalidLinkPage({ isReset: true })
 
   router.get('/reset', withoutReferrer, showGonePage, (ctx) => form(ctx, queryParameter(ctx, 'token')))
@@ -50,7 +51,7 @@ export function resetPassword(
     audit(ctx, 'password reset', user)
     if (current?.id === user.id) ctx.auth.logout(User)
     if (wantsPage(ctx)) {
-      notice.store(ctx)
+      resetNotice.write(ctx, newIdentifier(), minute)
       seeOther(ctx, '/login')
     } else ctx.status = 204
   })

@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto'
 import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { HostCookie } from '../../site/host-cookie.ts'
 import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
@@ -12,21 +14,23 @@ import { securityPage } from '../security/security.ts'
 import { limitedCode } from '../sign-in/guessing.ts'
 import { owner } from '../sign-in/owner.ts'
 import { base32 } from './base32.ts'
-import { NewRecoveryCodes } from './new-recovery-codes.ts'
 import { qrCode } from './qr-code.ts'
-import { recoveryCodesOf } from './recovery-codes.ts'
+import { hasCodesOf, recoveryCodesOf } from './recovery-codes.ts'
 import { newRecoveryCodes, startSetUp, turnOff, turnOn } from './second-factor.ts'
-import { SetUpBrowser } from './set-up-browser.ts'
 import { totpUri } from './totp.ts'
-import { unconfirmedKey } from './totp-factors.ts'
+import { setUpLifetime, unconfirmedKey } from './totp-factors.ts'
 
 const setUpPage = '/account/security/totp'
 const codesPage = '/account/security/recovery-codes'
+const minute = 60_000
 
 /** `/account/security/…`: sets up and removes the authenticator app, and creates recovery codes. */
 export function authenticatorApp(router: Router<object, SiteContext>, { isTls }: { isTls: boolean }): void {
-  const newCodes = new NewRecoveryCodes({ isTls })
-  const browser = new SetUpBrowser({ isTls })
+  // Passes the seed of new codes to the page that shows them once, because the database must not contain the codes.
+  const newCodes = new HostCookie('new-recovery-codes', { isTls })
+  // Binds a set-up to the browser that started it. Without this, a thief with a session could start the set-up, and the page
+  // would show the owner a key that the thief knows.
+  const startedSetUp = new HostCookie('app-set-up', { isTls })
 
   // After a reload, the page shows the same key.
   router.get(setUpPage, ...owner(), fresh(setUpPage), async (ctx) => {
@@ -39,7 +43,7 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
   router.post(setUpPage, ...owner(), fresh(setUpPage), async (ctx) => {
     if (wantsPage(ctx) && isOn(ctx)) return seeOther(ctx, securityPage)
     const key = await startSetUp(ctx)
-    browser.start(ctx, key)
+    startedSetUp.write(ctx, digestOf(key), setUpLifetime)
     return wantsPage(ctx) ? seeOther(ctx, setUpPage) : showKey(ctx, key)
   })
 
@@ -61,7 +65,7 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
         refuseProblems({ code: 'The code is wrong. Enter the six digits that the app shows now.' })
         return
       }
-      browser.end(ctx)
+      if (startedSetUp.read(ctx) !== undefined) startedSetUp.clear(ctx)
       audit(ctx, 'authenticator app turned on', ctx.auth.require(User))
       showCodes(ctx, seed, 'The authenticator app is on. Your other sessions have been signed out.')
     },
@@ -78,8 +82,10 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
   })
 
   router.get(codesPage, ...owner(), async (ctx) => {
-    const codes = await newCodes.take(ctx)
-    if (codes && wantsPage(ctx)) return page(ctx, 'recovery-codes', { codes, notice: takeNotice(ctx) })
+    const seed = newCodes.take(ctx)
+    const isOwn = seed && (await hasCodesOf(entityManager(ctx), ctx.auth.require(User).id, seed))
+    if (isOwn && wantsPage(ctx))
+      return page(ctx, 'recovery-codes', { codes: recoveryCodesOf(seed), notice: takeNotice(ctx) })
     if (wantsPage(ctx)) return seeOther(ctx, securityPage)
     throw new Refusal(404, 'Recovery codes are in the response of the request that creates them.')
   })
@@ -100,12 +106,12 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
   async function keyOfSetUp(ctx: SiteContext): Promise<Buffer | undefined> {
     if (!ctx.secretBox) return undefined
     const key = await unconfirmedKey(entityManager(ctx), ctx.secretBox, ctx.auth.require(User).id)
-    return key && browser.hasStarted(ctx, key) ? key : undefined
+    return key && startedSetUp.read(ctx) === digestOf(key) ? key : undefined
   }
 
   function showCodes(ctx: SiteContext, seed: string, notice: string) {
     if (wantsPage(ctx)) {
-      newCodes.store(ctx, seed)
+      newCodes.write(ctx, seed, minute)
       seeOther(ctx, codesPage, notice)
     } else {
       ctx.body = { recoveryCodes: recoveryCodesOf(seed) }
@@ -118,6 +124,10 @@ async function showKey(ctx: SiteContext, key: Buffer, errors: FormMessage[] = []
   const uri = totpUri(key, { issuer: ctx.siteName, account: ctx.auth.require(User).email })
   if (wantsPage(ctx)) await page(ctx, 'totp-set-up', { secret, uri, qr: qrCode(uri), errors })
   else ctx.body = { secret, uri }
+}
+
+function digestOf(key: Buffer): string {
+  return hash('sha256', key, 'base64url')
 }
 
 function isOn(ctx: SiteContext): boolean {

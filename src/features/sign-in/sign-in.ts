@@ -4,6 +4,7 @@ import type { JWTKeys } from '#auth/jwt'
 import { Refusal } from '../../refusal.ts'
 import { audit, auditRefusedCredentials } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import type { HostCookie } from '../../site/host-cookie.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import { userRecord } from '../../site/records.ts'
@@ -19,25 +20,29 @@ import { askForCode } from '../second-factor/sign-in-code.ts'
 import { afterSignIn, requestedPath } from './after-sign-in.ts'
 import { asksToBeKept, completeSignIn } from './complete-sign-in.ts'
 import { limited } from './guessing.ts'
-import { SignInNotice } from './sign-in-notice.ts'
 import { signOut } from './sign-out.ts'
 
+const afterReset = 'Your password has been changed. Sign in with the new password.'
 const expiredSignIn = 'Your sign-in has expired. Please start again.'
 const unknownAs = 'Unknown `as`. Use `jwt` or `user`, or omit it to get a bearer token.'
+
+interface SignInOptions {
+  readonly keys: JWTKeys
+  readonly pendingSignIns: PendingSignIns
+  readonly resetNotice: HostCookie
+}
 
 /** The sign-in page. `POST /login` starts a session (form and JSON) or issues a token (Basic). `POST /logout` signs out. */
 export function signIn(
   router: Router<object, SiteContext>,
-  { keys, isTls, pendingSignIns }: { keys: JWTKeys; isTls: boolean; pendingSignIns: PendingSignIns },
+  { keys, pendingSignIns, resetNotice }: SignInOptions,
 ): void {
-  const resetNotice = new SignInNotice({ isTls })
-
   router.get('/login', (ctx) => {
     const next = queryParameter(ctx, 'next')
     if (ctx.auth.has(User)) return seeOther(ctx, afterSignIn(next))
     const reason = requestedPath(next) && 'Sign in to see that page.'
     const expired = queryParameter(ctx, 'expired') !== undefined && expiredSignIn
-    const notice = resetNotice.take(ctx) ?? (expired || reason)
+    const notice = resetNotice.take(ctx) === undefined ? expired || reason : afterReset
     return signInPage(ctx, { next: next === undefined ? undefined : afterSignIn(next), notice })
   })
 
