@@ -14,13 +14,13 @@ import { help } from './user/help.ts'
 
 try {
   const request = parseCommandLine(process.argv.slice(2))
-  console.log(request ? await run(request) : help)
+  console.log(request ? await execute(request) : help)
 } catch (error) {
   console.error(commandProblem(error))
   process.exitCode = error instanceof UsageError ? 2 : 1
 }
 
-async function run({ command, email, options }: Request): Promise<string> {
+async function execute({ run, email, options }: Request): Promise<string> {
   const { databaseUrl, databasePool, bcryptCost } = readStorageConfig()
   setBcryptCost(bcryptCost)
   const orm = await openDatabase(databaseUrl, { ...schema, connections: databasePool })
@@ -28,7 +28,7 @@ async function run({ command, email, options }: Request): Promise<string> {
     const noun = options.admin ? 'admin' : 'user'
     const entity = options.admin ? Admin : User
     const database = databaseName(databaseUrl)
-    return await command.run({ em: orm.em.fork(), database, noun, entity, email, options })
+    return await run({ em: orm.em.fork(), database, noun, entity, email, options })
   } finally {
     await orm.close()
   }

@@ -5,49 +5,42 @@ import { emailKey, emailProblem } from '../../users/email.ts'
 import { hashPassword } from '../../users/password.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { CommandError } from '../command-error.ts'
-import { choosePassword } from './choose-password.ts'
-import { type Call, type Command, UsageError } from './command.ts'
+import { type Call, UsageError } from './command.ts'
 import { requireMail } from './reset.ts'
+import { choosePassword } from './set-password.ts'
 
 /** Creates an account. */
-export const add: Command = {
-  takesEmail: true,
-  options: ['name', 'admin', 'generate', 'invite'],
+export async function add(call: Call): Promise<string> {
+  const { em, entity, email, noun, database, options } = call
+  const name = options.name?.trim()
+  if (name === undefined) throw new UsageError('A new account needs a --name.')
+  const problem = nameProblem(name) ?? emailProblem(email)
+  if (problem !== undefined) throw new CommandError(problem)
+  if (await em.count(entity, { emailKey: emailKey(email) }, { filters: false })) throw emailTaken(call)
 
-  async run(call) {
-    const { em, entity, email, noun, database, options } = call
-    const name = options.name?.trim()
-    if (name === undefined) throw new UsageError('A new account needs a --name.')
-    const problem = nameProblem(name) ?? emailProblem(email)
-    if (problem !== undefined) throw new CommandError(problem)
-    if (await em.count(entity, { emailKey: emailKey(email) }, { filters: false })) throw emailTaken(call)
-
-    const { hash, notice } = options.invite
-      ? await invitation(call)
-      : await choosePassword({ name, email }, options)
-    try {
-      await em.transactional(async (em) => {
-        const { id } = em.create(entity, { name, email, emailKey: emailKey(email), passwordHash: hash })
-        await em.flush()
-        if (options.invite) await queueMail(em, { kind: 'invite', to: email, userId: id })
-      })
-    } catch (error) {
-      throw error instanceof UniqueConstraintViolationException ? emailTaken(call) : error
-    }
-    return `Added the ${noun} ${email} to ${database}.${notice}`
-  },
+  const { hash, notice } = options.invite
+    ? await invitation(call)
+    : await choosePassword({ name, email }, options)
+  try {
+    await em.transactional(async (em) => {
+      const { id } = em.create(entity, { name, email, emailKey: emailKey(email), passwordHash: hash })
+      await em.flush()
+      if (options.invite) await queueMail(em, { kind: 'invite', to: email, userId: id })
+    })
+  } catch (error) {
+    throw error instanceof UniqueConstraintViolationException ? emailTaken(call) : error
+  }
+  return `Added the ${noun} ${email} to ${database}.${notice}`
 }
 
 /** Returns the hash of a random password that is discarded. The user chooses the first password with a link in a mail. */
-async function invitation({ options, email }: Call): Promise<{ hash: string; notice: string }> {
+async function invitation({ options, email }: Call) {
   if (options.admin || options.generate)
     throw new UsageError('--invite cannot be combined with --admin or --generate.')
   requireMail('Leave out --invite.')
   const hash = await hashPassword(randomBytes(32).toString('base64url'))
-  return {
-    hash,
-    notice: `\nThe running site mails a link to ${email}. It sets the first password, within 24 hours.`,
-  }
+  const notice = `\nThe running site mails a link to ${email}. It sets the first password, within 24 hours.`
+  return { hash, notice }
 }
 
 function emailTaken({ noun, email, database }: Call): CommandError {

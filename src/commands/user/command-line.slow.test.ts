@@ -12,7 +12,7 @@ function parse(words: string, variables = {}) {
 
 describe('help', () => {
   test('describes each command and option', () => {
-    for (const [name, { options }] of commands) {
+    for (const [name, { options = [] }] of commands) {
       assert.match(help, RegExp(`^  ${name} `, 'm'))
       for (const option of options) assert.match(help, RegExp(`^  --${option} `, 'm'))
     }
@@ -21,7 +21,7 @@ describe('help', () => {
 
 describe('parseCommandLine', () => {
   test('returns the command, the address and the options, in any order', () => {
-    const expected = { command: setPassword, email: 'ada@example.com', options: { admin: true } }
+    const expected = { run: setPassword, email: 'ada@example.com', options: { admin: true } }
 
     for (const words of ['set-password --admin ada@example.com', 'set-password ada@example.com --admin']) {
       const request = parse(words)

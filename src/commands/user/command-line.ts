@@ -4,7 +4,7 @@ import { commands } from './commands.ts'
 
 /** A command with its arguments. */
 export interface Request {
-  readonly command: Command
+  readonly run: Command
   readonly email: string
   readonly options: Options
 }
@@ -22,11 +22,12 @@ export function parseCommandLine(words: readonly string[], variables = process.e
   if (!command)
     throw new UsageError(`Unknown command ${name}. The commands are ${[...commands.keys()].join(', ')}.`)
 
-  const { values, positionals } = parse(command, args)
+  const { run, takesEmail = true, options = [] } = command
+  const { values, positionals } = parse(options, args)
   const [email = ''] = positionals
-  if (positionals.length !== (command.takesEmail ? 1 : 0))
-    throw new UsageError(`${name} takes ${command.takesEmail ? 'one' : 'no'} e-mail address.`)
-  return { command, email, options: values }
+  if (positionals.length !== (takesEmail ? 1 : 0))
+    throw new UsageError(`${name} takes ${takesEmail ? 'one' : 'no'} e-mail address.`)
+  return { run, email, options: values }
 }
 
 // Without `--`, npm consumes the options, so that `npm run user delete EMAIL --admin` would delete the user.
@@ -43,8 +44,8 @@ const types = {
   name: 'string',
 } as const
 
-function parse({ options }: Command, args: string[]): { values: Options; positionals: string[] } {
-  const allowed = Object.fromEntries(options.map((name) => [name, { type: types[name] }]))
+function parse(names: readonly (keyof Options)[], args: string[]) {
+  const allowed = Object.fromEntries(names.map((name) => [name, { type: types[name] }]))
   try {
     return parseArgs({ args, options: allowed, allowPositionals: true })
   } catch (error) {

@@ -2,16 +2,8 @@ import type { EntityClass, EntityManager } from '@mikro-orm/core'
 import type { User } from '../../users/user.ts'
 import { CommandError } from '../command-error.ts'
 
-/** A command of `npm run user`. */
-export interface Command {
-  readonly takesEmail: boolean
-  readonly options: readonly (keyof Options)[]
-  /**
-   * Runs the command. Returns the text to print.
-   * @throws {CommandError} if it cannot be carried out
-   */
-  run(call: Call): Promise<string>
-}
+/** A command of `npm run user`. Returns the text to print, or throws `CommandError` if it cannot be carried out. */
+export type Command = (call: Call) => Promise<string>
 
 /** The arguments of a command. */
 export interface Call {

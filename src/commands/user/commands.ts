@@ -1,22 +1,26 @@
+import { deleteAccount, disable, enable } from './account.ts'
 import { add } from './add.ts'
-import type { Command } from './command.ts'
-import { deleteAccount } from './delete-account.ts'
-import { disable, enable } from './disable.ts'
+import type { Command, Options } from './command.ts'
 import { list } from './list.ts'
 import { removeFactors } from './remove-factors.ts'
-import { reset } from './reset.ts'
-import { resetLink } from './reset-link.ts'
+import { reset, resetLink } from './reset.ts'
 import { setPassword } from './set-password.ts'
 
+interface CommandSyntax {
+  readonly run: Command
+  readonly takesEmail?: boolean
+  readonly options?: readonly (keyof Options)[]
+}
+
 /** The commands by name. */
-export const commands: ReadonlyMap<string, Command> = new Map([
-  ['add', add],
-  ['list', list],
-  ['reset', reset],
-  ['reset-link', resetLink],
-  ['set-password', setPassword],
-  ['remove-factors', removeFactors],
-  ['disable', disable],
-  ['enable', enable],
-  ['delete', deleteAccount],
+export const commands: ReadonlyMap<string, CommandSyntax> = new Map<string, CommandSyntax>([
+  ['add', { run: add, options: ['name', 'admin', 'generate', 'invite'] }],
+  ['list', { run: list, takesEmail: false, options: ['admin', 'json'] }],
+  ['reset', { run: reset }],
+  ['reset-link', { run: resetLink }],
+  ['set-password', { run: setPassword, options: ['admin', 'generate'] }],
+  ['remove-factors', { run: removeFactors }],
+  ['disable', { run: disable, options: ['admin'] }],
+  ['enable', { run: enable, options: ['admin'] }],
+  ['delete', { run: deleteAccount, options: ['admin'] }],
 ])

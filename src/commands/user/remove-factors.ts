@@ -4,32 +4,27 @@ import { Passkey } from '../../features/passkeys/passkey.ts'
 import { removeSecondFactor } from '../../features/second-factor/second-factor.ts'
 import type { EventName } from '../../site/audit-event.ts'
 import { lockAccount } from '../../users/lock-account.ts'
-import type { Command } from './command.ts'
-import { findAccount } from './find-account.ts'
+import { findAccount } from './account.ts'
+import type { Call } from './command.ts'
 import { notifyOwner } from './notify-owner.ts'
 
 const event = 'second factors removed' satisfies EventName
 
 /** Removes the authenticator app, the recovery codes and the passkeys of a user who has lost them. */
-export const removeFactors: Command = {
-  takesEmail: true,
-  options: [],
-
-  async run(call) {
-    const account = await findAccount(call)
-    const { id, email } = account
-    const hasRemoved = await call.em.transactional(async (em) => {
-      await lockAccount(em, { id })
-      const hadApp = await removeSecondFactor(em, id)
-      const passkeys = await em.nativeDelete(Passkey, { user: id }, { filters: false })
-      if (!hadApp && passkeys === 0) return false
-      // A command has no IP address and no browser.
-      const origin = { address: '', userAgent: 'npm-run-user', request: '' }
-      await insertEvent(em, { id: uuidv7(), at: new Date(), event, detail: null, userId: id, ...origin })
-      await notifyOwner(em, account, event)
-      return true
-    })
-    if (!hasRemoved) return `The user ${email} has no authenticator app and no passkeys.`
-    return `The authenticator app and the passkeys of ${email} were removed. The user can now sign in with the password alone.`
-  },
+export async function removeFactors(call: Call): Promise<string> {
+  const account = await findAccount(call)
+  const { id, email } = account
+  const hasRemoved = await call.em.transactional(async (em) => {
+    await lockAccount(em, { id })
+    const hadApp = await removeSecondFactor(em, id)
+    const passkeys = await em.nativeDelete(Passkey, { user: id }, { filters: false })
+    if (!hadApp && passkeys === 0) return false
+    // A command has no IP address and no browser.
+    const origin = { address: '', userAgent: 'npm-run-user', request: '' }
+    await insertEvent(em, { id: uuidv7(), at: new Date(), event, detail: null, userId: id, ...origin })
+    await notifyOwner(em, account, event)
+    return true
+  })
+  if (!hasRemoved) return `The user ${email} has no authenticator app and no passkeys.`
+  return `The authenticator app and the passkeys of ${email} were removed. The user can now sign in with the password alone.`
 }

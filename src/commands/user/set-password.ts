@@ -1,25 +1,44 @@
+import { randomInt } from 'node:crypto'
+import { readStorageConfig } from '../../config/config.ts'
 import { overwritePassword } from '../../features/change-password/overwrite-password.ts'
 import { lockAccount } from '../../users/lock-account.ts'
-import { choosePassword } from './choose-password.ts'
-import type { Command } from './command.ts'
-import { findAccount } from './find-account.ts'
+import { hashPassword } from '../../users/password.ts'
+import { type PasswordOwner, passwordProblem } from '../../users/password-problem.ts'
+import { CommandError } from '../command-error.ts'
+import { findAccount } from './account.ts'
+import type { Call, Options } from './command.ts'
 import { notifyOwner } from './notify-owner.ts'
+import { readPassword } from './read-password.ts'
 
 /** Sets a new password, ends the sessions and tokens of the account, and resets its rate limits. A verified address gets a notice. */
-export const setPassword: Command = {
-  takesEmail: true,
-  options: ['admin', 'generate'],
+export async function setPassword(call: Call): Promise<string> {
+  const { em, entity, noun: kind } = call
+  const account = await findAccount(call)
+  const { id, name, email } = account
+  const { hash, notice } = await choosePassword({ name, email }, call.options)
+  await em.transactional(async (em) => {
+    await lockAccount(em, { id }, entity)
+    await overwritePassword(em, { kind, entity, id, email }, hash)
+    await notifyOwner(em, account, 'password changed')
+  })
+  return `The ${kind} ${email} has a new password. Sessions and tokens have ended.${notice}`
+}
 
-  async run(call) {
-    const { em, entity, noun: kind } = call
-    const account = await findAccount(call)
-    const { id, name, email } = account
-    const { hash, notice } = await choosePassword({ name, email }, call.options)
-    await em.transactional(async (em) => {
-      await lockAccount(em, { id }, entity)
-      await overwritePassword(em, { kind, entity, id, email }, hash)
-      await notifyOwner(em, account, 'password changed')
-    })
-    return `The ${kind} ${email} has a new password. Sessions and tokens have ended.${notice}`
-  },
+/**
+ * Generates a password, or reads one and applies the rules of sign-up. Returns its hash, and a notice that shows a
+ * generated password to the operator.
+ */
+export async function choosePassword(owner: PasswordOwner, { generate = false }: Options) {
+  const password = generate ? generatePassword() : await readPassword(process.stdin, process.stderr)
+  const problem = passwordProblem(password, owner, readStorageConfig().siteName)
+  if (problem !== undefined) throw new CommandError(problem)
+  const notice = generate ? `\nThe password, shown this once: ${password}` : ''
+  return { hash: await hashPassword(password), notice }
+}
+
+// Four groups of five unambiguous letters and digits: 99 random bits.
+function generatePassword(): string {
+  const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789'
+  const group = () => Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join('')
+  return [group(), group(), group(), group()].join('-')
 }
