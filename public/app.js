@@ -21,9 +21,10 @@ for (const link of document.querySelectorAll('details [data-close]')) closeInPla
 for (const link of document.querySelectorAll('.sections [aria-current]'))
   showInStrip(link, link.closest('.sections'))
 document.querySelector('#error-summary')?.focus()
-for (const hint of document.querySelectorAll('[data-without-passkey]'))
-  hint.hidden = Boolean(window.PublicKeyCredential)
-if (window.PublicKeyCredential && document.querySelector('[data-passkey]')) import('/passkeys.js')
+// Browsers without this function (before 2025) cannot read the options of the page.
+const hasPasskeys = Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON)
+for (const hint of document.querySelectorAll('[data-without-passkey]')) hint.hidden = hasPasskeys
+if (hasPasskeys && document.querySelector('[data-passkey]')) import('/passkeys.js')
 
 // `scrollIntoView` would also move the starting point of the Tab key in Chromium, past the skip link.
 function showInStrip(link, strip) {

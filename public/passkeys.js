@@ -1,5 +1,4 @@
 // Passkeys (WebAuthn). The content security policy allows no `fetch`, so the page contains the options and a form sends the answer.
-// Older browsers and some password managers have no `toJSON`, so this script creates the JSON.
 
 const loadedAt = Date.now()
 // The pending request of the autofill. Browsers allow only one request at a time.
@@ -9,6 +8,7 @@ const messages = {
   NotAllowedError: 'No passkey was used. Try again when you are ready.',
   InvalidStateError: 'This device already has a passkey for your account.',
   SecurityError: 'Passkeys do not work at this address.',
+  TimeoutError: 'This page has been open for too long. Reload it, and try again.',
 }
 
 for (const element of document.querySelectorAll('[data-passkey]')) {
@@ -25,7 +25,11 @@ function addCeremony(form, options) {
   const start = async () => {
     if (isAsking) return
     isAsking = true
-    await ask(form, options, message)
+    message.textContent = ''
+    await ask(form, options).catch(({ name }) => {
+      message.textContent = messages[name] ?? 'The passkey did not work. Try again, or use your password.'
+      offerAutofill(form, options)
+    })
     isAsking = false
   }
   if (options.user) {
@@ -43,74 +47,47 @@ function addCeremony(form, options) {
     form.append(button)
   }
   form.append(message)
-  if (form.querySelector('[autocomplete~="webauthn"]')) offerAutofill(form, options)
+  offerAutofill(form, options)
 }
 
-async function ask(form, options, message) {
-  message.textContent = ''
-  if (Date.now() - loadedAt > options.timeout) {
-    message.textContent = 'This page has been open for too long. Reload it, and try again.'
-    return
-  }
+async function ask(form, options) {
+  if (Date.now() - loadedAt > options.timeout) throw new DOMException('', 'TimeoutError')
   autofill.abort()
-  try {
-    const publicKey = decoded(options)
-    send(form, await navigator.credentials[options.user ? 'create' : 'get']({ publicKey }))
-  } catch ({ name }) {
-    message.textContent = messages[name] ?? 'The passkey did not work. Try again, or use your password.'
-    if (form.querySelector('[autocomplete~="webauthn"]')) offerAutofill(form, options)
-  }
+  if (!options.user) return send(form, await getPasskey(options))
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options)
+  send(form, await navigator.credentials.create({ publicKey }))
 }
 
 async function offerAutofill(form, options) {
+  if (!form.querySelector('[autocomplete~="webauthn"]')) return
   // Created before `await`, so that a click during the wait aborts the autofill.
+  autofill.abort()
   autofill = new AbortController()
   const { signal } = autofill
   if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
   try {
-    send(
-      form,
-      await navigator.credentials.get({ publicKey: decoded(options), mediation: 'conditional', signal }),
-    )
+    send(form, await getPasskey(options, { mediation: 'conditional', signal }))
   } catch {
     // The button still works.
   }
 }
 
-function send(form, { id, type, response }) {
-  const answer = { transports: response.getTransports?.() }
-  for (const name of ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle'])
-    if (response[name]) answer[name] = encode(response[name])
+function getPasskey(options, more) {
+  return navigator.credentials.get({
+    publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options),
+    ...more,
+  })
+}
+
+function send(form, credential) {
   form.querySelector('[name="credential"]')?.remove()
   const field = document.createElement('input')
   field.type = 'hidden'
   field.name = 'credential'
-  field.value = JSON.stringify({ id, type, response: answer })
+  field.value = JSON.stringify(credential)
   form.append(field)
   // The server needs no password with a passkey.
   if (form.elements.password) form.elements.password.value = ''
   if (form.dataset.action) form.action = form.dataset.action
   form.submit()
-}
-
-function decoded(options) {
-  const { challenge, user, allowCredentials, excludeCredentials } = options
-  const withId = (each) => ({ ...each, id: decode(each.id) })
-  return {
-    ...options,
-    challenge: decode(challenge),
-    ...(user && { user: withId(user) }),
-    ...(allowCredentials && { allowCredentials: allowCredentials.map(withId) }),
-    ...(excludeCredentials && { excludeCredentials: excludeCredentials.map(withId) }),
-  }
-}
-
-function decode(text) {
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
-}
-
-function encode(buffer) {
-  const text = btoa(String.fromCharCode(...new Uint8Array(buffer)))
-  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }

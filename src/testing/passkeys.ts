@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { creationOptions, verifyRegistration } from '../features/passkeys/add-passkey.ts'
 import { Passkey } from '../features/passkeys/passkey.ts'
-import { requestOptions, verifyConfirmation, verifySignIn } from '../features/passkeys/use-passkey.ts'
+import { requestOptions, verifyUse } from '../features/passkeys/use-passkey.ts'
 import { newIdentifier } from '../site/host-cookie.ts'
 import { User } from '../users/user.ts'
 import { type Person, signUp } from './people.ts'
@@ -38,7 +38,8 @@ export async function siteWithPasskeys(t: TestContext) {
     return from
   }
   const signInOptions = () => requestOptions(party, { purpose: 'sign-in', binding: browser })
-  const answer = (credential: unknown) => verifySignIn(em(), party, { browser, credential })
+  const answer = (credential: unknown) =>
+    verifyUse(em(), party, { ceremony: { purpose: 'sign-in', binding: browser }, credential })
   const signIn = (from: SoftwareAuthenticator, overrides: Overrides = {}) =>
     answer(from.get(signInOptions(), overrides))
   const confirm = (
@@ -46,8 +47,9 @@ export async function siteWithPasskeys(t: TestContext) {
     overrides: Overrides = {},
     user: Pick<Person, 'id'> = ada,
   ) => {
-    const options = requestOptions(party, { purpose: 'confirm', binding: session })
-    return verifyConfirmation(em(), party, { user, session, credential: from.get(options, overrides) })
+    const ceremony = { purpose: 'confirm', binding: session } as const
+    const options = requestOptions(party, ceremony)
+    return verifyUse(em(), party, { ceremony, credential: from.get(options, overrides), user })
   }
   const ceremonies = { add, withPasskey, signInOptions, answer, signIn, confirm }
   return { site, em, party, ada, session, browser, userOf, authenticator, ...ceremonies }

@@ -8,8 +8,12 @@ import { queryParameter } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
-import { passkeyMethods, passkeyRefused } from '../passkeys/check-passkey.ts'
-import { confirmationOptions, confirmedByPasskey } from '../passkeys/confirm-by-passkey.ts'
+import {
+  confirmationOptions,
+  confirmedByPasskey,
+  passkeyMethods,
+  passkeyRefused,
+} from '../passkeys/check-passkey.ts'
 import { verifyCode, wrongCode } from '../second-factor/verify-code.ts'
 import { renewSession } from '../sessions/renew-session.ts'
 import { afterSignIn } from '../sign-in/after-sign-in.ts'

@@ -1,4 +1,6 @@
 import type Router from '@koa/router'
+import type { EntityManager } from '@mikro-orm/core'
+import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
@@ -18,7 +20,7 @@ import { currentDigest } from '../sessions/session-store.ts'
 import { limited } from '../sign-in/guessing.ts'
 import { owner } from '../sign-in/owner.ts'
 import { type AddProblem, verifyRegistration } from './add-passkey.ts'
-import { findPasskey, maxPasskeys, removePasskey, renamePasskey } from './own-passkeys.ts'
+import { maxPasskeys } from './own-passkeys.ts'
 import { Passkey } from './passkey.ts'
 import { relyingPartyOf } from './site-passkeys.ts'
 
@@ -62,7 +64,7 @@ export function accountPasskeys(router: Router<object, SiteContext>): void {
       const own = ownPasskey(ctx)
       const name = textFields(ctx, 'name').name.trim()
       refuseProblems({ name: name === '' ? 'Enter a name for the passkey.' : nameProblem(name) })
-      if (!(await renamePasskey(entityManager(ctx), own, name))) throw noSuchPasskey()
+      if ((await entityManager(ctx).nativeUpdate(Passkey, own, { name })) === 0) throw noSuchPasskey()
       audit(ctx, 'passkey renamed', ctx.auth.require(User), { detail: name })
       respond(ctx, `The passkey is now called “${name}”.`)
     },
@@ -82,21 +84,14 @@ async function add(ctx: SiteContext): Promise<Passkey | AddProblem | undefined> 
   const { credential, name: typed } = textFields(ctx, 'credential', 'name')
   const name = typed.trim() || deviceName(ctx.get('User-Agent'))
   refuseProblems({ name: nameProblem(name) })
-  const given = { user, session: currentDigest(ctx), credential, name }
-  let problem: AddProblem | undefined
-  const added = await limited(ctx, { action: 'passkey-of-account', account: user.id }, async () => {
-    const result = await verifyRegistration(entityManager(ctx), party, {
-      ...given,
-      onAdded: async (em) => {
-        await requireSession(em, ctx)
-        await notify(ctx, em, user, 'passkey added')
-      },
-    })
-    if (result instanceof Passkey) return result
-    problem = result
-    return undefined
-  })
-  return added ?? problem
+  const onAdded = async (em: EntityManager) => {
+    await requireSession(em, ctx)
+    await notify(ctx, em, user, 'passkey added')
+  }
+  const passkey = { user, session: currentDigest(ctx), credential, name, onAdded }
+  return limited(ctx, { action: 'passkey-of-account', account: user.id }, () =>
+    verifyRegistration(entityManager(ctx), party, passkey),
+  )
 }
 
 /** Removes the passkey in the path, and returns its name. */
@@ -106,15 +101,18 @@ function remove(ctx: SiteContext): Promise<string> {
   return entityManager(ctx).transactional(async (em) => {
     await lockAccount(em, { id: user.id })
     await requireSession(em, ctx)
-    const found = await findPasskey(em, own)
-    if (!found || !(await removePasskey(em, own))) throw noSuchPasskey()
+    const found = await em.findOne(Passkey, own, { disableIdentityMap: true })
+    if (!found || (await em.nativeDelete(Passkey, own)) === 0) throw noSuchPasskey()
     await notify(ctx, em, user, 'passkey removed')
     return found.name
   })
 }
 
+/** The condition for the passkey in the path. */
 function ownPasskey(ctx: PathContext) {
-  return { user: ctx.auth.require(User).id, id: ctx.params?.id ?? '' }
+  const { id = '' } = ctx.params ?? {}
+  if (!isUUID(id)) throw noSuchPasskey()
+  return { user: ctx.auth.require(User).id, id: id.toLowerCase() }
 }
 
 // The same error for a passkey of another user, so that it does not reveal whether the id exists.

@@ -5,9 +5,8 @@ import type { User } from '../../users/user.ts'
 import { receiveAnswer } from './answer.ts'
 import { type Ceremony, challengeLifetime, newChallenge } from './challenges.ts'
 import { listPasskeys, maxPasskeys, userHandleOf } from './own-passkeys.ts'
-import { Passkey } from './passkey.ts'
+import { descriptor, Passkey } from './passkey.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
-import { descriptor } from './transports.ts'
 import { verifyAttestation } from './verify-attestation.ts'
 
 /** The user who adds a passkey, and the digest of the user's session. */

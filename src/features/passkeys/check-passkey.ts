@@ -4,8 +4,11 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import type { User } from '../../users/user.ts'
 import { notify } from '../notices/notify.ts'
+import { currentDigest } from '../sessions/session-store.ts'
 import { limited } from '../sign-in/guessing.ts'
-import type { Assertion, Identified } from './use-passkey.ts'
+import { listPasskeys } from './own-passkeys.ts'
+import { relyingPartyOf } from './site-passkeys.ts'
+import { type Identified, requestOptions, type Use, verifyUse } from './use-passkey.ts'
 
 /** The methods of a sign-in with a passkey (RFC 8176). User verification makes it two factors (NIST SP 800-63B-4 §3.1.7). */
 export const passkeyMethods: readonly string[] = ['pop', 'mfa']
@@ -14,22 +17,38 @@ export const passkeyMethods: readonly string[] = ['pop', 'mfa']
 export const passkeyRefused =
   'The passkey was not accepted, or the page was open for too long. Try again, or use your password.'
 
+/** The options to confirm with a passkey, as JSON. `undefined` if the user has no passkey. */
+export async function confirmationOptions(ctx: SiteContext, { id }: User): Promise<string | undefined> {
+  const party = ctx.passkeys?.relyingParty(ctx)
+  const own = party ? await listPasskeys(entityManager(ctx), id) : []
+  if (!party || own.length === 0) return undefined
+  return JSON.stringify(requestOptions(party, confirmation(ctx), own))
+}
+
+/** Whether the user has confirmed with a passkey of the account. */
+export async function confirmedByPasskey(ctx: SiteContext, user: User, credential: string): Promise<boolean> {
+  return (await checkPasskey(ctx, { ceremony: confirmation(ctx), credential, user })) !== undefined
+}
+
+function confirmation(ctx: SiteContext) {
+  return { purpose: 'confirm', binding: currentDigest(ctx) } as const
+}
+
 /**
  * Verifies a passkey with rate limits. Records a rejected passkey in the audit trail.
  *
- * @param user the signed-in user, if there is one
  * @returns `undefined` if the passkey was rejected
  */
 export async function checkPasskey(
   ctx: SiteContext,
-  user: User | undefined,
-  verify: () => Promise<Assertion>,
+  use: Use & { readonly user?: User },
 ): Promise<Identified | undefined> {
+  const party = relyingPartyOf(ctx)
   const found = await limited(ctx, { action: 'passkey', account: '' }, async () => {
-    const assertion = await verify()
+    const assertion = await verifyUse(entityManager(ctx), party, use)
     if (assertion.isValid) return assertion
     if (assertion.counterWentBack) await reportCopy(ctx, assertion.counterWentBack)
-    else audit(ctx, 'passkey refused', user)
+    else audit(ctx, 'passkey refused', use.user)
     return undefined
   })
   if (found) await limited(ctx, { action: 'passkey-of-account', account: found.user.id }, async () => true)

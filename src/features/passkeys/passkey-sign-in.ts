@@ -1,5 +1,4 @@
 import type Router from '@koa/router'
-import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
 import { fieldsOf, formAgain, textFields } from '../../site/form.ts'
 import { seeOther, wantsPage } from '../../site/page.ts'
@@ -7,8 +6,6 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { asksToBeKept, completeSignIn } from '../sign-in/complete-sign-in.ts'
 import { ignoreSession, signInForm } from '../sign-in/sign-in.ts'
 import { checkPasskey, passkeyMethods, passkeyRefused } from './check-passkey.ts'
-import { relyingPartyOf } from './site-passkeys.ts'
-import { verifySignIn } from './use-passkey.ts'
 
 /** `POST /login/passkey`: signs in with a passkey instead of an address, a password and a code. */
 export function passkeySignIn(router: Router<object, SiteContext>): void {
@@ -17,12 +14,9 @@ export function passkeySignIn(router: Router<object, SiteContext>): void {
 
   router.post('/login/passkey', ignoreSession, formAgain(signInForm), async (ctx) => {
     if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts a form of the sign-in page.')
-    const party = relyingPartyOf(ctx)
     const { credential } = textFields(ctx, 'credential')
-    const browser = ctx.passkeys?.browserOf(ctx) ?? ''
-    const found = await checkPasskey(ctx, undefined, () =>
-      verifySignIn(entityManager(ctx), party, { browser, credential }),
-    )
+    const ceremony = { purpose: 'sign-in', binding: ctx.passkeys?.browserOf(ctx) ?? '' } as const
+    const found = await checkPasskey(ctx, { ceremony, credential })
     if (!found) {
       ctx.status = 401
       return signInForm(ctx, [{ field: 'passkey', detail: passkeyRefused }])

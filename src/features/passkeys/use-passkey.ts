@@ -3,9 +3,8 @@ import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/serv
 import { User } from '../../users/user.ts'
 import { type Answer, receiveAnswer } from './answer.ts'
 import { type Ceremony, challengeLifetime, newChallenge } from './challenges.ts'
-import { Passkey } from './passkey.ts'
+import { descriptor, Passkey } from './passkey.ts'
 import type { RelyingParty } from './relying-party.ts'
-import { descriptor } from './transports.ts'
 import { verifyAssertion } from './verify-assertion.ts'
 
 /** A passkey as it was before its use, and its user. */
@@ -46,44 +45,27 @@ export function requestOptions(
   }
 }
 
-/**
- * Verifies the answer of a visitor who signs in, and records the use of the passkey.
- *
- * @param browser the value of the visitor's cookie
- * @param credential the JSON text of the `PublicKeyCredential`
- */
-export async function verifySignIn(
-  em: EntityManager,
-  site: RelyingParty,
-  { browser, credential }: { readonly browser: string; readonly credential: unknown },
-  now = Date.now(),
-): Promise<Assertion> {
-  const ceremony: Ceremony = { purpose: 'sign-in', binding: browser }
-  const answer = await receiveAnswer(em, site.key, credential, ceremony, now)
-  const found = answer && (await findOwner(em, answer))
-  // The library does not compare the user handle.
-  if (!found || answer.response.userHandle !== found.passkey.userHandle) return rejected
-  return recordUse(em, site, { answer, ...found }, now)
+/** An answer to `requestOptions`, and the user who confirms. A sign-in has no user yet. */
+export interface Use {
+  readonly ceremony: Ceremony & { readonly purpose: 'sign-in' | 'confirm' }
+  /** The JSON text of the `PublicKeyCredential`. */
+  readonly credential: unknown
+  readonly user?: Pick<User, 'id'>
 }
 
-/**
- * Verifies the answer of a signed-in user who confirms an action, and records the use of the passkey.
- *
- * @param session the digest of the session
- */
-export async function verifyConfirmation(
+/** Verifies the answer of a sign-in or a confirmation, and records the use of the passkey. */
+export async function verifyUse(
   em: EntityManager,
   site: RelyingParty,
-  given: { readonly user: Pick<User, 'id'>; readonly session: string; readonly credential: unknown },
+  { ceremony, credential, user }: Use,
   now = Date.now(),
 ): Promise<Assertion> {
-  const ceremony: Ceremony = { purpose: 'confirm', binding: given.session }
-  const answer = await receiveAnswer(em, site.key, given.credential, ceremony, now)
+  const answer = await receiveAnswer(em, site.key, credential, ceremony, now)
   const found = answer && (await findOwner(em, answer))
-  if (found?.user.id !== given.user.id) return rejected
-  // An authenticator may omit the handle, because the options name the passkeys of the user.
-  const { userHandle = found.passkey.userHandle } = answer?.response ?? {}
-  if (!answer || userHandle !== found.passkey.userHandle) return rejected
+  if (!found || (user && user.id !== found.user.id)) return rejected
+  // The library does not compare the user handle. An authenticator may omit it if the options name the passkeys of the user.
+  const { userHandle = user && found.passkey.userHandle } = answer.response
+  if (userHandle !== found.passkey.userHandle) return rejected
   return recordUse(em, site, { answer, ...found }, now)
 }
 

@@ -1,7 +1,6 @@
 import { type Answer, isBase64url, undefinedOnError } from './answer.ts'
-import type { Passkey } from './passkey.ts'
+import { type Passkey, storedTransports } from './passkey.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
-import { storedTransports } from './transports.ts'
 
 type Attested = Pick<
   Passkey,
