@@ -1,7 +1,8 @@
 import { defineConfig } from '@playwright/test'
 import { browser } from './e2e/browser.ts'
 
-// Playwright loads this file again in each worker. The first load stores the path for the workers, because the search is slow.
+// Playwright loads this file again in each worker. The first load stores the path of the browser for the workers, because the
+// search for a browser is slow.
 const { CHROMIUM_PATH, TEST_WORKER_INDEX } = process.env
 const executablePath = (TEST_WORKER_INDEX && CHROMIUM_PATH) || browser()
 process.env.CHROMIUM_PATH = executablePath

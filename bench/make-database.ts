@@ -9,7 +9,7 @@ const expiry = Date.UTC(2100, 0, 1)
 const indexesOfTables =
   "select name, sql from sqlite_schema where type = 'index' and sql is not null and tbl_name in ('user_tokens', 'sessions')"
 
-/** Makes a SQLite file with the site's own tables and these rows. Returns its path. */
+/** Makes a SQLite file with the tables of the site and these numbers of rows. Returns its path. */
 export async function makeDatabase(path: string, amounts: Amounts): Promise<string> {
   await migrate(`sqlite:${path}`)
   const passwordHash = await bcrypt.hash(password, bcryptCost)
@@ -17,7 +17,7 @@ export async function makeDatabase(path: string, amounts: Amounts): Promise<stri
   // The file needs no durability, because each run creates it again.
   file.pragma('synchronous = off')
   file.pragma('cache_size = -1000000')
-  // An index on a full table is built much faster than row by row.
+  // Building an index over a full table is much faster than updating it for each inserted row.
   const indexes = file.prepare<[], { name: string; sql: string }>(indexesOfTables).all()
   file.transaction(() => {
     for (const { name } of indexes) file.exec(`drop index ${name}`)

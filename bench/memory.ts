@@ -11,8 +11,8 @@ const site = serverOf('site')
 const keys = newKeys('HS256')
 
 /**
- * Resident memory of the site in megabytes: two seconds after a start, and during many requests. Half of the requests have
- * bearer tokens, and half are for pages with a session.
+ * Resident memory of the site in megabytes: two seconds after a start, and during many requests. The load alternates every two
+ * seconds between requests with bearer tokens and pages with a session.
  */
 export async function measureMemory(requests: number, starts: number): Promise<Figures> {
   const atRest: number[] = []

@@ -39,7 +39,7 @@ function blocks(language: string): string[] {
   )
 }
 
-/** Runs the program, and each line `command   # a part of the response`. */
+/** Runs the program, and then each line. A line is a command, ` # ` and a part of the response. */
 async function tryLines(folder: string, lines: string): Promise<void> {
   const source = '--conditions=@koa-authenticators/source'
   const program = await startProgram([source, ...freePort, join(folder, 'app.js')])

@@ -26,14 +26,14 @@ export function which(name: string): string | undefined {
   return status === 0 ? stdout.trim() : undefined
 }
 
-/** Runs an installer and hides its output. Logs to stderr, because the caller prints the path on stdout. */
+/** Runs an installer and hides its output. Logs to stderr, because `e2e/browser.ts` prints the path of the browser on stdout. */
 export function attempt(
   command: string,
   words: string[],
   minutes: number,
   env: Record<string, string> = {},
 ): boolean {
-  console.error(`Not found on this machine. Trying: ${[command, ...words].join(' ')}`)
+  console.error(`A program that the tests need is missing. Running: ${[command, ...words].join(' ')}`)
   const run = spawnSync(command, words, {
     stdio: 'ignore',
     timeout: minutes * 60_000,

@@ -29,7 +29,7 @@ test('C5 a reset link sets a new password once, and no request has its token in 
   await expect(page).toHaveTitle('Error: This link no longer works – koa-authenticators')
 })
 
-test('C5 a reset link opened in the browser of the session signs it out', async ({
+test('C5 a new password by a reset link ends the session of the same browser', async ({
   page,
   server,
   account,

@@ -27,7 +27,7 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
   // Loads axe once for each page, because loading takes longer than checking.
   const isThere = await page.evaluate<boolean>('"axe" in globalThis')
   const { violations } = await new AxeBuilder({ page, ...(isThere && { axeSource: ';' }) })
-    // Disabled by default (WCAG 2.2, 2.5.8).
+    // axe disables this rule by default (WCAG 2.2, 2.5.8).
     .options({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })
     // Collecting results of frames takes three times as long, and the pages have no frames.
     .setLegacyMode()

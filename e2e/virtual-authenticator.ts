@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test'
 
 /** An authenticator of Chromium, as in a phone or a laptop, with a simulated user. */
 export interface VirtualAuthenticator {
-  /** Whether the user touches the authenticator by herself. Otherwise a pending autofill would sign in at once. */
+  /** Whether the simulated user answers each request at once, including a pending autofill. */
   setPresent(isPresent: boolean): Promise<void>
   /** Whether the user can show a fingerprint. */
   setVerified(isVerified: boolean): Promise<void>

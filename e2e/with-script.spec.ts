@@ -29,7 +29,9 @@ test('L7 the keyboard shows and hides a password, and submitting hides it', asyn
   await expect(password).toHaveAttribute('type', 'password')
 })
 
-test('each password field has its own button, which does not submit the form', async ({ page }) => {
+test('each password field has its own show button, and the button does not submit the form', async ({
+  page,
+}) => {
   await page.goto('/signup')
   await page.getByRole('button', { name: 'Show repeat password' }).click()
   await expect(page.getByLabel('Repeat password', { exact: true })).toHaveAttribute('type', 'text')

@@ -31,7 +31,7 @@ describe('the program of the README', () => {
     }
   })
 
-  test('is the one in README.md, byte for byte', async () => {
+  test('equals examples/readme.ts, byte for byte', async () => {
     const folder = join(import.meta.dirname, '..')
     const source = await readFile(join(folder, 'examples/readme.ts'), 'utf8')
     const text = await readFile(join(folder, 'README.md'), 'utf8')

@@ -89,7 +89,7 @@ function assertIsNow(at: number | undefined, since: number): void {
 }
 
 describe('ctx.auth.authentication', () => {
-  test('is now and `pwd` for a password, in a header or a form', async (t) => {
+  test('has the current time and the method `pwd` after a password in a header or a form', async (t) => {
     const { browser, url } = await site(t)
     const since = Date.now()
 
@@ -100,7 +100,7 @@ describe('ctx.auth.authentication', () => {
     }
   })
 
-  test('is now and the given methods for a login by a handler, none by default', async (t) => {
+  test('has the current time and the given methods after a login by a handler, and no methods by default', async (t) => {
     const { browser } = await site(t)
 
     for (const [path, expected] of [
@@ -114,7 +114,7 @@ describe('ctx.auth.authentication', () => {
     }
   })
 
-  test('is the record of the sign-in in the session', async (t) => {
+  test('returns the record that the sign-in stored in the session, and writes nothing', async (t) => {
     const { browser, store } = await site(t)
     const first = await userOf(await browser.post('/', form()))
 
@@ -126,13 +126,13 @@ describe('ctx.auth.authentication', () => {
     assert.deepEqual([store.writes, later.headers.has('set-cookie')], [writes, false])
   })
 
-  test('is unknown for a visitor and for a bearer token', async (t) => {
+  test('is undefined for a visitor and for a bearer token', async (t) => {
     const { url } = await site(t)
     for (const headers of [{}, bearer])
       assert.deepEqual(await userOf(await fetch(url, { headers })), { isFresh: false })
   })
 
-  test('is unknown in a session that a bearer token started', async (t) => {
+  test('is undefined in a session that a bearer token started', async (t) => {
     const { browser, store } = await site(t)
     await browser.post('/', form('bob'))
 
@@ -142,7 +142,7 @@ describe('ctx.auth.authentication', () => {
     assert.deepEqual(await userOf(await browser.get('/')), { isFresh: false })
   })
 
-  test('is unknown for a session without a valid record, which stays signed in', async (t) => {
+  test('is undefined if the record in the session is invalid, and the user stays signed in', async (t) => {
     const { browser, store } = await site(t)
     await browser.post('/', form())
     const at = Date.now()
@@ -173,7 +173,7 @@ describe('ctx.auth.authentication', () => {
     }
   })
 
-  test('is unknown after a logout', async (t) => {
+  test('is undefined after a logout', async (t) => {
     const { browser, store } = await site(t)
     await browser.post('/', form())
 
@@ -181,7 +181,7 @@ describe('ctx.auth.authentication', () => {
     assert.deepEqual(store.ids, [])
   })
 
-  test('can be declared by an authenticator', async (t) => {
+  test('has the methods that an authenticator declares', async (t) => {
     class ByCertificate extends RequestAuthenticator<User> {
       readonly user = User
       override readonly methods = ['hwk']

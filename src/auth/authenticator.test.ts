@@ -37,7 +37,7 @@ describe('RequestAuthenticator', () => {
     assert.deepEqual(await (await fetch(url)).json(), [true, true])
   })
 
-  test('may return any value, which is ignored', async (t) => {
+  test('may return a value that is not an object, which is ignored', async (t) => {
     const known = new Map<string, unknown>([['ada', true]])
     class User {}
     class Careless extends BearerAuthenticator {
@@ -300,7 +300,7 @@ describe('RequestAuthenticator', () => {
     assert.equal((await get({})).status, 401)
   })
 
-  test('reports a method that must be synchronous and returns a promise', async (t) => {
+  test('reports a promise from a method that must be synchronous', async (t) => {
     const later = async (): Promise<never> => {
       throw new Error('unhandled')
     }

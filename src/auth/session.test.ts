@@ -76,7 +76,7 @@ describe('SessionAuthenticator', () => {
     ['a store', () => new MemoryStore()],
     ['the cookie', () => undefined],
   ] as const) {
-    test(`S1 S47 S87 stores a user at sign-in, restores the user before the handler, and ends at sign-out: in ${where}`, async (t) => {
+    test(`S1 S47 S87 stores a user at sign-in, restores the user before the handler, and removes the user at sign-out: in ${where}`, async (t) => {
       const { User, FromSession, ByForm } = people('ada', 'bob')
       const app = appWith(makeStore())
       app.use(new FromSession().middleware())
@@ -129,7 +129,7 @@ describe('SessionAuthenticator', () => {
     const { cookie } = browser
     assert.equal(await (await browser.get('/')).text(), 'ada')
 
-    // Only another user is a new sign-in.
+    // The same user keeps the session. Another user starts a new one.
     await browser.get('/', bearer('ada'))
     assert.equal(browser.cookie, cookie)
     assert.equal(await (await browser.get('/', bearer('bob'))).text(), 'bob')
@@ -683,7 +683,7 @@ describe('a handler that throws', () => {
 })
 
 describe('a cookie-only session and the error handler of Koa', () => {
-  /** An application without a store and an error boundary. `/end` throws after the session has ended. */
+  /** An application without a store and without an error boundary. `/end` throws after the session has ended. */
   function endingWith(thrown: () => unknown, end?: (ctx: SessionContext) => void) {
     const { User, FromSession, ByForm } = people('ada')
     const app = appWith()

@@ -30,7 +30,7 @@ export class Auth {
     this.#ctx = ctx
   }
 
-  /** Stores the user of its class. In a handler, this is a sign-in. Throws `Misuse` if it is not of that class. */
+  /** Stores the user for the class `type`. In a handler, this is a sign-in. Throws `Misuse` if the user is not of that class. */
   login<User extends object>(user: User, type = classOf(user), options: LoginOptions = {}): void {
     requireClass(type, '`login()` needs an instance of a class.')
     if (!(user instanceof type)) throw new Misuse(`\`login()\` needs an instance of ${type.name}.`)
@@ -66,23 +66,23 @@ export class Auth {
     this.#users.set(type, loggedOut)
   }
 
-  /** Like `get`, but never throws, and does not count as a check of the user. For logs and public pages. */
+  /** Like `get`, but never throws. Does not count as a check, so the warning of a missing guard remains. For logs and public pages. */
   peek<User extends object>(type: Class<User>): User | undefined {
     // `login` has checked the class of the user.
     return this.#users.get(type)?.user as User | undefined
   }
 
-  /** The authenticator that logged in the user of that class; `undefined` if a handler did, or there is none. */
+  /** The authenticator that logged in the user of that class. `undefined` if a handler did so, or without a user. */
   by(type: Class): Authenticator | undefined {
     return this.#users.get(type)?.by
   }
 
-  /** When and how the user of that class authenticated. `undefined` if that is unknown, as for a token. Like `peek`, not a check. */
+  /** When and how the user of that class authenticated. `undefined` if that is unknown, as for a token. Does not count as a check. */
   authentication(type: Class): Authentication | undefined {
     return authenticationOf(this.#users.get(type), this.#ctx)
   }
 
-  /** For pages: whether the user of that class authenticated in a time such as the last `10m`. Like `peek`, not a check. */
+  /** For pages: whether the user of that class authenticated within a duration such as `10m`. Does not count as a check. */
   isFresh(type: Class, within: Duration): boolean {
     return isFresh(this.authentication(requireClass(type)), within)
   }

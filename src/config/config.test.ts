@@ -92,7 +92,7 @@ describe('readConfig', () => {
     assert.equal(readConfig({ ...development, DATA_DIR: undefined }).dataDir, join(process.cwd(), 'data'))
   })
 
-  test('F2 listens to the network and drains in production, with an origin and a secret', () => {
+  test('F2 listens on all addresses, drains for five seconds and has secure cookies in production', () => {
     const config = readConfig(production)
 
     assert.equal(config.host, '0.0.0.0')
@@ -470,7 +470,7 @@ describe('ConfigError', () => {
     }
   })
 
-  test('O2 repeats no value of a variable', () => {
+  test('O2 repeats no value of a variable in a message', () => {
     const names = readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z_]+)=/gm)
     const all = [...names].map(([, name = '']) => name)
     assert.ok(all.length > 10)

@@ -87,7 +87,7 @@ function originForm(target = '*'): string {
   return pathname.startsWith('/') ? pathname + search : '*'
 }
 
-/** Ends an incomplete body after its response. An immediate close could lose the response (RFC 9112 §9.6). */
+/** Closes the connection if the body is still incomplete after a delay. An immediate close could lose the response (RFC 9112 §9.6). */
 function endBody(request: IncomingMessage, linger: number): void {
   if (!request.complete) setTimeout(() => request.complete || request.destroy(), linger).unref()
 }

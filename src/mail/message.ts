@@ -16,11 +16,11 @@ export interface Message {
 
 /**
  * Delivers a message. Returns fields for the log. An abort closes the connection.
- * @throws {DeliveryError} if it is not delivered, or if that is not certain
+ * @throws {DeliveryError} if the message was not delivered, or if the result is unknown
  */
 export type Deliver = (message: Message, signal: AbortSignal) => Promise<{ readonly file?: string }>
 
-/** A message was not delivered. The message of the error contains no address and no text of the mail server. */
+/** A mail was not delivered. The text of the error contains no address and no text of the mail server. */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError'
   readonly code: string

@@ -37,7 +37,7 @@ export const notices = {
   },
   'code refused': {
     subject: 'Wrong code at a sign-in to your account',
-    text: 'After the right password of your account, a wrong code was entered on a device that we do not know. The sign-in was rejected.',
+    text: 'Somebody entered the right password of your account, but a wrong code, on a device that we do not know. The sign-in was rejected.',
     remedy: 'reset',
   },
   'authenticator app turned on': {

@@ -169,7 +169,7 @@ describe('Outbox', () => {
     )
   })
 
-  test('rejects more or less than one address', async (t) => {
+  test('rejects a recipient that is not exactly one address', async (t) => {
     const { site, outbox } = await open(t)
     for (const to of [
       '',
@@ -186,7 +186,7 @@ describe('Outbox', () => {
 })
 
 describe('a mail that is not delivered', () => {
-  test('is retried 8 times within a day, then given up with one line in the log', async (t) => {
+  test('is tried 8 times within a day, then given up with one line in the log', async (t) => {
     const { site, clock, outbox, add, log } = await open(t, {
       deliver: async () => {
         throw new DeliveryError('ECONNECTION', { responseCode: 421 })
@@ -232,7 +232,7 @@ describe('a mail that is not delivered', () => {
     assert.equal(log().length, 2)
   })
 
-  test('is sent as soon as the server is back', async (t) => {
+  test('is sent 30 seconds after the first failure if the server is back', async (t) => {
     const { clock, outbox, add, mails, site } = await open(t, {
       deliver: failing(new DeliveryError('ESOCKET')),
     })
@@ -327,7 +327,7 @@ describe('several outboxes', () => {
     assert.equal(new Set(sent).size, 60)
   })
 
-  test('M6 send the mail of a dead process when its claim ends, even if their clocks differ', async (t) => {
+  test('M6 send the mail that a dead process had claimed, after the claim ends, even if the clocks differ', async (t) => {
     const { promise: stalled, resolve: resume } = Promise.withResolvers<object>()
     const deliveries: Deliver[] = [() => stalled, async () => ({})]
     const { clock, outbox, mails, add, another } = await open(t, {
@@ -346,7 +346,7 @@ describe('several outboxes', () => {
     assert.deepEqual([mails.length, ahead.mails.length], [1, 1])
   })
 
-  test('do not send a mail after a suspension of the process', async (t) => {
+  test('do not send a mail twice if a process was suspended for longer than its claim', async (t) => {
     const { clock, outbox, mails, add, another } = await open(t)
     const other = another()
     outbox.onLink('reset', async () => {

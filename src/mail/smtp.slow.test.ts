@@ -154,7 +154,7 @@ describe('smtp', () => {
     const sockets: Socket[] = []
     const slow = createServer((socket) => {
       sockets.push(socket)
-      // Never idle for longer than the timeouts.
+      // Writes so often that no idle timeout applies.
       const timer = setInterval(() => socket.write('2'), 20)
       socket.on('error', () => {}).on('close', () => clearInterval(timer))
     }).listen(0, '127.0.0.1')

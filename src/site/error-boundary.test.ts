@@ -9,7 +9,7 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const html = { accept: 'text/html' }
 
 describe('errors', () => {
-  test('O1 are a problem (RFC 9457) for an API client', async (t) => {
+  test('O1 are application/problem+json (RFC 9457) for an API client', async (t) => {
     const site = await startSite(t)
     const { status, headers, record } = await site.visitor().get('/nowhere')
     assert.equal(status, 404)
@@ -239,7 +239,7 @@ describe('errors', () => {
 })
 
 describe('the format of a response', () => {
-  test('is JSON with an Authorization header, else a page for a form or if HTML is preferred, else JSON', async (t) => {
+  test('is JSON with an Authorization header; otherwise a page for a form or if `Accept` prefers HTML; otherwise JSON', async (t) => {
     const site = await startSite(t)
     const isPage = async (headers: Record<string, string>, body = '', method = 'POST') => {
       const { headers: answered } = await site.visitor().send(method, '/nowhere', headers, body)

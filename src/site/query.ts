@@ -14,7 +14,7 @@ export function queryParameter(
   return values.length <= 1 ? values[0] : values
 }
 
-/** The UUID in `?before=`, which selects the page of a list with the rows before it. Ignores other values. */
+/** The UUID in `?before=`. A page of a list starts with the row before this id. Ignores other values. */
 export function pageCursor(ctx: ExtendableContext): string | undefined {
   const id = queryParameter(ctx, 'before')
   return typeof id === 'string' && isUUID(id) ? id.toLowerCase() : undefined

@@ -199,7 +199,7 @@ describe('static files', () => {
     }
   })
 
-  test('I7 are a known list, and all of them exist', async (t) => {
+  test('I7 are all files in public, and none of them is private', async (t) => {
     const site = await startSite(t)
     const names = await readdir(join(root, 'public'), { recursive: true })
     assert.ok(names.length > 0)

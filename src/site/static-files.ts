@@ -4,7 +4,7 @@ import { extname, join } from 'node:path'
 import type { Middleware } from 'koa'
 
 /**
- * Serves the files of a folder, and generated ones by their names. They are read at the start, so that no request path
+ * Serves the files of a folder, and generated files by their names. The files are read at the start, so that no request path
  * reaches the file system.
  */
 export async function staticFiles(

@@ -6,7 +6,7 @@ export interface Certified {
   readonly cert: string
 }
 
-/** Creates a self-signed certificate for `localhost` and 127.0.0.1 (RFC 5280), because Node can only read certificates. */
+/** Creates a self-signed certificate for `localhost` and 127.0.0.1 (RFC 5280), because Node cannot create certificates. */
 export function selfSigned(): Certified {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))

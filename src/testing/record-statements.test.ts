@@ -5,7 +5,7 @@ import { recordStatements } from './record-statements.ts'
 import { startSite } from './site.ts'
 import { onlyPostgres } from './test-database.ts'
 
-test('recordStatements records a read with its result', onlyPostgres, async (t) => {
+test('recordStatements records a read when its result arrives', onlyPostgres, async (t) => {
   const { orm } = await startSite(t)
   const statements = await recordStatements(t, orm)
   const read = orm.em.getConnection().execute('select pg_sleep(0.4)')

@@ -1,5 +1,5 @@
 const minute = 60_000
-const quarter = 15 * minute
+const quarterHour = 15 * minute
 const hour = 60 * minute
 const day = 24 * hour
 
@@ -21,7 +21,7 @@ export interface Allowance {
 /** The allowances of an action. */
 interface Rule {
   readonly allowances: readonly Allowance[]
-  /** For known devices. By default the same. */
+  /** The allowances for known devices. By default `allowances`. */
   readonly fromDevice?: readonly Allowance[]
 }
 
@@ -29,37 +29,38 @@ interface Rule {
 const table = {
   password: {
     allowances: [
-      { by: ['account', 'network'], limit: 10, within: quarter, counts: ['failure'] },
-      { by: ['network'], limit: 50, within: quarter, counts: ['failure'] },
+      { by: ['account', 'network'], limit: 10, within: quarterHour, counts: ['failure'] },
+      { by: ['network'], limit: 50, within: quarterHour, counts: ['failure'] },
       { by: ['account'], limit: 100, within: day, counts: ['failure'] },
-      { by: ['account'], limit: 100, within: quarter, counts: ['success'] },
+      { by: ['account'], limit: 100, within: quarterHour, counts: ['success'] },
     ],
     fromDevice: [
-      { by: ['account', 'device'], limit: 10, within: quarter, counts: ['failure'] },
+      { by: ['account', 'device'], limit: 10, within: quarterHour, counts: ['failure'] },
       { by: ['account', 'device'], limit: 100, within: day, counts: ['failure'] },
-      { by: ['account', 'device'], limit: 100, within: quarter, counts: ['success'] },
+      { by: ['account', 'device'], limit: 100, within: quarterHour, counts: ['success'] },
     ],
   },
-  // Codes of second factors. A code also counts as a password.
+  // Codes of second factors. A wrong code also counts as a wrong password.
   code: {
     allowances: [{ by: ['account'], limit: 20, within: day, counts: ['failure'] }],
     fromDevice: [{ by: ['account', 'device'], limit: 20, within: day, counts: ['failure'] }],
   },
   // Passkeys that sign in or confirm.
-  passkey: { allowances: [{ by: ['network'], limit: 50, within: quarter, counts: ['failure'] }] },
+  passkey: { allowances: [{ by: ['network'], limit: 50, within: quarterHour, counts: ['failure'] }] },
   // Accepted passkeys of an account, and attempts to add a passkey. A program could otherwise send them without a limit.
-  'passkey-of-account': everyAttempt('account', 100, quarter),
-  'sign-up': everyAttempt('network', 50, quarter),
-  token: everyAttempt('account', 100, quarter),
+  'passkey-of-account': everyAttempt('account', 100, quarterHour),
+  'sign-up': everyAttempt('network', 50, quarterHour),
+  token: everyAttempt('account', 100, quarterHour),
   // New passwords by reset links.
-  reset: everyAttempt('account', 10, quarter),
+  reset: everyAttempt('account', 10, quarterHour),
   // Mails requested from a network.
   mail: everyAttempt('network', 20, hour),
   // Mails to an address, with or without an account.
   mailbox: everyAttempt('account', 5, hour),
-  // Requests to change to an address. A lower limit than `mailbox`, so that they cannot block the owner's reset links.
+  // Mails to an address because an account asks to change to it. The limit is lower than that of `mailbox`, so that these
+  // mails cannot block the reset links of the address.
   'new-address': everyAttempt('account', 3, hour),
-  // Changes of the address of an account, which mail to addresses of its choice.
+  // Requests of an account to change its address. Each request mails to an address that the user chooses.
   'address-change': everyAttempt('account', 10, day),
   // Notices of one event to an account.
   notice: everyAttempt('account', 10, hour),

@@ -9,7 +9,7 @@ import { AttemptCount } from './attempt-count.ts'
 import { type CounterRow, type Quota, retryAfter, rowsOf, type Slice } from './counter-rows.ts'
 import { TaskQueue } from './task-queue.ts'
 
-/** The attempts that a reservation counts: one row for each allowance. */
+/** The rows that count a reserved attempt, one for each allowance. */
 export type Reservation = readonly CounterRow[]
 
 /** Counts attempts in the database, so that processes share the counts and a restart keeps them. */
@@ -56,7 +56,7 @@ export class Counters {
     return affectedRows > 0 ? rows : undefined
   }
 
-  /** The allowance that is free again last, and the milliseconds until then. 0 if only running evaluations use it. */
+  /** The allowance with the longest wait, and this wait in milliseconds. The wait is 0 if only running evaluations use it up. */
   async usedUp(quota: Quota): Promise<{ readonly allowance?: Allowance; readonly wait: number }> {
     const now = this.#now()
     const rows = rowsOf(quota, now)

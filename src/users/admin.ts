@@ -13,7 +13,7 @@ export class Admin extends ModelAuthenticatable(AdminSchema.class, {
   username: 'email',
   passwordHash: 'passwordHash',
 }) {
-  /** Checks Basic credentials, the login form and the current password. Limited and recorded. */
+  /** Finds the admin of Basic credentials. Rate limits and the audit trail apply. */
   static override findByCredentials(
     credentials: PasswordCredentials,
     ctx: AuthContext,

@@ -77,7 +77,7 @@ describe('a change of the bcrypt cost', () => {
     }
     await repair()
     await signIn(site, person)
-    assert.match(await hashOf(site), /^\$2b\$05\$/, 'the old hash remains')
+    assert.match(await hashOf(site), /^\$2b\$05\$/, 'the next sign-in renews the hash')
   })
 
   test('accepts 20 concurrent sign-ins with the right password', async (t) => {
@@ -167,7 +167,7 @@ describe('User.findByCredentials', () => {
   test('rejects a password if the password changes, or the account is closed, during verification', async (t) => {
     const site = await startSite(t)
     const { email: username } = await signUp(site)
-    const log = async (meanwhile: string) => {
+    const logIn = async (meanwhile: string) => {
       const { compare } = bcrypt
       const compared = t.mock.method(bcrypt, 'compare', async (typed: string, stored: string) => {
         await sql(site, meanwhile)
@@ -177,12 +177,12 @@ describe('User.findByCredentials', () => {
       compared.mock.restore()
       return found
     }
-    assert.ok(await log('select 1'))
-    assert.equal(await log('update users set password_changed_at = password_changed_at + 1'), undefined)
-    assert.equal(await log('update users set disabled_at = 1'), undefined)
+    assert.ok(await logIn('select 1'))
+    assert.equal(await logIn('update users set password_changed_at = password_changed_at + 1'), undefined)
+    assert.equal(await logIn('update users set disabled_at = 1'), undefined)
     await sql(site, 'update users set disabled_at = null')
-    assert.ok(await log('select 1'))
-    assert.equal(await log('delete from users'), undefined)
+    assert.ok(await logIn('select 1'))
+    assert.equal(await logIn('delete from users'), undefined)
     assert.equal(await count(site, 'users'), 0)
   })
 })

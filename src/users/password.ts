@@ -50,7 +50,8 @@ export async function verifyPassword(
       return false
     }
     const matches = await bcrypt.compare(input, hash)
-    // A cheaper hash would reveal that its account exists. The costs `c`, `c`, `c + 1`, … add up to the current one.
+    // A hash with a lower cost would take less time, and so reveal that its account exists. Each step of the cost doubles the
+    // work, so dummy hashes with the costs from the stored one to the current one (exclusive) complete the work.
     for (let cost = costOf(hash); !matches && cost < currentCost; cost += 1) {
       await bcrypt.compare(input, dummyHash(cost))
     }
@@ -75,7 +76,7 @@ export function isOutdated(hash: string): boolean {
 
 /** The bytes of a password that are hashed: NFC, UTF-8. `undefined` if it is ill-formed or too long. */
 export function passwordBytes(password: string): Buffer | undefined {
-  // NFC shortens a text at most to a quarter. This limits the work.
+  // A longer text has too many bytes in any case, because NFC shortens a text by a factor of four at most.
   if (password.length > 4 * MAXIMUM_PASSWORD_BYTES || !password.isWellFormed()) return undefined
 
   const bytes = Buffer.from(password.normalize('NFC'))

@@ -15,8 +15,8 @@ export const person = {
   // The time at which the owner has proved the address. Unused for admins, who have the same columns.
   emailVerifiedAt: p.datetime().nullable().hidden(),
   passwordHash: p.string().length(60).hidden().lazy(),
-  // Invalidates older signed tokens. A token without this claim has only whole seconds, so at sign-up the time is one
-  // second earlier. Otherwise such a token of the same second would be invalid.
+  // Signed tokens with an earlier password are invalid. For tokens without the claim `passwordChangedAt`, only the second of
+  // issue is known. At sign-up, this time is one second earlier, so that such a token is valid in the second of the sign-up.
   passwordChangedAt: p
     .datetime()
     .hidden()

@@ -255,7 +255,7 @@ describe('verifyCompact', () => {
 describe('openCompact', () => {
   const failIfCalled = () => assert.fail('keys were requested')
 
-  test('J10 rejects a token that is too long or has not three parts, without requesting keys', () => {
+  test('J10 rejects a token that is too long or does not have three parts, without requesting keys', () => {
     const [header, payload, mac] = forge({ alg: 'HS256' }).split('.')
     const jwe = encode(
       JSON.stringify({

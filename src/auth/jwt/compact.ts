@@ -52,7 +52,7 @@ export function signCompact(claims: object, typ: string, key: JWTKey): string {
   const input = `${encodeHeader({ alg: key.alg, typ, kid: key.kid })}.${payload}`
   const token = `${input}.${key.sign(input).toString('base64url')}`
   if (token.length > maxLength)
-    throw new Misuse(`A token has at most ${maxLength} characters, but this payload makes ${token.length}.`)
+    throw new Misuse(`A token has at most ${maxLength} characters, but this one would have ${token.length}.`)
   return token
 }
 

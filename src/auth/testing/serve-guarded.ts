@@ -7,7 +7,7 @@ import { guard } from '../guard.ts'
 import { databases } from '../mikro-orm/databases.ts'
 import { serve } from './serve.ts'
 
-/** Serves an application that responds with the user that the authenticator of a persisted model logs in. */
+/** Serves an application with the authenticator of a database model. It responds with the authenticated user. */
 export async function serveGuarded(
   t: TestContext,
   orm: MikroORM,

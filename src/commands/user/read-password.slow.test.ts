@@ -19,7 +19,7 @@ async function type(keys: string, isTTY: boolean) {
 }
 
 describe('readPassword', () => {
-  test('prompts twice on a terminal without echo', async () => {
+  test('prompts twice on a terminal, and does not show the password', async () => {
     const { password, screen } = await type('correct horse\rcorrect horse\r', true)
 
     assert.equal(password, 'correct horse')

@@ -24,8 +24,8 @@ async function threeWorkers(test: Parameters<typeof startServer>[0]) {
   const { url, log } = await startServer(test, variables)
   const secrets = new Set<string>()
   const visitor = (session?: string) => new ReconnectingVisitor({ url, secrets }, session)
-  /** The process ids of the workers that responded since the last call. */
   let counted = 0
+  /** The process ids of the workers that responded since the last call. */
   const answered = () => {
     const pids = log.slice(counted).flatMap(({ msg, pid }) => (msg === 'request' ? [pid] : []))
     counted = log.length
@@ -71,7 +71,7 @@ describe('a site of three workers', { timeout: 60_000 }, () => {
     const [here, there] = [await signIn(site, ada), await signIn(site, ada)]
     const { id, value } = (await site.visitor().post('/login', basic(ada))).record
     const me = () => site.visitor().get('/me', bearer(String(value)))
-    // Every worker has looked up all three before they end.
+    // Every worker looks up both sessions and the token before they end.
     for (let time = 0; time < 3; time += 1)
       for (const send of [() => here.get('/me'), () => there.get('/me'), me])
         assert.deepEqual(await everywhere(send), [200])

@@ -64,7 +64,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     await connection.rollback(other)
   })
 
-  test('N10 cancels a statement that takes longer than three seconds', async (t) => {
+  test('N10 cancels a long statement within three seconds', async (t) => {
     const { run, count } = await open(t)
     const wait = await failure(run('select pg_sleep(60)'))
     assert.ok(wait < 2_900, `${wait} ms`)

@@ -58,7 +58,7 @@ describe('a PostgreSQL server that fails under load', () => {
   test('N2 N5 loses no acknowledged write after SIGKILL, and the site recovers without a restart', (t) =>
     assertSurvives(t, 'SIGKILL'))
 
-  test('N5 loses no acknowledged write when one of its processes is killed, which ends all connections', async (t) => {
+  test('N5 loses no acknowledged write when one of its processes is killed and all connections end', async (t) => {
     const site = await startLoadedSite(t, await durablePostgres())
     const { admin, name } = site
     for (let round = 0; round < 3; round += 1) {

@@ -95,7 +95,7 @@ export class PooledConnection implements DatabaseConnection {
     }
   }
 
-  // The callback form also accepts objects with a `submit` method.
+  // Without a callback, `pg` returns no promise for a query object with a `submit` method.
   #send(query: PostgresQuery): Promise<PostgresResult | PostgresResult[]> {
     return new Promise((resolve, reject) => {
       this.#client.query(query, (error, result) => (error ? reject(error) : resolve(result)))

@@ -26,7 +26,7 @@ export function postgres(databaseUrl: string, connections = 10): Dialect {
       },
       discovery: { afterDiscovered: (storage) => compareBytes(storage.getAll().values()) },
     },
-    // These options connect with PooledPostgresConnection.
+    // The driver in these options always makes a PooledPostgresConnection.
     lockMigrations: (orm: MikroORM) => (orm.em.getConnection() as PooledPostgresConnection).lockMigrations(),
     explain: (error) => explain(errorCode(error), name, decodeURIComponent(username)),
   }

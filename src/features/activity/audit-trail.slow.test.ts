@@ -87,7 +87,7 @@ describe('AuditTrail', () => {
     assert.deepEqual([more, (await rows()).length], [[], 1])
   })
 
-  test('C2 finds the account of a failed sign-in, with the same statements if it does not exist', async (t) => {
+  test('C2 finds the account of a failed sign-in, with the same statements if the account does not exist', async (t) => {
     const { audit, lines, rows, statements, addUser } = await openTrail(t)
     const known = await addUser('Grace@example.com')
     const disabled = await addUser('eve@example.com', new Date())
@@ -164,7 +164,7 @@ describe('AuditTrail', () => {
     assert.deepEqual([(await rows()).length, lines.length], [0, 100])
   })
 
-  test('writes one row in 15 minutes for throttled requests of a network, and of an account', async (t) => {
+  test('writes at most one row in 15 minutes for the throttled requests of a network or an account', async (t) => {
     const { audit, clock, lines, rows } = await openTrail(t)
     const throttled = (username: string, address: string) =>
       audit.record({ event: 'throttled', account: { kind: 'user', username }, ...from, address })

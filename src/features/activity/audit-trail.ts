@@ -15,7 +15,7 @@ import { type EventPage, eventPage } from './event-page.ts'
 import { RepeatFilter } from './repeat-filter.ts'
 
 const minute = 60_000
-const quarter = 15 * minute
+const quarterHour = 15 * minute
 // With a smaller limit, an attacker could fill the filter with events of other accounts, and so hide the use of a
 // stolen password. Each use costs a password hash, so no machine reaches this number within the interval.
 const maxPasswordUses = 1_000_000
@@ -61,8 +61,8 @@ export class AuditTrail {
     this.#log = log.child({}, { level: 'info' })
     this.#now = now
     this.#filters = {
-      throttled: new RepeatFilter(quarter, now),
-      'password used': new RepeatFilter(quarter, now, maxPasswordUses),
+      throttled: new RepeatFilter(quarterHour, now),
+      'password used': new RepeatFilter(quarterHour, now, maxPasswordUses),
       'name changed': new RepeatFilter(minute, now),
       'passkey renamed': new RepeatFilter(minute, now),
       'other sessions ended': new RepeatFilter(minute, now),

@@ -12,7 +12,7 @@ import { UserToken } from '../../users/user-token.ts'
 import { SignedToken, SignedTokenUser } from '../json-web-tokens/signed-token.ts'
 import type { SiteUses } from '../last-uses.ts'
 
-/** The JSON routes. They accept sessions as well as tokens. */
+/** The routes that respond only with JSON: `/me`, `/secure` and `/validateLoggedInUser`. */
 export function api(
   router: Router<object, SiteContext>,
   { keys, uses }: { keys: JWTKeys; uses: SiteUses },

@@ -37,7 +37,7 @@ describe('GET /', () => {
     }
   })
 
-  test('pages parse a query of thousands of parameters once for each parameter that they need', async (t) => {
+  test('parses a query of thousands of parameters once for each parameter that the page needs', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site, 'Ada')
     const visitor = await signIn(site, ada)
@@ -274,10 +274,10 @@ describe('static files', () => {
   })
 })
 
-describe('behind TLS', () => {
+describe('HSTS and the session cookie', () => {
   const tls = { PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' }
 
-  test('F1 L4 sends HSTS, and the cookie is __Host-session with Secure', async (t) => {
+  test('F1 L4 are sent over TLS: the cookie has the name __Host-session and the attribute Secure', async (t) => {
     const site = await startSite(t, tls)
     const ada = site.visitor()
     await signIn(site, await signUp(site), { visitor: ada })
@@ -288,14 +288,14 @@ describe('behind TLS', () => {
     assert.deepEqual(out.cookies, ['__Host-session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure'])
   })
 
-  test('F2 ignores a session under the cookie name of plain HTTP', async (t) => {
+  test('F2 over TLS, a session under the cookie name of plain HTTP is ignored', async (t) => {
     const site = await startSite(t, tls)
     const ada = await signIn(site, await signUp(site))
     assert.equal((await ada.get('/me')).status, 200)
     assert.equal((await site.visitor(ada.session).get('/me')).status, 401)
   })
 
-  test('F1 L4 sends no HSTS over plain HTTP, and the cookie is session', async (t) => {
+  test('F1 L4 over plain HTTP, there is no HSTS and the cookie has the name session', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     assert.equal((await ada.page('/account')).headers['strict-transport-security'], undefined)

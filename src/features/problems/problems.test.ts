@@ -22,7 +22,7 @@ const form = { 'content-type': 'application/x-www-form-urlencoded', authorizatio
 
 type Body = { readonly [member: string]: unknown }
 
-/** A request for each code, whose response has it. */
+/** For each code, a request whose response has this code. */
 const requests: { [Code in ProblemCode]: (site: Site, t: TestContext) => Promise<Body> } = {
   bad_request: (site) => post(site, '/users', { ...json, 'content-encoding': 'gzip' }, 'not gzip'),
   invalid_json: (site) => post(site, '/users', json, '{'),

@@ -29,7 +29,7 @@ export function mailResetLinks(outbox: Outbox): void {
 
 /**
  * Creates a link to choose a new password, or the first one with the purpose `invite`. It replaces the account's earlier link.
- * @param origin the origin of the site, never that of a request
+ * @param origin the origin of the site, never the `Host` of a request, because an attacker can choose it
  * @returns `undefined` if the account is disabled, or if its password has changed since the caller read it
  */
 export async function createResetLink(
@@ -37,11 +37,11 @@ export async function createResetLink(
   { account, origin, purpose = 'reset', email = account.email }: ResetLink,
 ): Promise<string | undefined> {
   const token = await issueOneTimeToken(em, { purpose, account, email, lifetime: lifetimes[purpose] })
-  // In the query, because the request log contains paths.
+  // The token is in the query, because the request log contains paths but no queries.
   return token && `${origin}/reset?token=${token}`
 }
 
-/** Creates links to the address in the spelling of the account. A mail from `/forgot` has no `userId`. */
+/** The mail goes to the address as the account spells it. A mail from `/forgot` has no `userId`. */
 function createLink(purpose: ResetPurpose): CreateLink {
   return async ({ address, userId }, { em, origin }) => {
     const account = await em.findOne(User, userId ? { id: userId } : { emailKey: emailKey(address) })

@@ -11,7 +11,7 @@ import { SecretBox } from './secret-box.ts'
 
 const newKey = (id: string) => ({ id, bytes: randomBytes(32) })
 
-/** A site with apps of two users and an unfinished set-up of a third, under the key `old_key`. */
+/** A site with apps of two users and an unfinished set-up of a third, encrypted with the key `old_key`. */
 async function siteWithApps(t: TestContext) {
   const old = newKey('old_key')
   const SECRETS_KEY = `old_key:${Buffer.from(old.bytes).toString('base64')}`
@@ -45,7 +45,7 @@ describe('encryptWithNewestKey', () => {
 
   test('T12 encrypts the key of every app with the newest key, so that the older key can be removed', async (t) => {
     const { old, start, rows, assertReadable } = await siteWithApps(t)
-    // With a pattern, the name `oldXkey` would match `old_key`.
+    // A query with `like` would confuse these names, because `_` matches any character.
     const newest = newKey('oldXkey')
     await start(newest, old)
     assert.equal((await rows()).length, 2, 'an unfinished set-up starts again')

@@ -109,7 +109,7 @@ const steps: Record<string, Step> = {
   },
   async 'close the account'({ model }, pick) {
     const found = pickOne(model.sessions, pick)
-    // Rare, because the sequence continues only with an open account.
+    // Rare, so that most sequences continue with an open account.
     if (!found || pick % 5 > 0) return
     const { status } = await found.visitor.json('/account/close', { password: model.password })
     const may = model.isOpen && found.isLive

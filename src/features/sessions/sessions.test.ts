@@ -133,7 +133,7 @@ describe('GET /account/sessions', () => {
     assert.equal((await site.visitor().get(path, basic(person))).status, 200)
   })
 
-  test('lists, on the page, each device with its IP address, a mark on the current one, and a button for each other one', async (t) => {
+  test('shows each device with its IP address on the page, marks the current one, and has a button for each other one', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     await signInFrom(site, person, safari, { remember: 'on' })
     await signInFrom(site, person, '<script>alert(1)</script>/1')
@@ -184,7 +184,7 @@ describe('POST /account/sessions/:id/end', () => {
     assert.equal(await count(site, 'sessions'), 2)
   })
 
-  test('redirects a form back to the page, which shows one notice of the ended session', async (t) => {
+  test('redirects a form back to the page, which shows a notice once', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const phone = await signInFrom(site, person, safari)
     const answer = await here.form(`${path}/${await idOf(site, phone)}/end`, {}, html)
@@ -250,7 +250,7 @@ describe('POST /account/sessions/:id/end', () => {
     assert.equal((await bob.get('/me')).status, 200)
   })
 
-  test('records an ended session, other ended sessions, or a sign-out', async (t) => {
+  test('records an event for an ended session, for other ended sessions and for a sign-out', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const phone = await signInFrom(site, person, safari)
     await sql(site, 'delete from events')
@@ -341,7 +341,7 @@ describe('sessions under concurrency', () => {
     assert.equal(row?.n, 100)
   })
 
-  test('E9 end immediately when the user is disabled or deleted, and stay ended when the user is enabled', async (t) => {
+  test('E9 are rejected immediately when the user is disabled or deleted', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     await sql(site, 'update users set disabled_at = ? where id = ?', [Date.now(), person.id])
     assert.equal((await here.get(path)).status, 401)

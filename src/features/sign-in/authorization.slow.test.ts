@@ -46,8 +46,8 @@ const values = fc.sample(
   500,
 )
 
-describe('a malformed Authorization header', () => {
-  test('A1 gets 401 on guarded routes and is ignored elsewhere: 500 generated values', async (t) => {
+describe('an Authorization header', () => {
+  test('A1 gets 401 on guarded routes and is ignored on pages if it is malformed: 500 generated values', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dumpAll(site)
@@ -95,7 +95,7 @@ describe('a malformed Authorization header', () => {
 })
 
 describe('the signed-in user', () => {
-  test('A6 belongs to one request: 1,000 concurrent requests of 50 users each get the own name', async (t) => {
+  test('A6 belongs to one request: 1,000 concurrent requests of 50 users each get the name of their user', async (t) => {
     const site = await startSite(t)
     const senders: { name: string; headers: Record<string, string> }[] = []
     for (let i = 0; i < 50; i += 1) {

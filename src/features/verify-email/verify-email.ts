@@ -18,7 +18,7 @@ import { profilePage } from '../profile/profile.ts'
 import { owner } from '../sign-in/owner.ts'
 import { createVerificationLink, queueVerification } from './verification-mail.ts'
 
-/** A kind of link that `/verify` confirms. `confirm` returns `undefined` if the link has become invalid. */
+/** A kind of link that `/verify` accepts. `confirm` returns `undefined` if the link has become invalid. */
 interface Confirmation {
   readonly purpose: 'verify' | 'change-email'
   readonly notice: string

@@ -1,4 +1,4 @@
-// Measures failures of the database, for minutes: `npm run attack` on an idle machine.
+// Simulates failures of the database. Takes minutes. Run it with `npm run attack` on an idle machine.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -18,7 +18,7 @@ describe('the database under attack', () => {
     t.diagnostic(`${acknowledged} acknowledged`)
   })
 
-  test('N12: completes a migration that was killed before any of its statements', async (t) => {
+  test('N12: completes the migrations after a kill before each of their statements', async (t) => {
     const folder = await temporaryFolder(t)
     const options = [
       '--conditions=@koa-authenticators/source',
@@ -79,7 +79,7 @@ describe('the database under attack', () => {
   })
 
   test('N4: recovers after a full disk of two megabytes', {
-    skip: process.getuid?.() !== 0 && 'needs root, to mount it',
+    skip: process.getuid?.() !== 0 && 'needs root to mount a small file system',
   }, async (t) => {
     const folder = await temporaryFolder(t)
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder])
@@ -109,7 +109,7 @@ describe('the database under attack', () => {
     }
   })
 
-  test('E6: keeps five hundred sessions ended that end during a request', async (t) => {
+  test('E6: five hundred sessions that end during a request stay ended', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' })
     const ada = await signUp(server)
     // The form writes a notice to the session.
