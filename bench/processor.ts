@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 
-// The unit of /proc/<pid>/stat on Linux.
+// Linux counts the times in /proc/<pid>/stat in hundredths of a second.
 const ticksPerSecond = 100
 
 /** Seconds of processor time that a process has used, in all threads. `NaN` without /proc. */
 export function processorTime(pid: number | undefined): number {
   const stat = read(`/proc/${pid}/stat`)
-  // The fields after the name of the program, which may contain spaces: utime and stime are the 12th and 13th.
+  // The name of the program may contain spaces. Of the fields after the name, utime is the 12th and stime the 13th.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }

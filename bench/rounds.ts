@@ -55,7 +55,7 @@ async function startOnce(
     for (let round = 0; round < rounds; round += 1) {
       if (performance.now() - (begin ?? 0) > secondsWithoutWrites * 1000) {
         console.warn(
-          `Stopped after ${round} rounds: after ${secondsWithoutWrites} seconds, the servers write last uses.`,
+          `Stopped after ${round} rounds, because the servers write last uses after ${secondsWithoutWrites} seconds.`,
         )
         break
       }

@@ -28,7 +28,7 @@ describe('the pages', () => {
   })
 })
 
-/** The links and images of a page, without other sites. */
+/** The links and images of a page that refer to this repository. */
 function linksOf(page: string): string[] {
   const links = [...withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
   return links.filter((link) => !/^[a-z]+:/.test(link))

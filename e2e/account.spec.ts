@@ -1,7 +1,7 @@
 import { changePassword, closeAccount, confirm, createToken, signIn } from './forms.ts'
 import { expect, test } from './site.ts'
 
-test('the account page changes the name, and shows one notice', async ({ page, account }) => {
+test('the account page changes the name, and shows the notice once', async ({ page, account }) => {
   await account.signIn(page)
   await page.goto('/account')
   await page.getByLabel('Name', { exact: true }).fill(' ')
@@ -71,7 +71,7 @@ test('a password change requires the current password, ends other sessions, and 
   const elsewhere = await browser.newPage()
   await account.signIn(elsewhere)
   await account.signIn(page)
-  // As a password manager does.
+  // Password managers open this path.
   await page.goto('/.well-known/change-password')
   await expect(page).toHaveURL('/account/password')
   await changePassword(page, { current: 'not the password', password, confirmation: password })

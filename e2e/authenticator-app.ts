@@ -6,7 +6,7 @@ import { fromBase32 } from '../src/testing/second-factor.ts'
 import type { Server } from './server.ts'
 import { type Account, expect } from './site.ts'
 
-/** Shows codes for a key in base32, as an app on a phone. */
+/** Generates codes for a key in base32, as an app on a phone does. */
 export class AuthenticatorApp {
   readonly #key: Buffer
   #lastStep = 0
@@ -22,7 +22,7 @@ export class AuthenticatorApp {
   }
 }
 
-/** Signs the browser of a page in, and turns on an app for the account, without the pages. */
+/** Signs in the browser of a page, and turns on an app for the account. Uses the JSON API, so it opens no page. */
 export async function turnOnApp(page: Page, account: Account) {
   await account.signIn(page)
   const started = await page.request.post('/account/security/totp', { data: {} })

@@ -54,7 +54,7 @@ test('Q8 a user cancels the change of the address, and the link does not work', 
   await expect(page).toHaveTitle('Error: This link no longer works – koa-authenticators')
 })
 
-test('the page to change the address is accessible with and without errors, and the profile with a pending change', async ({
+test('the page to change the address, with and without errors, and the profile with a pending change are accessible', async ({
   page,
   server,
   account,

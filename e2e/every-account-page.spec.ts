@@ -82,7 +82,7 @@ test('the password page, with and without errors, and the activity page are acce
   await expectSound(page, 'Activity')
 })
 
-test('the security pages are accessible, during the set-up of an app with an error, and with few recovery codes', async ({
+test('the security pages are accessible before, during and after the set-up of an app, and with few recovery codes', async ({
   page,
   server,
   account,

@@ -83,7 +83,7 @@ export async function closeAccount(
   await page.getByRole('button', { name: 'Close account' }).click()
 }
 
-/** Ten minutes after the sign-in, a form asks for the password. */
+/** Fills in the current password if the form asks for it. A form asks from ten minutes after the sign-in. */
 async function enterPassword(page: Page, password: string) {
   const field = page.getByLabel('Current password', { exact: true })
   if (await field.isVisible()) await field.fill(password)

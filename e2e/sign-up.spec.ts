@@ -1,7 +1,7 @@
 import { signUp } from './forms.ts'
 import { expect, test } from './site.ts'
 
-const nobodyYet = {
+const newUser = {
   name: 'Ada Lovelace',
   email: 'ada.lovelace@example.com',
   password: 'analytical engine 1843',
@@ -35,7 +35,7 @@ test('sign-up shows every error with a link to its field, keeps the values excep
   await expect(page.getByLabel('Password', { exact: true })).toBeEmpty()
   await expect(page.getByLabel('Repeat password', { exact: true })).toBeEmpty()
 
-  await signUp(page, nobodyYet)
+  await signUp(page, newUser)
   await expect(page).toHaveURL('/account')
   await expect(page).toHaveTitle('Profile – koa-authenticators')
   await expect(page.getByRole('banner')).toContainText('Ada Lovelace')
@@ -43,18 +43,18 @@ test('sign-up shows every error with a link to its field, keeps the values excep
   await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible()
 })
 
-test('sign-up shows a single error, and an error for the address of another account in any case', async ({
+test('sign-up shows an error for different passwords, and an error for the address of another account in any letter case', async ({
   page,
   account,
 }) => {
   const email = account.email.toUpperCase()
   await page.goto('/signup')
-  await signUp(page, { ...nobodyYet, email, confirmation: 'something else' })
+  await signUp(page, { ...newUser, email, confirmation: 'something else' })
   await expect(page.getByRole('alert').getByRole('link')).toHaveText(['The passwords did not match.'])
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Ada Lovelace')
   await expect(page.locator('[aria-invalid="true"]')).toHaveAttribute('id', 'confirmPassword')
 
-  await signUp(page, { ...nobodyYet, email })
+  await signUp(page, { ...newUser, email })
   const addressInUse = 'There is already an account with this e-mail address.'
   await expect(page.getByRole('alert').getByRole('link')).toHaveText([addressInUse])
   await expect(page.getByLabel('E-mail address')).toHaveValue(email)
@@ -64,7 +64,7 @@ test('sign-up shows a single error, and an error for the address of another acco
 test('L1 a name with markup is escaped', async ({ page }) => {
   const name = `<b>"Bobby"</b> & 'Tables' <script>document.title = 1</script>`
   await page.goto('/signup')
-  await signUp(page, { ...nobodyYet, name, email: 'bobby@example.com' })
+  await signUp(page, { ...newUser, name, email: 'bobby@example.com' })
 
   await expect(page).toHaveTitle('Profile – koa-authenticators')
   await expect(page.getByRole('banner').getByText(name)).toBeVisible()

@@ -8,7 +8,7 @@ export interface Account {
   readonly name: string
   readonly email: string
   readonly password: string
-  /** Signs the browser of a page in, without the form. */
+  /** Signs in the browser of a page, without the form. */
   signIn(page: Page): Promise<void>
 }
 

@@ -12,7 +12,7 @@ describe('examples/redirect.ts', () => {
     assert.equal(response.headers.get('location'), location)
   }
 
-  test('S67 redirects a visitor to a fixed path with a flag, for which the page shows the reason', async () => {
+  test('S67 redirects a visitor to the sign-in page with a flag, and the flag makes the page show the reason', async () => {
     const browser = new Browser(program.url)
 
     assertLeadsTo(await browser.get('/account'), '/login?loginRequired=true')

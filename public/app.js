@@ -76,7 +76,7 @@ function printButton() {
   return button
 }
 
-/** The second request of a double click would fail, because the first one has used the link or the address. */
+/** Ignores the second submit of a double click. It would fail, because the first one has already used the link or the address. */
 function sendOnce(form) {
   let sentAt = Number.NEGATIVE_INFINITY
   form.addEventListener('submit', (event) => {

@@ -67,7 +67,7 @@ describe('the server', { concurrency: 2 }, () => {
     )
   })
 
-  test('keeps the code cache for the next start, even if it is killed', async (t) => {
+  test('keeps the code cache for the next start, even if the server is killed', async (t) => {
     const compiled = await temporaryFolder(t)
     const variables = { DATA_DIR: await temporaryFolder(t), NODE_COMPILE_CACHE: compiled }
     const server = await startServer(t, variables)

@@ -36,7 +36,7 @@ export function isDue(lastUse: number, now: number): boolean {
   return now - lastUse >= minute
 }
 
-/** The database stores the SHA-256 of identifiers and tokens. */
+/** The SHA-256 of a session identifier or a token. The database stores only this digest. */
 export function digest(secret: string): string {
   return hash('sha256', secret, 'base64url')
 }

@@ -126,7 +126,7 @@ describe('refuseCrossSite', () => {
     assert.equal(errors[0]?.message, 'Call it: `app.use(refuseCrossSite())`, with parentheses.')
   })
 
-  test('rejects a request with two Origin headers', async (t) => {
+  test('rejects a request with two Origin or two Sec-Fetch-Site headers', async (t) => {
     const { app } = appWithCheck(ours)
     const { port } = await serve(t, app)
 

@@ -25,7 +25,7 @@ export function isAdmitted(ctx: AuthContext, type: Class, maxAge: number | undef
   return store.has(type) && (maxAge === undefined || store.isFresh(type, maxAge))
 }
 
-/** Throws the 401 of a request that is not admitted. */
+/** Rejects a request with 401, because the user is missing or not fresh. */
 export function refuse(ctx: AuthContext, type: Class, maxAge = 0): never {
   const { authenticators } = authOf(ctx)
   authOf(ctx).require(type)

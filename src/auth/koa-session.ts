@@ -59,7 +59,7 @@ export function dataOf(session: Session): SessionData {
   return data ?? {}
 }
 
-/** When and how the user under that key authenticated. `undefined` if the session has no record, as from an older version. */
+/** When and how the user under that key authenticated. `undefined` if an older version saved the session without a record. */
 export function recordOf({ session }: SessionContext, key: string): Authentication | undefined {
   return fromRecord(session?.[key + recordSuffix])
 }

@@ -89,7 +89,7 @@ export abstract class SessionAuthenticator<
       try {
         await next()
       } catch (error) {
-        // koa-session saves the session after an error too. Then only a logout may change it.
+        // koa-session also saves the session after an error, so all changes except a logout are undone here.
         koaSession.restore(ctx, saved)
         const loggedOut = sessionAuthenticators(ctx).filter((each) => store.isLoggedOut(each.user))
         for (const { key } of loggedOut) koaSession.remove(ctx, key, keysInUse(ctx))

@@ -46,7 +46,7 @@ describe('openDatabase', () => {
     assert.deepEqual(await sql({ orm }, 'pragma foreign_keys'), [{ foreign_keys: 1 }])
   })
 
-  test('E9 finds no deleted user after the connection was closed and opened again', async (t) => {
+  test('E9 does not find a deleted user after the connection was closed and opened again', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     const orm = await open(t, path)
     const email = 'ada@example.com'
@@ -63,7 +63,7 @@ describe('openDatabase', () => {
     assert.equal(await find(), undefined)
   })
 
-  test('finds no change of a transaction that was rolled back', async (t) => {
+  test('does not find the changes of a transaction that was rolled back', async (t) => {
     const orm = await open(t, join(await folder(t), 'site.sqlite'))
     const email = 'ada@example.com'
     const em = orm.em.fork()

@@ -6,7 +6,7 @@ import { describe, type TestContext, test } from 'node:test'
 import Koa from 'koa'
 import { type defaultLimits, httpServer } from './http-server.ts'
 
-/** Starts an application, and connects to it. It responds with the path and the body once `gate` is resolved. */
+/** Starts an application, and connects to it. The application responds with the path and the body once `gate` is resolved. */
 async function open(t: TestContext, limits: Partial<typeof defaultLimits> = {}) {
   const gate = Promise.withResolvers<void>()
   const seen = { running: 0, most: 0, paths: [] as string[], sockets: new Set<Socket>() }

@@ -84,7 +84,7 @@ export class Connections {
     if (connection.isClosing) return
     // The next request may be part of a body with an ambiguous end (request smuggling).
     connection.isClosing = framingProblem(response.req) !== undefined
-    // After the whole packet is parsed, because it may contain more requests than the limit.
+    // Runs after the whole packet is parsed, because the packet may contain more requests than the limit.
     if (connection.responses.push(response) === 1) process.nextTick(() => this.#begin(connection))
     else this.#wait(connection)
   }

@@ -53,7 +53,7 @@ const ambiguous = {
 }
 
 describe('httpServer', () => {
-  test('I2 I3 L2 L3 rejects ambiguous framing with 400 and the usual headers, and closes the connection', async (t) => {
+  test('I2 I3 L2 L3 rejects ambiguous framing with 400 and the security headers, and closes the connection', async (t) => {
     const { url } = await startSite(t)
     for (const [name, bytes] of Object.entries(ambiguous)) {
       const answer = await send(url, bytes)
@@ -67,7 +67,7 @@ describe('httpServer', () => {
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
   })
 
-  test('rejects an invalid target with the usual headers, and accepts an absolute URL', async (t) => {
+  test('rejects an invalid target with the security headers, and accepts an absolute URL', async (t) => {
     const { url, log } = await startSite(t)
     for (const target of ['http://', 'http://[::/login', 'http:///', 'nowhere', 'mailto:a@b.example', '*'])
       for (const method of ['GET', 'POST', 'PUT']) {
@@ -92,7 +92,7 @@ describe('httpServer', () => {
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
   })
 
-  test('rejects an unknown expectation with 417 and the usual headers', async (t) => {
+  test('rejects an unknown expectation with 417 and the security headers', async (t) => {
     const { url } = await startSite(t)
     const answer = await send(url, `POST /login HTTP/1.1\r\n${host}Expect: foo\r\nContent-Length: 0\r\n\r\n`)
     assert.match(answer, /^HTTP\/1\.1 417 .*Content-Security-Policy: default-src 'none'.*"status":417/s)

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import { networkOf } from '../throttle/network.ts'
 
 /**
- * The connections without a complete request. If a network exceeds its limit, its oldest one is closed, so that one
- * network cannot use up all connections.
+ * The connections without a complete request. If a network exceeds its limit, its oldest such connection is closed, so
+ * that one network cannot use up all connections.
  */
 export class IdleConnections {
   readonly #networks = new Map<string, Set<Socket>>()

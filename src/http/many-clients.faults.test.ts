@@ -46,7 +46,7 @@ describe('a server with many clients', {
     assert.ok(server.log.length < 5000, `${server.log.length} lines`)
   })
 
-  test('N9 serves requests during hundreds of silent connections, and closes these', async (t) => {
+  test('N9 serves requests during hundreds of silent connections, and closes their files when the clients disconnect', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
     const { open: publicRequests, reading, writing } = await userRequests(server)
     const before = openFiles(server.child.pid)

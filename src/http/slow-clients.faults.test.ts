@@ -11,8 +11,8 @@ const host = 'Host: localhost\r\n'
 const short = { headersTimeout: 100, requestTimeout: 200, keepAliveTimeout: 50, timeout: 300, linger: 100 }
 
 /**
- * A server that responds with a megabyte, after a second to `/slow`, and with 50 MB to `/long`. It reads no body of PUT.
- * Returns a connection to it.
+ * Starts a server, and returns a connection to it. Responses have a megabyte, and 50 MB for `/long`. The response to `/slow`
+ * takes a second. The server does not read the body of a PUT request.
  */
 async function open(
   t: TestContext,
@@ -65,7 +65,7 @@ describe('a slow client', { concurrency: true, timeout: 60_000 }, () => {
     assert.match(await sendSlowly(await open(t), '', ''), /^HTTP\/1\.1 408 .*"status":408/s)
   })
 
-  test('I6 L3 is disconnected in the middle of a header, with a 408 and the usual headers', async (t) => {
+  test('I6 L3 is disconnected in the middle of a header, with a 408 and the security headers', async (t) => {
     const answer = await sendSlowly(await open(t), `GET / HTTP/1.1\r\n${host}X-Slow: `, 'a')
     assert.match(answer, /^HTTP\/1\.1 408 .*\r\nX-Content-Type-Options: nosniff\r\n.*"status":408/s)
   })
@@ -75,7 +75,7 @@ describe('a slow client', { concurrency: true, timeout: 60_000 }, () => {
     assert.match(await sendSlowly(socket, `GET / HTTP/1.1\r\n${host}X-Slow: `, 'a'), /^HTTP\/1\.1 408 /)
   })
 
-  test('gets the timeout of an idle connection in Keep-Alive', async (t) => {
+  test('learns the timeout of an idle connection from the header Keep-Alive', async (t) => {
     const socket = await open(t, { ...short, keepAliveTimeout: 2000 })
     socket.write(`GET / HTTP/1.1\r\n${host}\r\n`)
     const [head] = await once(socket, 'data')
@@ -92,7 +92,7 @@ describe('a slow client', { concurrency: true, timeout: 60_000 }, () => {
     assert.match(await sendSlowly(await open(t), begin, '1\r\na\r\n'), /^HTTP\/1\.1 408 /)
   })
 
-  test('K10 is disconnected if it continues with a rejected body, after time to read the response', async (t) => {
+  test('K10 is disconnected if it continues to send a rejected body, but has time to read the response first', async (t) => {
     const longTimeouts = { headersTimeout: 60_000, requestTimeout: 60_000, linger: 100 }
     const socket = await open(t, longTimeouts)
     const begin = `PUT / HTTP/1.1\r\n${host}Content-Length: 1000000000\r\n\r\n`

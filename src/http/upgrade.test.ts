@@ -10,7 +10,7 @@ const host = 'Host: localhost\r\n'
 const upgrade = `${host}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nUpgrade: websocket\r\nHTTP2-Settings: AAA\r\n`
 const last = `GET /last HTTP/1.1\r\n${host}Connection: close\r\n\r\n`
 
-/** The responses to these packets: the path and the body of each request. */
+/** Sends these packets. Returns the path and the body of each request that got a response. */
 async function request(t: TestContext, packets: readonly string[]): Promise<string[]> {
   const app = new Koa()
   app.use(async (ctx) => {

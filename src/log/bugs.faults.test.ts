@@ -10,7 +10,7 @@ import { NamedPipe } from '../testing/named-pipe.ts'
 import { runServer, startServer, temporaryFolder } from '../testing/server-process.ts'
 import { Visitor } from '../testing/visitor.ts'
 
-/** Throws after a signal. */
+/** A Node option that runs code when the process receives a signal. */
 function bug(signal: string, code: string): string {
   const program = `process.once('${signal}', () => { ${code} })`
   return `--import=data:text/javascript,${encodeURIComponent(program)}`
@@ -38,7 +38,7 @@ describe('an uncaught exception', { concurrency: true }, () => {
 })
 
 describe('the log', { concurrency: true }, () => {
-  test('may lose its reader while the server continues', async (t) => {
+  test('can lose its reader without stopping the server', async (t) => {
     const child = spawn(process.execPath, ['src/start.js', 'server'], {
       cwd: join(import.meta.dirname, '../..'),
       env: { NODE_ENV: 'test', DATA_DIR: await temporaryFolder(t), PORT: '0', BCRYPT_COST: '4' },
@@ -55,7 +55,7 @@ describe('the log', { concurrency: true }, () => {
     assert.deepEqual(await once(child, 'exit'), [0, null])
   })
 
-  test('N8 may have a stalled reader, which blocks neither requests nor the stop', async (t) => {
+  test('N8 blocks neither requests nor the stop if its reader stalls', async (t) => {
     const folder = await temporaryFolder(t)
     const pipe = new NamedPipe(folder)
     t.after(() => pipe.close())

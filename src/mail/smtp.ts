@@ -3,7 +3,7 @@ import type { NodemailerError } from 'nodemailer'
 import type { Mailbox, MailServer } from '../config/mail.ts'
 import { compose, type Deliver, DeliveryError, domainOf } from './message.ts'
 
-// In milliseconds. `socketTimeout` is for silence, so the caller's signal limits the whole attempt.
+// In milliseconds. `socketTimeout` only limits the time without data. The caller's signal limits the whole attempt.
 const timeouts = {
   dnsTimeout: 5_000,
   connectionTimeout: 5_000,

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 import { columnTypes } from './column-types.ts'
 
-/** Replaces the rows of attempts by counters for time windows. The old rows are at most a day old. */
+/** Replaces the rows of attempts by counters for time windows. Drops the old rows, because they count for at most a day. */
 export class AttemptCounts20261125 extends Migration {
   override up(): void {
     const { text, clustered } = columnTypes(this.driver)

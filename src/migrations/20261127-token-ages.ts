@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Adds an index for the purge of tokens with a creation time in the future, from a wrong clock. */
+/** Adds an index for the purge of tokens that a wrong clock has created in the future. */
 export class TokenAges20261127 extends Migration {
   override up(): void {
     this.addSql('create index user_tokens_created_at_index on user_tokens (created_at)')

@@ -1,4 +1,4 @@
-/** The events of accounts, with their wording for the activity page. Anybody can cause a `request` for any account. */
+/** The events of accounts, with their wording for the activity page. Any client can cause a `request` for any account. */
 export const events = {
   'signed up': { outcome: 'success', wording: 'Account created' },
   'signed in': { outcome: 'success', wording: 'Signed in' },
@@ -60,7 +60,7 @@ export interface NotedEvent {
   readonly logFields?: Readonly<Record<string, string | undefined>> | undefined
 }
 
-/** An account by its id, or by the user name that a client sent, which may not exist. */
+/** An account by its id, or by the user name that a client sent. An account with that user name may not exist. */
 export type Account = { readonly kind: 'user' | 'admin' } & (
   | { readonly id: string }
   | { readonly username: string }

@@ -13,7 +13,7 @@ import {
 } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 
-/** Headers of a request, and whether they mean our own origin, which is `origin`. */
+/** Combinations of request headers, and whether a site at `origin` must accept them as its own. */
 function claims(origin: string): [Record<string, string>, boolean][] {
   const sites = {
     'same-origin': true,
@@ -88,7 +88,7 @@ describe('cross-site requests', () => {
     assert.doesNotMatch(site.log.join(''), /"authentication"/, 'no authenticator ran')
   })
 
-  test('G3 are not the requests of our own pages and of API clients', async (t) => {
+  test('G3 do not include requests of our own pages and of API clients', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     for (const [headers, isOurs] of claims(site.url)) {
@@ -131,7 +131,7 @@ describe('cross-site requests', () => {
     assert.equal(await count(site, 'users'), 0)
   })
 
-  test('G4 are rejected for every method with Basic credentials, which are not evaluated', async (t) => {
+  test('G4 with Basic credentials are rejected for every method, and the credentials are not checked', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const person = await signUp(site)
     const before = await sql(site, 'select * from attempts')

@@ -5,7 +5,7 @@ import type { ExtendableContext } from 'koa'
 const pool = Buffer.alloc(32 * 128)
 let used = pool.length
 
-/** A cookie for this host only, hidden from scripts. It needs no signature, because its value is a key of 256 random bits. */
+/** A cookie for this host only, hidden from scripts. It needs no signature, because its value has 256 random bits. */
 export class HostCookie {
   readonly name: string
   readonly #attributes: string

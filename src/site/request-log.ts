@@ -21,7 +21,7 @@ export function requestLog(log: Logger): Middleware {
   }
 }
 
-/** Logs errors of requests. A closed connection is at level debug, because clients could flood the log with it. */
+/** Logs errors of requests. Errors of closed connections have the level debug, because clients could flood the log with them. */
 export function logErrors(app: Koa, log: Logger): void {
   app.on('error', (error: unknown, ctx?: Context) => {
     if (ctx?.req.socket.destroyed && isOfConnection(error))

@@ -6,7 +6,7 @@ export interface SiteData {
   readonly site?: string
   /** The `https:` or `mailto:` URL for questions, if it is configured. */
   readonly support?: string | undefined
-  /** Whether `/brand.css` has other accent colours. */
+  /** Whether pages load `/brand.css`, which has the configured accent colours. */
   readonly hasBrandColor?: boolean
   /** Whether the site sends mail. */
   readonly hasMail?: boolean

@@ -13,7 +13,7 @@ export interface Route {
   readonly path: string
 }
 
-/** Every route of the router, so that a new route is tested from its first day. */
+/** Every route of the router, read from the router itself, so that the tests include new routes. */
 export const routes: readonly Route[] = await readRoutes()
 
 /** The paths that a middleware handles before the router. */

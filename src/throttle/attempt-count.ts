@@ -11,7 +11,7 @@ const AttemptCountSchema = defineEntity({
   properties: {
     // The counter and the number of the slice.
     id: p.string().length(40).primary(),
-    // A digest of the action, the allowance and the values of its columns.
+    // A digest of the action, the allowance, and the account, network or device that the allowance counts by.
     counter: p.string().length(22),
     // A digest of the account, to delete its counters.
     account: p.string().length(22).nullable(),

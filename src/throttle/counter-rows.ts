@@ -1,7 +1,7 @@
 import type { Action, Allowance } from './allowance.ts'
 import { counterOf, type Key } from './key.ts'
 
-// An evaluation that takes longer counts as failed, for example after a crash. In milliseconds.
+// In milliseconds. An evaluation that takes longer counts as failed, because its process may have crashed.
 const longestEvaluation = 30_000
 // Each slice of a window has a row, which counts until its latest attempt leaves the window.
 const slices = 5

@@ -5,13 +5,13 @@ import { lockAccount } from './lock-account.ts'
 import { OneTimeToken } from './one-time-token.ts'
 import { User } from './user.ts'
 
-/** What a link is for. A token of another purpose is not found. */
+/** The purpose of a link. A look-up finds only tokens of its own purpose. */
 export type Purpose = 'reset' | 'verify' | 'change-email' | 'invite'
 
 /** A token to issue. */
 export interface NewOneTimeToken {
   readonly purpose: Purpose
-  /** The account as the caller read it. The token ends when its address or password changes, or when it is disabled. */
+  /** The account as the caller read it. A change of its address or password makes the token invalid, and so does disabling it. */
   readonly account: Pick<User, 'id' | 'email' | 'passwordChangedAt'>
   /** The address that the link is sent to, or an empty text if it is not mailed. By default the address of the account. */
   readonly email?: string

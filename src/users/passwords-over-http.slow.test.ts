@@ -220,7 +220,7 @@ describe('passwords', () => {
     }
     const common = dictionary['passwords-common'].filter((each) => String(each).length >= 8).map(String)
     assert.ok(common.length > 3000, `${common.length} are long enough`)
-    // A sample. The unit test covers all.
+    // A sample. `common-password.test.ts` covers all.
     for (const secret of common.filter((_, i) => i % 17 === 0 || i < 50))
       assert.equal(
         await detailOf(secret),

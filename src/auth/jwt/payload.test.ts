@@ -107,7 +107,7 @@ describe('JWTPayload', () => {
     }
   })
 
-  test('J7 is rejected as another class with the same keys', () => {
+  test('J7 rejects a second class with the same keys and `typ`, and a token of another class', () => {
     class Lookalike extends SessionToken {}
     class Typed extends SessionToken {
       static override readonly typ = 'jwt'
@@ -142,7 +142,7 @@ describe('SessionToken', () => {
     }
   })
 
-  test('J8 S39 rejects other claims without a database query', () => {
+  test('J8 S39 rejects a user id that is not a UUID, without a database query', () => {
     const wrong: unknown[] = [
       ...[
         undefined,

@@ -44,7 +44,7 @@ describe('VerifiedTokens', () => {
     assert.throws(() => Object.assign(claims ?? {}, { admin: true }), TypeError)
   })
 
-  test('drops the least recently used tokens above the maximum length', () => {
+  test('drops the least recently used tokens above the maximum total length', () => {
     const { verify, verified } = verifierOf(new VerifiedTokens(100))
     for (let i = 0; i < 1000; i += 1) {
       verify(`a${i}`)

@@ -16,9 +16,9 @@ export async function recordStatements(t: TestContext, orm: MikroORM): Promise<s
   for (const name of ['get', 'all', 'run'] as const) {
     const run = prototype[name] as (...values: unknown[]) => unknown
     t.mock.method(prototype, name, function (this: Statement, ...values: unknown[]) {
-      // Omits the statements by which MikroORM reads the schema once.
-      const isAbout = /^pragma |\bsqlite_schema\b/i.test(this.source)
-      if (this.database === client && !isAbout) statements.push(this.source)
+      // Omits the statements that MikroORM runs once to read the schema.
+      const readsSchema = /^pragma |\bsqlite_schema\b/i.test(this.source)
+      if (this.database === client && !readsSchema) statements.push(this.source)
       return run.apply(this, values)
     })
   }

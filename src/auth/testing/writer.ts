@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 
-// Another process: updates the given database with each message, and replies after the write.
+// Runs in its own process. Each message is a new name for all rows of the given database. Replies after the write.
 const database = new Database(process.argv[2])
 const update = database.prepare('update people set name = ?')
 

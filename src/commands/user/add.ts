@@ -39,7 +39,7 @@ async function invitation({ options, email }: Call) {
     throw new UsageError('--invite cannot be combined with --admin or --generate.')
   requireMail('Leave out --invite.')
   const hash = await hashPassword(randomBytes(32).toString('base64url'))
-  const notice = `\nThe running site mails a link to ${email}. It sets the first password, within 24 hours.`
+  const notice = `\nThe running site mails a link to ${email}. The link sets the first password once, within 24 hours.`
   return { hash, notice }
 }
 

@@ -15,7 +15,7 @@ export async function reset(call: Call): Promise<string> {
   requireMail('Print a link instead: npm run user -- reset-link EMAIL')
   const { id, email } = await findEnabled(call)
   await queueMail(call.em, { kind: 'reset', to: email, userId: id })
-  return `The running site mails a link to ${email}. It sets a new password once, within one hour.`
+  return `The running site mails a link to ${email}. The link sets a new password once, within one hour.`
 }
 
 /** Prints a link to choose a new password. The command itself does not change the password. */

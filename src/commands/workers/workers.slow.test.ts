@@ -146,7 +146,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.equal(new Set(stopped).size, 3)
   })
 
-  test('end the primary with 1, without a retry, if the first one fails to start', async (t) => {
+  test('end the primary with 1, without a retry, if the first worker fails to start', async (t) => {
     const variables = {
       DATA_DIR: await temporaryFolder(t),
       WORKERS: '2',

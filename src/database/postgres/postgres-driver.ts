@@ -58,8 +58,8 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
   }
 
   /**
-   * Runs a query for the prepared look-ups of the layer, on a pooled connection with its timeouts. After an error of `pg`,
-   * the layer repeats the query with MikroORM.
+   * Runs a query for the prepared look-ups of `src/auth`, on a pooled connection with its timeouts. After an error of `pg`,
+   * `src/auth` repeats the query with MikroORM.
    * @throws MikroORM's error after a timeout, otherwise the error of `pg`
    */
   async ask(query: PostgresQuery): Promise<PostgresResult> {

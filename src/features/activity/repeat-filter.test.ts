@@ -5,7 +5,7 @@ import { RepeatFilter } from './repeat-filter.ts'
 const quarter = 15 * 60_000
 
 describe('RepeatFilter', () => {
-  test('is due once in 15 minutes', () => {
+  test('isDue returns true once in 15 minutes for a key', () => {
     let now = 0
     const filter = new RepeatFilter(quarter, () => now)
     const due = () => filter.isDue('a')
@@ -16,7 +16,7 @@ describe('RepeatFilter', () => {
     assert.deepEqual([due(), due()], [true, false])
   })
 
-  test('is due only if all of the keys are', () => {
+  test('isDue returns true only if all given keys are due', () => {
     const filter = new RepeatFilter(quarter, () => 0)
     assert.deepEqual(
       [filter.isDue('a', 'b'), filter.isDue('a', 'c'), filter.isDue('c', 'b'), filter.isDue('c', 'd')],

@@ -14,7 +14,7 @@ const email = 'ada@example.org'
 const change = { email, password }
 
 describe('GET /account/email', () => {
-  test('L7 is a form for the new address, and for the password ten minutes after the sign-in', async (t) => {
+  test('L7 has a field for the new address, and ten minutes after the sign-in also for the password', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     assert.doesNotMatch((await ada.page(path)).text, /type="password"/)
     await ageSessions(site)
@@ -143,7 +143,7 @@ describe('POST /account/email', () => {
     assert.deepEqual([await dump(site), await receiveMails(site)], [before, []])
   })
 
-  test('D5 counts a wrong password as a failed attempt, and then sends Retry-After', async (t) => {
+  test('D5 counts a wrong password as a failed attempt, and sends 429 with Retry-After over the limit', async (t) => {
     const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
     const hashes = countHashes(t)
     for (let i = 0; i < 10; i += 1)
@@ -157,13 +157,13 @@ describe('POST /account/email', () => {
     assert.deepEqual(await receiveMails(site), [])
   })
 
-  test('names the form of a wrong password on the activity page', async (t) => {
+  test('shows on the activity page which form received a wrong password', async (t) => {
     const { ada } = await siteWithAda(t)
     await ada.form(path, { email, password: 'wrong' })
     assert.match((await ada.page('/account/activity')).text, /Change of address form/)
   })
 
-  test('Q3 sends at most three mails an hour to an address for all accounts together, even if an account uses it', async (t) => {
+  test('Q3 accepts three requests an hour for a new address, from all accounts together, even for the address of an account', async (t) => {
     const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
     const bob = await signUp(site, 'Bob')
     const eve = await signIn(site, await signUp(site, 'Eve'))
@@ -184,7 +184,7 @@ describe('POST /account/email', () => {
     assert.match(page.text, /<title>Error: Change your e-mail address/)
   })
 
-  test('Q3 requests at most ten changes of an account in a day', async (t) => {
+  test('Q3 accepts at most ten requests of an account in a day', async (t) => {
     const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
     const statuses: number[] = []
     for (let i = 0; i < 12; i += 1)
@@ -228,7 +228,7 @@ describe('POST /account/email', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('is an event of the activity page', async (t) => {
+  test('adds one event for a request and one for a cancellation to the activity page', async (t) => {
     const { ada } = await siteWithAda(t)
     await ada.form(path, change)
     await ada.form(`${path}/cancel`, {})
@@ -241,7 +241,7 @@ describe('POST /account/email', () => {
 })
 
 describe('the pending address', () => {
-  test('Q8 is shown on the profile until it is cancelled. Its link ends then', async (t) => {
+  test('Q8 is shown on the profile until it is cancelled, and the cancellation deletes the link', async (t) => {
     const { site, ada } = await siteWithAda(t)
     assert.doesNotMatch((await ada.page('/account')).text, /account\/email\/cancel/)
     await ada.json(path, change)
@@ -258,7 +258,7 @@ describe('the pending address', () => {
     assert.equal((await ada.json(`${path}/cancel`, {})).status, 204)
   })
 
-  test('adds one indexed query to the profile', async (t) => {
+  test('adds one query to the profile', async (t) => {
     const { site, ada } = await siteWithAda(t)
     await ada.json(path, change)
     await ada.page('/account')
@@ -292,7 +292,7 @@ describe('the pending address', () => {
     assert.deepEqual(await receiveMails(site), [])
   })
 
-  test('is deleted when the password changes, or the account is closed or disabled', async (t) => {
+  test('is deleted when the password changes or the account is closed', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     await ada.json(path, change)
     const next = 'eight wise canaries 1816'

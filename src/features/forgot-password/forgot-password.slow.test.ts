@@ -13,7 +13,7 @@ const newPassword = 'eight wise canaries 1816'
 const passwords = { password: newPassword, confirmPassword: newPassword }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
-/** A site with a user, without mails. */
+/** A site with a user. All mails so far have been received. */
 async function siteWithAda(t: TestContext, environment = {}) {
   const site = await startSite(t, { THROTTLE: 'on', ...environment })
   const ada = await signUp(site)
@@ -198,7 +198,7 @@ describe('POST /forgot', () => {
     assert.deepEqual([await status(first.token), await status(second.token)], [410, 200])
   })
 
-  test('P3 is an event of the account, which counts repeated requests in one row', async (t) => {
+  test('P3 adds one event to the account, which counts repeated requests', async (t) => {
     const { site, ada } = await siteWithAda(t)
     for (let i = 0; i < 3; i += 1) await requestReset(site, ada.email)
     await requestReset(site, 'nobody@example.com')

@@ -9,7 +9,7 @@ import { Devices } from './devices.ts'
 
 const day = 24 * 60 * 60_000
 
-/** The devices of two users without a device, and a clock that the test sets. */
+/** A site with two users, who have no devices yet, and a clock that the test sets. */
 async function openDevices(t: TestContext) {
   const site = await startSite(t)
   const [ada, bob] = [await signUp(site), await signUp(site, 'Bob')]
@@ -56,7 +56,7 @@ describe('Devices', () => {
     assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 1 }])
   })
 
-  test('D3 are limited to a hundred of a user: a new one replaces the least recently seen', async (t) => {
+  test('D3 are limited to 100 for each user: a new device replaces the least recently used one', async (t) => {
     const { site, ada, bob, clock, devices, store } = await openDevices(t)
     const others = await store(undefined, bob)
     const values: string[] = []

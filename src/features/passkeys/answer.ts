@@ -31,8 +31,8 @@ export async function receiveAnswer(
 }
 
 /**
- * Runs a verification by the library, and returns `undefined` if it throws. The library throws errors of many classes for an
- * invalid answer. Do not access the database in `verify`, because its errors would be lost.
+ * Runs a verification by `@simplewebauthn/server`, and returns `undefined` if it throws. The library throws errors of many
+ * classes for an invalid answer. Do not access the database in `verify`, because its errors would be lost.
  */
 export async function undefinedOnError<Result>(
   verify: () => Promise<Result | undefined>,

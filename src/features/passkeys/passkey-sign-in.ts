@@ -13,7 +13,7 @@ export function passkeySignIn(router: Router<object, SiteContext>): void {
   router.get('/login/passkey', (ctx) => seeOther(ctx, '/login'))
 
   router.post('/login/passkey', ignoreSession, formAgain(signInForm), async (ctx) => {
-    if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts a form of the sign-in page.')
+    if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts only the form of the sign-in page.')
     const { credential } = textFields(ctx, 'credential')
     const ceremony = { purpose: 'sign-in', binding: ctx.passkeys?.browserOf(ctx) ?? '' } as const
     const found = await checkPasskey(ctx, { ceremony, credential })

@@ -172,7 +172,7 @@ describe('a code', () => {
       assert.equal(await status(now + offset), expected, `${offset}`)
   })
 
-  test('T3 for recovery has 120 bits, needs the password, and is stored as a digest', async (t) => {
+  test('T3 that is a recovery code has 120 bits, needs the password, and is stored as a digest', async (t) => {
     const { site, app, ada } = await twoSites(t)
     assert.equal(new Set(app.recoveryCodes).size, 10)
     for (const code of app.recoveryCodes) assert.match(code, /^(?:[A-Z2-7]{4}-){5}[A-Z2-7]{4}$/)

@@ -19,7 +19,7 @@ async function siteWithApp(t: TestContext) {
   const from = (network: number) => ({ 'x-forwarded-for': `192.0.2.${network}` })
   const json = async (code: unknown, network = 1, visitor = site.visitor()) =>
     (await visitor.json('/login', { username: ada.email, password, code }, from(network))).status
-  /** A guess by form, after a sign-in of its own. */
+  /** Signs in with the password, then sends a code by form. */
   const form = async (code: string, network = 1, visitor = site.visitor()) => {
     const first = await visitor.form('/login', { username: ada.email, password }, from(network))
     if (first.status !== 303) return first.status

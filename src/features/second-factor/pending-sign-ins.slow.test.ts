@@ -25,13 +25,13 @@ async function siteWithPending(t: TestContext, environment: Record<string, strin
   return { site, ada, app, start, pending: await start() }
 }
 
-/** The status and the target of a code, and whether it has signed in. */
+/** Sends a code. Returns the status and target of the response, and the status of a request for `/me` afterwards. */
 async function enter(browser: ReturnType<Site['visitor']>, code: string) {
   const { status, headers } = await browser.form('/login/code', { code })
   return [status, headers.location, (await browser.get('/me')).status]
 }
 
-const isOver = [303, '/login?expired', 401]
+const rejected = [303, '/login?expired', 401]
 
 describe('a pending sign-in', () => {
   test('T5 gets the same responses as a visitor on every route except the code form', async (t) => {
@@ -78,7 +78,7 @@ describe('a pending sign-in', () => {
     assert.deepEqual(await sql(site, 'select * from pending_sign_ins'), [])
     const replay = site.visitor()
     replay.cookies.set('pending-sign-in', cookie)
-    assert.deepEqual(await enter(replay, app.nextCode()), isOver)
+    assert.deepEqual(await enter(replay, app.nextCode()), rejected)
   })
 
   test('T8 starts a session with a new identifier, and ends the previous session of the browser', async (t) => {
@@ -125,16 +125,16 @@ describe('a pending sign-in', () => {
     const { site, pending, app } = await siteWithPending(t)
     await sql(site, 'update pending_sign_ins set expires_at = ?', [Date.now() - 1])
     assert.equal((await pending.page('/login/code')).headers.location, '/login?expired')
-    assert.deepEqual(await enter(pending, app.nextCode()), isOver)
+    assert.deepEqual(await enter(pending, app.nextCode()), rejected)
   })
 
   test('T5 E9 is rejected after the account was disabled or closed', async (t) => {
     const { site, pending, app, start, ada } = await siteWithPending(t)
     const other = await start()
     await sql(site, 'update users set disabled_at = ? where id = ?', [Date.now(), ada.id])
-    assert.deepEqual(await enter(pending, app.nextCode()), isOver)
+    assert.deepEqual(await enter(pending, app.nextCode()), rejected)
     await sql(site, 'delete from users where id = ?', [ada.id])
-    assert.deepEqual(await enter(other, app.nextCode()), isOver)
+    assert.deepEqual(await enter(other, app.nextCode()), rejected)
   })
 
   test('T5 E10 is rejected after a password change', async (t) => {
@@ -146,10 +146,10 @@ describe('a pending sign-in', () => {
       200,
     )
     assert.equal((await app.visitor.get('/me')).status, 200)
-    assert.deepEqual(await enter(pending, app.nextCode()), isOver)
+    assert.deepEqual(await enter(pending, app.nextCode()), rejected)
     const token = await takeResetToken(site, ada)
     assert.equal((await site.visitor().json('/reset', { token, ...passwords })).status, 204)
-    assert.deepEqual(await enter(other, app.nextCode()), isOver)
+    assert.deepEqual(await enter(other, app.nextCode()), rejected)
   })
 
   test('T6 is required after a password reset, which keeps the app and the recovery codes', async (t) => {

@@ -7,7 +7,7 @@ import { databaseFor, runServer, startServer, temporaryFolder } from '../../test
 
 const keyOf = (name: string) => `${name}:${randomBytes(32).toString('base64')}`
 
-/** A database with an app, which a site with the key `SECRETS_KEY` has set up. */
+/** A database with an authenticator app that was set up on a site with this `SECRETS_KEY`. */
 async function databaseWithApp(t: TestContext, SECRETS_KEY: string) {
   const variables = await databaseFor(t, { DATA_DIR: await temporaryFolder(t) })
   const production = {

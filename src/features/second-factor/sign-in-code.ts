@@ -44,7 +44,7 @@ export function signInCode(router: Router<object, SiteContext>, pendingSignIns: 
   })
 }
 
-/** For `POST /login`: if a form needs a code, stores a pending sign-in and redirects to the code form. */
+/** For `POST /login`: if a sign-in by form needs a code, stores a pending sign-in and redirects to the code form. */
 export function askForCode(pendingSignIns: PendingSignIns) {
   return async (ctx: SiteContext, next: Next): Promise<void> => {
     try {

@@ -29,7 +29,7 @@ export function sessionCookie(app: Koa, store: SessionStore, { isTls }: { isTls:
   )
   return async (ctx, next) => {
     try {
-      // Otherwise `ctx.session` creates a new session lazily.
+      // Without this call, the first use of `ctx.session` creates a new session.
       if (mayUseSession(ctx)) await koaSession(ctx, async () => {})
       await commit(ctx, next)
     } catch (error) {
@@ -46,7 +46,7 @@ function mayUseSession({ auth, req }: Context): boolean {
   return !auth.credentialsSent && req.headers.cookie !== undefined
 }
 
-// Symbol properties of the context. The entries of a `WeakMap` cost time at each garbage collection.
+// Keys of properties of the context. A `WeakMap` would cost time at each garbage collection.
 const existing = Symbol('existing')
 const started = Symbol('started')
 
@@ -81,9 +81,9 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
     },
     async destroy(id: string, options: StoreOptions) {
       const ctx = contextOf(options)
-      // `store.start` deletes it in its transaction.
+      // `store.start` deletes the replaced session in its own transaction.
       if (ctx[existing] === id && ctx.state.replacesSession) return
-      // koa-session creates identifiers for visitors too, which are not stored.
+      // koa-session also creates identifiers for visitors. Those are not in the store.
       if (ctx[existing] === id) await store.destroy(id)
       // A logout ends the session in the cookie, even if credentials took precedence over it.
       const sent = cookie.read(ctx)
@@ -99,14 +99,14 @@ function stateOf(user: User | undefined) {
 type StoreOptions = { ctx?: unknown }
 
 function contextOf({ ctx }: StoreOptions): Context {
-  // koa-session always passes it. Its types omit it.
+  // koa-session always passes the context, but its types omit it.
   return ctx as Context
 }
 
 // koa-session adds ten seconds to the lifetime of the cookie.
 const slack = 10_000
 
-// koa-session would save after an error too. Only a logout is saved then.
+// After an error, saves the session only if it is a logout. koa-session itself would save every change.
 async function commit(ctx: Context, next: () => Promise<unknown>): Promise<void> {
   const { session } = ctx
   try {

@@ -43,12 +43,12 @@ describe('an ended session', () => {
       const person = deletesUser ? await signUp(site, `Bob${nth}`) : ada
       const session = newIdentifier()
       await store.start(session, { user: person.id }, { isKept: i % 2 === 0, userAgent: '', address: '' })
-      // Then the request writes the last use into the same row.
+      // The last use is old, so the running request also writes it into this row.
       await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
       const paused = pauseNextFlush()
       const slow = site.visitor(session).form('/account/name', { name: `Ada ${i}` })
       await paused.begun
-      // Alternately before and during the end of the request.
+      // In some rounds, the session ends before the running request continues. In others, both happen concurrently.
       const ended = end({ session, person })
       if (i % 3 === 1) await site.writeUses()
       if (i % 4 < 2) await ended

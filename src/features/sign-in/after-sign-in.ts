@@ -7,7 +7,7 @@ export function afterSignIn(next: unknown): string {
   return /^\/(?:login|logout|signup)$/i.test(pathname(path)) ? '/account' : path
 }
 
-/** `next`, if it can be redirected to. */
+/** Returns `next` if it is a valid redirect target, otherwise `undefined`. */
 export function requestedPath(next: unknown): string | undefined {
   return next !== undefined && afterSignIn(next) === next ? next : undefined
 }

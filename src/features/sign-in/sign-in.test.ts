@@ -383,7 +383,7 @@ describe('POST /login with a form', () => {
     assert.match(
       cookies.find((each) => each.startsWith('session=')) ?? '',
       /Max-Age=86400;/,
-      'nor its lifetime',
+      'the new session has its own lifetime',
     )
     assert.equal((await browser.get('/me')).record.name, 'Bob')
     assert.equal((await site.visitor(old).get('/me')).status, 401)
@@ -436,7 +436,7 @@ describe('POST /login with JSON', () => {
     assert.equal(await count(site, 'sessions'), 0)
   })
 
-  test('names each field that is missing or not a string, 400, for any account', async (t) => {
+  test('responds with 400 and names each field that is missing or not a string, also for an unknown account', async (t) => {
     const site = await startSite(t)
     const { email } = await signUp(site)
     const username = { field: 'username', detail: '`username` is missing.' }
@@ -466,7 +466,7 @@ describe('POST /login with JSON', () => {
     }
   })
 
-  test('accepts no object as a form field', async (t) => {
+  test('rejects a form field that is an object or has two values with 400', async (t) => {
     const site = await startSite(t)
     const { email } = await signUp(site)
     const bodies: [number, string][] = [
@@ -503,7 +503,7 @@ describe('POST /login with JSON', () => {
 })
 
 describe('POST /login without credentials', () => {
-  test('responds with 401, even with a valid session, which remains', async (t) => {
+  test('responds with 401 even with a valid session, and keeps the session', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     for (const visitor of [site.visitor(), ada]) {

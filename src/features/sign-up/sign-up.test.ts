@@ -44,7 +44,7 @@ describe('POST /users as JSON', () => {
     assert.equal(await count(site, 'users'), 0)
   })
 
-  test('K6 S33 S34 S35 rejects an empty name, an invalid address and a password of fewer than 8 characters, each by its field', async (t) => {
+  test('K6 S33 S34 S35 rejects an empty name, an invalid address and a password of fewer than 8 characters, and names the field', async (t) => {
     const site = await startSite(t)
     const refused: [object, string][] = [
       [{ name: '' }, 'name'],
@@ -256,7 +256,7 @@ describe('POST /users as a form', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('responds as the API with an Authorization header, and starts no session', async (t) => {
+  test('responds like the API if the request has an Authorization header, and starts no session', async (t) => {
     const site = await startSite(t)
     const { status, record, cookies } = await site
       .visitor()

@@ -24,7 +24,7 @@ export const addressInUse = {
   detail: 'There is already an account with this e-mail address.',
 }
 
-/** The sign-up page, and `POST /users`, which creates an account. The form signs the user in; JSON gets the record. */
+/** The sign-up page, and `POST /users`, which creates an account. A form signs the new user in. JSON returns the record. */
 export function signUp(router: Router<object, SiteContext>): void {
   router.get('/signup', (ctx) => {
     const next = queryParameter(ctx, 'next')

@@ -17,7 +17,7 @@ export function queueVerification(
   return outbox.add(em, { kind: 'verify', to: email, userId: id })
 }
 
-/** Creates the link when the mail is sent, unless the account has verified or changed its address since. */
+/** Creates the link when the mail is sent, unless the address was verified or changed after the mail was queued. */
 export const createVerificationLink: CreateLink = async ({ address, userId = '' }, { em, origin }) => {
   const account = await em.findOne(User, { id: userId, email: address })
   if (!account || isVerified(account)) return undefined

@@ -18,7 +18,7 @@ import { type Site, startSite } from '../../testing/site.ts'
 const newPassword = 'eight wise canaries 1816'
 const passwords = { password: newPassword, confirmPassword: newPassword }
 
-/** A site with a user, her session, and the token of the mail of her sign-up. */
+/** A site with a user who is signed in, and the token from the mail of the sign-up. */
 async function siteWithAda(t: TestContext, environment = {}) {
   const site = await startSite(t, environment)
   const ada = await signUp(site)
@@ -109,7 +109,7 @@ describe('GET /verify', () => {
     assert.doesNotMatch((await site.visitor().page(`/verify?token=${token}`)).text, /ada@|<\/b> is confirmed/)
   })
 
-  test('is the same 410 for unknown, used, expired and malformed links', async (t) => {
+  test('is the same 410 for unknown, expired and malformed links, and for a reset link', async (t) => {
     const { site, ada, token, visitor } = await siteWithAda(t)
     const reset = await takeResetToken(site, ada)
     const texts = new Set<string>()
