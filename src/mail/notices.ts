@@ -67,7 +67,7 @@ export const notices = {
   },
   'passkey removed': {
     subject: 'A passkey was removed from your account',
-    text: 'A passkey of your account was removed. It can no longer sign in.',
+    text: 'A passkey of your account was removed. You can no longer sign in with it.',
     remedy: 'reset',
   },
   'passkey counter went back': {

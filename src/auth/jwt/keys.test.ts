@@ -103,7 +103,7 @@ describe('JWTKeys', () => {
     assert.ok(verifying.verify(signing.sign(new SessionToken(id)), SessionToken))
     assert.throws(() => verifying.sign(new SessionToken(id)), {
       code: 'ERR_AUTH_MISUSE',
-      message: /only verifies/,
+      message: /can only verify/,
     })
   })
 
@@ -132,10 +132,12 @@ describe('JWTKeys', () => {
     const expiration = new Date((made + 900) * 1000)
     assert.throws(() => keys.sign(new SessionToken('usr_42', expiration)), {
       code: 'ERR_AUTH_MISUSE',
-      message: /`SessionToken\.parse` makes no SessionToken of {"userId":"usr_42"}\./,
+      message: /`SessionToken\.parse` does not return a SessionToken for {"userId":"usr_42"}\./,
     })
     for (const Wrong of [Deep, Plain])
-      assert.throws(() => keys.sign(new Wrong(id, expiration)), { message: /makes no (Deep|Plain)/ })
+      assert.throws(() => keys.sign(new Wrong(id, expiration)), {
+        message: /does not return a (Deep|Plain) for/,
+      })
     assert.throws(() => keys.sign(new Long(id, expiration)), {
       code: 'ERR_AUTH_MISUSE',
       message: /at most 8192 characters/,
@@ -178,7 +180,7 @@ describe('JWTKeys', () => {
     assert.equal(keysOf([], { keys: [jwk] }).verify(forged, SessionToken), undefined)
   })
 
-  test('J3 selects the key by `kid`, and tries all keys of the algorithm without one', () => {
+  test('J3 selects the key by `kid`, and tries all keys of the algorithm for a token without `kid`', () => {
     const keys = keysOf([newer, older])
     const kids = [newer, older].map(
       (secret) => JSON.parse(decode(keysOf([secret]).sign(sessionToken()))[0] ?? '').kid,
@@ -217,7 +219,7 @@ describe('JWTKeys', () => {
     for (const kid of tricks) assert.equal(accepts({ kid }), false, JSON.stringify(kid))
   })
 
-  test('J7 requires the type, in any case and with or without `application/`', () => {
+  test('J7 requires the `typ` header, in upper or lower case, with or without `application/`', () => {
     const keys = keysOf([newer])
     SessionToken.authenticator(keys)
     const accepts = (typ: unknown) => keys.verify(forge({ alg: 'HS256', typ }), SessionToken) !== undefined

@@ -46,20 +46,22 @@ export class JWTKeys implements JWTVerifier {
   /** Signs a payload as a compact token. Throws `Misuse` if the first key is public or `verify` would reject the token. */
   sign(payload: JWTPayload): string {
     const [key] = this.#keys
-    if (!key?.canSign) throw new Misuse('The first of the `keys` only verifies: put a private key first.')
+    if (!key?.canSign) throw new Misuse('The first of the `keys` can only verify: put a private key first.')
     const type = checkPayloadClass(payload.constructor)
     const { typ, lifetime, name } = type
     const { expiration, ...claims } = payload
     const exp = Math.floor(expiration.getTime() / 1000)
     const iat = Math.floor(this.#rules.now() / 1000)
     if (!(exp - iat <= lifetime))
-      throw new Misuse(`This ${name} expires later than after ${lifetime} seconds.`)
+      throw new Misuse(`The expiration of this ${name} must be at most ${lifetime} seconds from now.`)
     const { issuer: iss, audience: aud } = this.#rules
     const all = { ...claims, exp, iat, iss, aud }
     // The claims as a recipient parses them.
     const read = parseJsonObject(Buffer.from(JSON.stringify(all)))
     if (!(read && type.parse(read, expiration) instanceof type))
-      throw new Misuse(`\`${name}.parse\` makes no ${name} of ${JSON.stringify(claims).slice(0, 200)}.`)
+      throw new Misuse(
+        `\`${name}.parse\` does not return a ${name} for ${JSON.stringify(claims).slice(0, 200)}.`,
+      )
     return signCompact(all, typ, key)
   }
 

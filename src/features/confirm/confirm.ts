@@ -31,7 +31,10 @@ export function confirm(router: Router<object, SiteContext>): void {
   router.post('/confirm', ...owner(), formAgain(showAgain), async (ctx) => {
     const user = ctx.auth.require(User)
     if (ctx.auth.credentialsSent)
-      throw new Refusal(400, 'A password in the request is a proof. There is no session to confirm.')
+      throw new Refusal(
+        400,
+        'A request with an `Authorization` header needs no confirmation, because it contains the password.',
+      )
     const { password, code, credential, next } = textFields(ctx, 'password', 'code', 'credential', 'next')
     if (credential !== '') {
       if (!(await confirmedByPasskey(ctx, user, credential))) return refusePasskey(ctx)

@@ -65,10 +65,10 @@ describe('encryptWithNewestKey', () => {
     const lines = [
       [
         [],
-        /^SECRETS_KEY must be set, because accounts have authenticator apps\. Set .+remove-factors EMAIL"\.$/,
+        /^SECRETS_KEY must be set, because accounts have authenticator apps\. Add .+remove-factors EMAIL"\.$/,
       ],
-      [[newKey('new')], /^SECRETS_KEY has no key "old_key", which encrypted a secret\. Set .+\.$/],
-      [[newKey('old_key')], /^The key "old_key" of SECRETS_KEY cannot decrypt a secret\. Set .+\.$/],
+      [[newKey('new')], /^SECRETS_KEY has no key "old_key", which encrypted a secret\. Add .+\.$/],
+      [[newKey('old_key')], /^The key "old_key" of SECRETS_KEY cannot decrypt a secret\. Add .+\.$/],
     ] as const
     for (const [keys, message] of lines)
       await assert.rejects(

@@ -5,7 +5,7 @@ import { TotpFactor } from './totp-factor.ts'
 
 const batchSize = 500
 const remedy =
-  'Set the keys of earlier starts, or remove the apps with "npm run user -- remove-factors EMAIL".'
+  'Add the keys that earlier starts used, or remove the apps with "npm run user -- remove-factors EMAIL".'
 const isConfirmed = { confirmedAt: { $ne: null } }
 
 /**
@@ -17,7 +17,7 @@ const isConfirmed = { confirmedAt: { $ne: null } }
 export async function encryptWithNewestKey(em: EntityManager, box: SecretBox | undefined): Promise<void> {
   if (!box) return refuseApps(em)
   const isOlder = { [raw('substr(secret, 1, ?)', [box.prefix.length])]: { $ne: box.prefix } }
-  // The user starts an unfinished set-up again.
+  // Deletes unfinished set-ups, because their users can start again.
   await em.nativeDelete(TotpFactor, { ...isOlder, confirmedAt: null }, { filters: false })
   const options = { filters: false, disableIdentityMap: true } as const
   const nextBatch = () => em.find(TotpFactor, isOlder, { ...options, limit: batchSize })
