@@ -5,7 +5,7 @@ import { expectAccessible, expectSound } from './soundness.ts'
 
 // Each test checks a page in its states with axe, at several widths.
 
-test('home is accessible for a visitor, for a user, and while the user is unknown', async ({
+test('home is accessible for a visitor, for a user, and while the database is unavailable', async ({
   page,
   account,
   outage,

@@ -5,40 +5,41 @@ import { test as base, expect } from './site.ts'
 import { expectSound } from './soundness.ts'
 
 /** A server of another site, which responds with the given HTML. */
-interface Stranger {
+interface OtherSite {
   readonly port: number
   html: string
 }
 
-const test = base.extend<{ stranger: Stranger }>({
+const test = base.extend<{ otherSite: OtherSite }>({
   // Replaces the usual fixture, which fails on requests to other origins.
   page: async ({ context }, use) => use(await context.newPage()),
 
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the dependencies of a fixture from this pattern.
-  stranger: async ({}, use) => {
+  otherSite: async ({}, use) => {
     const server = createServer((_request, response) => {
       response.setHeader('Content-Type', 'text/html')
-      response.end(stranger.html)
+      response.end(otherSite.html)
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
-    const stranger = { port: (server.address() as AddressInfo).port, html: '' }
-    await use(stranger)
+    const otherSite = { port: (server.address() as AddressInfo).port, html: '' }
+    await use(otherSite)
     server.closeAllConnections()
     server.close()
   },
 })
 
-// A browser ignores the port when it compares sites, so requests from the second one have the session cookie, despite `SameSite=Lax`.
-const strangers = [
+// A browser ignores the port when it compares sites. Therefore requests from another port of our host have the session cookie, despite
+// `SameSite=Lax`.
+const otherSites = [
   { name: 'another site', host: 'localhost' },
   { name: 'another port of our host', host: '127.0.0.1' },
 ]
 
-for (const { name, host } of strangers) {
-  test(`G2 a form on ${name} cannot sign a visitor in`, async ({ page, server, stranger, account }) => {
-    stranger.html = form(`${server.url}/login`, { username: account.email, password: account.password })
-    await page.goto(`http://${host}:${stranger.port}/`)
+for (const { name, host } of otherSites) {
+  test(`G2 a form on ${name} cannot sign a visitor in`, async ({ page, server, otherSite, account }) => {
+    otherSite.html = form(`${server.url}/login`, { username: account.email, password: account.password })
+    await page.goto(`http://${host}:${otherSite.port}/`)
     await page.getByRole('button').click()
 
     await expect(page).toHaveTitle('Error: Request from another site – koa-authenticators')
@@ -50,7 +51,7 @@ for (const { name, host } of strangers) {
   test(`G1 a form on ${name} cannot sign a user out or switch the account`, async ({
     page,
     server,
-    stranger,
+    otherSite,
     account,
     newAccount,
   }) => {
@@ -61,8 +62,8 @@ for (const { name, host } of strangers) {
       form(`${server.url}/login`, { username: other.email, password: other.password }),
     ]
     for (const html of forms) {
-      stranger.html = html
-      await page.goto(`http://${host}:${stranger.port}/`)
+      otherSite.html = html
+      await page.goto(`http://${host}:${otherSite.port}/`)
       await page.getByRole('button').click()
       await expect(page).toHaveTitle('Error: Request from another site – koa-authenticators')
       await page.goto('/account')
@@ -70,11 +71,11 @@ for (const { name, host } of strangers) {
     }
   })
 
-  test(`G2 a form on ${name} creates no account`, async ({ page, server, stranger, request }) => {
+  test(`G2 a form on ${name} creates no account`, async ({ page, server, otherSite, request }) => {
     const email = `forged.at.${host}@example.com`
-    const password = 'chosen by a stranger'
-    stranger.html = form(`${server.url}/users`, { name: 'F', email, password, confirmPassword: password })
-    await page.goto(`http://${host}:${stranger.port}/`)
+    const password = 'chosen by another site'
+    otherSite.html = form(`${server.url}/users`, { name: 'F', email, password, confirmPassword: password })
+    await page.goto(`http://${host}:${otherSite.port}/`)
     await page.getByRole('button').click()
 
     await expect(page).toHaveTitle('Error: Request from another site – koa-authenticators')
@@ -85,14 +86,14 @@ for (const { name, host } of strangers) {
   test(`G6 L6 a script on ${name} cannot read, sign out or frame the site`, async ({
     page,
     server,
-    stranger,
+    otherSite,
     account,
   }) => {
     await account.signIn(page)
     for (const path of ['/', '/account', '/nowhere', '/style.css']) {
-      stranger.html = `<iframe src="${server.url}${path}"></iframe>`
+      otherSite.html = `<iframe src="${server.url}${path}"></iframe>`
       const complaint = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'))
-      await page.goto(`http://${host}:${stranger.port}/`)
+      await page.goto(`http://${host}:${otherSite.port}/`)
       expect((await complaint).text()).toContain(`"frame-ancestors 'none'"`)
     }
     const read = `fetch('${server.url}/me', { credentials: 'include' })`
@@ -105,9 +106,9 @@ for (const { name, host } of strangers) {
   })
 }
 
-test('the 403 page for a cross-site form is accessible', async ({ page, server, stranger }) => {
-  stranger.html = form(`${server.url}/logout`, {})
-  await page.goto(`http://localhost:${stranger.port}/`)
+test('the 403 page for a cross-site form is accessible', async ({ page, server, otherSite }) => {
+  otherSite.html = form(`${server.url}/logout`, {})
+  await page.goto(`http://localhost:${otherSite.port}/`)
   await page.getByRole('button').click()
   await expectSound(page, 'Error: Request from another site')
 })

@@ -10,7 +10,7 @@ export interface Server {
   readonly url: string
   /** The path of its SQLite file. */
   readonly database: string
-  /** Stops it with SIGTERM, and throws if it fails. */
+  /** Stops the server with SIGTERM. Throws if its exit code is not 0. */
   stop(): Promise<void>
 }
 

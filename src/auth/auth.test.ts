@@ -257,7 +257,7 @@ describe('ctx.auth', () => {
     )
   })
 
-  test('is not affected by authenticators that another request adds to its list', async (t) => {
+  test('does not contain authenticators that another request added to `ctx.auth.authenticators`', async (t) => {
     class User {}
     class Anybody extends BasicAuthenticator {
       readonly user = User
@@ -441,7 +441,7 @@ describe('ctx.auth after a failed authenticator', () => {
     }
   })
 
-  test('A5 discards the user of an authenticator that fails after the login', async (t) => {
+  test('A5 responds with 503 if a later authenticator fails, although a user is logged in', async (t) => {
     class User {}
     class Working extends RequestAuthenticator {
       readonly user = User

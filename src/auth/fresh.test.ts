@@ -126,7 +126,7 @@ describe('guard with { fresh }', () => {
     assert.match(invalid.headers.get('www-authenticate') ?? '', /error="invalid_token"/)
   })
 
-  test('sends a session the challenges without an `error` parameter', async (t) => {
+  test('sends challenges without an `error` parameter if the user comes from a session', async (t) => {
     const { browser, record } = await site(t)
     await browser.post('/confirm')
     record(undefined)

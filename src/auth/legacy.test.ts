@@ -57,7 +57,7 @@ describe('tokenAuthentication', () => {
       readonly sessionID = 'ada'
     }
     const ada = new User()
-    // JavaScript may return such a token from a left join.
+    // In JavaScript, `find` may return such a token, for example from a left join.
     const tokens = new Map([
       ['right', { user: ada }],
       ['orphan', { user: null as unknown as User }],

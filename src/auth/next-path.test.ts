@@ -128,7 +128,7 @@ const bad = [
   '/account\u007f',
   '/account\u0085',
   '/\u001f/example.com',
-  // control characters, percent-encoded
+  // slashes, backslashes and control characters, percent-encoded
   '/%2Fexample.com',
   '/%2fexample.com',
   '/%2F%2Fexample.com',
@@ -207,7 +207,7 @@ describe('nextPath', () => {
       assert.equal(nextPath(next, '/account-page'), '/account-page', JSON.stringify(next))
   })
 
-  test('returns the fallback for a value that is not a string', () => {
+  test('returns the fallback for a value that is not a string, or has half a surrogate pair', () => {
     // Half a surrogate pair cannot be encoded in a URL.
     const half = ['/\ud800', '/account?a=\udc00']
     const values = [
@@ -225,7 +225,7 @@ describe('nextPath', () => {
     for (const next of values) assert.equal(nextPath(next, '/account-page'), '/account-page')
   })
 
-  test('H1 never redirects to another site from a query or a form, as a browser resolves the URL', async (t) => {
+  test('H1 never redirects to another site from a query or a form, if a browser resolves the URL', async (t) => {
     const app = new Koa()
     app.use(bodyParser())
     app.use((ctx) => {

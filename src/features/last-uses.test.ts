@@ -28,8 +28,8 @@ async function used(site: Site): Promise<boolean[]> {
   return rows.map((row) => row.last_used_at !== null)
 }
 
-describe('siteUses', () => {
-  test('appears immediately in the lists of sessions and tokens, before it is written', async (t) => {
+describe('the last uses of tokens and sessions', () => {
+  test('appear immediately in the lists of sessions and tokens, before they are written', async (t) => {
     const { site, person, use } = await siteWithTokens(t, 1)
     const ada = await signIn(site, person)
     const start = Date.now()
@@ -42,7 +42,7 @@ describe('siteUses', () => {
   })
 
   test(
-    'delays no request while the database is locked, and is written when it is unlocked',
+    'delay no request while the database is locked, and are written when it is unlocked',
     onlySqlite('only SQLite locks the whole database'),
     async (t) => {
       const { site, use } = await siteWithTokens(t, 1)
@@ -61,7 +61,7 @@ describe('siteUses', () => {
     },
   )
 
-  test('skips a locked row, and writes the others', onlyPostgres, async (t) => {
+  test('are written to all rows except a locked one', onlyPostgres, async (t) => {
     const { site, use } = await siteWithTokens(t, 3)
     const other = await openDatabase(site.database.url, schema)
     t.after(() => other.close())

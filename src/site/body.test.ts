@@ -13,7 +13,7 @@ const html = 'Accept: text/html\r\n'
 
 describe('a client that disconnects before the end of its body', () => {
   test('N9 causes no 5xx and no warning in the log, on any route', async (t) => {
-    // Then some clients disconnect during the check of their password.
+    // With this cost, some clients disconnect while their password is verified.
     const site = await startSite(t, { BCRYPT_COST: '9' })
     const { authorization } = basic(await signUp(site))
     const { hostname, port } = new URL(site.url)
@@ -38,7 +38,7 @@ describe('a client that disconnects before the end of its body', () => {
     for (const line of lines()) assert.ok(line.level <= 30, JSON.stringify(line))
   })
 
-  test('gets 400 if it has disconnected before the body is read', async (t) => {
+  test('causes 400 if it has disconnected before the body is read', async (t) => {
     const statuses: unknown[] = []
     const app = new Koa()
     app.silent = true

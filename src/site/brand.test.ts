@@ -25,7 +25,7 @@ describe('SITE_NAME', () => {
 })
 
 describe('BRAND_COLOR', () => {
-  it('is served as a style sheet after that of the site, with a variant for dark pages', async (t) => {
+  it('is served as a style sheet after the style sheet of the site, with a variant for dark pages', async (t) => {
     const site = await startSite(t, { BRAND_COLOR: '#0055ff' })
     const { text } = await site.visitor().page('/login')
     assert.match(text, /"\/style\.css">\s*(<link [^>]*>\s*)*<link rel="stylesheet" href="\/brand\.css">/)
@@ -51,7 +51,7 @@ describe('SUPPORT_URL', () => {
 })
 
 describe('JWT_ISSUER', () => {
-  it('is the issuer and the audience of JWTs, and ends those of another issuer', async (t) => {
+  it('is the issuer and the audience of JWTs, and makes JWTs of another issuer invalid', async (t) => {
     const site = await startSite(t, { JWT_ISSUER: 'https://id.example.com' })
     const ada = await signUp(site)
     const jwt = await takeJWT(site, ada)

@@ -96,7 +96,7 @@ describe('an unavailable database', () => {
     }
   })
 
-  test('does not affect requests without a query: a JWT is valid, and an anonymous request gets 401', async (t) => {
+  test('does not affect requests that need no database query: a JWT is valid, and an anonymous request gets 401', async (t) => {
     const site = await startSite(t)
     const { jwt } = await userRequests(site)
     await cutOff(site)

@@ -23,7 +23,7 @@ export async function siteWithPasskeys(t: TestContext) {
   const userOf = ({ id }: Pick<Person, 'id'>) => em().findOneOrFail(User, { id })
   const authenticator = () => new SoftwareAuthenticator(origin)
 
-  /** Adds a passkey, or tries to. */
+  /** Tries to add a passkey. Returns the passkey, or the problem. */
   const add = async (from = authenticator(), overrides: Overrides = {}, person: Pick<Person, 'id'> = ada) => {
     const owner = { user: await userOf(person), session }
     const options = await creationOptions(em(), party, owner)

@@ -13,7 +13,7 @@ export interface SiteMail extends ReceivedMail {
 export async function receiveMails(site: Site): Promise<SiteMail[]> {
   return (await receive(site)).map((mail) => {
     const token = /\?token=([\w-]{43})$/m.exec(mail.text)?.[1] ?? ''
-    // A reset token is a secret. The other links need a session, so sign-in passes their tokens on.
+    // Only a reset token is a secret. Other links need a session, so the sign-in page may contain their tokens.
     if (mail.text.includes('/reset?token=')) site.secrets.add(token)
     return { ...mail, to: mail.headers.to ?? '', subject: mail.headers.subject ?? '', token }
   })

@@ -1,7 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 
-/** Scales a time limit, in seconds, by the load of the machine. */
-export function scaledLimit(seconds: number): number {
+/** Scales a time limit by the load of the machine. */
+export function scaledLimit(limit: number): number {
   const [load = 0] = loadavg()
-  return seconds * Math.max(1, load / availableParallelism())
+  return limit * Math.max(1, load / availableParallelism())
 }

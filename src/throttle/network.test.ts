@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { networkOf } from './network.ts'
 
 describe('networkOf', () => {
-  test('D4 is the IPv4 address in any notation, including NAT64', () => {
+  test('D4 returns the IPv4 address for any notation, including NAT64', () => {
     for (const address of [
       '1.2.3.4',
       '::ffff:1.2.3.4',
@@ -20,7 +20,7 @@ describe('networkOf', () => {
     assert.equal(networkOf('::ffff:0:0'), '0.0.0.0')
   })
 
-  test('is the /64 of any other IPv6 address in any notation', () => {
+  test('returns the /64 of any other IPv6 address, in any notation', () => {
     for (const address of ['2001:db8:0:1::1', '2001:0DB8::1:0:0:0:2', '2001:db8:0:1:ffff:ffff:102:304'])
       assert.equal(networkOf(address), '2001:db8:0:1::/64', address)
     assert.equal(networkOf('::1'), '0:0:0:0::/64')

@@ -26,7 +26,7 @@ describe('TaskQueue', () => {
     )
   })
 
-  it('fails all waiting tasks with the error of a failed one, and runs later ones', async () => {
+  it('fails all waiting tasks with the error of a failed one, and runs tasks that are added later', async () => {
     const queue = new TaskQueue()
     const fail = () => Promise.reject(new Error('The database is down.'))
     const waiting = [queue.run(fail), queue.run(async () => assert.fail('must not run'))]

@@ -38,7 +38,7 @@ describe('reset-link', () => {
     assert.equal((await site.visitor().page(path)).status, 410)
   })
 
-  test('R1 proves no address, because nothing was mailed to it', async (t) => {
+  test('R1 does not verify the address, because the link was not mailed to it', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const ada = await signUp(site)
     const { out } = await user('reset-link ada@example.com', '', { PUBLIC_URL })

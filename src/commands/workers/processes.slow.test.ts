@@ -13,7 +13,7 @@ async function twoServers(t: TestContext) {
 }
 
 describe('a password change at one of two processes', { timeout: 60_000 }, () => {
-  test('E10 M6 ends the sessions and tokens of concurrent sign-ins with the old password at the other process', async (t) => {
+  test('E10 M6 ends sessions and tokens that the other process creates at the same time with the old password', async (t) => {
     const [one, two] = await twoServers(t)
     let accepted = 0
     for (let round = 0; round < 10; round += 1) {

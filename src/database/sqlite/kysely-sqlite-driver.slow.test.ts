@@ -33,7 +33,7 @@ async function open(t: TestContext) {
 const note = (text: string) => `insert into notes (text) values ('${text}')`
 
 describe('KyselySqliteDriver', { concurrency: true }, () => {
-  test('N3 sets no busy timeout, which would block the event loop', async (t) => {
+  test('N3 sets no busy timeout, because it would block the event loop', async (t) => {
     const { run } = await open(t)
     assert.deepEqual(await run('pragma busy_timeout'), [{ timeout: 0 }])
   })
@@ -149,7 +149,7 @@ describe('KyselySqliteDriver', { concurrency: true }, () => {
     const connection = orm.em.getConnection() as SharedSqliteConnection
     const client = await connection.getNativeClient()
     await rename(path, `${path}.old`)
-    // Checks the file now, and not within the tolerance of a read.
+    // `checkConnection` checks the file now. A read may use the result of an earlier check.
     assert.equal((await connection.checkConnection()).ok, false)
     assert.throws(() => connection.assertReadable(client), { code: 'SQLITE_READONLY_DBMOVED' })
     await rename(`${path}.old`, path)

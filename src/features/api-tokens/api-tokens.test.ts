@@ -334,7 +334,7 @@ describe('POST /account/tokens/:id/revoke', () => {
     assert.deepEqual([await use(one), await use(other)], [401, 200])
   })
 
-  test('redirects a form back to the page, which shows one notice of the revoked token', async (t) => {
+  test('redirects a form back to the page, which shows the notice of the revocation once', async (t) => {
     const { here } = await siteWithSession(t)
     const { record } = await here.json(path, { name: '<i>CI' })
     const answer = await here.form(`${path}/${record.id}/revoke`, {}, html)
@@ -413,7 +413,7 @@ describe('a token in use', () => {
     assert.ok((await lastUsed()) >= first)
   })
 
-  test('works if its use cannot be recorded, which is logged once and retried', async (t) => {
+  test('works if its last use cannot be saved. The failure is logged once, and the write is retried', async (t) => {
     const { site, person } = await siteWithSession(t)
     const token = bearer(await takeToken(site, person))
     const repair = await failWrites(site, 'update', 'user_tokens')

@@ -92,7 +92,7 @@ describe('GET /me', () => {
       assert.equal((await site.visitor().get('/me', { authorization: `${scheme} ${token}` })).status, 200)
   })
 
-  test('A4 ignores a duplicate Authorization header', async (t) => {
+  test('A4 rejects a request with two Authorization headers', async (t) => {
     const site = await startSite(t)
     const token = await takeToken(site, await signUp(site))
     const lines = [`Authorization: Bearer ${token}`, `Authorization: Bearer ${token}`]

@@ -79,7 +79,7 @@ describe('GET /.well-known/change-password', () => {
 })
 
 describe('POST /account/password', () => {
-  test('E10 changes the password by form with 303, and shows one notice of the ended sessions and tokens', async (t) => {
+  test('E10 changes the password by form with 303, and shows the notice of the ended sessions and tokens once', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     await takeToken(site, person)
     await takeToken(site, person)
@@ -131,7 +131,7 @@ describe('POST /account/password', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('E10 requires the current password in the body too with Basic, and starts no session', async (t) => {
+  test('E10 requires the current password in the body even with Basic, and starts no session', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const missing = await site.visitor().json(path, { ...change, currentPassword: '' }, basic(person))
     assert.equal(missing.status, 400)
@@ -170,7 +170,7 @@ describe('POST /account/password', () => {
     assert.equal((await site.visitor().post('/validateLoggedInUser', bearer(old))).status, 200)
   })
 
-  test('J9 rejects a JWT without the password claim that was issued in the second of the change', async (t) => {
+  test('J9 rejects a JWT without `passwordChangedAt` that was issued in the same second as the change', async (t) => {
     const { site, person } = await siteWithAda(t)
     const second = Math.floor(Date.now() / 1000) * 1000 - 10_000
     const token = keysOf(site, () => second).sign(

@@ -63,7 +63,7 @@ describe('POST /confirm', () => {
     assert.deepEqual([status, headers.location], [303, '/account/tokens'])
     assert.ok(
       cookies.some((each) => /^session=[\w-]{43}; Max-Age=2592000;/.test(each)),
-      'it stays kept',
+      'the session stays persistent',
     )
     assert.notEqual(ada.session, before)
     assert.equal((await site.visitor(before).get('/me')).status, 401)

@@ -225,10 +225,10 @@ describe('a signed token', () => {
       assert.equal((await site.visitor().get(path, bearer(String(record.token)))).status, 401, path)
   })
 
-  test('J9 is valid if it is issued in the second of a password change', async (t) => {
+  test('J9 is valid if it is issued after a password change in the same second', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
-    // Later than the time of issue, which has whole seconds.
+    // The change is later than `iat`, because `iat` has whole seconds.
     await sql(site, 'update users set password_changed_at = ?', [Math.ceil(Date.now() / 1000) * 1000 + 999])
     const jwt = await takeJWT(site, ada)
     for (const path of ['/me', '/secure'])
@@ -258,7 +258,7 @@ describe('a signed token', () => {
   })
 
   for (const kind of ['ec', 'ed25519', 'rsa'] as const) {
-    test(`J2 is rejected with a MAC by the public key, in any encoding, if the site has key pairs: ${kind}`, async (t) => {
+    test(`J2 is rejected if its MAC uses the public key of the site as the secret, in any encoding: ${kind}`, async (t) => {
       const { publicKey, privateKey } = pairOf(kind)
       const file = join(await temporaryFolder(t), 'key.pem')
       await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }))

@@ -92,7 +92,7 @@ describe('challenges', () => {
     assert.deepEqual(statements(), [])
   })
 
-  test('E14 stay used until they are expired by every clock, and then are purged', async (t) => {
+  test('E14 stay stored as used until they have expired on the clock of every process, and are then purged', async (t) => {
     const { site, consume } = await siteWithChallenges(t)
     const made = Date.now()
     await consume(newChallenge(key, ceremony, made), {}, made)

@@ -193,7 +193,7 @@ describe('POST /login/passkey', () => {
     assert.deepEqual(await sql(site, 'select id from passkeys'), [])
   })
 
-  test('U12 still works after a password reset, whose page lists the passkeys', async (t) => {
+  test('U12 still works after a password reset. The reset page lists the passkeys', async (t) => {
     const { site, ada, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor, 'Old <phone>')
     const token = await takeResetToken(site, ada)

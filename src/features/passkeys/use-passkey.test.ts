@@ -22,7 +22,7 @@ const wrong: Record<string, Overrides> = {
   'another type': { type: 'webauthn.create' },
   'a page inside another site': { crossOrigin: true },
   'a page inside another site, with its origin': { crossOrigin: true, topOrigin: 'https://evil.example' },
-  'an origin of another site above it': { topOrigin: 'https://evil.example' },
+  'another site as the top-level origin': { topOrigin: 'https://evil.example' },
   'no user presence': { flags: verified | eligible },
   'no user verification': { flags: present | eligible },
   'a backup without backup eligibility': { flags: present | verified | backedUp },
@@ -30,7 +30,7 @@ const wrong: Record<string, Overrides> = {
   'another user handle': { userHandle: randomBytes(32).toString('base64url') },
   'a wrong signature': { signature: randomBytes(70) },
   'an unknown credential': { id: randomBytes(32).toString('base64url') },
-  'a credential id with a byte fewer': { id: 'AAAA' },
+  'a credential id of three bytes': { id: 'AAAA' },
   'rubbish as authenticator data': { response: { authenticatorData: 'AAAA' } },
   'no authenticator data': { response: { authenticatorData: undefined } },
   'extensions that are nested 3,000 times': {
@@ -172,7 +172,7 @@ describe('verifyUse of a sign-in', () => {
     }
   })
 
-  test('U5 rejects and reports a counter that does not increase if the signature is valid', async (t) => {
+  test('U5 rejects a counter that does not increase, and reports it only if the signature is valid', async (t) => {
     const { site, ada, withPasskey, signIn } = await siteWithPasskeys(t)
     const from = await withPasskey(ada, { counter: 7 })
     const counter = async () => (await sql(site, 'select counter from passkeys'))[0]?.counter

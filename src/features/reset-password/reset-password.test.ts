@@ -20,7 +20,7 @@ const passwords = { password: newPassword, confirmPassword: newPassword }
 const notice = 'Your password has been changed. Sign in with the new password.'
 
 describe('GET /reset', () => {
-  test('C5 L7 shows a form for the account that password managers understand', async (t) => {
+  test('C5 L7 shows a form that password managers support, for the account of the link', async (t) => {
     const { site, person, token } = await siteWithAda(t)
     const { status, text, headers, cookies } = await site.visitor().page(`/reset?token=${token}`)
     assert.deepEqual([status, cookies], [200, []])
@@ -276,7 +276,7 @@ describe('a link that is not valid', () => {
     assert.deepEqual(await dump(site), dumped)
   })
 
-  test('has no token, two tokens or a malformed token', async (t) => {
+  test('gets 410 without a token, with two tokens, or with a malformed token', async (t) => {
     const { site, token } = await siteWithAda(t)
     for (const query of [
       '',
@@ -290,7 +290,7 @@ describe('a link that is not valid', () => {
     }
   })
 
-  test('ends when the operator or the owner ends access in another way', async (t) => {
+  test('gets 410 after the owner has changed the password in another way', async (t) => {
     const { site, person, token } = await siteWithAda(t)
     const change = { currentPassword: password, ...passwords }
     assert.equal((await site.visitor().json('/account/password', change, basic(person))).status, 200)

@@ -12,7 +12,7 @@ import { startSite } from '../../testing/site.ts'
 const setUpPage = '/account/security/totp'
 
 describe('a thief with an earlier session', () => {
-  test('T4 has no separate limit of guesses on a device from before the set-up of the app', async (t) => {
+  test('T4 has no separate rate limit for a device that was known before the app was set up', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on', TRUST_PROXY: '1' })
     const ada = await signUp(site)
     const thief = await signIn(site, ada)
@@ -25,7 +25,7 @@ describe('a thief with an earlier session', () => {
       )
     for (let i = 0; i < 20; i += 1) assert.equal((await guess(site.visitor(), i % 5)).status, 401)
     assert.equal((await guess(thief, 100)).status, 429)
-    // The browser of the set-up is still known.
+    // The browser that set up the app is still a known device.
     assert.equal((await guess(owner, 100)).status, 401)
   })
 

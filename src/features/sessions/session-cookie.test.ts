@@ -39,7 +39,7 @@ describe('sessionCookie', () => {
     assert.equal((await site.visitor(String(row?.digest)).get('/me')).status, 401)
   })
 
-  test('is ignored with any other value, which writes no row', async (t) => {
+  test('is ignored with any other value, and no row is written', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dump(site)
@@ -122,7 +122,7 @@ describe('sessionCookie', () => {
     assert.ok(Number(row?.seen_at) >= start)
   })
 
-  test('ends with its user', async (t) => {
+  test('ends when its user is deleted', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     await sql(site, 'delete from users')

@@ -9,7 +9,7 @@ import { onlySqlite } from '../../testing/test-database.ts'
 import { limits } from './session-limits.ts'
 import { digestOf, SessionStore } from './session-store.ts'
 
-const plans = 'PostgreSQL reads a table as a whole as long as it is small'
+const plans = 'PostgreSQL scans small tables instead of using an index'
 
 const second = 1000
 const minute = 60 * second
@@ -133,7 +133,7 @@ describe('SessionStore', () => {
     assert.ok(await get('b'.repeat(43)), 'sessions of other users remain')
   })
 
-  test('keeps all of many sessions that start at the same time, even if a clock is behind', async (t) => {
+  test('keeps 100 sessions that start at the same time, and each later one, even if a clock is behind', async (t) => {
     const { store, get, clock, user, site } = await storeWithClock(t)
     const ids = Array.from({ length: 150 }, (_, i) => String(i).padStart(43, 'y'))
     await Promise.all(ids.slice(0, 100).map((each) => store.start(each, { user }, usual)))

@@ -1,4 +1,4 @@
-// Measures connections under attack, for minutes: `npm run attack` on an idle machine.
+// Attacks a server with connections, and prints measurements. `npm run attack` takes minutes, and needs an idle machine.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
