@@ -34,7 +34,7 @@ export function requestsOf(
   return { method, path, header, values: file }
 }
 
-/** The number of responses, and their rate per second of the server's processor time. Without /proc, per second of wall time. */
+/** The number of responses, and the responses per second of the server's processor time. Without /proc, `rate` uses wall time. */
 export type Measured = Record<'requests' | 'rate', number>
 
 /**

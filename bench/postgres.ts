@@ -40,7 +40,7 @@ export async function measurePostgres(
   }
 }
 
-/** Creates a database with the tables of the site and the rows of SQLite. */
+/** Creates a database with the tables of the site, and copies the rows of the SQLite database into it. */
 async function newDatabase(admin: string): Promise<string> {
   const url = new URL(admin)
   url.pathname = `/${name}`

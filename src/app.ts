@@ -86,7 +86,7 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(refuseCrossSiteBasic)
   if (config.production) app.use(basicOverTlsOnly)
-  // Before authentication. Otherwise, the user could change while a slow body arrives.
+  // Before authentication. Otherwise, a session that ends while a slow body arrives would still count.
   app.use(body({ unless: isSignInByHeader }))
   app.use(databases(orm))
   app.use(auth())

@@ -18,7 +18,8 @@ export type Duration = number | `${number}${'s' | 'm' | 'h' | 'd'}`
 
 /**
  * The authentication of a user who is logged in now. Without `methods`, a handler or a sign-in form counts as an authentication with
- * unknown methods. Another authenticator without `methods` does not count, because a client may store a token.
+ * unknown methods. The user of any other authenticator without `methods` has no authentication, because
+ * the credentials may be a token that the client has stored.
  */
 export function authenticationNow(
   by: { readonly signsIn: boolean; readonly methods?: readonly string[] | undefined } | undefined,

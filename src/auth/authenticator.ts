@@ -18,7 +18,7 @@ export abstract class RequestAuthenticator<User extends object = object> {
 
   /**
    * How its users prove who they are, in values of RFC 8176 such as `pwd`. By default `undefined`: such a user is never fresh,
-   * because a client may store a token.
+   * because the credentials may be a token that the client has stored.
    */
   readonly methods: readonly string[] | undefined = undefined
 

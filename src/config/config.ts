@@ -20,7 +20,7 @@ export interface Config extends StorageConfig {
   readonly port: number
   /** The origin that visitors use. If it is `undefined`, the `Host` of each request decides. */
   readonly publicUrl: URL | undefined
-  /** The host that passkeys belong to. `undefined` without a `publicUrl` at which browsers support passkeys. */
+  /** The host that passkeys belong to. `undefined` if there is no `publicUrl`, or if browsers do not support passkeys at it. */
   readonly rpId: string | undefined
   readonly secureCookies: boolean
   /** Newest first. The first key signs, and all keys verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Creates a directory for its owner only, with its parents. Node's own `recursive` never returns below /proc. */
+/** Creates a directory for its owner only, with its parents. Node's option `recursive` hangs for a path below /proc. */
 export function makeDirectory(path: string): void {
   if (existsSync(path)) return
   makeDirectory(dirname(path))

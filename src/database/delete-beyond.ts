@@ -13,9 +13,10 @@ export interface RowLimit {
 }
 
 /**
- * Deletes a user's rows beyond a limit, up to `limit` of them, in one statement.
+ * Keeps the current row of a user and the most recently used others, `limit` in total. Deletes at most `limit` rows, in one
+ * statement.
  *
- * @param table one with the columns `user_id`, `digest` and `seen_at`
+ * @param table a table with the columns `user_id`, `digest` and `seen_at`
  */
 export async function deleteBeyond(
   em: EntityManager,

@@ -17,7 +17,7 @@ const exitTimeout = 2_000
 
 /**
  * The standard output for the log. A stalled reader or a full disk blocks no request, because up to a megabyte of lines is
- * buffered and retried. At its exit, the process waits up to two seconds for the buffer.
+ * buffered and retried. At its exit, the process waits up to two seconds until the buffer is written.
  */
 export function standardOutput(): DestinationStream & { flushSync(): void } {
   const output = pino.destination({ ...options, dest: openNonBlocking(), sync: true })
@@ -55,7 +55,7 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
   })
   return {
     write(line) {
-      // `sanitizeLine` has escaped all but ASCII, so characters are bytes.
+      // `sanitizeLine` has escaped all but ASCII, so each character is one byte.
       if (lines.length + line.length > options.maxWrite) writeLines()
       lines += line
       turn ??= setImmediate(writeLines)

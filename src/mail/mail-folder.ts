@@ -11,7 +11,7 @@ export function mailFolder(folder: string, from: Mailbox): Deliver {
     const { message: bytes } = await transport.sendMail(compose(message, from))
     const file = join(folder, `${message.id}-${message.kind}.eml`)
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    // With `buffer`, the message is a buffer. A rename never shows half a file.
+    // With `buffer`, the message is a buffer. The rename is atomic, so no reader sees half a file.
     await writeFile(`${file}.part`, bytes as Buffer, { mode: 0o600 })
     await rename(`${file}.part`, file)
     return { file }

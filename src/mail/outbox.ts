@@ -68,7 +68,7 @@ export class Outbox {
     else this.#woken.resolve()
   }
 
-  /** Whether too many mails are waiting to accept one from a visitor, for example because the mail server is down. */
+  /** Whether too many mails wait, for example because the mail server is down. Visitors then cause no further mail. */
   isFull(): Promise<boolean> {
     return this.#table.isFull()
   }

@@ -31,7 +31,7 @@ const read = bodyParser({
 
 /**
  * Decodes a JSON or form body of at most 16 KB. Other types get 415, invalid bodies 400. Use it before authentication.
- * Otherwise, the user could change while a slow body arrives.
+ * Otherwise, a session that ends while a slow body arrives would still count.
  *
  * @param unless the requests whose body is ignored
  */

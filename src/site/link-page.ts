@@ -26,7 +26,7 @@ export function showInvalidLinkPage({ isReset }: { isReset: boolean }) {
   }
 }
 
-/** The same for unknown, used, expired and replaced links. */
+/** The error for a link that does not work. It is the same for unknown, used, expired and replaced links. */
 export function invalidLink(): Refusal {
   return new Refusal(410, 'This link no longer works. Ask for a new one.')
 }

@@ -3,7 +3,7 @@ const recount = 10_000
 // The maximum number of allowances of an attempt. Each writes a row.
 const rowsPerAttempt = 4
 
-/** Limits the rows of a table, without a count for each attempt. */
+/** Limits the rows of a table, without counting them at each attempt. */
 export class TableLimit {
   readonly #count: () => Promise<number>
   readonly #limit: number

@@ -44,8 +44,8 @@ export class Throttle {
   }
 
   /**
-   * Evaluates an attempt within its allowances. It is reserved first, so that concurrent attempts count like successive
-   * ones. If running evaluations hold all reservations, it waits for up to five seconds.
+   * Evaluates an attempt within its allowances. The attempt is reserved first, so that concurrent attempts count like
+   * successive ones. If running evaluations hold all reservations, the attempt waits for up to five seconds.
    * @returns the result of `evaluate`; `undefined` counts as a failure
    * @throws {TryLater} 429, if an allowance is used up or stays busy
    * @throws {Refusal} 400, if the client closes the connection in the meantime

@@ -3,7 +3,7 @@ import { MAXIMUM_PASSWORD_BYTES, passwordBytes } from './password.ts'
 
 const MINIMUM_CODE_POINTS = 8
 
-/** The public data of a user, which must not be all of the password. */
+/** The public data of a user. A password must not consist only of this data. */
 export interface PasswordOwner {
   readonly name: string
   readonly email: string

@@ -129,7 +129,8 @@ export class KyselyPostgresDriver implements Driver, ConnectionPool {
     }
   }
 
-  // After an outage, older connections may be broken, for example by a firewall. To detect each one would take a timeout.
+  // After an outage, older connections may be broken, for example by a firewall. Detecting each of them would
+  // take a timeout, so all older connections are closed.
   #isStale(client: PoolClient): boolean {
     return (this.#configured.get(client) ?? this.breaker.openings) < this.breaker.openings
   }

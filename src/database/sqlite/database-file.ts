@@ -31,7 +31,7 @@ export class DatabaseFile {
       this.#checkedAt = now
     }
     if (this.#isInPlace) return
-    // SQLite's own code for this error, which SQLite does not detect in WAL mode.
+    // The code that SQLite uses for this error. In WAL mode, SQLite itself does not detect the error.
     throw Object.assign(new Error('The database file was moved or replaced: put it back, or restart.'), {
       code: 'SQLITE_READONLY_DBMOVED',
     })

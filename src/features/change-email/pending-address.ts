@@ -16,8 +16,8 @@ const purpose = 'change-email'
 const changeLifetime = 24 * 60 * 60_000
 
 /**
- * Starts a change of address, which replaces an earlier one. The pending change is the row of a one-time token. It is stored
- * even if another account has the address, so that the response and the pages are the same.
+ * Starts a change of the address. It replaces a pending change. The pending change is the row of a one-time token. It is stored
+ * even if another account has the address. Otherwise, the response and the pages would reveal that account.
  */
 export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: string): Promise<void> {
   const user = ctx.auth.require(User)
@@ -28,7 +28,7 @@ export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: st
     const where = { emailKey: emailKey(email), id: { $ne: user.id } }
     const owner = await em.findOne(User, where, { filters: false, disableIdentityMap: true })
     const mail = owner
-      ? // Without a reference to the account, because its row may be locked (deadlock).
+      ? // Without `userId`. Its foreign key would lock the row of the other account, which could cause a deadlock.
         ({ kind: 'address-taken', to: owner.email } as const)
       : ({ kind: 'change-email', to: email, userId: user.id } as const)
     await outbox.add(em, mail)
@@ -44,7 +44,7 @@ export async function pendingAddress(em: EntityManager, user: User): Promise<str
 /** Cancels the pending change. Returns whether there was one. */
 export function cancelAddress(em: EntityManager, { id }: Pick<User, 'id'>): Promise<boolean> {
   return em.transactional(async (em) => {
-    // A concurrent transaction of `createChangeLink` would restore the row.
+    // Without the lock, a concurrent `createChangeLink` could restore the row.
     await lockAccount(em, { id })
     return (await em.nativeDelete(OneTimeToken, { user: id, purpose })) === 1
   })

@@ -34,7 +34,7 @@ export class Devices {
 
   /**
    * Stores the device of a user who has just signed in. Returns the value for its cookie, or `undefined` if the password has
-   * changed since. Another user's value is replaced, because both users would share its rate limit.
+   * changed in the meantime. Another user's value is replaced, because both users would share its rate limit.
    *
    * @param current the value in the cookie
    * @param onNew called in the transaction that adds a new device
@@ -81,7 +81,7 @@ export class Devices {
     return deleteBatch(this.#orm.em.fork(), Device, { where, key: 'digest' }, limit)
   }
 
-  /** Returns `false` if the password has changed. `onNew` is given for a new device. */
+  /** Returns `false` if the password has changed. `onNew` is `undefined` for a known device. */
   #store(
     { value, ...account }: { value: string } & Parameters<typeof lockAccount>[1],
     onNew: OnNewDevice | undefined,

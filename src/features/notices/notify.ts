@@ -36,7 +36,10 @@ export async function notify(
   })
 }
 
-/** Mail programs turn `example.com` into a link, and an attacker with a session could choose the name. */
+/**
+ * Replaces the characters that make a link, because mail programs turn `example.com` into a link. An attacker with a session could
+ * choose such a name.
+ */
 export function withoutLinks(text: string): string {
   return text.replace(/(?<=\S)[.:/@\\]+(?=\S)/gu, ' ')
 }

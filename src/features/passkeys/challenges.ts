@@ -6,7 +6,7 @@ import { UsedChallenge } from './used-challenge.ts'
 /** The time that a browser has for an answer, in milliseconds. */
 export const challengeLifetime = 5 * 60_000
 
-/** What a challenge is for. */
+/** The purpose and the browser of a challenge. */
 export interface Ceremony {
   readonly purpose: 'sign-in' | 'add' | 'confirm'
   /** Identifies the browser: the value of a cookie, or the digest of the session. No challenge is valid for an empty string. */

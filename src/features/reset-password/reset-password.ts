@@ -91,7 +91,8 @@ function useToken(
     // A link that was mailed to the address proves the address too.
     if (!emailVerifiedAt && grant.email === email)
       await em.nativeUpdate(User, { id }, { emailVerifiedAt: new Date() })
-    // Only to an address that was verified before. Otherwise a stranger may have chosen the name in the mail.
+    // `grant.user` is the account before the update, so an address that was not verified before gets no notice. A stranger may have
+    // chosen the name in it.
     await notify(ctx, em, grant.user, 'password reset')
   })
 }

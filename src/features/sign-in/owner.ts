@@ -11,7 +11,7 @@ export const signedIn = redirectUnless(User, (ctx) => withNext('/login', ctx))
 const requireUser = guard(User)
 
 /**
- * Requires a session or the password (Basic). Bearer tokens are not accepted, because a stolen token could create more.
+ * Requires a session or the password (Basic). Bearer tokens are not accepted, because a stolen token could create more tokens.
  * Page requests without a user are redirected to the login page.
  */
 export function owner() {
