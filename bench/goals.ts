@@ -5,7 +5,7 @@ import type { Figures } from './results.ts'
 export interface Goal {
   readonly task: string
   readonly figure: string
-  /** The divisor. */
+  /** The figure that divides `figure`. */
   readonly of?: string
   readonly minimum?: number
   readonly maximum?: number

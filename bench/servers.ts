@@ -8,7 +8,7 @@ import { type Program, type RunningServer, site, start } from './server-process.
 
 export interface Server extends Program {
   readonly name: string
-  /** Its database, if it is not the default one. */
+  /** The rows of its database. By default, the tables of the site in SQLite. */
   readonly rows?: Rows
   /** The `Cookie` header for the session with this number. */
   readonly cookie: (session: number) => string

@@ -45,7 +45,7 @@ test('U10 a user adds a passkey, and signs in with it by the button', async ({ p
   await expect(page.getByText('Kept signed in for up to 30 days')).toBeVisible()
 })
 
-test('U10 a user signs in by the autofill of the address', async ({ page, context, account }) => {
+test('U10 a user signs in by the autofill of the address field', async ({ page, context, account }) => {
   const authenticator = await addAuthenticator(page)
   await account.signIn(page)
   await addPasskey(page, authenticator, 'Laptop')
@@ -129,7 +129,7 @@ test('U2 the page explains why no passkey was added or used', async ({ page, con
   await expect(page).toHaveURL('/login')
 })
 
-test('U13 a browser without passkeys says so on the security page', async ({ page, account }) => {
+test('U13 the security page says that the browser does not support passkeys', async ({ page, account }) => {
   await page.addInitScript('delete globalThis.PublicKeyCredential')
   await account.signIn(page)
   await page.goto('/account/security')

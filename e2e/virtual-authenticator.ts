@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 
-/** An authenticator of Chromium, as in a phone or a laptop, with a simulated user. */
+/** A simulated authenticator in Chromium, like that of a phone or a laptop, and its simulated user. */
 export interface VirtualAuthenticator {
   /** Whether the simulated user answers each request at once, including a pending autofill. */
   setPresent(isPresent: boolean): Promise<void>
@@ -10,7 +10,7 @@ export interface VirtualAuthenticator {
   count(): Promise<number>
 }
 
-/** Adds an authenticator to the browser of a page, with an absent user. */
+/** Adds an authenticator to the browser of a page. Its user does not answer before `setPresent(true)`. */
 export async function addAuthenticator(page: Page): Promise<VirtualAuthenticator> {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable', { enableUI: false })

@@ -35,6 +35,6 @@ export function authOf(ctx: { auth?: unknown }): Auth {
   if (ctx.auth instanceof Auth) return ctx.auth
   if (!ctx.auth) throw new Misuse('Add `app.use(auth())` before the first authenticator, guard or redirect.')
   throw new Misuse(
-    'Another library has set `ctx.auth`, or a second copy of koa-authenticators. Keep only one.',
+    'Another library or a second copy of koa-authenticators has set `ctx.auth`. Keep only one of them.',
   )
 }

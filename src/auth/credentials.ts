@@ -16,7 +16,10 @@ export interface CredentialsOptions {
   readonly fields?: { readonly username?: string; readonly password?: string }
 }
 
-/** Verifies credentials in the decoded body. Removes the user of the session from the request, even for wrong credentials. */
+/**
+ * Verifies credentials in the decoded body. Removes the user of the session from the request, so that a request with wrong
+ * credentials is anonymous.
+ */
 export abstract class CredentialsAuthenticator<
   User extends object = object,
   Credentials = PasswordCredentials,

@@ -394,7 +394,7 @@ describe('a sign-in', () => {
     }
   })
 
-  test('keeps data that the handler copies, before and after the sign-in', async (t) => {
+  test('keeps only the data that the handler writes in the same request, before or after the sign-in', async (t) => {
     const { FromSession, byHandler } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)

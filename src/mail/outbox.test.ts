@@ -286,7 +286,7 @@ describe('a mail that is not delivered', () => {
     )
   })
 
-  test('is not sent again if only the delete of its row fails', async (t) => {
+  test('is not sent again if it was delivered and only the delete of its row failed', async (t) => {
     const { site, outbox, add, mails } = await open(t, {
       deliver: async () => {
         await sql(site, 'alter table mails rename to mails_hidden')

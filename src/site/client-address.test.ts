@@ -42,7 +42,7 @@ describe('trustedProxies', () => {
     assert.ok(!trustedProxies(0)('127.0.0.1', 0))
   })
 
-  test('D8 trusts the addresses and networks of proxies, including mapped IPv6 addresses and addresses with a port', () => {
+  test('D8 trusts the addresses and networks of proxies, including IPv4-mapped addresses and addresses with a port', () => {
     const isTrusted = trustedProxies(['10.0.0.0/8', '192.168.1.1', 'fd00::/8'])
     for (const proxy of [
       '10.1.2.3',

@@ -52,7 +52,7 @@ export async function count(site: Site, table: Table): Promise<number> {
   return Number(row?.n)
 }
 
-/** A counter of written and deleted rows. Writes pending last uses first. Only differences are meaningful. */
+/** A counter of written and deleted rows. Writes pending last uses first. Compare two results, because the first one is not 0. */
 export async function changes(site: Pick<Site, 'orm' | 'writeUses'>): Promise<number> {
   const { em } = site.orm
   await site.writeUses()

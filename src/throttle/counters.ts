@@ -99,7 +99,8 @@ export class Counters {
     )
   }
 
-  // A write locks the whole database of SQLite. On PostgreSQL each counter has a lock, sorted to avoid deadlocks.
+  // A write locks the whole database of SQLite. On PostgreSQL each counter has a lock, and the locks are taken in sorted order
+  // to avoid deadlocks.
   #lock<Result>(rows: Reservation, work: (transaction?: Transaction) => Promise<Result>): Promise<Result> {
     if (!isPostgres(this.#orm.em)) return work()
     const locks = rows.map(({ counter }) => hash('sha256', counter, 'buffer').readBigInt64BE()).sort()

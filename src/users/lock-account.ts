@@ -11,7 +11,7 @@ export interface CheckedAccount {
 
 /**
  * Locks an account row until the transaction ends, and returns whether it exists. Lock it first, to avoid deadlocks.
- * @param account with `passwordChangedAt`, the row must be enabled and have that state
+ * @param account if it has `passwordChangedAt`, the row must also be enabled and have the state of the account
  */
 export async function lockAccount(
   em: EntityManager,

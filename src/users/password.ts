@@ -59,7 +59,7 @@ export async function verifyPassword(
   }, options)
 }
 
-/** Computes a dummy hash for an unknown account, so that the time does not reveal it (user enumeration). */
+/** Computes a dummy hash for an unknown account, so that the time does not reveal which accounts exist (user enumeration). */
 export async function hashDummyPassword(password: string, options?: HashingOptions): Promise<void> {
   await verifyPassword(password, dummyHash(), options)
 }

@@ -7,7 +7,7 @@ const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Z}\u2800]/gu
 /** The problem of a trimmed name, as a sentence for the user. `undefined` if it is valid. */
 export function nameProblem(name: string): string | undefined {
   if (name === '') return 'Enter a name.'
-  // A code point has at most two code units. This limits the work.
+  // A code point has at most two code units, so the first condition rejects a huge text without splitting it.
   if (name.length > 2 * MAXIMUM_CODE_POINTS || [...name].length > MAXIMUM_CODE_POINTS) {
     return `The name must have ${MAXIMUM_CODE_POINTS} characters or fewer.`
   }

@@ -7,7 +7,7 @@ import { guard } from '../guard.ts'
 import { databases } from '../mikro-orm/databases.ts'
 import { serve } from './serve.ts'
 
-/** Serves an application with the authenticator of a database model. It responds with the authenticated user. */
+/** Serves an application with the authenticator of a database model. The application responds with the authenticated user. */
 export async function serveGuarded(
   t: TestContext,
   orm: MikroORM,

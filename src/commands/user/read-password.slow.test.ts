@@ -39,7 +39,7 @@ describe('readPassword', () => {
     }
   })
 
-  test('reads the first line of other input without a prompt', async () => {
+  test('reads the first line of input that is not a terminal, without a prompt', async () => {
     for (const line of [
       'correct horse',
       'correct horse\n',

@@ -1,8 +1,8 @@
 const openTime = 1_000
 
 /**
- * Circuit breaker for a server that does not respond. When it opens, the waiting calls fail, and further calls fail at
- * once for one second. Without it, the timeouts of consecutive calls of one request would add up.
+ * Circuit breaker for a server that does not respond. When it opens, the waiting calls fail. During the next second, further
+ * calls fail immediately. Without it, the timeouts of consecutive calls of one request would add up.
  */
 export class CircuitBreaker {
   /** How often the breaker has opened. */

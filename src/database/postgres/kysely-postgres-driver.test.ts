@@ -79,7 +79,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     for (const wait of [first, second, waiting]) assert.ok((wait ?? 0) < 3_000, `${wait} ms`)
     for (let i = 0; i < 5; i += 1) assert.ok((await failure(count())) < scaledLimit(0.1) * 1000)
     assert.ok((await failure(connection.begin())) < scaledLimit(0.1) * 1000)
-    // The next attempt after the circuit breaker closes.
+    // After one second, the circuit breaker lets the next call try again.
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     assert.ok((await failure(count())) < 3_000)
     proxy.recover()

@@ -23,7 +23,7 @@ export class RetryQueue {
     } catch (error) {
       if (!isBusy(error)) throw error
       const result = this.#last.then(() => retry(work, deadline, error))
-      // The event loop turns between two calls, so that a long queue does not block it.
+      // The event loop runs between two calls, so that a long queue does not block it.
       this.#last = result.catch(() => {}).then(() => turn())
       return result
     }

@@ -171,7 +171,7 @@ describe('GET /account/closed', () => {
 })
 
 describe('an account that the operator disables', () => {
-  test('E9 is rejected immediately by session, token, JWT and password, and accepted again when it is enabled', async (t) => {
+  test('E9 is rejected immediately with a session, token, JWT or password, and accepted again when it is enabled', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
     const statuses = async () => [

@@ -114,7 +114,7 @@ const requests: { [Code in ProblemCode]: (site: Site, t: TestContext) => Promise
 }
 
 describe('each code of a problem', () => {
-  test('O1 is sent by a request, with its status and title, and its type is a page of the site', async (t) => {
+  test('O1 is in a response with its status and title, and its `type` is the path of a page', async (t) => {
     const site = await startSite(t)
     assert.deepEqual(Object.keys(requests), codes)
     for (const code of codes) {
@@ -141,7 +141,7 @@ describe('each code of a problem', () => {
     }
   })
 
-  test('O1 is 404 if it is unknown', async (t) => {
+  test('O1 has no page if it is unknown', async (t) => {
     const site = await startSite(t)
     for (const code of ['nothing', '__proto__', 'toString', 'NOT_FOUND', 'not_found/'])
       for (const accept of ['text/html', '*/*'])

@@ -10,7 +10,7 @@ import { type CheckedAccount, lockAccount } from '../../users/lock-account.ts'
 import { expiredRows, isExpired, lifetime } from './session-limits.ts'
 import { StoredSession } from './stored-session.ts'
 
-// Another process writes a use of a session after this delay at the latest, in milliseconds.
+// The longest delay until another process has written a use of a session, in milliseconds.
 const writeDelay = 5_000
 
 /** The maximum number of sessions of a user. A further session replaces the least recently used one. */

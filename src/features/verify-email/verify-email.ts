@@ -55,7 +55,7 @@ export function verifyEmail(router: Router<object, SiteContext>, outbox: Outbox)
     const { grant, confirm, notice } = await findLink(ctx, token)
     if (ctx.auth.get(User)?.id !== grant.user.id) {
       if (!wantsPage(ctx)) throw otherAccount()
-      // The session has ended, or changed, since the page with the button.
+      // The session has ended or changed since the browser loaded the page with the button.
       ctx.status = 401
       return linkPage(ctx, token, grant)
     }

@@ -41,7 +41,7 @@ export async function startLoadedSite(t: TestContext, postgres: PostgresServer) 
         within(3, assertStatuses(isUnavailable, guarded, others)),
         within(3, assertStatuses(isSuccess, open, { home })),
       ]),
-    /** Waits for five seconds at most until every request succeeds. */
+    /** Waits until every request succeeds, for at most five seconds. */
     assertRecovered: () =>
       eventually(() =>
         assertStatuses(isSuccess, open, reading, others).then(
