@@ -1,17 +1,18 @@
 import { type EntityProperty, Reference, Utils, wrap } from '@mikro-orm/core'
+import { databasesOf, entityManager } from './databases.ts'
 
 /**
- * Whether the owner exists and passes the filters of its class and of the relation. Queries the database only for a
- * polymorphic relation, because MikroORM joins it without filters. For other relations, `em.findOne` applies the filters.
+ * Whether the owner exists and passes the filters of its class and of the relation. `em.findOne` may load a token with a
+ * hidden owner, because MikroORM joins a polymorphic relation without filters, and some conditions incorrectly.
  */
-export async function hasVisibleOwner(token: object, relation: string): Promise<boolean> {
-  const { __meta: meta, __em: em } = wrap(token, true)
-  const property: EntityProperty = Reflect.get(meta.properties, relation)
-  if (!property.polymorphTargets) return true
+export async function hasVisibleOwner(ctx: object, token: object, relation: string, database?: string) {
+  // A prepared look-up uses no manager. Its allow-list accepts only relations and filters that MikroORM joins correctly.
+  if (!databasesOf(ctx).hasManager(database)) return true
+  const { filters = {} }: EntityProperty = Reflect.get(wrap(token, true).__meta.properties, relation)
   const owner: object = Reference.unwrapReference(Reflect.get(token, relation))
-  const { __meta: ownerMeta } = wrap(owner, true)
-  const key = Utils.getPrimaryKeyCond(owner, ownerMeta.primaryKeys as never)
-  if (!em || !key) return false
-  const options = property.filters === undefined ? {} : { filters: property.filters }
-  return (await em.count<object>(ownerMeta.class, key, options)) === 1
+  const { __meta: meta, __schema: schema } = wrap(owner, true)
+  const key = Utils.getPrimaryKeyCond(owner, meta.primaryKeys as never)
+  if (!key) return false
+  const options = { filters, ...(schema === undefined ? {} : { schema }) }
+  return (await entityManager(ctx, database).count<object>(meta.class, key, options)) === 1
 }

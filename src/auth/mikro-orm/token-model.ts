@@ -104,7 +104,7 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     if (!found) return
     if (!requireBoolean(found.isValid, '`isValid`')) return this.#delete(found, ctx)
     const user: object | null = Reflect.get(found, this.#relation)
-    if (!user || !(await hasVisibleOwner(found, this.#relation))) return
+    if (!user || !(await hasVisibleOwner(ctx, found, this.#relation, this.#database))) return
     ctx.auth.login(found, this.user)
     // `ref()` wraps the entity.
     const owner = Reference.unwrapReference(user)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
-import { defineEntity, p } from '@mikro-orm/core'
+import { defineEntity, p, raw } from '@mikro-orm/core'
 import { requestTo } from '../../testing/request-to.ts'
+import { entityManager } from '../databases.ts'
 import { KeyLookUp } from '../key-look-up.ts'
 import { LookUp } from '../look-up.ts'
 import { ModelSessionAuthenticatable } from '../session-model.ts'
@@ -110,5 +111,75 @@ describe('A program with bearer tokens', () => {
     const orm = await openDatabase(t, { entities: [Day] })
     const isClear = { code: 'ERR_AUTH_MISUSE', message: /Day/ }
     await assert.rejects(new KeyLookUp(Day).find(requestTo(orm), '2026-01-02'), isClear)
+  })
+
+  // MikroORM 7.2 joins these conditions incorrectly, so that `em.findOne` loads a token whose user is hidden.
+  const hiding: Readonly<Record<string, object>> = {
+    'raw SQL': { [raw((alias) => `${alias}.left_at is null`)]: [] },
+    'a negation': { $not: { name: 'Ada' } },
+    'two alternatives': {
+      $and: [{ $or: [{ leftAt: null }, { id: 9 }] }, { $or: [{ id: 1 }, { name: 'Ada' }] }],
+    },
+    'a JSON property': { settings: { active: true } },
+  }
+  for (const [condition, cond] of Object.entries(hiding))
+    it(`P1 rejects a token whose user is hidden by a filter with ${condition}`, async (t) => {
+      const filters = { active: { name: 'active', cond, default: true } }
+      const User = userClass({ leftAt: p.datetime().nullable(), settings: p.json() }, { filters })
+      const UserToken = tokenClass(() => p.manyToOne(User))
+      const orm = await openDatabase(t, { entities: [User, UserToken] })
+      const row = { id: 1, name: 'Ada', leftAt: new Date(0), settings: { active: false } }
+      await insert(orm.em.fork(), User, row)
+      await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 1 })
+      assert.equal(await orm.em.fork().findOne(User, 1 as never), null)
+      const get = await serveTokens(t, orm, [User, UserToken])
+      for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
+    })
+
+  it('P1 rejects a token whose user is hidden by several filters', async (t) => {
+    const alternatives = (cond: object) => ({ cond: { $or: [cond, { id: 9 }] }, default: true })
+    const filters = {
+      known: { name: 'known', ...alternatives({ name: 'Ada' }) },
+      active: { name: 'active', ...alternatives({ leftAt: null }) },
+    }
+    const User = userClass({ leftAt: p.datetime().nullable() }, { filters })
+    const UserToken = tokenClass(() => p.manyToOne(User))
+    const orm = await openDatabase(t, { entities: [User, UserToken] })
+    await insert(orm.em.fork(), User, { id: 1, name: 'Ada', leftAt: new Date(0) })
+    await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 1 })
+    const get = await serveTokens(t, orm, [User, UserToken])
+    for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
+  })
+
+  it('P1 rejects a token whose user was deleted, if the token refers to it by a target key', async (t) => {
+    const User = userClass({ staff: p.integer().unique() })
+    const UserToken = tokenClass(() =>
+      p
+        .manyToOne(User)
+        .targetKey('staff' as never)
+        .ref()
+        .createForeignKeyConstraint(false),
+    )
+    const orm = await openDatabase(t, { entities: [User, UserToken], loadStrategy: 'select-in' })
+    await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 7 })
+    const get = await serveTokens(t, orm, [User, UserToken], { answer: () => ({}) })
+    for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
+  })
+
+  it('P1 rejects a token whose hidden user the request has loaded before', async (t) => {
+    const filters = { active: { name: 'active', cond: { leftAt: null }, default: true } }
+    const User = userClass({ leftAt: p.datetime().nullable() }, { filters })
+    const UserToken = tokenClass(() => p.manyToOne(User))
+    const options = { loadStrategy: 'select-in', autoJoinRefsForFilters: false } as const
+    const orm = await openDatabase(t, { entities: [User, UserToken], ...options })
+    await insert(orm.em.fork(), User, { id: 1, name: 'Ada', leftAt: new Date(0) })
+    await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 1 })
+    const get = await serveTokens(t, orm, [User, UserToken], {
+      async before(ctx, next) {
+        await entityManager(ctx).findOne(User, 1 as never, { filters: false })
+        await next()
+      },
+    })
+    for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
   })
 })
