@@ -79,10 +79,11 @@ export class RequestDatabases {
   manager(name = 'default'): EntityManager {
     const known = this.#managers?.get(name)
     if (known) return known
-    const em = this.orm(name).em.fork()
+    // After a look-up, which used the global manager, a context that was opened later must not matter.
+    const em = this.orm(name).em.fork({ disableContextResolution: this.#loaded?.has(name) ?? false })
     this.#managers ??= new Map()
     this.#managers.set(name, em)
-    for (const entity of this.#loaded?.get(name) ?? []) em.getUnitOfWork().register(entity)
+    for (const entity of this.#loaded?.get(name) ?? []) register(em, entity)
     return em
   }
 
@@ -103,4 +104,12 @@ export class RequestDatabases {
   findLoaded(test: (entity: object) => boolean, name = 'default'): object | undefined {
     return this.#loaded?.get(name)?.find(test)
   }
+}
+
+function register(em: EntityManager, entity: object): void {
+  const { prototype, trackingProps, definedProperties } = helper(entity).__meta
+  // MikroORM would delete each relation and set it again, which changes the order of the properties.
+  for (const { name } of trackingProps) Reflect.set(prototype, name, Reflect.get(entity, name), entity)
+  Object.defineProperties(entity, definedProperties)
+  em.getUnitOfWork().register(entity)
 }

@@ -50,8 +50,7 @@ export class LookUp<Model extends object> {
     if (!prepared || typeof value !== prepared.query.keyType) return undefined
     const row = await prepared.batch.get(value)
     if (!isAllowed()) return undefined
-    if (!row) return null
-    const hydrated = prepared.query.hydrate(row)
+    const hydrated = row ? prepared.query.hydrate(row) : []
     // Only MikroORM can merge a row with an entity that this request has loaded before.
     if (hydrated.some((entity) => databases.findLoaded((loaded) => isSameRow(entity, loaded), name)))
       return undefined
@@ -108,7 +107,7 @@ function isPlainRequest({ em, config }: MikroORM): boolean {
     em.schema === undefined &&
     Reflect.get(em, 'signal') === undefined &&
     em.getSessionContext() === undefined &&
-    !config.getLogger().isEnabled('query')
+    !config.getLogger().isEnabled('query', Reflect.get(em, 'loggerContext'))
   )
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
-import { type EntityManager, type MikroORM, p, RequestContext } from '@mikro-orm/core'
+import { type EntityManager, EntitySchema, type MikroORM, p, RequestContext } from '@mikro-orm/core'
 import { requestTo } from '../../testing/request-to.ts'
 import { entityManager } from '../databases.ts'
 import { KeyLookUp } from '../key-look-up.ts'
@@ -8,7 +8,7 @@ import { LookUp } from '../look-up.ts'
 import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases, onlyPostgres, onlySqlite, openDatabase } from './open-database.ts'
-import { people, type Variation } from './people.ts'
+import { type Model, people, type Variation } from './people.ts'
 
 after(dropDatabases)
 
@@ -31,6 +31,38 @@ describe('LookUp and em.findOne agree: changes after the first look-up', () => {
     compare(t, 'findOne', {
       later: ({ em }) => Object.assign(em, { signal: new AbortController().signal }),
     }))
+  const options: Readonly<Record<string, unknown>> = {
+    loadStrategy: 'select-in',
+    preferReadReplicas: false,
+    autoJoinRefsForFilters: false,
+    populateWhere: 'infer',
+    forceUndefined: true,
+  }
+  for (const [option, value] of Object.entries(options))
+    it(`option ${option}`, (t) =>
+      compare(t, 'findOne', { later: ({ config }) => config.set(option as never, value as never) }))
+  it('strictness of a filter', (t) =>
+    compare(t, 'findOne', {
+      user: { left: p.boolean() },
+      userRow: { left: false },
+      userOptions: { filters: { active: { name: 'active', cond: { left: false }, default: true } } },
+      later(orm) {
+        for (const { filters } of orm.getMetadata())
+          if (filters.active) Object.assign(filters.active, { strict: true })
+      },
+    }))
+  it('entity that is discovered again', (t) => {
+    const application = people()
+    const later = async (orm: MikroORM) => {
+      const entities = [...application.entities] as Model[]
+      await orm.em.getConnection().execute(`alter table "user" add column motto text default 'Eureka'`)
+      EntitySchema.REGISTRY.get(entities[0] ?? assert.fail())?.addProperty('motto' as never, 'string', {
+        nullable: true,
+      })
+      orm.discoverEntity(entities as never, ['User', 'Token'] as never)
+    }
+    return compareWithFindOne(t, 'findOne', { ...application, later })
+  })
   it('log of queries', (t) =>
     compare(t, 'findOne', {
       options: { logger: () => {} },
@@ -44,8 +76,8 @@ async function open(t: TestContext, variation?: Variation) {
   const orm = await openDatabase(t, { entities: [...entities], ...options })
   await fill(orm.em.fork(), orm, entities)
   const tokens = new LookUp(lookUpOptions)
-  const find = async (ctx = requestTo(orm)) =>
-    (await tokens.find(ctx, 'value')) as { label: string; user: { name: string } } | undefined
+  const find = async (ctx = requestTo(orm), value = 'value') =>
+    (await tokens.find(ctx, value)) as { label: string; user: { name: string } } | undefined
   await find()
   const { mock } = t.mock.method(Object.getPrototypeOf(orm.em) as EntityManager, 'findOne')
   return { orm, find, lookUpOptions, calls: () => mock.callCount() }
@@ -116,6 +148,19 @@ describe('LookUp in a request', () => {
     })
     assert.equal(found, undefined)
     assert.ok(await find())
+  })
+
+  it('ignores a filter of a RequestContext that is opened after the look-up', async (t) => {
+    const { orm, find, lookUpOptions } = await open(t)
+    for (const value of ['value', 'unknown']) {
+      const ctx = requestTo(orm)
+      await find(ctx, value)
+      const tokens = await RequestContext.create(orm.em, () => {
+        orm.em.addFilter({ name: 'phones', cond: { label: 'phone' }, entity: 'Token' } as never)
+        return entityManager(ctx).find<object>(lookUpOptions.model, {})
+      })
+      assert.equal(tokens.length, 1)
+    }
   })
 
   it('uses em.findOne in a transaction of the global entity manager', onlyPostgres, async (t) => {
