@@ -1,25 +1,19 @@
 import type { Key, Load, Row } from './prepared-statement.ts'
 
-interface Waiting {
-  readonly key: Key
-  resolve(row: Row | undefined): void
-  reject(error: unknown): void
-}
-
 /** Loads the keys of one event-loop turn together, as DataLoader does. Caches nothing. */
 export class Batch {
   readonly #load: Load
-  #waiting: Waiting[] = []
+  #waiting: (PromiseWithResolvers<Row | undefined> & { readonly key: Key })[] = []
 
   constructor(load: Load) {
     this.#load = load
   }
 
   get(key: Key): Promise<Row | undefined> {
-    return new Promise((resolve, reject) => {
-      // `nextTick` runs after the promise jobs of this turn, in which `auth()` continues all waiting requests.
-      if (this.#waiting.push({ key, resolve, reject }) === 1) process.nextTick(() => this.#run())
-    })
+    const waiting = { key, ...Promise.withResolvers<Row | undefined>() }
+    // `nextTick` runs after the promise jobs of this turn, in which `auth()` continues all waiting requests.
+    if (this.#waiting.push(waiting) === 1) process.nextTick(() => this.#run())
+    return waiting.promise
   }
 
   async #run(): Promise<void> {

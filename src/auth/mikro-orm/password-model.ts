@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import type { Find } from '../authenticator.ts'
 import { BasicAuthenticator } from '../basic.ts'
@@ -88,16 +87,20 @@ export function ModelAuthenticatable<Entity extends Base>(
       { database }: ModelOptions = {},
     ): Promise<PasswordModel | undefined> {
       const em = entityManager(ctx, database)
-      metadataOf(em, checkModel(this))
-      const where = { [keys.username]: username }
+      const model = checkModel(this)
+      metadataOf(em, model)
       // The hash may be a lazy column.
       const populate = [keys.passwordHash] as never
-      const found = await em.findOne<object>(checkModel(this), where, { populate })
+      const found = await em.findOne<object>(model, { [keys.username]: username }, { populate })
       // The collation of the column may ignore case.
       const isExactly = found && Reflect.get(found, keys.username) === username
       const user = isExactly ? (found as PasswordModel) : undefined
       if (!user && this.verifyNobody) await this.verifyNobody(password)
-      else if (!user) await verifyAnotherHash(em, checkModel(this), keys.passwordHash, password)
+      else if (!user) {
+        const hasHash = { [keys.passwordHash]: { $ne: null } }
+        const other = await em.fork().findOne<object>(model, hasHash, { populate })
+        await (other as PasswordModel | null)?.verify(password)
+      }
       return user && requireBoolean(await user.verify(password), 'The result of `verify`') ? user : undefined
     }
   }
@@ -113,16 +116,4 @@ export { ModelAuthenticatable as ModelCredentialsAuthenticatable }
 function checkModel(model: Base): PasswordAuthenticatable {
   requireMember(model, 'verify', 'the method that checks a password')
   return model as unknown as PasswordAuthenticatable
-}
-
-/** Verifies the password against the hash of any user, so that an unknown user name takes the same time (dummy hash). */
-async function verifyAnotherHash(
-  em: EntityManager,
-  model: Class<PasswordModel>,
-  column: string,
-  password: string,
-): Promise<void> {
-  const hasHash = { [column]: { $ne: null } }
-  const other = await em.fork().findOne<object>(model, hasHash, { populate: [column] as never })
-  await (other as PasswordModel | null)?.verify(password)
 }

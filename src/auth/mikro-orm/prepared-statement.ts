@@ -3,6 +3,8 @@ import { hash } from 'node:crypto'
 export type Key = string | number
 /** A row of the database by column name. */
 export type Row = Readonly<Record<string, unknown>>
+/** A query with a placeholder for the key. */
+type Sql = (placeholder: string) => string
 /** Returns a row or `undefined` for each key, in order. Throws if the caller must use `em.findOne` instead. */
 export type Load = (keys: readonly Key[]) => (Row | undefined)[] | Promise<(Row | undefined)[]>
 
@@ -29,11 +31,8 @@ interface Postgres {
   connect(): Promise<{ query(query: object): Promise<Result | Result[]>; release(): void }>
 }
 
-/** Prepares a query with a placeholder for the key. Throws unless the native client is better-sqlite3 or pg. */
-export async function prepareStatement(
-  connection: Connection,
-  sql: (placeholder: string) => string,
-): Promise<Load> {
+/** Prepares a query. Throws unless the native client is better-sqlite3 or pg. */
+export async function prepareStatement(connection: Connection, sql: Sql): Promise<Load> {
   const client = await connection.getNativeClient?.()
   if (client && 'prepare' in client) return prepareOnSqlite(client as Sqlite, connection, sql('?'))
   if (client && 'totalCount' in client)
@@ -64,11 +63,7 @@ function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): L
 const keyName = 'koa_authenticators_key'
 let statements = 0
 
-async function prepareOnPostgres(
-  pool: Postgres,
-  connection: Connection,
-  sql: (placeholder: string) => string,
-): Promise<Load> {
+async function prepareOnPostgres(pool: Postgres, connection: Connection, sql: Sql): Promise<Load> {
   const send = (query: object) => connection.ask?.(query) ?? queryPool(pool, query)
   const type = await keyTypeOnPostgres(send, sql('$1'))
   const text = `select q.*, ${keyName}.n::int as ${keyName} from unnest($1::${type}[]) with ordinality as ${keyName} (v, n) cross join lateral (${sql(`${keyName}.v`)}) as q`

@@ -28,10 +28,8 @@ export function ModelSessionAuthenticatable<Entity extends Base>(base: Entity) {
       throw new Misuse(`${entity.__meta.className} needs one primary key that is a string or a number.`)
     }
 
-    static sessionAuthenticator({
-      database,
-      ...options
-    }: ModelOptions & SessionOptions = {}): AuthMiddleware {
+    static sessionAuthenticator(all: ModelOptions & SessionOptions = {}): AuthMiddleware {
+      const { database, ...options } = all
       requireCall(this, 'User.sessionAuthenticator')
       const model = this as unknown as Class<SessionModel>
       const users = new KeyLookUp(model)
