@@ -95,6 +95,38 @@ describe('LookUp with a configuration that can change queries or entities', () =
     assert.equal((await connected.find()).found?.tenant, 'of the connection')
   })
 
+  it("calls the overridden methods of the application's manager, driver and connection", async (t) => {
+    class Driver extends SqliteDriver {
+      override mergeJoinedResult = ((...parts: Parameters<SqliteDriver['mergeJoinedResult']>) =>
+        SqliteDriver.prototype.mergeJoinedResult.apply(this, parts)) as never
+    }
+    assert.equal(
+      (await (await lookUps(t, { driver: Driver as Constructor<SqliteDriver> })).find()).isPrepared,
+      false,
+    )
+    class Connection extends SqliteConnection {
+      override createKyselyDialect(options: object) {
+        return super.createKyselyDialect(options)
+      }
+    }
+    class Connected extends SqliteDriver {
+      override readonly connection = new Connection(this.config)
+    }
+    assert.equal(
+      (await (await lookUps(t, { driver: Connected as Constructor<SqliteDriver> })).find()).isPrepared,
+      false,
+    )
+    const { orm, find } = await lookUps(t)
+    const { em } = orm
+    const fork = em.fork.bind(em)
+    em.fork = (options) => {
+      const forked = fork(options)
+      forked.addFilter({ name: 'tenant', cond: { tenant: 'b' }, entity: 'Token' } as never)
+      return forked
+    }
+    assert.equal((await find()).found?.id, 'two')
+  })
+
   it("calls the mapping of joined columns of the application's driver", async (t) => {
     const Token = models()
     const Schema = defineEntity({
@@ -111,6 +143,11 @@ describe('LookUp with a configuration that can change queries or entities', () =
     await orm.em.fork().insert(Device, { id: 'phone', token: 'one' })
     const found = new LookUp({ model: Device, property: 'id', relation: 'token' })
     assert.equal((await found.find(requestTo(orm), 'phone'))?.token.tenant, 'of the driver')
+  })
+
+  it('lets MikroORM flush before each query', async (t) => {
+    const { find } = await lookUps(t, { flushMode: 'always' })
+    assert.equal((await find()).isPrepared, false)
   })
 
   it('detects an option that is set later', async (t) => {

@@ -11,48 +11,52 @@ import {
 } from '@mikro-orm/core'
 import type { Key } from './prepared-statement.ts'
 
-// Each of these options may change a query, the rows that a connection reads, or the entities.
-const defaults = [
-  'disableIdentityMap',
-  'entityManager',
-  'filtersOnRelations',
-  'forceEntityConstructor',
-  'forceUndefined',
-  'hydrator',
-  'onCreateConnection',
-  'onQuery',
-  'onReserveConnection',
-  'propagationOnPrototype',
-  'sessionContext',
-  'slowQueryThreshold',
-] as const
+// Each of these options may change a query or the rows that a connection reads.
+const queryOptions = ['filtersOnRelations', 'onQuery', 'sessionContext', 'slowQueryThreshold'] as const
+const connectionHooks = ['onCreateConnection', 'onReserveConnection'] as const
+// Each of these options may change the entities.
+const entityOptions = ['disableIdentityMap', 'forceEntityConstructor', 'forceUndefined', 'hydrator'] as const
+const defaults = [...queryOptions, ...connectionHooks, ...entityOptions, 'propagationOnPrototype'] as const
 
-let plain: Configuration | undefined
-
-/** Whether the configuration changes neither queries nor entities, so that a query can be replayed. */
-export function isConfigurationAllowed({ config }: MikroORM): boolean {
-  plain ??= new Configuration({}, false)
-  for (const option of defaults) if (config.get(option) !== plain.get(option)) return false
+/** Whether neither options nor classes of the application change queries or entities. */
+export function isORMAllowed({ config, driver, em }: MikroORM): boolean {
+  const plain = new Configuration({}, false)
   return (
-    !config.get('replicas')?.some((replica) => replica.onCreateConnection || replica.onReserveConnection) &&
-    !config.get('resultCache').global
+    defaults.every((option) => config.get(option) === plain.get(option)) &&
+    !config.get('replicas')?.some((replica) => connectionHooks.some((hook) => replica[hook])) &&
+    !config.get('resultCache').global &&
+    config.get('flushMode') !== 'always' &&
+    [em, driver, driver.getConnection('read'), config.getLogger()].every(overridesNothing)
   )
 }
 
-const queries = ['find', 'findOne', 'createQueryBuilder', 'mapResult', 'mapJoinedProps', 'mapJoinedProp']
-
-/** Whether no subclass overrides a method of MikroORM between `em.findOne` and the native client. */
-export function isDriverAllowed({ driver }: MikroORM): boolean {
-  return (
-    isOneClass(driver, queries) &&
-    isOneClass(driver.getConnection('read'), ['execute', 'prepareQuery', 'transformRawResult'])
-  )
+/** Returns a function that tells whether the options of MikroORM are still the same. */
+export function watchOptions({ config }: MikroORM): () => boolean {
+  const options = config.getAll() as object as Readonly<Record<string, unknown>>
+  const recorded = Object.entries(options)
+  return () =>
+    recorded.every(([name, value]) => options[name] === value) &&
+    Object.keys(options).length === recorded.length
 }
 
-function isOneClass(object: object, methods: readonly string[]): boolean {
-  let type = object
-  while (!methods.some((method) => Object.hasOwn(type, method))) type = Object.getPrototypeOf(type)
-  return methods.every((method) => Object.hasOwn(type, method))
+// MikroORM's classes from the entity manager to the native client.
+const classes =
+  /^((Sql|(Base)?PostgreSql)?EntityManager|(Database|AbstractSql|Sqlite|PostgreSql)Driver|(AbstractSql|(Base)?Sqlite|PostgreSql)?Connection|(Simple|Default)Logger)$/
+const harmless = ['constructor', 'getORMClass', 'connect', 'checkConnection', 'log', 'warn', 'error']
+
+/** Whether the subclasses of the application override no method of MikroORM that a query may call. */
+function overridesNothing(object: object): boolean {
+  const levels = [object]
+  for (let each = object; each !== Object.prototype; each = Object.getPrototypeOf(each)) levels.push(each)
+  const nameOf = (level: object) => (Object.hasOwn(level, 'constructor') ? level.constructor.name : '')
+  const bases = levels.filter((level) => classes.test(nameOf(level)))
+  // A class of the application may have the name of the class that it extends.
+  if (bases.length === 0 || new Set(bases.map(nameOf)).size < bases.length) return false
+  const own = levels.slice(0, levels.indexOf(bases[0] ?? object)).flatMap(Object.getOwnPropertyNames)
+  const overridden = own.filter((name) => bases.some((base) => Object.hasOwn(base, name)))
+  // With its own Kysely dialect, a connection must say how a look-up queries it.
+  const canQuery = 'ask' in object || 'assertReadable' in object
+  return overridden.every((name) => harmless.includes(name) || (canQuery && name === 'createKyselyDialect'))
 }
 
 /** Whether a model is a table with one primary key column, and all its properties are plain columns or the relation. */
@@ -75,9 +79,9 @@ export function hasHooks({ em }: MikroORM, meta: EntityMetadata): boolean {
 
 /** Whether a relation is one column that refers to one plain model. */
 function isRelation(meta: EntityMetadata, property: EntityProperty): boolean {
-  const { fieldNames, mapToPk, primary, targetMeta, filters } = property
+  const { fieldNames, formula, mapToPk, primary, targetMeta, filters } = property
   // Collections and inverse sides have no column. A polymorphic relation has two.
-  if (fieldNames?.length !== 1 || mapToPk || primary || !targetMeta) return false
+  if (fieldNames?.length !== 1 || formula || mapToPk || primary || !targetMeta) return false
   // With filters of its own, the relation may load an entity that a look-up by key must not find.
   return filters === undefined && isAssigned(meta, property) && isModelAllowed(targetMeta)
 }
@@ -92,8 +96,10 @@ function isColumn(meta: EntityMetadata, property: EntityProperty): boolean {
 /** Whether hydration assigns the property without an accessor of the application. */
 function isAssigned(meta: EntityMetadata, property: EntityProperty): boolean {
   const { name, persist, primary, accessor, getter, setter, hydrate } = property
-  // For these properties, MikroORM defines no accessor on the prototype, so an accessor is the application's own.
-  const hasAccessor = (persist === false || primary) && name in meta.prototype
+  // For a persisted property, MikroORM defines a setter on the prototype, but no getter.
+  const hasAccessor =
+    ((persist === false || primary) && name in meta.prototype) ||
+    Object.getOwnPropertyDescriptor(meta.prototype, name)?.get !== undefined
   return !(hasAccessor || accessor || getter || setter || hydrate === false)
 }
 

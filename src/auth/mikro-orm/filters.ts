@@ -1,50 +1,53 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type EntityMetadata, type MikroORM, QueryHelper, Utils } from '@mikro-orm/core'
+import {
+  type EntityMetadata,
+  type EntityProperty,
+  type MikroORM,
+  QueryHelper,
+  ReferenceKind,
+  Utils,
+} from '@mikro-orm/core'
 
 const noCondition = {}
 const noFilters = { filters: { value: {} } }
 
-/** The filter conditions that `em.findOne` applies to a model and to the model of its relation. */
-export class Filters {
-  readonly #orm: MikroORM
-  readonly #metas: readonly EntityMetadata[]
-  readonly #unfiltered: ReadonlyMap<unknown, EntityMetadata>
-  #recorded: readonly unknown[] = []
-
-  constructor(orm: MikroORM, metas: readonly EntityMetadata[]) {
-    this.#orm = orm
-    this.#metas = metas
-    this.#unfiltered = new Map(metas.map((meta) => [meta.class, Object.create(meta, noFilters)]))
-  }
-
-  /** Records the current conditions. Returns whether they are the same for every request. */
-  async record(): Promise<boolean> {
-    if (!(await this.#areConstant())) return false
-    // A copy, because an application may change a date in a condition.
-    this.#recorded = Utils.copy(await this.#conditions())
-    return true
-  }
-
-  /** Whether the conditions still equal the recorded ones, because an application may add a filter at any time. */
-  async areUnchanged(): Promise<boolean> {
-    return (await this.#areConstant()) && isDeepStrictEqual(await this.#conditions(), this.#recorded)
-  }
-
-  #conditions(em = this.#orm.em): Promise<unknown[]> {
-    return Promise.all(this.#metas.map((meta) => em.applyFilters(meta.class, noCondition, {}, 'read')))
-  }
-
-  /** False if an active filter is a function, uses row-level security or was added to the global entity manager. */
-  async #areConstant(): Promise<boolean> {
-    const configured = this.#orm.config.get('filters') as EntityMetadata['filters']
-    const active = this.#metas.flatMap((meta) =>
-      [configured, meta.filters].flatMap((filters) => QueryHelper.getActiveFilters(meta, {}, filters)),
-    )
-    if (active.some(({ cond, rls }) => typeof cond === 'function' || rls)) return false
-    // Finds active filters of `orm.em.addFilter` with a fork that has no other filters.
-    const fork = this.#orm.em.fork({ disableContextResolution: true })
-    Reflect.set(fork, 'metadata', { get: (model: unknown) => this.#unfiltered.get(model) })
+/**
+ * Records the filters that `em.findOne` applies to the models. Returns a function that tells whether they are still the
+ * same, or `undefined` if the condition of a filter may differ between requests.
+ */
+export async function watchFilters(orm: MikroORM, metas: readonly EntityMetadata[]) {
+  const unfiltered = new Map<unknown, object>(
+    metas.map((meta) => [meta.class, Object.create(meta, noFilters)]),
+  )
+  const activeOf = (meta: EntityMetadata) =>
+    [orm.config.get('filters') as EntityMetadata['filters'], meta.filters]
+      .flatMap((filters) => QueryHelper.getActiveFilters(meta, {}, filters))
+      .map(({ cond, rls, strict }) => ({ cond, rls, strict }))
+  // Finds active filters of `orm.em.addFilter` with a fork that has no other filters.
+  const isAnyAdded = async () => {
+    const fork = orm.em.fork({ disableContextResolution: true })
+    Reflect.set(fork, 'metadata', { get: (model: unknown) => unfiltered.get(model) })
     Reflect.set(fork, 'config', { get: () => ({}) })
-    return (await this.#conditions(fork)).every((condition) => condition === noCondition)
+    const conditions = metas.map((meta) => fork.applyFilters(meta.class, noCondition, {}, 'read'))
+    return (await Promise.all(conditions)).some((condition) => condition !== noCondition)
   }
+  // A copy, because an application may change a date in a condition.
+  const recorded = Utils.copy(metas.map(activeOf))
+  const areUnchanged = async () => isDeepStrictEqual(metas.map(activeOf), recorded) && !(await isAnyAdded())
+  const arePlain = metas.every((meta) => activeOf(meta).every(({ cond, rls }) => !rls && isPlain(cond, meta)))
+  return arePlain && (await areUnchanged()) ? areUnchanged : undefined
+}
+
+/**
+ * Whether a condition is a list of columns with their values. Other conditions may use functions or getters. MikroORM 7.2
+ * joins raw SQL, `$not`, several `$or` and JSON properties incorrectly.
+ */
+function isPlain(condition: unknown, { properties }: EntityMetadata): boolean {
+  if (!Utils.isPlainObject(condition)) return false
+  return Reflect.ownKeys(condition).every((name) => {
+    const property = (properties as Readonly<Record<PropertyKey, EntityProperty>>)[name]
+    const value: unknown = Object.getOwnPropertyDescriptor(condition, name)?.value
+    const isConstant = value === null || value instanceof Date || /string|number|boolean/.test(typeof value)
+    return property?.kind === ReferenceKind.SCALAR && !property.customType && isConstant
+  })
 }

@@ -1,7 +1,7 @@
 import type { EntityMetadata, EntityProperty, Hydrator, helper, MikroORM } from '@mikro-orm/core'
-import { hasHooks, isConfigurationAllowed, isDriverAllowed, isModelAllowed, sampleKey } from './allow-list.ts'
+import { hasHooks, isModelAllowed, isORMAllowed, sampleKey, watchOptions } from './allow-list.ts'
 import { LoadedWrapper } from './databases.ts'
-import { Filters } from './filters.ts'
+import { watchFilters } from './filters.ts'
 import type { Connection, Row } from './prepared-statement.ts'
 import { driverOf, type LookUpOptions, type PopulateHint, recordFindOne, sqlOf } from './query-builder.ts'
 import { rowMapper } from './row-mapper.ts'
@@ -23,20 +23,22 @@ export interface FindOneQuery {
 export async function recordQuery(orm: MikroORM, options: LookUpOptions): Promise<FindOneQuery | undefined> {
   // MikroORM reads the schema from the `clientUrl` when it connects.
   await orm.em.getConnection('read').ensureConnection()
-  const meta = orm.getMetadata().get<object>(options.model)
+  const models = orm.getMetadata()
+  const meta = models.get<object>(options.model)
   const properties: Readonly<Record<string, EntityProperty>> = meta.properties
   const key = sampleKey(properties[options.property])
   const relation = options.relation === undefined ? undefined : properties[options.relation]
-  if (key === undefined || !isConfigurationAllowed(orm) || !isDriverAllowed(orm)) return undefined
-  if (!isModelAllowed(meta, relation)) return undefined
+  if (key === undefined || !isORMAllowed(orm) || !isModelAllowed(meta, relation)) return undefined
   const metas = relation?.targetMeta ? [meta, relation.targetMeta] : [meta]
-  const filters = new Filters(orm, metas)
-  if (!(await filters.record())) return undefined
+  const areOptionsUnchanged = watchOptions(orm)
+  const areFiltersUnchanged = await watchFilters(orm, metas)
+  if (!areFiltersUnchanged) return undefined
   const qb = await recordFindOne(orm, options, key)
   const map = qb && rowMapper(orm, qb, meta, relation)
   if (!map) return undefined
   const schemaOf = (each: EntityMetadata) => driverOf(orm).getSchemaName(each)
   const schemas = metas.map(schemaOf)
+  const discovered = metas.map((each) => models.find(each.class))
   const hydrateOwn = entityHydrator(orm, meta, schemas[0])
   const hydrateRelated = entityHydrator(orm, metas[1] ?? meta, schemas[1])
   return {
@@ -44,9 +46,9 @@ export async function recordQuery(orm: MikroORM, options: LookUpOptions): Promis
     connection: () => qb.getConnection(),
     sql: (placeholder) => sqlOf(orm, qb, key, placeholder),
     async isCurrent() {
-      if (!isConfigurationAllowed(orm)) return false
-      const isUnchanged = metas.every((each, i) => schemaOf(each) === schemas[i] && !hasHooks(orm, each))
-      return isUnchanged && filters.areUnchanged()
+      const isSame = (each: EntityMetadata, i: number) =>
+        models.find(each.class) === discovered[i] && schemaOf(each) === schemas[i] && !hasHooks(orm, each)
+      return areOptionsUnchanged() && metas.every(isSame) && areFiltersUnchanged()
     },
     hydrate(row) {
       let related: object | undefined

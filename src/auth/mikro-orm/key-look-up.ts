@@ -18,9 +18,9 @@ export class KeyLookUp<Model extends object> {
     const property = primaryKeyOf(databases.orm(database).em, this.#model)
     const value = keyFrom(property, key)
     if (value === undefined) return undefined
-    const hasKey = (entity: object) =>
+    const isFound = (entity: object) =>
       entity.constructor === this.#model && Reflect.get(entity, property.name) === value
-    const loaded = databases.hasManager(database) ? undefined : databases.findLoaded(hasKey, database)
+    const loaded = databases.hasManager(database) ? undefined : databases.findLoaded(isFound, database)
     if (loaded) return loaded as Model
     this.#lookUp ??= new LookUp({ model: this.#model, property: property.name })
     return this.#lookUp.find(ctx, value, database)

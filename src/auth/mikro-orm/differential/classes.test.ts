@@ -107,7 +107,7 @@ describe('LookUp and em.findOne agree: classes', () => {
       enumerable: true,
     })
     Schema.setClass(User)
-    return compareOf(t, 'prepared', User, { userRow: { mail: 'ADA@example.com' } })
+    return compareOf(t, 'findOne', User, { userRow: { mail: 'ADA@example.com' } })
   })
   it('accessor of the class for a column that is not persisted', (t) => {
     const Schema = defineEntity({

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it, type TestContext } from 'node:test'
 import {
+  DefaultLogger,
   EntityCaseNamingStrategy,
   EntityRepository,
   ObjectHydrator,
@@ -79,6 +80,18 @@ describe('LookUp and em.findOne agree: configuration', () => {
   it('no hooks before the flush', (t) =>
     compareWith(t, 'prepared', { processOnCreateHooksEarly: false, persistOnCreate: false }))
   it('flush on commit', (t) => compareWith(t, 'prepared', { flushMode: 'commit' }))
+  it('logger that logs each query', (t) => {
+    class QueryLogger extends DefaultLogger {
+      override logQuery(): void {}
+    }
+    return compareWith(t, 'findOne', { loggerFactory: () => new QueryLogger({ writer: () => {} }) })
+  })
+  it('logger that formats messages', (t) => {
+    class PlainLogger extends DefaultLogger {
+      override log(): void {}
+    }
+    return compareWith(t, 'prepared', { loggerFactory: () => new PlainLogger({ writer: () => {} }) })
+  })
   it('data loader', (t) => compareWith(t, 'prepared', { dataloader: true }))
   it('no validation', (t) => compareWith(t, 'prepared', { validateRequired: false }))
   it('no batches', (t) =>

@@ -143,7 +143,7 @@ describe('LookUp and em.findOne agree: key and relation for one column', () => {
       tokenRow: { user: null },
     }))
   it('key that is persisted, and a relation that is not', (t) =>
-    compare(t, 'prepared', {
+    compare(t, 'findOne', {
       relate: (User) => p.manyToOne(User).joinColumn('user_id').persist(false),
       token: { userId: p.integer() },
       tokenRow: { user: undefined, userId: 1 },
@@ -271,7 +271,7 @@ describe('LookUp and em.findOne agree: other relations', () => {
     return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { entities: [Bot], fill }))
   })
   it('relation from a formula', (t) =>
-    compare(t, 'prepared', {
+    compare(t, 'findOne', {
       relate: (User) => p.manyToOne(User).formula((of) => `${of}.user_no`),
       token: { userNo: p.integer() },
       tokenRow: { user: undefined, userNo: 1 },
