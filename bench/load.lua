@@ -1,5 +1,5 @@
 -- For wrk: -- <seed> <file of header values, one per line> <method> <path> <header>
--- Each request has one of the values, at random. The same seed draws the same values.
+-- Each request has one of the values, at random. The same seed chooses the same values.
 local requests = {}
 
 -- `wrk.format` orders the headers differently in each process.

@@ -61,7 +61,7 @@ async function newDatabase(admin: string): Promise<string> {
   return url.href
 }
 
-/** Sets the last use of all rows. The vacuum removes their old versions. */
+/** Sets the last use of all rows. Then vacuums the tables, because the updates leave old versions of the rows. */
 function refreshed(url: string): Rows {
   return async () => {
     const seen = new Date(lastUse()).toISOString()

@@ -36,7 +36,7 @@ for (const [name, value] of Object.entries(runLength))
 const known = servers.map(({ key }) => key)
 const chosen = options.servers?.split(',') ?? known
 for (const key of chosen)
-  if (!known.includes(key)) refuse(`There is no server "${key}". There are: ${known.join(', ')}.`)
+  if (!known.includes(key)) refuse(`Unknown server "${key}". The servers are: ${known.join(', ')}.`)
 
 /** The measurements by their name on the command line. Each returns its figures by task. */
 const measurements: Record<string, () => Promise<Record<string, Figures>>> = {
@@ -56,7 +56,7 @@ const measurements: Record<string, () => Promise<Record<string, Figures>>> = {
 const names = positionals.length > 0 ? positionals : Object.keys(measurements)
 for (const name of names)
   if (!measurements[name])
-    refuse(`There is no task "${name}". There are: ${Object.keys(measurements).join(', ')}.`)
+    refuse(`Unknown task "${name}". The tasks are: ${Object.keys(measurements).join(', ')}.`)
 
 installPeers()
 rmSync(folder, { recursive: true, force: true })
@@ -78,7 +78,7 @@ function serversOf(task: string): Server[] {
   return servers.filter(({ key, tasks }) => chosen.includes(key) && tasks.includes(task))
 }
 
-/** Installs the other libraries. Only the benchmark needs them. */
+/** Installs the libraries that the benchmark compares. Only the benchmark needs them. */
 function installPeers(): void {
   const installed = join(import.meta.dirname, 'node_modules/.package-lock.json')
   const lock = join(import.meta.dirname, 'package-lock.json')

@@ -14,7 +14,9 @@ export function browser(): string {
   const named = process.env.CHROMIUM_PATH
   if (named) {
     if (starts(named)) return named
-    throw new Error(`CHROMIUM_PATH is ${named}, which is not a Chromium or Chrome that starts.`)
+    throw new Error(
+      `CHROMIUM_PATH is ${named}. This program is not Chromium or Chrome, or it does not start.`,
+    )
   }
   const found =
     findInstalledBrowser() ?? findPlaywrightBrowser() ?? installPlaywrightBrowser() ?? installDebianBrowser()

@@ -33,7 +33,7 @@ describe('examples/jwt.ts', () => {
     assert.equal(await response.text(), '')
   })
 
-  test('rejects an expired token, a token with another key, the password, and a request without credentials', async () => {
+  test('rejects an expired token, a token signed with another key, the password, and a request without credentials', async () => {
     const old = new JWTKeys({ ...keys, now: () => Date.now() - 900_000 })
     const expired = old.sign(new SessionToken(crypto.randomUUID(), new Date()))
     const otherKeys = new JWTKeys({ ...keys, secrets: ['thirty-two bytes of another application'] })

@@ -16,7 +16,7 @@ describe('the README of the package', () => {
     })
 
   test('shows only programs of examples, and excerpts of them', () => {
-    // website.slow.test.ts runs the route for signing up. The databases are not installed here.
+    // website.slow.test.ts runs the route of the first section. The database libraries of the second are not installed.
     const others = [sectionOf('### Sign up'), sectionOf('## With any database')].flatMap(blocksOf)
     const excerpts = blocksOf().filter((block) => !others.includes(block))
     assert.ok(excerpts.length > 10)

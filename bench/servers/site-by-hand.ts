@@ -17,7 +17,7 @@ import {
   requestLog,
   securityHeaders,
   staticFiles,
-} from './site-by-hand-chores.ts'
+} from './site-by-hand-middleware.ts'
 
 // The other routes of the site. The benchmark does not request them.
 const furtherPages = [

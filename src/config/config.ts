@@ -18,7 +18,7 @@ export { readStorageConfig, type StorageConfig } from './storage.ts'
 export interface Config extends StorageConfig {
   readonly host: string
   readonly port: number
-  /** The origin that visitors use. If it is `undefined`, the `Host` of each request decides. */
+  /** The origin that visitors use. If it is `undefined`, the site uses the `Host` header of each request. */
   readonly publicUrl: URL | undefined
   /** The host that passkeys belong to. `undefined` if there is no `publicUrl`, or if browsers do not support passkeys at it. */
   readonly rpId: string | undefined

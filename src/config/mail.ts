@@ -45,7 +45,7 @@ export function readMail(
 }
 
 /**
- * Returns whether the site sends mail. For commands, which start no site.
+ * Returns whether the site sends mail. For commands, because they do not start the site.
  * @throws {ConfigError} with all mistakes
  */
 export function sendsMail(variables: Variables = process.env): boolean {

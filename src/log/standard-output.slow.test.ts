@@ -46,7 +46,7 @@ class Logging {
     return logged
   }
 
-  /** Logs more than the buffer of a pipe holds, and too little to drop lines. */
+  /** Logs more than the buffer of a pipe holds, but not enough to drop lines. */
   async logMuch(): Promise<number> {
     for (let turn = 0; turn < 9; turn += 1) await this.log(200)
     return this.log(200)

@@ -105,7 +105,7 @@ export class JWTKeys implements JWTVerifier {
 
 function checkKeySet(keys: readonly JWTKey[], sources: readonly (string | JWK)[]): void {
   const kinds = new Set(keys.map((key) => key.alg === 'HS256'))
-  // Our `kid` is the thumbprint. A JWK may have another one.
+  // `JWTKey` uses the thumbprint as `kid`. A JWK may contain another `kid`, which must be unique too.
   const kids = sources.flatMap((source) => (typeof source === 'string' ? [] : (source.kid ?? [])))
   if (keys.length === 0) throw new JWTKeyError('Tokens need a key: list one under `secrets` or `keys`.')
   if (kinds.size > 1) throw new JWTKeyError('Secrets and key pairs cannot be mixed: list one kind only.')

@@ -30,7 +30,7 @@ const EventSchema = defineEntity({
     address: p.string().length(45),
     userAgent: p.string().length(255),
     request: p.string().length(36),
-    // Refusals of one kind, account and day share a row, which holds the last refusal and their number.
+    // Refusals of one kind, account and day share a row. It holds the last refusal and their number.
     times: p.integer().default(1),
     refusal: p.string().length(100).nullable().unique('events_refusal_unique'),
   },

@@ -136,7 +136,7 @@ describe('POST /account/tokens as JSON', () => {
 })
 
 describe('POST /account/tokens as a form', () => {
-  test('E16 redirects to the page that shows the token once, and a reload neither shows it again nor creates another', async (t) => {
+  test('E16 redirects to the page that shows the token once, and a reload does not show it again and creates no other token', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const before = Date.now()
     const { status, headers, text } = await here.form(path, { name: 'Backup', days: '90' })

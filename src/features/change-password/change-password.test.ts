@@ -186,7 +186,7 @@ describe('POST /account/password', () => {
     )
   })
 
-  test('E10 rejects a wrong current and an invalid new password together, each at its field', async (t) => {
+  test('E10 reports a wrong current password and an invalid new password together, each at its field', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     const wrong = { currentPassword: 'wrong canary', password: 'short', confirmPassword: 'other' }

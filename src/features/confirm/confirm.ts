@@ -81,7 +81,7 @@ async function showForm(ctx: SiteContext, requested: unknown, errors: FormMessag
   await page(ctx, 'confirm', { next, back, purpose, hasApp, passkeyOptions, errors })
 }
 
-// A start page of a section needs a notice, because the user has to press the button again. Other pages continue the action.
+// On the start page of a section, the user has to press the button again, so the page shows a notice. Other pages continue the action.
 function redirectBack(ctx: SiteContext, next: string): void {
   const isStart = sectionOf(next)?.back === next.split('?', 1)[0]
   seeOther(ctx, next, isStart ? 'Thank you. You can continue now.' : undefined)

@@ -213,7 +213,7 @@ describe('a signed token', () => {
   test('E10 J9 M6 is invalid if it is issued for the old password while the password changes', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
-    // The cost makes the sign-in store a new hash. That write waits for the lock, after the password is verified.
+    // Because the cost has changed, the sign-in stores a new hash. That write waits for the lock, after the password is verified.
     setBcryptCost(5)
     const other = await lockDatabase(t, site)
     const response = site.visitor().post('/login?as=jwt', basic(ada))

@@ -35,7 +35,7 @@ type PathContext = SiteContext & { params?: { id?: string } }
 
 /** `/account/passkeys`: adds, renames and removes the passkeys of the user. */
 export function accountPasskeys(router: Router<object, SiteContext>): void {
-  // After a failed form, a reload of the page loads this address.
+  // A failed form shows the page at its own path. If the user reloads that page, the browser sends a GET request.
   router.get(['/account/passkeys', '/account/passkeys/:id/name'], ...owner(), (ctx) =>
     seeOther(ctx, securityPage),
   )

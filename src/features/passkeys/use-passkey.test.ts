@@ -31,7 +31,7 @@ const wrong: Record<string, Overrides> = {
   'a wrong signature': { signature: randomBytes(70) },
   'an unknown credential': { id: randomBytes(32).toString('base64url') },
   'a credential id of three bytes': { id: 'AAAA' },
-  'rubbish as authenticator data': { response: { authenticatorData: 'AAAA' } },
+  'invalid authenticator data': { response: { authenticatorData: 'AAAA' } },
   'no authenticator data': { response: { authenticatorData: undefined } },
   'extensions that are nested 3,000 times': {
     response: {
@@ -42,7 +42,7 @@ const wrong: Record<string, Overrides> = {
       ]).toString('base64url'),
     },
   },
-  'a signature that is no text': { response: { signature: [1] } },
+  'a signature that is not a string': { response: { signature: [1] } },
   'no signature': { response: { signature: '' } },
 }
 
@@ -86,13 +86,13 @@ describe('verifyUse of a sign-in', () => {
     const from = await withPasskey()
     const before = await sql(site, 'select * from passkeys')
     let challenges = 1
-    for (const [lie, overrides] of Object.entries(wrong)) {
+    for (const [name, overrides] of Object.entries(wrong)) {
       const options = signInOptions()
       for (const credential of [from.get(options, overrides), from.get(options)])
-        assert.deepEqual(await answer(credential), rejected, lie)
+        assert.deepEqual(await answer(credential), rejected, name)
       const rows = await sql(site, 'select digest from used_challenges')
       challenges += 1
-      assert.equal(rows.length, challenges, lie)
+      assert.equal(rows.length, challenges, name)
     }
     assert.deepEqual(await sql(site, 'select * from passkeys'), before)
   })

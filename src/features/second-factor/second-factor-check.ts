@@ -10,7 +10,7 @@ import { methodsWithCode, verifyCode, wrongCode } from './verify-code.ts'
 
 /**
  * Requires a code after the right password of an account with a second factor. `User.findByCredentials` calls it, so it covers every
- * route that accepts passwords. A body has the code in the field `code`. Basic has no place for a code.
+ * route that accepts passwords. A body has the code in the field `code`. Basic credentials cannot contain a code.
  *
  * @throws {SecondFactorRequired} 403 with Basic, 401 without a code
  * @throws {Refusal} 401 if the code is wrong, 400 if it is not a string

@@ -182,7 +182,7 @@ describe('SessionStore', () => {
     )
   })
 
-  test('E14 purges, updates and ends sessions by an index', onlySqlite(plans), async (t) => {
+  test('E14 uses an index to purge, update and end sessions', onlySqlite(plans), async (t) => {
     const { store, get, clock, user, site } = await storeWithClock(t)
     const statements = await recordStatements(t, site.orm)
     await store.start(id, { user }, usual)
