@@ -6,7 +6,7 @@ import { copy, type Rows } from './database.ts'
 const week = 7 * 24 * 60 * 60 * 1000
 let original: Promise<string> | undefined
 
-/** The users of the benchmark in Better Auth's tables. Better Auth's migration creates the tables. Its bearer tokens are sessions. */
+/** The users of the benchmark in Better Auth's own tables. Better Auth stores bearer tokens as sessions. */
 export const betterAuthRows: Rows = async (server) => {
   original ??= make()
   return `sqlite:${copy(await original, server)}`

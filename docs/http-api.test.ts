@@ -29,7 +29,7 @@ describe('docs/http-api.md', () => {
   })
 })
 
-/** The path with its parameters, which `routes` has replaced. */
+/** Restores the parameters of a path, because `routes` contains example values instead. */
 function pattern(path: string): string {
   return path.replace(/[\da-f]{8}-[\da-f-]{27}/, ':id').replace(/^\/problems\/.*/, '/problems/:code')
 }

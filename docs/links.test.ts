@@ -6,9 +6,9 @@ import { describe, it } from 'node:test'
 const root = join(import.meta.dirname, '..')
 const pages = globSync('{*.md,{docs,bench,examples,src/auth}/*.md}', { cwd: root })
 
-describe('the pages', () => {
+describe('the documentation', () => {
   for (const page of pages)
-    it(`${page} links to files and headings that exist`, () => {
+    it(`${page} links only to files and headings that exist`, () => {
       for (const link of linksOf(page)) {
         const [file = '', heading] = link.split('#')
         const target = file === '' ? page : relative(root, join(root, dirname(page), file))
@@ -18,7 +18,7 @@ describe('the pages', () => {
       }
     })
 
-  it('are listed in docs/README.md', () => {
+  it('lists every page in docs/README.md', () => {
     const listed = linksOf('docs/README.md')
     const others = globSync('*.md', { cwd: import.meta.dirname }).filter((name) => name !== 'README.md')
     assert.deepEqual(

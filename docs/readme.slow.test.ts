@@ -23,7 +23,7 @@ describe('README.md', () => {
     assert.equal((await fetch(url)).status, 401)
   })
 
-  test('shows programs, or parts of them, that the tests of the examples run', () => {
+  test('shows only programs, or parts of programs, from the folder examples, so that they are tested', () => {
     const examples = globSync('examples/*.ts', { cwd: root }).map(read)
     const parts = [...readme.matchAll(/^```[jt]s\n(.*?)^```$/gms)].map(([, code = '']) => code)
     assert.equal(parts.length, 3)

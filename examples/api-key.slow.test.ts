@@ -14,7 +14,7 @@ describe('examples/api-key.ts', () => {
     assert.equal(await response.text(), 'Ada')
   })
 
-  test('rejects another key, an empty one, another header and none with 401', async () => {
+  test('rejects another key, an empty key, another header and no header with 401', async () => {
     for (const headers of [
       { 'x-api-key': 'difference-engine' },
       { 'x-api-key': '' },

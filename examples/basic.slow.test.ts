@@ -14,7 +14,7 @@ describe('examples/basic.ts', () => {
     assert.deepEqual(await response.json(), { name: 'Ada' })
   })
 
-  test('rejects a wrong password, an unknown user, another case, another scheme and no header', async () => {
+  test('rejects a wrong password, an unknown user, a user name in another letter case, another scheme and no header', async () => {
     const refusals = [
       basic('ada', 'difference-engine'),
       basic('ada', ''),

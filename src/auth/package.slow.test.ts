@@ -116,7 +116,7 @@ describe('the installed package', () => {
   })
 })
 
-/** Compiles the examples in a folder with the installed package, and with other types from this repository. */
+/** Compiles the examples in a folder with the installed package. The types of other packages are from this repository. */
 async function compileExamples(folder: string): Promise<string> {
   const examples = (await readdir(join(repository, 'examples'))).filter((name) => /^[\w-]+\.ts$/.test(name))
   for (const name of examples) await copyFile(join(repository, 'examples', name), join(folder, name))

@@ -5,7 +5,7 @@ import type { User } from '../users/user.ts'
 import { limited } from './sign-in/guessing.ts'
 
 /**
- * Counts a mail that is requested from the network of a request.
+ * Counts a mail against the limit of the network that requests it.
  * @throws {TryLater} 429, if the allowance of the network is used up
  */
 export async function countMailFromNetwork(ctx: SiteContext): Promise<void> {
@@ -13,21 +13,21 @@ export async function countMailFromNetwork(ctx: SiteContext): Promise<void> {
 }
 
 /**
- * Counts a mail to an address, with or without an account.
+ * Counts a mail against the limit of its address. The address need not have an account.
  * @throws {TryLater} 429, if the allowance of the address is used up
  */
 export async function countMailTo(ctx: SiteContext, address: string): Promise<void> {
   await limited(ctx, { action: 'mailbox', account: emailKey(address) }, counted)
 }
 
-/** Counts a mail for the network of a request and for the address. */
+/** Counts a mail against the limits of the network and of the address. */
 export async function countMail(ctx: SiteContext, address: string): Promise<void> {
   await countMailFromNetwork(ctx)
   await countMailTo(ctx, address)
 }
 
 /**
- * Counts a mail to an address that is requested as the new address of an account.
+ * Counts a mail that confirms a new address, against the limits of the network, the account and the address.
  * @throws {TryLater} 429, if an allowance is used up
  */
 export async function countMailToNewAddress(
@@ -41,7 +41,7 @@ export async function countMailToNewAddress(
   await countMailTo(ctx, address)
 }
 
-/** Counts a mail for a response that must not reveal a used-up allowance. Returns whether the mail may be sent. */
+/** Returns whether a mail may be sent after `count`. Use it for a response that must not reveal a used-up limit. */
 export async function mayMail(count: () => Promise<void>): Promise<boolean> {
   try {
     await count()

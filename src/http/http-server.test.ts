@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { startSite } from '../testing/site.ts'
 
-/** Sends raw bytes, and returns the data until the first response or the end of the connection. */
+/** Sends raw bytes, and returns all data that arrives until the connection is closed. */
 async function send(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)

@@ -14,7 +14,7 @@ const host = 'Host: localhost\r\n'
 const json = 'Content-Type: application/json\r\n'
 const login = '{"username":"ada@example.com","password":"wrong"}'
 
-/** The data of clients that close the connection. */
+/** The bytes that a client sends before it closes the connection. */
 const unfinished = {
   'in the middle of a header': 'GET / HTTP/1.1\r\nHost: loc',
   'in the middle of a body': `POST /login HTTP/1.1\r\n${host}${json}Content-Length: 500\r\n\r\n{"user`,

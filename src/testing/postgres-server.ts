@@ -88,7 +88,7 @@ export class PostgresServer {
     }
   }
 
-  /** Stops the server. SIGINT is a fast shutdown. SIGQUIT and SIGKILL make it recover at the next start. */
+  /** Stops the server. SIGINT is a fast shutdown. After SIGQUIT or SIGKILL, the next start recovers the data. */
   async end(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void> {
     const { process } = this
     if (process.exitCode !== null || process.signalCode !== null) return

@@ -4,8 +4,8 @@ import type { Allowance } from './allowance.ts'
 const minute = 60_000
 
 /**
- * A 429 that ends after `wait` milliseconds. It names the used-up allowance in the same words for accounts that exist and
- * accounts that do not.
+ * A 429 for a client that may try again after `wait` milliseconds. It names the used-up allowance in the same words for
+ * existing and missing accounts.
  */
 export function tooMany(wait: number, allowance?: Allowance, now = Date.now()): TryLater {
   const seconds = Math.max(1, Math.ceil(wait / 1000))

@@ -11,7 +11,7 @@ export type Purpose = 'reset' | 'verify' | 'change-email' | 'invite'
 /** A token to issue. */
 export interface NewOneTimeToken {
   readonly purpose: Purpose
-  /** The account as the caller read it. A change of its address or password makes the token invalid, and so does disabling it. */
+  /** The account as the caller read it. A new address, a new password or disabling the account makes the token invalid. */
   readonly account: Pick<User, 'id' | 'email' | 'passwordChangedAt'>
   /** The address that the link is sent to, or an empty text if it is not mailed. By default the address of the account. */
   readonly email?: string

@@ -32,7 +32,7 @@ export class MemoryStore {
     return JSON.parse(text)
   }
 
-  /** Changes the only session, as time or an older version would. */
+  /** Changes the data of the only session, for example to age it, or to imitate an older version. */
   change(change: (content: Record<string, unknown>) => void): void {
     const content = this.#content
     change(content)

@@ -8,7 +8,7 @@ import { eventually, within } from '../../testing/within.ts'
 
 const pool = 4
 
-/** A site behind a proxy to its database, and the requests of a user. */
+/** A site that connects to its database through a proxy, and requests of a user. */
 async function startProxiedSite(t: TestContext) {
   const database = await makeDatabase('')
   const proxy = await startProxy(t, database.url)

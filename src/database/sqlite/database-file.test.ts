@@ -22,7 +22,7 @@ async function open(t: TestContext) {
 const moved = { code: 'SQLITE_READONLY_DBMOVED' }
 
 describe('DatabaseFile', () => {
-  test('accepts writes, checkpoints, vacuum and other connections', async (t) => {
+  test('accepts the file after writes, a checkpoint, a vacuum and the use by another connection', async (t) => {
     const { path, database, file } = await open(t)
     file.assertInPlace()
     const other = new Database(path)
@@ -50,14 +50,14 @@ describe('DatabaseFile', () => {
     assert.throws(() => file.assertInPlace(), moved)
   })
 
-  test('detects a deleted log', async (t) => {
+  test('detects a deleted write-ahead log', async (t) => {
     const { path, file } = await open(t)
     await rm(`${path}-wal`)
     assert.throws(() => file.assertInPlace(), moved)
     assert.equal(file.hasLostIndex(), false)
   })
 
-  test('detects a deleted or replaced index of the log', async (t) => {
+  test('detects a deleted or replaced index of the write-ahead log', async (t) => {
     const { path, file } = await open(t)
     assert.equal(file.hasLostIndex(), false)
     await rename(`${path}-shm`, `${path}-elsewhere`)
@@ -87,7 +87,7 @@ describe('DatabaseFile', () => {
     assert.throws(() => file.assertInPlace(), moved)
   })
 
-  test('uses an earlier result within the tolerance', async (t) => {
+  test('uses an earlier result that is not older than the tolerance', async (t) => {
     const { path, file } = await open(t)
     file.assertInPlace()
     await rm(path)

@@ -32,7 +32,7 @@ export function changePassword(router: Router<object, SiteContext>): void {
       confirmPassword: confirmationProblem(typed.password, typed.confirmPassword),
     })
     const ended = await replacePassword(ctx, user, typed.password)
-    // `SessionStore.start` rejects a session with the old time.
+    // `SessionStore.start` rejects a user object with an older time.
     user.passwordChangedAt = ended.at
     if (ended.ownSession) {
       renewSession(ctx, user, ['pwd'])
@@ -68,7 +68,7 @@ async function replacePassword(ctx: SiteContext, user: User, password: string): 
   return entityManager(ctx).transactional(async (em) => {
     if (!(await lockAccount(em, { id, passwordChangedAt })))
       throw new Refusal(409, 'Another request has just changed the password of this account.')
-    // Set after the lock, which may take seconds.
+    // Read after the lock is acquired, because waiting for the lock may take seconds.
     const at = new Date()
     await em.nativeUpdate(User, { id }, { passwordHash, passwordChangedAt: at })
     const digest = currentDigest(ctx)

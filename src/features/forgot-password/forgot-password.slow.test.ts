@@ -147,7 +147,7 @@ describe('POST /forgot', () => {
     const others = 'kind, address, data, user_id, created_at, due_at, tries'
     for (let i = 0; i < 35; i += 1) {
       await sql(site, `insert into mails (id, ${others}) select ${id}, ${others} from mails limit 5000`)
-      // Otherwise idle connections end unnoticed, because SQLite's driver is synchronous.
+      // Lets the client notice that the server has closed idle connections, because SQLite's driver is synchronous.
       await turn()
     }
     for (const email of [ada.email, 'nobody@example.com']) {

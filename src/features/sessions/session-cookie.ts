@@ -66,7 +66,7 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
     },
     async set(id: string, data: Record<string, unknown>, maxAge: number, options: StoreOptions) {
       const ctx = contextOf(options)
-      // koa-session saves a new session twice.
+      // koa-session saves a new session twice. The second time, nothing is left to write.
       const content = `${id} ${JSON.stringify(ownData(data))}`
       if (ctx[started] === content) return
       if (ctx[existing] === id) return store.update(id, data)

@@ -116,7 +116,7 @@ describe('guessing', () => {
     assert.equal(owner.status, 303)
   })
 
-  test('does not authenticate by a device cookie, or use it for another account', async (t) => {
+  test('accepts a device cookie neither as a credential nor for another account', async (t) => {
     const { url, basic, post } = await siteWithAda(t)
     const signUp = { name: 'Eve', email: 'eve@example.com', password, confirmPassword: password }
     const eve = await post('/users', form(signUp), {}, '203.0.113.1')
@@ -157,7 +157,7 @@ describe('guessing', () => {
     assert.equal((await basic('/login', password, '[2001:db8:0:2::1]:4000')).status, 200)
   })
 
-  test('rejects an invented device cookie, or that of another account', async (t) => {
+  test('replaces an invented device cookie, or a device cookie of another account, at sign-in', async (t) => {
     const { post } = await siteWithAda(t)
     const deviceOf = (answer: Response) =>
       /^device=[\w-]{43}(?=;)/.exec(

@@ -18,7 +18,7 @@ import { countLookUp, isDisconnected, limited } from '../sign-in/guessing.ts'
 import { queueVerification } from '../verify-email/verification-mail.ts'
 import { parseRegistration, type Registration } from './registration.ts'
 
-/** The problem of an address that another account has. */
+/** The error for the address of another account. */
 export const addressInUse = {
   field: 'email',
   detail: 'There is already an account with this e-mail address.',

@@ -204,7 +204,7 @@ describe('POST /verify', () => {
     assert.equal((await owner.form('/verify', { token: again.token })).status, 410)
   })
 
-  test('R2 mails only links to an address that is not verified, and without the name', async (t) => {
+  test('R2 sends only mails with a link, without the name, to an address that is not verified', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t, { THROTTLE: 'on' })
     await visitor.form('/account/verification', {})
     await signIn(site, ada)
@@ -218,7 +218,7 @@ describe('POST /verify', () => {
     for (const { text, html } of mails) assert.doesNotMatch(text + html, /\bAda\b/)
   })
 
-  test('R1 verifies the address by one of several concurrent requests', async (t) => {
+  test('R1 accepts only one of ten concurrent requests with the link', async (t) => {
     const { visitor, token } = await siteWithAda(t)
     const answers = await Promise.all(Array.from({ length: 10 }, () => visitor.json('/verify', { token })))
     assert.deepEqual(answers.map(({ status }) => status).sort(), [204, ...Array(9).fill(410)])
