@@ -49,21 +49,6 @@ describe('a thief with an earlier session', () => {
   })
 })
 
-describe('a session without the second factor of its account', () => {
-  test('T6 is anonymous, if a process of an older version has started it', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site)
-    const { visitor } = await turnOnApp(site, ada)
-    assert.equal((await visitor.get('/me')).status, 200)
-    for (const record of [undefined, { at: Date.now(), methods: ['pwd'] }, 'mfa']) {
-      const data = JSON.stringify({ user: ada.id, 'user:authenticated': record })
-      await sql(site, 'update sessions set data = ?', [data])
-      assert.equal((await visitor.get('/me')).status, 401)
-      assert.equal((await visitor.json('/confirm', { password })).status, 401)
-    }
-  })
-})
-
 describe('a site without SECRETS_KEY', () => {
   test('K1 responds to the set-up of an app with 404', async (t) => {
     const site = await startSite(t, {

@@ -7,7 +7,7 @@ import { deleteBeyond } from '../../database/delete-beyond.ts'
 import { Refusal } from '../../refusal.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { type CheckedAccount, lockAccount } from '../../users/lock-account.ts'
-import { expiredRows, isExpired, lifetime } from './session-limits.ts'
+import { expiredSessions, isExpired, lifetime } from './session-limits.ts'
 import { StoredSession } from './stored-session.ts'
 
 // The longest delay until another process has written a use of a session, in milliseconds.
@@ -60,7 +60,7 @@ export class SessionStore {
     if (typeof data !== 'object' || data === null) throw new Error('The data of this session is damaged.')
     const seenAt = this.#uses.of(found) ?? createdAt
     // The purge deletes the row, because a read must not wait for the write lock.
-    if (isExpired({ kept, createdAt, seenAt }, now) || lacksSecondFactor(found)) return undefined
+    if (isExpired({ kept, createdAt, seenAt }, now)) return undefined
     this.#uses.note(found, now)
     return { ...data, _maxAge: lifetime(kept) }
   }
@@ -111,7 +111,7 @@ export class SessionStore {
   /** Deletes a batch of expired sessions. Returns their number. */
   async purge(limit = 500): Promise<number> {
     await this.#uses.write()
-    const where = { $or: expiredRows(this.#now(), writeDelay) }
+    const where = { $or: expiredSessions(this.#now(), writeDelay) }
     return deleteBatch(this.#orm.em.fork(), StoredSession, { where, key: 'digest' }, limit)
   }
 
@@ -120,13 +120,6 @@ export class SessionStore {
     const digest = digestOf(id)
     if (digest !== undefined) await this.#orm.em.fork().nativeDelete(StoredSession, digest)
   }
-}
-
-// During an update, a process of an older version may start a session with the password alone.
-function lacksSecondFactor({ user, data }: StoredSession): boolean {
-  if (!user.secondFactorAt) return false
-  const { methods } = Object(data['user:authenticated']) as { methods?: unknown }
-  return !Array.isArray(methods) || !methods.includes('mfa')
 }
 
 /** The data of a session without the limits of koa-session. */
