@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { readStorageConfig } from './src/config/config.ts'
 import { databaseOptions } from './src/database/database-options.ts'
-import { loadDialect } from './src/database/load-dialect.ts'
+import { loadDialect } from './src/database/open-database.ts'
 import { schema } from './src/schema.ts'
 
 const { databaseUrl } = readStorageConfig()

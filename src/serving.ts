@@ -3,24 +3,24 @@ import type { AddressInfo } from 'node:net'
 import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
 import { developmentUrl } from './config/public-url.ts'
-import { ExpiredRows } from './database/expired-rows.ts'
+import { expiredRows } from './database/expired-rows.ts'
 import { openDatabase } from './database/open-database.ts'
 import { startPurging } from './database/purge.ts'
 import { AuditTrail } from './features/activity/audit-trail.ts'
 import { Devices } from './features/known-devices/devices.ts'
 import { siteUses } from './features/last-uses.ts'
-import { UsedChallenge } from './features/passkeys/used-challenge.ts'
+import { UsedChallenge } from './features/passkeys/challenges.ts'
 import { encryptWithNewestKey } from './features/second-factor/encrypted-keys.ts'
-import { PendingSignIn } from './features/second-factor/pending-sign-in.ts'
+import { PendingSignIn } from './features/second-factor/pending-sign-ins.ts'
 import { SecretBox } from './features/second-factor/secret-box.ts'
 import { SessionStore } from './features/sessions/session-store.ts'
 import { httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log/log.ts'
-import { createOutbox } from './mail/create-outbox.ts'
+import { createOutbox } from './mail/outbox.ts'
 import { schema } from './schema.ts'
 import { trustedProxies } from './site/client-address.ts'
 import { Throttle } from './throttle/throttle.ts'
-import { OneTimeToken } from './users/one-time-token.ts'
+import { OneTimeToken } from './users/one-time-tokens.ts'
 import { shareCores } from './users/password.ts'
 import { UserToken } from './users/user-token.ts'
 
@@ -57,10 +57,10 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
     [
       new Throttle(orm),
       new SessionStore(orm, uses.sessions),
-      new ExpiredRows(orm, UserToken, 'value'),
-      new ExpiredRows(orm, OneTimeToken, 'digest'),
-      new ExpiredRows(orm, UsedChallenge, 'digest'),
-      new ExpiredRows(orm, PendingSignIn, 'digest'),
+      expiredRows(orm, UserToken, 'value'),
+      expiredRows(orm, OneTimeToken, 'digest'),
+      expiredRows(orm, UsedChallenge, 'digest'),
+      expiredRows(orm, PendingSignIn, 'digest'),
       new Devices(orm),
       new AuditTrail(orm, log),
     ],

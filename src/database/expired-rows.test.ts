@@ -3,13 +3,12 @@ import { describe, test } from 'node:test'
 import { sql } from '../testing/database.ts'
 import { signUp } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
-import { OneTimeToken } from '../users/one-time-token.ts'
-import { issueOneTimeToken } from '../users/one-time-tokens.ts'
+import { issueOneTimeToken, OneTimeToken } from '../users/one-time-tokens.ts'
 import { User } from '../users/user.ts'
 import { issueToken, UserToken } from '../users/user-token.ts'
-import { ExpiredRows } from './expired-rows.ts'
+import { expiredRows } from './expired-rows.ts'
 
-describe('ExpiredRows', () => {
+describe('expiredRows', () => {
   test('deletes expired tokens in batches, and no valid token', async (t) => {
     const site = await startSite(t)
     const { id: user } = await signUp(site)
@@ -19,7 +18,7 @@ describe('ExpiredRows', () => {
       em.create(UserToken, { name, value: issueToken().value, user, expiresAt: new Date(now + until) })
     }
     await em.flush()
-    const expired = new ExpiredRows(site.orm, UserToken, 'value', () => now)
+    const expired = expiredRows(site.orm, UserToken, 'value', () => now)
     assert.equal(await expired.purge(2), 2)
     assert.equal(await expired.purge(2), 1)
     assert.equal(await expired.purge(2), 0)
@@ -46,7 +45,7 @@ describe('ExpiredRows', () => {
       })
     }
     await em.flush()
-    assert.equal(await new ExpiredRows(site.orm, UserToken, 'value', () => now).purge(), 1)
+    assert.equal(await expiredRows(site.orm, UserToken, 'value', () => now).purge(500), 1)
     const left = await sql(site, 'select name from user_tokens order by created_at')
     assert.deepEqual(
       left.map(({ name }) => name),
@@ -64,8 +63,8 @@ describe('ExpiredRows', () => {
       const account = await em.findOneOrFail(User, id)
       assert.ok(await issueOneTimeToken(em, { purpose: 'reset', account, lifetime: hour }, at))
     }
-    const expired = new ExpiredRows(site.orm, OneTimeToken, 'digest', () => now)
-    assert.deepEqual([await expired.purge(1), await expired.purge(), await expired.purge()], [1, 1, 0])
+    const expired = expiredRows(site.orm, OneTimeToken, 'digest', () => now)
+    assert.deepEqual([await expired.purge(1), await expired.purge(500), await expired.purge(500)], [1, 1, 0])
     assert.deepEqual(await sql(site, 'select email from one_time_tokens'), [{ email: 'bob@example.com' }])
   })
 })

@@ -1,33 +1,32 @@
 import type { EntityClass, MikroORM } from '@mikro-orm/core'
 import { deleteBatch } from './delete-batch.ts'
 import { clockSkew } from './future-time.ts'
+import type { Purgeable } from './purge.ts'
 
 interface Expiring {
   readonly createdAt: Date
   readonly expiresAt: Date
 }
 
-/** Deletes the expired rows of a table, and rows whose creation time is in the future because of a wrong clock. */
-export class ExpiredRows<Entity extends Expiring> {
-  readonly #orm: MikroORM
-  readonly #entity: EntityClass<Entity>
-  readonly #key: keyof Entity & string
-  readonly #now: () => number
+/** The condition for rows that are valid now. A wrong clock wrote rows from the future, which count as expired. */
+export function unexpired(now = Date.now()) {
+  return { expiresAt: { $gt: new Date(now) }, createdAt: { $lte: new Date(now + clockSkew) } }
+}
 
-  /** @param key the property of the primary key */
-  constructor(orm: MikroORM, entity: EntityClass<Entity>, key: keyof Entity & string, now = Date.now) {
-    this.#orm = orm
-    this.#entity = entity
-    this.#key = key
-    this.#now = now
-  }
-
-  /** Deletes a batch. Returns the number of deleted rows. */
-  purge(limit = 500): Promise<number> {
-    const now = this.#now()
-    const where = {
-      $or: [{ expiresAt: { $lte: new Date(now) } }, { createdAt: { $gt: new Date(now + clockSkew) } }],
-    }
-    return deleteBatch(this.#orm.em.fork(), this.#entity, { where, key: this.#key }, limit)
+/** Deletes the expired rows of a table, and rows from the future. `key` is the property of the primary key. */
+export function expiredRows<Entity extends Expiring>(
+  orm: MikroORM,
+  entity: EntityClass<Entity>,
+  key: keyof Entity & string,
+  clock = Date.now,
+): Purgeable {
+  return {
+    purge(limit) {
+      const now = clock()
+      const where = {
+        $or: [{ expiresAt: { $lte: new Date(now) } }, { createdAt: { $gt: new Date(now + clockSkew) } }],
+      }
+      return deleteBatch(orm.em.fork(), entity, { where, key }, limit)
+    },
   }
 }

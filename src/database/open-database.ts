@@ -1,7 +1,7 @@
 import { MikroORM } from '@mikro-orm/core'
 import { DatabaseError } from './database-error.ts'
-import { databaseOptions, type Schema } from './database-options.ts'
-import { loadDialect } from './load-dialect.ts'
+import { type Dialect, databaseOptions, type Schema } from './database-options.ts'
+import { isPostgresUrl } from './database-url.ts'
 
 /**
  * Opens a database and runs the pending migrations. Creates a missing SQLite file. `connections` is the size of the
@@ -40,4 +40,11 @@ async function migrate(orm: MikroORM, { migrations }: Schema): Promise<void> {
     )
   }
   await orm.migrator.up()
+}
+
+/** Loads the dialect of a database URL, and only its driver. `connections` is the size of the PostgreSQL pool. */
+export async function loadDialect(databaseUrl: string, connections?: number): Promise<Dialect> {
+  return isPostgresUrl(databaseUrl)
+    ? (await import('./postgres/postgres.ts')).postgres(databaseUrl, connections)
+    : (await import('./sqlite/sqlite.ts')).sqlite(databaseUrl)
 }

@@ -1,8 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { type Logger, loggable } from '../log/log.ts'
-import type { Mail } from './mail.ts'
 import { hasLink, type LinkKind, type MailKind, type Mails, subjects } from './mail-kinds.ts'
-import { MailQueue, maxTries } from './mail-queue.ts'
+import { type Mail, MailQueue, maxTries } from './mail-queue.ts'
 import type { Link, MailTemplates } from './mail-templates.ts'
 import { type Deliver, DeliveryError } from './message.ts'
 

@@ -1,10 +1,13 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
-import { loggable } from '../log/log.ts'
+import type { Config } from '../config/config.ts'
+import { type Logger, loggable } from '../log/log.ts'
 import { TableLimit } from '../throttle/table-limit.ts'
-import { Mail } from './mail.ts'
+import { mailFolder } from './mail-folder.ts'
 import type { LinkKind } from './mail-kinds.ts'
-import { type NewMail, queueMail } from './mail-queue.ts'
+import { Mail, type NewMail, queueMail } from './mail-queue.ts'
 import { batchSize, type CreateLink, MailSender, type OutboxOptions } from './mail-sender.ts'
+import { MailTemplates } from './mail-templates.ts'
+import { smtp } from './smtp.ts'
 
 // In milliseconds.
 const pollInterval = 5_000
@@ -107,4 +110,12 @@ export class Outbox {
       clearTimeout(timer)
     }
   }
+}
+
+/** Creates the outbox of the configuration. Returns `undefined` if the site sends no mail. */
+export function createOutbox(orm: MikroORM, config: Config, log: Logger): Outbox | undefined {
+  if (!config.mail) return undefined
+  const { from, server, folder } = config.mail
+  const deliver = server ? smtp(server, from) : mailFolder(folder, from)
+  return new Outbox(orm, { deliver, templates: new MailTemplates(config), log })
 }

@@ -39,6 +39,12 @@ export function seeOther(ctx: SiteContext, path: string, notice?: string): void 
   ctx.redirect(path)
 }
 
+/** Completes an action: redirects a page with a notice, and responds to other requests with 204. */
+export function complete(ctx: SiteContext, path: string, notice?: string): void {
+  if (wantsPage(ctx)) seeOther(ctx, path, notice)
+  else ctx.status = 204
+}
+
 /** Returns the notice and removes it from the session. HEAD does not remove it. */
 export function takeNotice({ session, method }: SiteContext): string | undefined {
   const { notice } = session

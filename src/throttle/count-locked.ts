@@ -1,10 +1,8 @@
-import type { EntityManager } from '@mikro-orm/core'
-import { raw } from '@mikro-orm/core'
+import { type EntityManager, raw } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
 import { clockSkew } from '../database/future-time.ts'
 import { type Action, rules } from './allowance.ts'
-import { AttemptCount } from './attempt-count.ts'
-import { rowsOf } from './counter-rows.ts'
+import { AttemptCount, rowsOf } from './counter-rows.ts'
 import { keyOf } from './key.ts'
 
 /**

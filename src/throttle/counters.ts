@@ -5,8 +5,7 @@ import { deleteBatch } from '../database/delete-batch.ts'
 import { clockSkew } from '../database/future-time.ts'
 import { isPostgres } from '../database/is-postgres.ts'
 import type { Allowance, Outcome } from './allowance.ts'
-import { AttemptCount } from './attempt-count.ts'
-import { type CounterRow, type Quota, retryAfter, rowsOf, type Slice } from './counter-rows.ts'
+import { AttemptCount, type CounterRow, type Quota, retryAfter, rowsOf, type Slice } from './counter-rows.ts'
 import { TaskQueue } from './task-queue.ts'
 
 /** The rows that count a reserved attempt, one for each allowance. */

@@ -8,7 +8,7 @@ import { TryLater } from '../refusal.ts'
 import { schema } from '../schema.ts'
 import { recordStatements } from '../testing/record-statements.ts'
 import { makeDatabase } from '../testing/test-database.ts'
-import { AttemptCount } from './attempt-count.ts'
+import { AttemptCount } from './counter-rows.ts'
 import { counterOf, keyOf } from './key.ts'
 import { type Attempt, Throttle } from './throttle.ts'
 

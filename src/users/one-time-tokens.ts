@@ -1,9 +1,37 @@
-import { hash, randomBytes } from 'node:crypto'
-import type { EntityManager, FilterQuery } from '@mikro-orm/core'
-import { clockSkew } from '../database/future-time.ts'
+import { randomBytes } from 'node:crypto'
+import { defineEntity, type EntityManager, type FilterQuery, p } from '@mikro-orm/core'
+import { digestOf } from '../database/digest.ts'
+import { unexpired } from '../database/expired-rows.ts'
 import { lockAccount } from './lock-account.ts'
-import { OneTimeToken } from './one-time-token.ts'
 import { User } from './user.ts'
+
+const OneTimeTokenSchema = defineEntity({
+  name: 'OneTimeToken',
+  tableName: 'one_time_tokens',
+  uniques: [{ name: 'one_time_tokens_user_id_purpose_unique', properties: ['user', 'purpose'] }],
+  indexes: [
+    { name: 'one_time_tokens_expires_at_index', properties: ['expiresAt'] },
+    { name: 'one_time_tokens_created_at_index', properties: ['createdAt'] },
+  ],
+  properties: {
+    // SHA-256 of the token in the link.
+    digest: p.string().length(43).primary(),
+    purpose: p.string().length(20),
+    // Covered by the unique index.
+    user: () => p.manyToOne(User).deleteRule('cascade').index(false),
+    // The address that the link was sent to. An empty text if it was not mailed.
+    email: p.string().length(254),
+    // A digest of the account's address and of the time of its last password change.
+    account: p.string().length(43),
+    expiresAt: p.datetime(),
+    createdAt: p.datetime(),
+  },
+})
+
+/** The token of a link that works once. A row is never updated. Other files only delete it. */
+export class OneTimeToken extends OneTimeTokenSchema.class {}
+
+OneTimeTokenSchema.setClass(OneTimeToken)
 
 /** The purpose of a link. A look-up finds only tokens of its own purpose. */
 export type Purpose = 'reset' | 'verify' | 'change-email' | 'invite'
@@ -98,14 +126,6 @@ function validToken(token: string, purpose: Purpose, now: number): FilterQuery<O
   return { digest: digestOf(token), purpose, ...unexpired(now) }
 }
 
-function unexpired(now: number) {
-  return { expiresAt: { $gt: new Date(now) }, createdAt: { $lte: new Date(now + clockSkew) } }
-}
-
-function digestOf(token: string): string {
-  return hash('sha256', token, 'base64url')
-}
-
 function stateOf({ email, passwordChangedAt }: NewOneTimeToken['account']): string {
-  return hash('sha256', `${email} ${passwordChangedAt.getTime()}`, 'base64url')
+  return digestOf(`${email} ${passwordChangedAt.getTime()}`)
 }

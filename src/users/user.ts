@@ -1,10 +1,9 @@
 import { defineEntity } from '@mikro-orm/core'
 import type { AuthContext, PasswordCredentials } from '#auth'
 import { ModelAuthenticatable, type ModelOptions } from '#auth/mikro-orm'
-import { checkCredentials } from './check-credentials.ts'
+import { checkCredentials, isPasswordOf } from './check-credentials.ts'
 import type { HashingOptions } from './hashing-slots.ts'
 import { enabled, person } from './person.ts'
-import { isPasswordOf } from './stored-hash.ts'
 
 const UserSchema = defineEntity({ name: 'User', tableName: 'users', properties: person, filters: enabled })
 

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { readStorageConfig } from '../../config/config.ts'
-import { overwritePassword } from '../../features/change-password/overwrite-password.ts'
+import { overwritePassword } from '../../features/change-password/end-access.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { hashPassword } from '../../users/password.ts'
 import { type PasswordOwner, passwordProblem } from '../../users/password-problem.ts'

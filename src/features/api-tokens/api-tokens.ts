@@ -3,7 +3,7 @@ import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { HostCookie } from '../../site/host-cookie.ts'
-import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
+import { complete, page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
 import { pageCursor, queryParameter } from '../../site/query.ts'
 import type { TokenRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
@@ -72,8 +72,7 @@ export function apiTokens(
     // Revoked tokens and tokens of other users get the same response.
     if (name === undefined) throw new Refusal(404, 'You have no such token.')
     audit(ctx, 'token revoked', ctx.auth.require(User), { detail: name })
-    if (wantsPage(ctx)) seeOther(ctx, '/account/tokens', `The token “${name}” has been revoked.`)
-    else ctx.status = 204
+    complete(ctx, '/account/tokens', `The token “${name}” has been revoked.`)
   })
 }
 

@@ -1,13 +1,13 @@
 import { validate as isUUID } from 'uuid'
 import { entityManager, type LastUses } from '#auth/mikro-orm'
-import { clockSkew } from '../../database/future-time.ts'
+import { unexpired } from '../../database/expired-rows.ts'
 import type { NewTokenRecord, TokenRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { storedToken, withChecksum } from '../../users/token-value.ts'
 import { User } from '../../users/user.ts'
 import { issueToken, UserToken } from '../../users/user-token.ts'
-import { requireSession } from '../sessions/require-session.ts'
+import { requireSession } from '../sessions/current-session.ts'
 import { signedOut } from '../sessions/session-store.ts'
 
 /** The user's valid tokens, newest first. `before` is the id of a token. */
@@ -38,8 +38,7 @@ export function countTokens(ctx: SiteContext): Promise<number> {
 }
 
 function validTokensOf(user: string) {
-  const now = Date.now()
-  return { user, expiresAt: { $gt: new Date(now) }, createdAt: { $lte: new Date(now + clockSkew) } }
+  return { user, ...unexpired() }
 }
 
 /** Creates a token for the user. Throws 409 if the session has ended or the password has changed. */

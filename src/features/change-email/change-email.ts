@@ -3,7 +3,7 @@ import { entityManager } from '#auth/mikro-orm'
 import type { Outbox } from '../../mail/outbox.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
-import { page, seeOther, wantsPage } from '../../site/page.ts'
+import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { emailProblem } from '../../users/email.ts'
@@ -42,8 +42,7 @@ export function changeEmail(router: Router<object, SiteContext>, outbox: Outbox)
     const email = await pendingAddress(entityManager(ctx), user)
     if (await cancelAddress(entityManager(ctx), user))
       audit(ctx, 'address change cancelled', user, { detail: email })
-    if (wantsPage(ctx)) seeOther(ctx, '/account', 'Your e-mail address stays as it is.')
-    else ctx.status = 204
+    complete(ctx, '/account', 'Your e-mail address stays as it is.')
   })
 }
 

@@ -1,8 +1,35 @@
-import type { EntityManager } from '@mikro-orm/core'
-import { OneTimeToken } from '../../users/one-time-token.ts'
+import type { EntityClass, EntityManager } from '@mikro-orm/core'
+import { resetAttempts } from '../../throttle/throttle.ts'
+import { accountKey, type ClaimedAccount } from '../../users/check-credentials.ts'
+import { OneTimeToken } from '../../users/one-time-tokens.ts'
+import type { User } from '../../users/user.ts'
 import { UserToken } from '../../users/user-token.ts'
-import { Device } from '../known-devices/device.ts'
+import { Device } from '../known-devices/devices.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
+
+/** An account whose password is replaced without the current one. */
+export interface LockedAccount {
+  readonly kind: ClaimedAccount['kind']
+  readonly entity: EntityClass<User>
+  readonly id: string
+  readonly email: string
+}
+
+/**
+ * Replaces the password, ends all access to the account, and resets its rate limits. Call it in the transaction that has locked
+ * the account.
+ */
+export async function overwritePassword(
+  em: EntityManager,
+  { kind, entity, id, email }: LockedAccount,
+  passwordHash: string,
+): Promise<void> {
+  // Read the time after the lock, because waiting for it may take seconds. Signed tokens from before this time are invalid.
+  const change = { passwordHash, passwordChangedAt: new Date() }
+  await em.nativeUpdate(entity, { id }, change, { filters: false })
+  await endAccess(em, id)
+  await resetAttempts(em, { action: 'password', account: accountKey({ kind, username: email }) })
+}
 
 /**
  * Deletes the sessions and tokens of a user, and returns their numbers. Deletes one-time links and known devices too. An

@@ -2,7 +2,7 @@ import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
-import { page, seeOther, wantsPage } from '../../site/page.ts'
+import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { eraseDetails } from '../activity/event.ts'
@@ -34,8 +34,7 @@ export function closeAccount(router: Router<object, SiteContext>): void {
     audit(ctx, 'account closed', user)
     if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
     ctx.set('Clear-Site-Data', '"cache", "storage"')
-    if (wantsPage(ctx)) seeOther(ctx, '/account/closed')
-    else ctx.status = 204
+    complete(ctx, '/account/closed')
   })
 
   router.get('/account/closed', (ctx) => {

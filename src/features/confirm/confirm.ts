@@ -3,7 +3,7 @@ import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { challenges } from '../../site/challenges.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
-import { page, seeOther, wantsPage } from '../../site/page.ts'
+import { complete, page, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
@@ -15,7 +15,7 @@ import {
   passkeyRefused,
 } from '../passkeys/check-passkey.ts'
 import { verifyCode, wrongCode } from '../second-factor/verify-code.ts'
-import { renewSession } from '../sessions/renew-session.ts'
+import { renewSession } from '../sessions/current-session.ts'
 import { afterSignIn } from '../sign-in/after-sign-in.ts'
 import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
 
@@ -59,8 +59,10 @@ function completeConfirmation(ctx: SiteContext, user: User, methods: readonly st
   renewSession(ctx, user, methods)
   ctx.state.replacesSession = true
   audit(ctx, 'confirmed', user)
-  if (wantsPage(ctx)) redirectBack(ctx, afterSignIn(next === '' ? undefined : next))
-  else ctx.status = 204
+  const path = afterSignIn(next === '' ? undefined : next)
+  // On the start page of a section, the user has to press the button again, so the page shows a notice. Other pages continue the action.
+  const isStart = sectionOf(path)?.back === path.split('?', 1)[0]
+  complete(ctx, path, isStart ? 'Thank you. You can continue now.' : undefined)
 }
 
 function refusePasskey(ctx: SiteContext): Promise<void> {
@@ -79,12 +81,6 @@ async function showForm(ctx: SiteContext, requested: unknown, errors: FormMessag
   const passkeyOptions = await confirmationOptions(ctx, user)
   const hasApp = Boolean(user.secondFactorAt)
   await page(ctx, 'confirm', { next, back, purpose, hasApp, passkeyOptions, errors })
-}
-
-// On the start page of a section, the user has to press the button again, so the page shows a notice. Other pages continue the action.
-function redirectBack(ctx: SiteContext, next: string): void {
-  const isStart = sectionOf(next)?.back === next.split('?', 1)[0]
-  seeOther(ctx, next, isStart ? 'Thank you. You can continue now.' : undefined)
 }
 
 function sectionOf(path: string) {

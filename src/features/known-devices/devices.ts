@@ -1,13 +1,29 @@
-import { hash } from 'node:crypto'
-import type { MikroORM } from '@mikro-orm/core'
+import { defineEntity, type MikroORM, p } from '@mikro-orm/core'
 import { deleteBatch } from '../../database/delete-batch.ts'
 import { deleteBeyond } from '../../database/delete-beyond.ts'
+import { digestOf } from '../../database/digest.ts'
 import { clockSkew } from '../../database/future-time.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
 import type { OnNewDevice } from '../../site/site-context.ts'
 import { lockAccount } from '../../users/lock-account.ts'
-import type { User } from '../../users/user.ts'
-import { Device } from './device.ts'
+import { User } from '../../users/user.ts'
+
+const DeviceSchema = defineEntity({
+  name: 'Device',
+  tableName: 'devices',
+  properties: {
+    // SHA-256 of the value in the device's cookie.
+    digest: p.string().length(43).primary(),
+    user: () => p.manyToOne(User).primary().deleteRule('cascade').index(),
+    // The last sign-in.
+    seenAt: p.datetime().index('devices_seen_at_index'),
+  },
+})
+
+/** A device that a user has signed in from. It has its own rate limit and does not authenticate the user. */
+export class Device extends DeviceSchema.class {}
+
+DeviceSchema.setClass(Device)
 
 /** The time a device is known after its last sign-in: a year in milliseconds. */
 export const deviceLifetime = 365 * 24 * 60 * 60_000
@@ -104,8 +120,4 @@ export class Devices {
     const device = { digest: digestOf(value), user }
     return (await this.#orm.em.fork().count(Device, device, { filters: false })) > 0
   }
-}
-
-function digestOf(value: string): string {
-  return hash('sha256', value, 'base64url')
 }

@@ -5,7 +5,7 @@ import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
-import { seeOther, wantsPage } from '../../site/page.ts'
+import { complete, seeOther, wantsPage } from '../../site/page.ts'
 import { passkeyRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { lockAccount } from '../../users/lock-account.ts'
@@ -14,8 +14,8 @@ import { User } from '../../users/user.ts'
 import { fresh } from '../confirm/fresh.ts'
 import { notify } from '../notices/notify.ts'
 import { securityPage, showSecurity } from '../security/security.ts'
+import { requireSession } from '../sessions/current-session.ts'
 import { deviceName } from '../sessions/device-name.ts'
-import { requireSession } from '../sessions/require-session.ts'
 import { currentDigest } from '../sessions/session-store.ts'
 import { limited } from '../sign-in/guessing.ts'
 import { owner } from '../sign-in/owner.ts'
@@ -66,14 +66,18 @@ export function accountPasskeys(router: Router<object, SiteContext>): void {
       refuseProblems({ name: name === '' ? 'Enter a name for the passkey.' : nameProblem(name) })
       if ((await entityManager(ctx).nativeUpdate(Passkey, own, { name })) === 0) throw noSuchPasskey()
       audit(ctx, 'passkey renamed', ctx.auth.require(User), { detail: name })
-      respond(ctx, `The passkey is now called “${name}”.`)
+      complete(ctx, securityPage, `The passkey is now called “${name}”.`)
     },
   )
 
   router.post('/account/passkeys/:id/remove', ...owner(), fresh(securityPage), async (ctx) => {
     const name = await remove(ctx)
     audit(ctx, 'passkey removed', ctx.auth.require(User), { detail: name })
-    respond(ctx, `The passkey “${name}” has been removed. Delete it in your device or password manager too.`)
+    complete(
+      ctx,
+      securityPage,
+      `The passkey “${name}” has been removed. Delete it in your device or password manager too.`,
+    )
   })
 }
 
@@ -118,9 +122,4 @@ function ownPasskey(ctx: PathContext) {
 // The same error for a passkey of another user, so that it does not reveal whether the id exists.
 function noSuchPasskey(): Refusal {
   return new Refusal(404, 'You have no such passkey.')
-}
-
-function respond(ctx: SiteContext, notice: string): void {
-  if (wantsPage(ctx)) seeOther(ctx, securityPage, notice)
-  else ctx.status = 204
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash, randomBytes } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
-import { ExpiredRows } from '../../database/expired-rows.ts'
+import { expiredRows } from '../../database/expired-rows.ts'
 import { clockSkew } from '../../database/future-time.ts'
 import { openDatabase } from '../../database/open-database.ts'
 import { schema } from '../../schema.ts'
@@ -9,8 +9,13 @@ import { newIdentifier } from '../../site/host-cookie.ts'
 import { countStatements } from '../../testing/count-statements.ts'
 import { failWrites, sql } from '../../testing/database.ts'
 import { startSite } from '../../testing/site.ts'
-import { type Ceremony, challengeLifetime, consumeChallenge, newChallenge } from './challenges.ts'
-import { UsedChallenge } from './used-challenge.ts'
+import {
+  type Ceremony,
+  challengeLifetime,
+  consumeChallenge,
+  newChallenge,
+  UsedChallenge,
+} from './challenges.ts'
 
 const key = randomBytes(32)
 const ceremony: Ceremony = { purpose: 'sign-in', binding: newIdentifier() }
@@ -96,7 +101,7 @@ describe('challenges', () => {
     const { site, consume } = await siteWithChallenges(t)
     const made = Date.now()
     await consume(newChallenge(key, ceremony, made), {}, made)
-    const purge = (now: number) => new ExpiredRows(site.orm, UsedChallenge, 'digest', () => now).purge()
+    const purge = (now: number) => expiredRows(site.orm, UsedChallenge, 'digest', () => now).purge(500)
     assert.equal(await purge(made + challengeLifetime + clockSkew - 1), 0)
     assert.equal(await purge(made + challengeLifetime + clockSkew), 1)
   })

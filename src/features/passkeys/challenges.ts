@@ -1,7 +1,26 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { type EntityManager, UniqueConstraintViolationException } from '@mikro-orm/core'
+import { defineEntity, type EntityManager, p, UniqueConstraintViolationException } from '@mikro-orm/core'
 import { clockSkew } from '../../database/future-time.ts'
-import { UsedChallenge } from './used-challenge.ts'
+
+const UsedChallengeSchema = defineEntity({
+  name: 'UsedChallenge',
+  tableName: 'used_challenges',
+  indexes: [
+    { name: 'used_challenges_expires_at_index', properties: ['expiresAt'] },
+    { name: 'used_challenges_created_at_index', properties: ['createdAt'] },
+  ],
+  properties: {
+    // SHA-256 of the challenge.
+    digest: p.string().length(43).primary(),
+    createdAt: p.datetime(),
+    expiresAt: p.datetime(),
+  },
+})
+
+/** A used challenge, so that a second answer is rejected. */
+export class UsedChallenge extends UsedChallengeSchema.class {}
+
+UsedChallengeSchema.setClass(UsedChallenge)
 
 /** The time that a browser has for an answer, in milliseconds. */
 export const challengeLifetime = 5 * 60_000

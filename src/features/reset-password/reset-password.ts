@@ -5,7 +5,7 @@ import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { type HostCookie, newIdentifier } from '../../site/host-cookie.ts'
 import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
-import { page, seeOther, wantsPage } from '../../site/page.ts'
+import { complete, page, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
@@ -13,7 +13,7 @@ import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/o
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
-import { overwritePassword } from '../change-password/overwrite-password.ts'
+import { overwritePassword } from '../change-password/end-access.ts'
 import { notify } from '../notices/notify.ts'
 import { listPasskeys } from '../passkeys/own-passkeys.ts'
 import { isDisconnected, limited } from '../sign-in/guessing.ts'
@@ -50,10 +50,8 @@ export function resetPassword(
     })
     audit(ctx, 'password reset', user)
     if (current?.id === user.id) ctx.auth.logout(User)
-    if (wantsPage(ctx)) {
-      resetNotice.write(ctx, newIdentifier(), minute)
-      seeOther(ctx, '/login')
-    } else ctx.status = 204
+    if (wantsPage(ctx)) resetNotice.write(ctx, newIdentifier(), minute)
+    complete(ctx, '/login')
   })
 }
 

@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto'
 import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
+import { digestOf } from '../../database/digest.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { HostCookie } from '../../site/host-cookie.ts'
-import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
+import { complete, page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
@@ -77,8 +77,7 @@ export function authenticatorApp(router: Router<object, SiteContext>, { isTls }:
       await turnOff(ctx)
       audit(ctx, 'authenticator app turned off', user)
     }
-    if (wantsPage(ctx)) seeOther(ctx, securityPage, 'The authenticator app has been removed.')
-    else ctx.status = 204
+    complete(ctx, securityPage, 'The authenticator app has been removed.')
   })
 
   router.get(codesPage, ...owner(), async (ctx) => {
@@ -124,10 +123,6 @@ async function showKey(ctx: SiteContext, key: Buffer, errors: FormMessage[] = []
   const uri = totpUri(key, { issuer: ctx.siteName, account: ctx.auth.require(User).email })
   if (wantsPage(ctx)) await page(ctx, 'totp-set-up', { secret, uri, qr: qrCode(uri), errors })
   else ctx.body = { secret, uri }
-}
-
-function digestOf(key: Buffer): string {
-  return hash('sha256', key, 'base64url')
 }
 
 function isOn(ctx: SiteContext): boolean {

@@ -1,7 +1,7 @@
 import { type EntityManager, raw } from '@mikro-orm/core'
 import { ConfigError } from '../../config/environment.ts'
 import { type SecretBox, UnreadableSecret } from './secret-box.ts'
-import { TotpFactor } from './totp-factor.ts'
+import { TotpFactor } from './totp-factors.ts'
 
 const batchSize = 500
 const remedy =

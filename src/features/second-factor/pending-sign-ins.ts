@@ -1,10 +1,37 @@
-import { hash } from 'node:crypto'
+import { defineEntity, p } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
-import { clockSkew } from '../../database/future-time.ts'
+import { digestOf } from '../../database/digest.ts'
+import { unexpired } from '../../database/expired-rows.ts'
 import { HostCookie, newIdentifier } from '../../site/host-cookie.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
-import { PendingSignIn } from './pending-sign-in.ts'
+
+const PendingSignInSchema = defineEntity({
+  name: 'PendingSignIn',
+  tableName: 'pending_sign_ins',
+  indexes: [
+    { name: 'pending_sign_ins_expires_at_index', properties: ['expiresAt'] },
+    { name: 'pending_sign_ins_created_at_index', properties: ['createdAt'] },
+  ],
+  properties: {
+    // SHA-256 of the value in the cookie.
+    digest: p.string().length(43).primary(),
+    user: () => p.manyToOne(User).deleteRule('cascade').index(),
+    // A digest of the times when the password and the second factor last changed.
+    account: p.string().length(43),
+    // The path to redirect to after the sign-in.
+    next: p.string().length(2048).nullable(),
+    // "Keep me signed in on this device".
+    kept: p.boolean(),
+    expiresAt: p.datetime(),
+    createdAt: p.datetime(),
+  },
+})
+
+/** A sign-in with the right password that waits for a code. It is not a session, and gives access only to the code form. */
+export class PendingSignIn extends PendingSignInSchema.class {}
+
+PendingSignInSchema.setClass(PendingSignIn)
 
 const lifetime = 10 * 60_000
 
@@ -50,9 +77,7 @@ export class PendingSignIns {
     if (identifier === undefined) return undefined
     const em = entityManager(ctx)
     const digest = digestOf(identifier)
-    const now = Date.now()
-    const unexpired = { expiresAt: { $gt: new Date(now) }, createdAt: { $lte: new Date(now + clockSkew) } }
-    const found = await em.findOne(PendingSignIn, { digest, ...unexpired }, { disableIdentityMap: true })
+    const found = await em.findOne(PendingSignIn, { digest, ...unexpired() }, { disableIdentityMap: true })
     const user = found && (await em.findOne(User, { id: found.user.id }, { disableIdentityMap: true }))
     if (!user || found.account !== stateOf(user)) return undefined
     return { digest, user, next: found.next ?? undefined, isKept: found.kept }
@@ -65,10 +90,6 @@ export class PendingSignIns {
   }
 }
 
-function digestOf(identifier: string): string {
-  return hash('sha256', identifier, 'base64url')
-}
-
 function stateOf({ passwordChangedAt, secondFactorAt }: User): string {
-  return hash('sha256', `${passwordChangedAt.getTime()} ${secondFactorAt?.getTime()}`, 'base64url')
+  return digestOf(`${passwordChangedAt.getTime()} ${secondFactorAt?.getTime()}`)
 }

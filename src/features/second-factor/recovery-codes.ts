@@ -1,8 +1,25 @@
-import { hash, hkdfSync } from 'node:crypto'
-import type { EntityManager } from '@mikro-orm/core'
+import { hkdfSync } from 'node:crypto'
+import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
+import { digestOf } from '../../database/digest.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
+import { User } from '../../users/user.ts'
 import { base32 } from './base32.ts'
-import { RecoveryCode } from './recovery-code.ts'
+
+const RecoveryCodeSchema = defineEntity({
+  name: 'RecoveryCode',
+  tableName: 'recovery_codes',
+  properties: {
+    // SHA-256 of the code.
+    digest: p.string().length(43).primary(),
+    user: () => p.manyToOne(User).deleteRule('cascade').index(),
+    createdAt: p.datetime(),
+  },
+})
+
+/** A code that replaces the authenticator app once. The row is deleted when the code is used. */
+export class RecoveryCode extends RecoveryCodeSchema.class {}
+
+RecoveryCodeSchema.setClass(RecoveryCode)
 
 const codeCount = 10
 // 120 bits, so that an unsalted digest is safe (ASVS 6.5.2).
@@ -55,8 +72,4 @@ function derive(seed: string): string[] {
   return Array.from({ length: codeCount }, (_, i) =>
     base32(bytes.subarray(i * codeBytes, (i + 1) * codeBytes)),
   )
-}
-
-function digestOf(code: string): string {
-  return hash('sha256', code, 'base64url')
 }

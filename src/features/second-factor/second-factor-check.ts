@@ -3,10 +3,20 @@ import { audit } from '../../site/audit.ts'
 import { challenges } from '../../site/challenges.ts'
 import { fieldsOf } from '../../site/form.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import type { SecondFactorCheck } from '../../users/user.ts'
+import type { SecondFactorCheck, User } from '../../users/user.ts'
 import { attemptedForm } from '../sign-in/attempted-form.ts'
-import { SecondFactorRequired } from './second-factor-required.ts'
 import { methodsWithCode, verifyCode, wrongCode } from './verify-code.ts'
+
+/** The password is right, but the account also needs a code. */
+export class SecondFactorRequired extends Refusal {
+  override readonly name = 'SecondFactorRequired'
+  readonly user: User
+
+  constructor(user: User, status: 401 | 403, detail: string, headers?: Readonly<Record<string, string>>) {
+    super('second_factor_required', detail, headers, status)
+    this.user = user
+  }
+}
 
 /**
  * Requires a code after the right password of an account with a second factor. `User.findByCredentials` calls it, so it covers every

@@ -1,8 +1,28 @@
 import { randomBytes } from 'node:crypto'
-import type { EntityManager } from '@mikro-orm/core'
+import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
+import { User } from '../../users/user.ts'
 import type { SecretBox } from './secret-box.ts'
 import { acceptedStep, keyBytes } from './totp.ts'
-import { TotpFactor } from './totp-factor.ts'
+
+const TotpFactorSchema = defineEntity({
+  name: 'TotpFactor',
+  tableName: 'totp_factors',
+  properties: {
+    user: () => p.manyToOne(User).primary().deleteRule('cascade').index(false),
+    // The key, encrypted by `SecretBox`.
+    secret: p.string().length(200),
+    // The step of the last accepted code.
+    lastStep: p.integer(),
+    // Null until the user has confirmed the set-up with a code.
+    confirmedAt: p.datetime().nullable(),
+    createdAt: p.datetime(),
+  },
+})
+
+/** The authenticator app of a user. */
+export class TotpFactor extends TotpFactorSchema.class {}
+
+TotpFactorSchema.setClass(TotpFactor)
 
 /** How long an unfinished set-up lasts, in milliseconds. */
 export const setUpLifetime = 60 * 60_000

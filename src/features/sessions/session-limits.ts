@@ -26,7 +26,7 @@ export function isExpired(
 }
 
 /** `isExpired` as conditions on indexed columns. Matches sessions that expired at least `delay` milliseconds ago. */
-export function expiredRows(now: number, delay: number): object[] {
+export function expiredSessions(now: number, delay: number): object[] {
   const future = new Date(now + clockSkew)
   return [false, true].flatMap((kept) => {
     const { idle, absolute } = limitsOf(kept)

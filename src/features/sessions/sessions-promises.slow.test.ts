@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { ExpiredRows } from '../../database/expired-rows.ts'
+import { expiredRows } from '../../database/expired-rows.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
 import { count, sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
@@ -153,8 +153,8 @@ describe('P4 a clock that was 400 days ahead', () => {
     assert.equal((await site.visitor().get('/account/tokens', basic(person))).text, '[]')
     assert.equal((await site.visitor().get('/account/sessions', basic(person))).text, '[]')
     assert.equal((await owner.get('/me')).status, 401)
-    await new SessionStore(site.orm, site.uses.sessions).purge()
-    await new ExpiredRows(site.orm, UserToken, 'value').purge()
+    await new SessionStore(site.orm, site.uses.sessions).purge(500)
+    await expiredRows(site.orm, UserToken, 'value').purge(500)
     assert.deepEqual([await count(site, 'sessions'), await count(site, 'user_tokens')], [0, 0])
   })
 })

@@ -4,7 +4,7 @@ import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
-import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
+import { complete, page, takeNotice, wantsPage } from '../../site/page.ts'
 import type { SessionRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { lockAccount } from '../../users/lock-account.ts'
@@ -32,7 +32,7 @@ export function sessions(router: Router<object, SiteContext>, uses: SiteUses): v
       await em.nativeDelete(StoredSession, { user: user.id, digest: { $ne: currentDigest(ctx) } })
     })
     audit(ctx, 'other sessions ended', user)
-    respond(ctx, 'You have been signed out everywhere else.')
+    complete(ctx, '/account/sessions', 'You have been signed out everywhere else.')
   })
 
   router.post('/account/sessions/:id/end', ...owner(), signOutOfCurrent, async (ctx) => {
@@ -42,7 +42,7 @@ export function sessions(router: Router<object, SiteContext>, uses: SiteUses): v
     if (!hasEnded) throw new Refusal(404, 'You have no such session.')
     const device = deviceName(found.userAgent)
     audit(ctx, 'session ended', ctx.auth.require(User), { detail: device })
-    respond(ctx, `${device} has been signed out.`)
+    complete(ctx, '/account/sessions', `${device} has been signed out.`)
   })
 }
 
@@ -89,9 +89,4 @@ async function ownSession(ctx: SiteContext & { params?: { id?: string } }) {
     { id: id.toLowerCase(), user: ctx.auth.require(User).id },
     { populate: ['userAgent'] },
   )
-}
-
-function respond(ctx: SiteContext, notice: string): void {
-  if (wantsPage(ctx)) seeOther(ctx, '/account/sessions', notice)
-  else ctx.status = 204
 }

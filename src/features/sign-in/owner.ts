@@ -4,7 +4,7 @@ import { audit } from '../../site/audit.ts'
 import { wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
-import { notifyOfProgram } from '../notices/notify-program.ts'
+import { notifyOfProgram } from '../notices/notify.ts'
 
 /** Redirects visitors to the login page, which redirects back after the sign-in. */
 export const signedIn = redirectUnless(User, (ctx) => withNext('/login', ctx))

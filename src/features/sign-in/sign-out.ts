@@ -1,5 +1,5 @@
 import { audit } from '../../site/audit.ts'
-import { seeOther, wantsPage } from '../../site/page.ts'
+import { complete } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 
@@ -9,6 +9,5 @@ export function signOut(ctx: SiteContext): void {
   if (user) audit(ctx, 'signed out', user)
   ctx.auth.logout(User)
   ctx.set('Clear-Site-Data', '"cache", "storage"')
-  if (wantsPage(ctx)) seeOther(ctx, '/')
-  else ctx.status = 204
+  complete(ctx, '/')
 }

@@ -3,12 +3,15 @@ import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
 import { FieldRefusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
-import { fieldsOf, formAgain, textFields } from '../../site/form.ts'
+import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
+import { emailKey, emailProblem } from '../../users/email.ts'
 import { hashPassword } from '../../users/password.ts'
+import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
+import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 import { storeDevice } from '../known-devices/known-devices.ts'
 import { countMail, mayMail } from '../mail-limit.ts'
@@ -16,7 +19,6 @@ import { lifetime } from '../sessions/session-limits.ts'
 import { afterSignIn, requestedPath } from '../sign-in/after-sign-in.ts'
 import { countLookUp, isDisconnected, limited } from '../sign-in/guessing.ts'
 import { queueVerification } from '../verify-email/verification-mail.ts'
-import { parseRegistration, type Registration } from './registration.ts'
 
 /** The error for the address of another account. */
 export const addressInUse = {
@@ -83,3 +85,25 @@ const showFormAgain = formAgain((ctx, errors) =>
     next: requestedPath(fieldsOf(ctx).next),
   }),
 )
+
+/** The validated fields of a sign-up. */
+export interface Registration {
+  readonly name: string
+  readonly email: string
+  readonly emailKey: string
+  readonly password: string
+}
+
+/** Parses the body of `POST /users`. Throws a 400 that lists every field with a problem. */
+export function parseRegistration(ctx: Pick<SiteContext, 'request' | 'siteName'>): Registration {
+  const fields = textFields(ctx, 'name', 'email', 'password', 'confirmPassword')
+  const { email, password } = fields
+  const name = fields.name.trim()
+  refuseProblems({
+    name: nameProblem(name),
+    email: emailProblem(email),
+    password: passwordProblem(password, { name, email }, ctx.siteName),
+    confirmPassword: confirmationProblem(password, fields.confirmPassword),
+  })
+  return { name, email, emailKey: emailKey(email), password }
+}

@@ -6,7 +6,7 @@ import type { Outbox } from '../../mail/outbox.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, textFields } from '../../site/form.ts'
 import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
-import { page, seeOther, wantsPage } from '../../site/page.ts'
+import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
@@ -60,8 +60,7 @@ export function verifyEmail(router: Router<object, SiteContext>, outbox: Outbox)
       return linkPage(ctx, token, grant)
     }
     if (!(await confirm(ctx, token))) throw invalidLink()
-    if (wantsPage(ctx)) seeOther(ctx, '/account', notice)
-    else ctx.status = 204
+    complete(ctx, '/account', notice)
   })
 
   router.post('/account/verification', ...owner(), showProfileAgain, async (ctx) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { FieldRefusal } from '../../refusal.ts'
-import { parseRegistration } from './registration.ts'
+import { parseRegistration } from './sign-up.ts'
 
 const password = 'correct horse battery'
 const good = { name: 'Ada', email: 'Ada@example.com', password, confirmPassword: password }
