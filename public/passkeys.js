@@ -8,7 +8,6 @@ const messages = {
   NotAllowedError: 'No passkey was used. Try again when you are ready.',
   InvalidStateError: 'This device already has a passkey for your account.',
   SecurityError: 'Passkeys do not work at this address.',
-  TimeoutError: 'This page has been open for too long. Reload it, and try again.',
 }
 
 for (const element of document.querySelectorAll('[data-passkey]')) {
@@ -24,6 +23,10 @@ function addCeremony(form, options) {
   // A second request during a double click would make the browser reject both.
   const start = async () => {
     if (isAsking) return
+    if (Date.now() - loadedAt > options.timeout) {
+      message.textContent = 'This page has been open for too long. Reload it, and try again.'
+      return
+    }
     isAsking = true
     message.textContent = ''
     await ask(form, options).catch(({ name }) => {
@@ -51,7 +54,6 @@ function addCeremony(form, options) {
 }
 
 async function ask(form, options) {
-  if (Date.now() - loadedAt > options.timeout) throw new DOMException('', 'TimeoutError')
   autofill.abort()
   if (!options.user) return send(form, await getPasskey(options))
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options)
