@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { startProblem } from './commands/start-problem.ts'
+import { startProblem } from './commands/command-error.ts'
 import { startWorkers } from './commands/workers/primary.ts'
 import { followPrimary } from './commands/workers/worker.ts'
 import { type Config, readConfig } from './config/config.ts'

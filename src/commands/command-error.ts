@@ -16,3 +16,21 @@ export function commandProblem(error: unknown): unknown {
     return `The database failed: ${errorCode(error)}. Nothing was changed.`
   return error
 }
+
+/** The message for the operator if the cause of a failed start is outside this program, else `undefined`. */
+export function startProblem(error: unknown): string | undefined {
+  if (error instanceof ConfigError || error instanceof DatabaseError) return error.message
+  return isListenError(error) ? `${error.message}. ${remedy(error.code)}` : undefined
+}
+
+// `bind` fails in the primary process of several workers, and `getaddrinfo` for an unknown host name.
+function isListenError(error: unknown): error is NodeJS.ErrnoException {
+  const syscall = error instanceof Error && 'syscall' in error && error.syscall
+  return syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo'
+}
+
+function remedy(code: string | undefined): string {
+  if (code === 'EADDRINUSE') return 'Set another PORT, or stop the program that listens there.'
+  if (code === 'EACCES') return 'Set PORT to 1024 or more.'
+  return 'Set HOST to an address of this machine.'
+}

@@ -1,6 +1,5 @@
 import type { VariableType } from './environment.ts'
 
-/** The accent colour of the pages, as `#rrggbb`. */
 export interface BrandColor {
   readonly given: string
   /** For light pages: the given colour, or a darker variant if text would be hard to read. */
@@ -20,7 +19,6 @@ export function label(maxLength: number): VariableType<string> {
 // Control characters, line and paragraph separators, bidirectional overrides and isolates.
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u
 
-/** The page or mailbox for questions from users. */
 export const contact: VariableType<string> = {
   expected: 'a URL, such as https://example.com/help or mailto:help@example.com',
   parse(text) {

@@ -27,7 +27,6 @@ export interface Config extends StorageConfig {
   readonly jwtKeys: KeySources
   /** The keys that encrypt secrets in the database, newest first. Without keys, users cannot turn on a second factor. */
   readonly secretsKeys: readonly SecretsKey[] | undefined
-  /** The issuer and the audience of JWTs. */
   readonly jwtIssuer: string
   readonly brandColor: BrandColor | undefined
   /** An `https:` or `mailto:` URL. */
@@ -37,7 +36,6 @@ export interface Config extends StorageConfig {
   readonly trustProxy: TrustProxy
   readonly throttle: boolean
   readonly drainSeconds: number
-  /** The number of processes. */
   readonly workers: number
   readonly logLevel: (typeof logLevels)[number]
   /** Warnings for the log: valid settings that may be a mistake. */

@@ -5,9 +5,7 @@ import { nameProblem } from '../users/person-name.ts'
 import { Environment, type Variables, type VariableType } from './environment.ts'
 import { readStorage, type StorageConfig } from './storage.ts'
 
-/** How the site sends mails. */
 export interface MailConfig {
-  /** The sender. */
   readonly from: Mailbox
   /** If it is `undefined`, each mail is written to a file in the folder. */
   readonly server: MailServer | undefined
@@ -20,7 +18,6 @@ export interface Mailbox {
   readonly address: string
 }
 
-/** An SMTP server. */
 export interface MailServer {
   readonly host: string
   readonly port: number

@@ -2,7 +2,6 @@ import { origin } from './addresses.ts'
 import { Environment, type Variables, wholeNumber } from './environment.ts'
 import { readStorage } from './storage.ts'
 
-/** Reads `PORT`. */
 export function readPort(environment: Environment): number {
   return environment.read('PORT', wholeNumber(0, 65_535), 3000)
 }

@@ -12,7 +12,6 @@ export interface StorageConfig {
   readonly dataDir: string
   /** `sqlite:` and an absolute path, or a `postgres:` URL that may contain a password. */
   readonly databaseUrl: string
-  /** The size of the PostgreSQL connection pool. */
   readonly databasePool: number
   readonly bcryptCost: number
 }

@@ -17,7 +17,6 @@ export interface Dialect {
   explain(error: unknown): string
 }
 
-/** The tables of an application. */
 export interface Schema {
   readonly entities: readonly EntityClass<object>[]
   /** All migrations, oldest first. */

@@ -45,12 +45,10 @@ const lease = clockSkew + 3 * minute
 /** The maximum number of attempts for a mail. */
 export const maxTries = pauses.length + 1
 
-/** A mail to add to the outbox. */
 export type NewMail = { [Kind in MailKind]: MailOf<Kind> }[MailKind]
 
 type MailOf<Kind extends MailKind> = {
   readonly kind: Kind
-  /** The address of the only recipient. */
   readonly to: string
   /** The account. Deleting it deletes its waiting mails. */
   readonly userId?: string | undefined

@@ -11,12 +11,10 @@ export const batchSize = 5
 const sendTimeout = 20_000
 const warnInterval = 60_000
 
-/** Options of `Outbox`. */
 export interface OutboxOptions {
   readonly deliver: Deliver
   readonly templates: MailTemplates
   readonly log: Logger
-  /** The clock, in milliseconds. */
   readonly now?: () => number
 }
 
@@ -45,7 +43,6 @@ export class MailSender {
     this.#links.set(kind, createLink)
   }
 
-  /** Aborts all attempts. */
   cancel(): void {
     this.#cancel.abort()
   }

@@ -3,7 +3,6 @@ import type { SendMailOptions } from 'nodemailer'
 import type { Mailbox } from '../config/mail.ts'
 import { emailProblem } from '../users/email.ts'
 
-/** A mail to one recipient. */
 export interface Message {
   /** Unique for each attempt, because a receiver may drop a second mail with the same id. Becomes the `Message-ID`. */
   readonly id: string
@@ -59,7 +58,6 @@ export function compose({ id, to, subject, text, html }: Message, from: Mailbox)
   }
 }
 
-/** The domain of the sender. */
 export function domainOf({ address }: Mailbox): string {
   return domainToASCII(address.slice(address.lastIndexOf('@') + 1)) || 'localhost'
 }

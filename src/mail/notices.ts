@@ -1,7 +1,6 @@
 /** The data of a notice about a security event. */
 export interface NoticeData {
   readonly event: NoticeEvent
-  /** The name of the user. */
   readonly name: string
   /** The time, as text of `Date.toISOString`. */
   readonly at: string
@@ -19,8 +18,8 @@ interface Notice {
   readonly subject: string
   /** The event in a sentence. */
   readonly text: string
-  /** How the owner stops an attacker: with a password reset, or only with the help of the operator. */
-  readonly remedy: 'reset' | 'contact'
+  /** Whether only the operator can stop an attacker. Otherwise, a password reset does. */
+  readonly needsOperator?: true
 }
 
 /** The wording of the notices. They go to verified addresses only. */
@@ -28,81 +27,70 @@ export const notices = {
   'new device': {
     subject: 'New sign-in to your account',
     text: 'Somebody signed in to your account from a new device.',
-    remedy: 'reset',
   },
   'new program': {
     subject: 'New use of your password by a program',
     text: 'A program used the password of your account from a new network. It may have created an API token.',
-    remedy: 'reset',
   },
   'code refused': {
     subject: 'Wrong code at a sign-in to your account',
     text: 'Somebody entered the right password of your account, but a wrong code, on a device that we do not know. The sign-in was rejected.',
-    remedy: 'reset',
   },
   'authenticator app turned on': {
     subject: 'Your authenticator app is on',
     text: 'An authenticator app was added to your account. A sign-in with the password now also needs a code of the app. All other sessions have ended.',
-    remedy: 'contact',
+    needsOperator: true,
   },
   'authenticator app turned off': {
     subject: 'Your authenticator app was removed',
     text: 'The authenticator app and the recovery codes of your account were removed. The password is enough to sign in now.',
-    remedy: 'reset',
   },
   'recovery code used': {
     subject: 'A recovery code was used',
     text: 'A recovery code of your account was used in place of the authenticator app. That code no longer works.',
-    remedy: 'reset',
   },
   'recovery codes created': {
     subject: 'Your recovery codes were replaced',
     text: 'New recovery codes were created for your account. The old ones no longer work.',
-    remedy: 'reset',
   },
   'passkey added': {
     subject: 'A passkey was added to your account',
     text: 'A passkey was added to your account. It can sign in without the password. A new password does not remove it. You can remove it on the page “Security” of your account.',
-    remedy: 'reset',
   },
   'passkey removed': {
     subject: 'A passkey was removed from your account',
     text: 'A passkey of your account was removed. You can no longer sign in with it.',
-    remedy: 'reset',
   },
   'passkey counter went back': {
     subject: 'A passkey of your account was rejected',
     text: 'A passkey of your account was rejected, because it may be a copy. Remove it on the page “Security” of your account, and add a new one.',
-    remedy: 'contact',
+    needsOperator: true,
   },
   'second factors removed': {
     subject: 'Your authenticator app and passkeys were removed',
     text: 'The operator of the site removed the authenticator app, the recovery codes and the passkeys of your account. A sign-in needs only the password.',
-    remedy: 'contact',
+    needsOperator: true,
   },
   'password changed': {
     subject: 'Your password was changed',
     text: 'The password of your account was changed. All other sessions and all API tokens have ended.',
-    remedy: 'reset',
   },
   'password reset': {
     subject: 'Your password was reset',
     text: 'The password of your account was reset with a link. All sessions and all API tokens have ended. Passkeys and the authenticator app, if you have any, still work.',
-    remedy: 'reset',
   },
   'address change requested': {
     subject: 'Request to change your e-mail address',
     text: 'A request to change the e-mail address of your account came from a signed-in session. We have sent a link to the new address. Nothing changes until the link is used.',
-    remedy: 'reset',
   },
   'address changed': {
     subject: 'Your e-mail address was changed',
     text: 'The e-mail address of your account was changed. Only the new address can sign in now.',
-    remedy: 'contact',
+    needsOperator: true,
   },
   'account closed': {
     subject: 'Your account was closed',
     text: 'Your account was closed. All sessions and API tokens have ended, and nobody can sign in to it.',
-    remedy: 'contact',
+    needsOperator: true,
   },
 } satisfies Record<string, Notice>

@@ -19,19 +19,7 @@ const maxMails = 100_000
  * Transactional outbox: a feature adds a mail in the transaction of the change that causes it, and a background task sends it. No request
  * waits for the mail server, and a committed mail survives the death of the process.
  *
- * Links are created when their mail is sent, so that no row contains a usable token:
- *
- * ```ts
- * outbox.onLink('reset', async ({ userId = '' }, { em, origin }) => {
- *   const account = await em.findOne(User, { id: userId })
- *   const url = account && (await createResetLink(em, { account, origin }))
- *   return url ? { url, lifetime: resetLifetime } : undefined
- * })
- *
- * await em.transactional(async (em) => {
- *   await outbox.add(em, { kind: 'reset', to: user.email, userId: user.id })
- * })
- * ```
+ * Links are created when their mail is sent, so that no row contains a usable token.
  *
  * A mail has 8 attempts within 23 hours. A refusal with 5xx is final. Processes that share a database claim each mail for
  * five minutes. A mail is sent twice only if its process dies, or loses the database for minutes, between the acceptance

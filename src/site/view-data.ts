@@ -30,18 +30,25 @@ export type Common = SiteData & {
 export type FormMessage = { field?: string | undefined; detail: string; isWarning?: boolean }
 
 /** The data of each view, in addition to the common data. It contains no entities. */
-export type Views = {
+export type Views = { [Name in keyof PageData]: PageData[Name] & Messages }
+
+interface Messages {
+  /** The errors of a rejected form. */
+  errors?: readonly FormMessage[]
+  /** A message about the previous request. */
+  notice?: string | undefined
+}
+
+interface PageData {
   home: object
-  'sign-up': { values?: { name?: string; email?: string }; errors?: FormMessage[]; next?: string | undefined }
+  'sign-up': { values?: { name?: string; email?: string }; next?: string | undefined }
   'sign-in': {
     values?: { username?: string; remember?: boolean }
-    errors?: FormMessage[]
     next?: string | undefined
-    notice?: string | undefined
     /** The options of a passkey ceremony for the script of the page, as JSON. Without them, there is no passkey button. */
     passkeyOptions?: string | undefined
   }
-  'sign-in-code': { errors: FormMessage[]; isRecovery: boolean; next?: string | undefined }
+  'sign-in-code': { isRecovery: boolean; next?: string | undefined }
   confirm: {
     next?: string | undefined
     /** The path of the page to return to without a confirmation. */
@@ -50,7 +57,6 @@ export type Views = {
     purpose: string
     hasApp: boolean
     passkeyOptions?: string | undefined
-    errors: FormMessage[]
   }
   security: {
     passwordChangedAt: Date
@@ -66,10 +72,8 @@ export type Views = {
     passkeyOptions?: string | undefined
     /** The default name of a new passkey. */
     device: string
-    errors?: FormMessage[]
     /** Whether the user has confirmed the identity in the last ten minutes. */
     isFresh: boolean
-    notice?: string | undefined
   }
   'totp-start': object
   'totp-set-up': {
@@ -78,10 +82,9 @@ export type Views = {
     uri: string
     /** The QR code as SVG path data, and its size in modules. */
     qr: { path: string; size: number }
-    errors?: FormMessage[]
   }
-  'recovery-codes': { codes: readonly string[]; notice?: string | undefined }
-  forgot: { email?: string; errors?: FormMessage[] }
+  'recovery-codes': { codes: readonly string[] }
+  forgot: { email?: string }
   'forgot-sent': object
   reset: {
     token: string
@@ -91,7 +94,6 @@ export type Views = {
     hasApp: boolean
     /** The names of the passkeys of the account. */
     passkeys: readonly string[]
-    errors?: FormMessage[]
   }
   'link-gone': { isReset: boolean; verified?: string | undefined }
   verify: {
@@ -110,10 +112,8 @@ export type Views = {
     pendingEmail?: string | undefined
     /** The rejected input of the name form. */
     typedName?: string | undefined
-    errors?: FormMessage[]
-    notice?: string | undefined
   }
-  sessions: { sessions: SessionRecord[]; notice?: string | undefined }
+  sessions: { sessions: SessionRecord[] }
   'api-tokens': {
     tokens: TokenRecord[]
     /** The page with older tokens, if there are any. */
@@ -122,16 +122,13 @@ export type Views = {
     /** Whether the form is shown. Otherwise, a confirmation is needed first. */
     isFresh: boolean
     values?: { name: string; days: string } | undefined
-    errors?: FormMessage[]
-    notice?: string | undefined
   }
   'change-password': {
     /** The number of API tokens that will be revoked. */
     tokens: number
-    errors?: FormMessage[]
   }
-  'change-email': { needsPassword: boolean; email?: string; errors?: FormMessage[] }
-  'close-account': { needsPassword: boolean; errors?: FormMessage[]; isConfirmed?: boolean }
+  'change-email': { needsPassword: boolean; email?: string }
+  'close-account': { needsPassword: boolean; isConfirmed?: boolean }
   'account-closed': object
   activity: {
     events: {

@@ -18,7 +18,6 @@ export interface Allowance {
   readonly counts: readonly Outcome[]
 }
 
-/** The allowances of an action. */
 interface Rule {
   readonly allowances: readonly Allowance[]
   /** The allowances for known devices. By default `allowances`. */
@@ -66,7 +65,6 @@ const table = {
   notice: everyAttempt('account', 10, hour),
 } satisfies Record<string, Rule>
 
-/** An action with a rule. */
 export type Action = keyof typeof table
 
 export const rules: Readonly<Record<Action, Rule>> = table

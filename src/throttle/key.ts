@@ -5,7 +5,6 @@ import { networkOf } from './network.ts'
 /** The digests of the values by which attempts are counted. */
 export type Key = Record<Column, string | null>
 
-/** The key of an attempt. */
 export function keyOf(account: string, address: string, device?: string): Key {
   return {
     account: digestOf(account),

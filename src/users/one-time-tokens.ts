@@ -36,7 +36,6 @@ OneTimeTokenSchema.setClass(OneTimeToken)
 /** The purpose of a link. A look-up finds only tokens of its own purpose. */
 export type Purpose = 'reset' | 'verify' | 'change-email' | 'invite'
 
-/** A token to issue. */
 export interface NewOneTimeToken {
   readonly purpose: Purpose
   /** The account as the caller read it. A new address, a new password or disabling the account makes the token invalid. */

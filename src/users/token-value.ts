@@ -10,7 +10,6 @@ export function newTokenValue(): string {
   return withChecksum(randomBytes(32).toString('base64url'))
 }
 
-/** The random part of a token. */
 export function randomPart(value: string): string {
   return value.slice(prefix.length, prefix.length + 43)
 }

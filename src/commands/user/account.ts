@@ -15,7 +15,6 @@ export async function disable(call: Call): Promise<string> {
   return `The ${noun} ${email} is disabled. Sessions and tokens have ended.`
 }
 
-/** Enables a disabled account. */
 export async function enable(call: Call): Promise<string> {
   const { id, email } = await findAccount(call)
   await call.em.nativeUpdate(call.entity, { id }, { disabledAt: null }, { filters: false })

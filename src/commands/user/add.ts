@@ -9,7 +9,6 @@ import { type Call, UsageError } from './command.ts'
 import { requireMail } from './reset.ts'
 import { choosePassword } from './set-password.ts'
 
-/** Creates an account. */
 export async function add(call: Call): Promise<string> {
   const { em, entity, email, noun, database, options } = call
   const name = options.name?.trim()

@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util'
 import { type Command, type Options, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 
-/** A command with its arguments. */
 export interface Request {
   readonly run: Command
   readonly email: string

@@ -5,7 +5,6 @@ import { CommandError } from '../command-error.ts'
 /** A command of `npm run user`. Returns the text to print, or throws `CommandError` if it cannot be carried out. */
 export type Command = (call: Call) => Promise<string>
 
-/** The arguments of a command. */
 export interface Call {
   readonly em: EntityManager
   /** The name of the database, for messages. */
@@ -17,7 +16,6 @@ export interface Call {
   readonly options: Options
 }
 
-/** The options of all commands. */
 export interface Options {
   readonly admin?: boolean
   readonly generate?: boolean
@@ -26,7 +24,6 @@ export interface Options {
   readonly name?: string
 }
 
-/** The command line is not valid. */
 export class UsageError extends CommandError {
   override readonly name = 'UsageError'
 

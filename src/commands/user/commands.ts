@@ -12,7 +12,6 @@ interface CommandSyntax {
   readonly options?: readonly (keyof Options)[]
 }
 
-/** The commands by name. */
 export const commands: ReadonlyMap<string, CommandSyntax> = new Map<string, CommandSyntax>([
   ['add', { run: add, options: ['name', 'admin', 'generate', 'invite'] }],
   ['list', { run: list, takesEmail: false, options: ['admin', 'json'] }],

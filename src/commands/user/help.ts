@@ -1,4 +1,3 @@
-/** The help text of `npm run user`. */
 export const help = `npm run user -- COMMAND
 
 Manage user and admin accounts. Safe to run while the site is running.

@@ -3,7 +3,6 @@ import { Passkey } from '../../features/passkeys/passkey.ts'
 import type { User } from '../../users/user.ts'
 import type { Call } from './command.ts'
 
-/** Lists all accounts, with their second factors. */
 export async function list({ em, entity, noun, database, options }: Call): Promise<string> {
   const accounts = await em.findAll(entity, { filters: false, orderBy: { emailKey: 'asc' } })
   const passkeys = await countPasskeys(em)
@@ -19,7 +18,6 @@ function record({ id, name, email, createdAt, disabledAt, secondFactorAt }: User
   return { id, name, email, createdAt, disabledAt: disabledAt ?? null, totp, passkeys }
 }
 
-/** The number of passkeys of each user that has any. */
 async function countPasskeys(em: EntityManager): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   const found = await em.find(Passkey, {}, { fields: ['user'], filters: false })

@@ -40,7 +40,6 @@ class Workers {
   readonly #stopping = new Set<Worker>()
   #restarts = Promise.resolve()
   #isServing = false
-  /** The number of consecutive failed starts. */
   #failures = 0
 
   constructor(config: Config, log: Logger) {

@@ -11,7 +11,6 @@ export class CircuitBreaker {
   #error: Error | undefined
   #openUntil = 0
 
-  /** Opens after a timeout. */
   open(error: Error): void {
     this.openings += 1
     this.#error = error
@@ -19,7 +18,6 @@ export class CircuitBreaker {
     for (const reject of this.#waiting) reject(error)
   }
 
-  /** Closes after a response. */
   close(): void {
     this.#openUntil = 0
   }

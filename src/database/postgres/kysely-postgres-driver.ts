@@ -18,7 +18,6 @@ const sessionSettings = `
   set lock_timeout = 2000; set statement_timeout = 2250; set idle_in_transaction_session_timeout = 5000;
   set default_transaction_isolation = 'read committed'`
 
-/** The pool of `pg`. */
 export interface Pool {
   connect(): Promise<PoolClient>
   end(): Promise<void>

@@ -5,7 +5,6 @@ import type { CircuitBreaker } from './circuit-breaker.ts'
 const queryTimeout = 2_500
 const maxAttempts = 3
 
-/** A client of `pg`'s pool. */
 export interface PoolClient {
   query(query: PostgresQuery): Promise<PostgresResult | PostgresResult[]>
   query(
@@ -25,13 +24,10 @@ export interface PostgresQuery {
   query_timeout?: number
 }
 
-/** A result of `pg`. */
 export type PostgresResult = PostgresQueryResult<unknown>
 
-/** The pool that a connection belongs to. */
 export interface ConnectionPool {
   readonly breaker: CircuitBreaker
-  /** Whether queries have a timeout. */
   readonly hasTimeouts: boolean
   /** Maps errors of `pg` to MikroORM's. */
   readonly convertError: (error: Error) => Error

@@ -19,7 +19,6 @@ export class PooledPostgresDriver extends AbstractSqlDriver {
   }
 }
 
-/** The connection of `PooledPostgresDriver`. */
 export class PooledPostgresConnection extends PostgreSqlConnection {
   #driver: KyselyPostgresDriver | undefined
 

@@ -15,7 +15,6 @@ export class SharedSqliteDriver extends AbstractSqlDriver {
   }
 }
 
-/** The connection of `SharedSqliteDriver`. */
 export class SharedSqliteConnection extends SqliteConnection {
   #driver: KyselySqliteDriver | undefined
   #file: DatabaseFile | undefined

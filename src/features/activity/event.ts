@@ -41,7 +41,6 @@ export class Event extends EventSchema.class {}
 
 EventSchema.setClass(Event)
 
-/** An event to insert. */
 export type NewEvent = Pick<
   Event,
   'id' | 'at' | 'event' | 'detail' | 'userId' | 'address' | 'userAgent' | 'request'

@@ -88,7 +88,6 @@ function valuesOf(ctx: SiteContext): { name: string; days: string } | undefined 
   return { name, days: typeof days === 'string' ? days : String(usualDays) }
 }
 
-/** A page of tokens, and the path of the next page. */
 async function newest(
   ctx: SiteContext,
   uses: SiteUses,

@@ -32,7 +32,6 @@ export async function validTokens(
   }))
 }
 
-/** The number of the user's valid tokens. */
 export function countTokens(ctx: SiteContext): Promise<number> {
   return entityManager(ctx).count(UserToken, validTokensOf(ctx.auth.require(User).id))
 }

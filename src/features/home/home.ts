@@ -2,7 +2,6 @@ import type Router from '@koa/router'
 import { page } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 
-/** `GET /`: the home page. */
 export function home(router: Router<object, SiteContext>): void {
   router.get('/', (ctx) => page(ctx, 'home', {}))
 }

@@ -5,7 +5,6 @@ import { networkOf } from '../../throttle/network.ts'
 import type { User } from '../../users/user.ts'
 import { type Devices, deviceLifetime } from './devices.ts'
 
-/** Identifies known devices by a cookie. */
 export class KnownDevices implements DeviceStore {
   readonly #devices: Devices
   readonly #cookie: HostCookie

@@ -6,7 +6,6 @@ import { isVerified } from '../../users/person.ts'
 import type { User } from '../../users/user.ts'
 import { deviceName } from '../sessions/device-name.ts'
 
-/** The recipient of a notice. */
 export interface Recipient extends Pick<User, 'id' | 'name' | 'email'> {
   readonly emailVerifiedAt?: Date | null | undefined
 }

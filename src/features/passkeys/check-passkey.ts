@@ -5,7 +5,7 @@ import { lockAccount } from '../../users/lock-account.ts'
 import type { User } from '../../users/user.ts'
 import { notify } from '../notices/notify.ts'
 import { currentDigest } from '../sessions/session-store.ts'
-import { limited } from '../sign-in/guessing.ts'
+import { count, limited } from '../sign-in/guessing.ts'
 import { listPasskeys } from './own-passkeys.ts'
 import { relyingPartyOf } from './site-passkeys.ts'
 import { type Identified, requestOptions, type Use, verifyUse } from './use-passkey.ts'
@@ -51,7 +51,7 @@ export async function checkPasskey(
     else audit(ctx, 'passkey refused', use.user)
     return undefined
   })
-  if (found) await limited(ctx, { action: 'passkey-of-account', account: found.user.id }, async () => true)
+  if (found) await count(ctx, 'passkey-of-account', found.user.id)
   return found
 }
 

@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/core'
 import { Passkey } from './passkey.ts'
 
-/** The maximum number of passkeys of an account. */
 export const maxPasskeys = 20
 
 /** The passkeys of a user, oldest first. */

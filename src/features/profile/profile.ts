@@ -33,7 +33,6 @@ const showFormAgain = formAgain((ctx, errors) =>
   profilePage(ctx, { errors, typedName: textFields(ctx, 'name').name }),
 )
 
-/** Shows the profile of the signed-in user. */
 export async function profilePage(ctx: SiteContext, more: Partial<Views['profile']>): Promise<void> {
   const user = ctx.auth.require(User)
   const { name, email, createdAt, passwordChangedAt } = user

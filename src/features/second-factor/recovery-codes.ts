@@ -61,7 +61,6 @@ export async function useRecoveryCode(em: EntityManager, user: string, code: str
   return (await em.nativeDelete(RecoveryCode, { digest: digestOf(code), user })) === 1
 }
 
-/** The number of unused codes of an account. */
 export function countRecoveryCodes(em: EntityManager, user: string): Promise<number> {
   return em.count(RecoveryCode, { user })
 }

@@ -30,6 +30,11 @@ export async function limited<Result>(
   )
 }
 
+/** Counts an action without an evaluation. Throws 429 if its allowance is used up. */
+export async function count(ctx: SiteContext, action: Attempt['action'], account = ''): Promise<void> {
+  await limited(ctx, { action, account }, async () => true)
+}
+
 /** Rate-limits guesses of a user's code. A wrong code counts as a wrong password, and also has a limit of its own. */
 export function limitedCode<Result>(
   ctx: SiteContext,

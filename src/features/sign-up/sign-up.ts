@@ -86,7 +86,6 @@ const showFormAgain = formAgain((ctx, errors) =>
   }),
 )
 
-/** The validated fields of a sign-up. */
 export interface Registration {
   readonly name: string
   readonly email: string

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
-import { startProblem } from './start-problem.ts'
+import { startProblem } from './command-error.ts'
 
 /** The error of a real attempt to listen. */
 async function listenError(t: TestContext, host: string, port = 0): Promise<unknown> {
