@@ -21,13 +21,28 @@ import {
 
 // The other routes of the site. The benchmark does not request them.
 const furtherPages = [
-  ...['/', '/signup', '/secure', '/.well-known/change-password', '/account/sessions', '/account/tokens'],
-  ...['/account/activity', '/account/password', '/account/close', '/account/closed'],
+  ...[
+    '/',
+    '/signup',
+    '/secure',
+    '/login/code',
+    '/login/recovery-code',
+    '/login/passkey',
+    '/reset',
+    '/confirm',
+  ],
+  ...['/account/sessions', '/account/tokens', '/account/password', '/.well-known/change-password'],
+  ...['/account/close', '/account/closed', '/account/activity', '/account/security'],
+  ...['/account/security/totp', '/account/security/totp/confirm', '/account/security/recovery-codes'],
+  ...['/account/passkeys', '/account/passkeys/:id/name', '/problems/:code'],
 ]
 const furtherForms = [
-  ...['/users', '/login', '/logout', '/account/name', '/account/password', '/account/close'],
+  ...['/users', '/login', '/logout', '/login/code', '/login/passkey', '/reset', '/confirm', '/account/name'],
   ...['/account/sessions/end-others', '/account/sessions/:id/end', '/account/tokens'],
-  ...['/account/tokens/:id/revoke', '/validateLoggedInUser'],
+  ...['/account/tokens/:id/revoke', '/account/password', '/account/close', '/account/security/totp'],
+  ...['/account/security/totp/confirm', '/account/security/totp/remove', '/account/security/recovery-codes'],
+  ...['/account/passkeys', '/account/passkeys/:id/name', '/account/passkeys/:id/remove'],
+  '/validateLoggedInUser',
 ]
 
 const app = new Koa({ proxy: true, maxIpsCount: 1 })
