@@ -18,6 +18,7 @@ export class HostCookie {
 
   /** The value in the request, or `undefined` if it is malformed. */
   read(ctx: ExtendableContext): string | undefined {
+    if (ctx.req.headers.cookie === undefined) return undefined
     const value = ctx.cookies.get(this.name, { signed: false })
     return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined
   }
