@@ -11,9 +11,11 @@ const byToken = database.prepare<[string], TokenRow>(
   `select ${person}, t.id as tokenID, t.expires_at as expiresAt, t.last_used_at as lastUsedAt
    from user_tokens t join users u on u.id = t.user_id where t.value = ? and u.disabled_at is null`,
 )
-const bySession = database.prepare<[string], SessionRow>(
-  `select ${person}, s.created_at as createdAt, s.seen_at as seenAt
-   from sessions s join users u on u.id = s.user_id where s.digest = ? and u.disabled_at is null`,
+const sessionRow = `${person}, s.created_at as createdAt, s.seen_at as seenAt`
+const joined = 'from sessions s join users u on u.id = s.user_id where s.digest = ? and u.disabled_at is null'
+const bySession = database.prepare<[string], SessionRow>(`select ${sessionRow} ${joined}`)
+const withData = database.prepare<[string], SessionRow & { data: string }>(
+  `select s.data, ${sessionRow} ${joined}`,
 )
 const save = database.prepare('update sessions set data = ? where digest = ?')
 const end = database.prepare('delete from sessions where digest = ?')
@@ -31,7 +33,20 @@ export function userByToken(token: string): Person | undefined {
 
 /** The user of a session. Writes the last use of the session at most once a minute. */
 export function userBySession(id: string): Person | undefined {
-  const found = bySession.get(digest(id))
+  return findSession(bySession, id)
+}
+
+/** The same with the data that `saveSession` saved, for a session store. */
+export function restoreSession(id: string): { user: Person; data: object } | undefined {
+  const user = findSession(withData, id)
+  return user && { user, data: JSON.parse(user.data) }
+}
+
+function findSession<Row extends SessionRow>(
+  statement: Database.Statement<[string], Row>,
+  id: string,
+): Row | undefined {
+  const found = statement.get(digest(id))
   const now = Date.now()
   if (!found || isExpired(found, now)) return undefined
   if (isDue(found.seenAt, now)) seeSession.run(now, digest(id))

@@ -10,7 +10,7 @@ import { host, port } from './environment.ts'
 import { newIdentifier } from './identifier.ts'
 import { accountView, loginView, rendered, templates } from './pages.ts'
 import type { Person } from './row-rules.ts'
-import { endSession, saveSession, userBySession, userByToken } from './rows-sqlite.ts'
+import { endSession, restoreSession, saveSession, userByToken } from './rows-sqlite.ts'
 import {
   errorBoundary,
   refuseCrossSite,
@@ -66,9 +66,9 @@ app.use(
       store: {
         // Loads the user with the session, so that no route needs another look-up.
         get: async (id, _maxAge, { ctx }) => {
-          const user = userBySession(id)
-          ctx.state.user = user
-          return user && { user: user.id }
+          const found = restoreSession(id)
+          ctx.state.user = found?.user
+          return found?.data
         },
         set: async (id, data) => saveSession(id, data),
         destroy: async (id) => endSession(id),
