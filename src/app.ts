@@ -47,7 +47,7 @@ import { HostCookie } from './site/host-cookie.ts'
 import { oneHost } from './site/one-host.ts'
 import { logErrors, requestLog } from './site/request-log.ts'
 import { securityHeaders } from './site/security-headers.ts'
-import type { SiteContext } from './site/site-context.ts'
+import type { SiteContext, SiteRouter } from './site/site-context.ts'
 import { staticFiles } from './site/static-files.ts'
 import { views } from './site/views.ts'
 import { setBcryptCost } from './users/password.ts'
@@ -105,13 +105,7 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
 }
 
 /** The routes of all features. */
-export function createRouter({
-  keys,
-  uses,
-  isTls,
-  trail,
-  outbox,
-}: RouteOptions): Router<object, SiteContext> {
+export function createRouter({ keys, uses, isTls, trail, outbox }: RouteOptions): SiteRouter {
   // `strict`, so that each route has only one path in the log and the throttle. `methods`, so that a known path responds to
   // every other method with 405, not 501.
   const router = new Router<object, SiteContext>({ strict: true, sensitive: true, methods: METHODS })

@@ -14,16 +14,8 @@ interface CheckedSettings extends StorageConfig {
 }
 
 /** Returns warnings about valid settings that may be a mistake. */
-export function warnAbout({
-  production,
-  publicUrl,
-  trustProxy,
-  brandColor,
-  mail,
-  secretsKeys,
-  dataDir,
-  databaseUrl,
-}: CheckedSettings): string[] {
+export function warnAbout(settings: CheckedSettings): string[] {
+  const { production, publicUrl, trustProxy, brandColor, mail, secretsKeys, dataDir, databaseUrl } = settings
   const isHttps = publicUrl?.protocol === 'https:'
   const database = databaseName(databaseUrl)
   const warnings: string[] = []

@@ -1,3 +1,4 @@
+import type Router from '@koa/router'
 import type { EntityManager } from '@mikro-orm/core'
 import type { ExtendableContext } from 'koa'
 import type { SitePasskeys } from '../features/passkeys/site-passkeys.ts'
@@ -25,6 +26,9 @@ export interface Guessing {
   /** A hint that the log adds to a throttled attempt. */
   readonly hint?: string | undefined
 }
+
+/** The router that a feature adds its routes to. */
+export type SiteRouter = Router<object, SiteContext>
 
 /** The context of the site's routes. */
 export interface SiteContext extends CheckedContext, SecondFactorContext {

@@ -1,8 +1,7 @@
-import type Router from '@koa/router'
 import { type EventName, events } from '../../site/audit-event.ts'
 import { page, wantsPage } from '../../site/page.ts'
 import { pageCursor } from '../../site/query.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
 import { deviceName } from '../sessions/device-name.ts'
@@ -11,7 +10,7 @@ import type { AuditTrail } from './audit-trail.ts'
 import type { Event } from './event.ts'
 
 /** `GET /account/activity`: the events of the account, in pages. */
-export function activity(router: Router<object, SiteContext>, trail: AuditTrail): void {
+export function activity(router: SiteRouter, trail: AuditTrail): void {
   router.get('/account/activity', ...owner(), async (ctx) => {
     const { events: found, last } = await trail.page(ctx.auth.require(User).id, pageCursor(ctx))
     const older = last && `/account/activity?before=${last}`

@@ -10,8 +10,7 @@ import { type Account, type EventName, events, type NotedEvent } from '../../sit
 import { printable } from '../../site/wording.ts'
 import { networkOf } from '../../throttle/network.ts'
 import { emailKey } from '../../users/email.ts'
-import { Event, insertEvent } from './event.ts'
-import { type EventPage, eventPage } from './event-page.ts'
+import { Event, type EventPage, eventPage, insertEvent } from './event.ts'
 import { RepeatFilter } from './repeat-filter.ts'
 
 const minute = 60_000

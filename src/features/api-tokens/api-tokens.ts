@@ -1,4 +1,3 @@
-import type Router from '@koa/router'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
@@ -6,7 +5,7 @@ import { HostCookie } from '../../site/host-cookie.ts'
 import { complete, page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
 import { pageCursor, queryParameter } from '../../site/query.ts'
 import type { TokenRecord } from '../../site/records.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { randomPart } from '../../users/token-value.ts'
@@ -23,10 +22,7 @@ const perPage = 100
 const minute = 60_000
 
 /** `/account/tokens`: lists, creates and revokes the user's API tokens. */
-export function apiTokens(
-  router: Router<object, SiteContext>,
-  { uses, isTls }: { uses: SiteUses; isTls: boolean },
-): void {
+export function apiTokens(router: SiteRouter, { uses, isTls }: { uses: SiteUses; isTls: boolean }): void {
   // Passes a new token to the page that shows it once, because the database must not contain it.
   const newToken = new HostCookie('new-token', { isTls })
   const listed = (ctx: SiteContext) => newest(ctx, uses)

@@ -1,11 +1,10 @@
-import type Router from '@koa/router'
 import compose from 'koa-compose'
 import { type AuthMiddleware, guard } from '#auth'
 import type { JWTKeys } from '#auth/jwt'
 import type { LastUses } from '#auth/mikro-orm'
 import { audit } from '../../site/audit.ts'
 import { userRecord } from '../../site/records.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteRouter } from '../../site/site-context.ts'
 import { Admin } from '../../users/admin.ts'
 import { User } from '../../users/user.ts'
 import { UserToken } from '../../users/user-token.ts'
@@ -13,10 +12,7 @@ import { SignedToken, SignedTokenUser } from '../json-web-tokens/signed-token.ts
 import type { SiteUses } from '../last-uses.ts'
 
 /** The routes that respond only with JSON: `/me`, `/secure` and `/validateLoggedInUser`. */
-export function api(
-  router: Router<object, SiteContext>,
-  { keys, uses }: { keys: JWTKeys; uses: SiteUses },
-): void {
+export function api(router: SiteRouter, { keys, uses }: { keys: JWTKeys; uses: SiteUses }): void {
   const signedToken = SignedToken.authenticator(keys)
   const anyToken = compose([
     UserToken.authenticator(),

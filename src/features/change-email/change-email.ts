@@ -1,10 +1,9 @@
-import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import type { Outbox } from '../../mail/outbox.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { emailProblem } from '../../users/email.ts'
 import { User } from '../../users/user.ts'
@@ -14,7 +13,7 @@ import { owner, signedIn } from '../sign-in/owner.ts'
 import { cancelAddress, createChangeLink, pendingAddress, requestAddress } from './pending-address.ts'
 
 /** `/account/email`: sends a link to a new address. The address changes when the link is used, by `confirmNewAddress`. */
-export function changeEmail(router: Router<object, SiteContext>, outbox: Outbox): void {
+export function changeEmail(router: SiteRouter, outbox: Outbox): void {
   outbox.onLink('change-email', createChangeLink)
 
   router.get('/account/email', signedIn, (ctx) => form(ctx))

@@ -1,10 +1,9 @@
-import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { hashPassword } from '../../users/password.ts'
@@ -20,7 +19,7 @@ import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
 import { endAccess } from './end-access.ts'
 
 /** `/account/password`: changes the password, and ends all other sessions and all tokens. */
-export function changePassword(router: Router<object, SiteContext>): void {
+export function changePassword(router: SiteRouter): void {
   router.get('/account/password', signedIn, (ctx) => passwordPage(ctx))
 
   router.post('/account/password', ...owner(), showFormAgain, async (ctx) => {

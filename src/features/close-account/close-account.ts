@@ -1,9 +1,8 @@
-import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { eraseDetails } from '../activity/event.ts'
 import { needsPassword, proofProblem } from '../confirm/fresh.ts'
@@ -11,7 +10,7 @@ import { notify } from '../notices/notify.ts'
 import { owner, signedIn } from '../sign-in/owner.ts'
 
 /** `/account/close`: deletes the account. Requires its password or a fresh session, and in the form a ticked box too. */
-export function closeAccount(router: Router<object, SiteContext>): void {
+export function closeAccount(router: SiteRouter): void {
   router.get('/account/close', signedIn, (ctx) =>
     page(ctx, 'close-account', { needsPassword: needsPassword(ctx) }),
   )

@@ -1,11 +1,10 @@
-import type Router from '@koa/router'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { challenges } from '../../site/challenges.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { complete, page, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
 import {
@@ -25,7 +24,7 @@ const sections = [
 ]
 
 /** `/confirm`: asks a signed-in user for a proof before a sensitive action. */
-export function confirm(router: Router<object, SiteContext>): void {
+export function confirm(router: SiteRouter): void {
   router.get('/confirm', signedIn, (ctx) => showForm(ctx, queryParameter(ctx, 'next')))
 
   router.post('/confirm', ...owner(), formAgain(showAgain), async (ctx) => {

@@ -1,11 +1,10 @@
-import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import type { Outbox } from '../../mail/outbox.ts'
 import { TryLater } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, wantsPage } from '../../site/page.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteRouter } from '../../site/site-context.ts'
 import { emailProblem } from '../../users/email.ts'
 import { countMailFromNetwork, countMailTo, mayMail } from '../mail-limit.ts'
 
@@ -13,7 +12,7 @@ import { countMailFromNetwork, countMailTo, mayMail } from '../mail-limit.ts'
  * `/forgot`: mails a reset link. The request does not look for an account. It queues a mail for every address, and the outbox drops
  * the mails to addresses without an account. So the response and its time are the same for all addresses.
  */
-export function forgotPassword(router: Router<object, SiteContext>, outbox: Outbox): void {
+export function forgotPassword(router: SiteRouter, outbox: Outbox): void {
   router.get('/forgot', (ctx) => page(ctx, 'forgot', {}))
 
   router.post('/forgot', showFormAgain, async (ctx) => {

@@ -1,7 +1,6 @@
-import type Router from '@koa/router'
 import { page } from '../../site/page.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteRouter } from '../../site/site-context.ts'
 
-export function home(router: Router<object, SiteContext>): void {
+export function home(router: SiteRouter): void {
   router.get('/', (ctx) => page(ctx, 'home', {}))
 }

@@ -57,19 +57,14 @@ export class Devices {
    */
   async store(
     current: string | undefined,
-    {
-      id: user,
-      passwordChangedAt,
-      secondFactorAt,
-    }: Pick<User, 'id' | 'passwordChangedAt' | 'secondFactorAt'>,
+    user: Pick<User, 'id' | 'passwordChangedAt' | 'secondFactorAt'>,
     onNew: OnNewDevice = async () => {},
   ): Promise<string | undefined> {
-    const isOwn = current !== undefined && (await this.#belongsTo(user, current))
+    const { id, passwordChangedAt, secondFactorAt } = user
+    const isOwn = current !== undefined && (await this.#belongsTo(id, current))
     const value = isOwn ? current : newIdentifier()
-    const isStored = await this.#store(
-      { value, id: user, passwordChangedAt, secondFactorAt },
-      isOwn ? undefined : onNew,
-    )
+    const account = { value, id, passwordChangedAt, secondFactorAt }
+    const isStored = await this.#store(account, isOwn ? undefined : onNew)
     return isStored ? value : undefined
   }
 

@@ -1,4 +1,3 @@
-import type Router from '@koa/router'
 import type { EntityManager } from '@mikro-orm/core'
 import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
@@ -7,7 +6,7 @@ import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { complete, seeOther, wantsPage } from '../../site/page.ts'
 import { passkeyRecord } from '../../site/records.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
@@ -34,7 +33,7 @@ const problems: Record<AddProblem, readonly [status: 400 | 409, detail: string]>
 type PathContext = SiteContext & { params?: { id?: string } }
 
 /** `/account/passkeys`: adds, renames and removes the passkeys of the user. */
-export function accountPasskeys(router: Router<object, SiteContext>): void {
+export function accountPasskeys(router: SiteRouter): void {
   // A failed form shows the page at its own path. If the user reloads that page, the browser sends a GET request.
   router.get(['/account/passkeys', '/account/passkeys/:id/name'], ...owner(), (ctx) =>
     seeOther(ctx, securityPage),

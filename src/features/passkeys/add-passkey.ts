@@ -7,7 +7,7 @@ import { type Ceremony, challengeLifetime, newChallenge } from './challenges.ts'
 import { listPasskeys, maxPasskeys, userHandleOf } from './own-passkeys.ts'
 import { descriptor, Passkey } from './passkey.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
-import { verifyAttestation } from './verify-attestation.ts'
+import { verifyAttestation } from './verify-answer.ts'
 
 /** The user who adds a passkey, and the digest of the user's session. */
 export interface PasskeyOwner {

@@ -30,20 +30,6 @@ export async function receiveAnswer(
   return answer.isEmbedded ? undefined : answer
 }
 
-/**
- * Runs a verification by `@simplewebauthn/server`, and returns `undefined` if it throws. The library throws errors of many
- * classes for an invalid answer. Do not access the database in `verify`, because its errors would be lost.
- */
-export async function undefinedOnError<Result>(
-  verify: () => Promise<Result | undefined>,
-): Promise<Result | undefined> {
-  try {
-    return await verify()
-  } catch {
-    return undefined
-  }
-}
-
 /** Whether a value is a string in strict base64url. The bytes then have only one encoding. */
 export function isBase64url(value: unknown, maxLength: number): value is string {
   return (

@@ -1,14 +1,13 @@
-import type Router from '@koa/router'
 import { Refusal } from '../../refusal.ts'
 import { fieldsOf, formAgain, textFields } from '../../site/form.ts'
 import { seeOther, wantsPage } from '../../site/page.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteRouter } from '../../site/site-context.ts'
 import { asksToBeKept, completeSignIn } from '../sign-in/complete-sign-in.ts'
 import { ignoreSession, signInForm } from '../sign-in/sign-in.ts'
 import { checkPasskey, passkeyMethods, passkeyRefused } from './check-passkey.ts'
 
 /** `POST /login/passkey`: signs in with a passkey instead of an address, a password and a code. */
-export function passkeySignIn(router: Router<object, SiteContext>): void {
+export function passkeySignIn(router: SiteRouter): void {
   // After a failed sign-in, a reload of the form loads this address.
   router.get('/login/passkey', (ctx) => seeOther(ctx, '/login'))
 

@@ -1,6 +1,6 @@
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server'
 import type { ExtendableContext } from 'koa'
-import { hasPasskeys } from '../../config/rp-id.ts'
+import { hasPasskeys } from '../../config/public-url.ts'
 import { Refusal } from '../../refusal.ts'
 import { HostCookie, newIdentifier } from '../../site/host-cookie.ts'
 import { challengeLifetime } from './challenges.ts'

@@ -5,7 +5,7 @@ import { type Answer, receiveAnswer } from './answer.ts'
 import { type Ceremony, challengeLifetime, newChallenge } from './challenges.ts'
 import { descriptor, Passkey } from './passkey.ts'
 import type { RelyingParty } from './relying-party.ts'
-import { verifyAssertion } from './verify-assertion.ts'
+import { verifyAssertion } from './verify-answer.ts'
 
 /** A passkey as it was before its use, and its user. */
 export interface Identified {

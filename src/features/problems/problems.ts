@@ -1,11 +1,10 @@
-import type Router from '@koa/router'
 import { type ProblemCode, Refusal } from '../../refusal.ts'
 import { page, wantsPage } from '../../site/page.ts'
 import table from '../../site/problems.json' with { type: 'json' }
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteRouter } from '../../site/site-context.ts'
 
 /** `GET /problems/:code` explains a problem. The `type` of an error response is this URL. */
-export function problems(router: Router<object, SiteContext>): void {
+export function problems(router: SiteRouter): void {
   router.get('/problems/:code', (ctx) => {
     const { code } = ctx.params
     if (!isProblemCode(code)) throw new Refusal('not_found', 'There is no problem with this code.')

@@ -1,10 +1,9 @@
-import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
 import { userRecord } from '../../site/records.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
 import { isVerified } from '../../users/person.ts'
 import { nameProblem } from '../../users/person-name.ts'
@@ -13,7 +12,7 @@ import { pendingAddress } from '../change-email/pending-address.ts'
 import { owner, signedIn } from '../sign-in/owner.ts'
 
 /** `GET /account`: the profile. `POST /account/name`: changes the name, by the rules of sign-up. */
-export function profile(router: Router<object, SiteContext>): void {
+export function profile(router: SiteRouter): void {
   router.get('/account', signedIn, (ctx) => profilePage(ctx, { notice: takeNotice(ctx) }))
 
   router.post('/account/name', ...owner(), showFormAgain, async (ctx) => {

@@ -1,4 +1,3 @@
-import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import type { Outbox } from '../../mail/outbox.ts'
 import { audit } from '../../site/audit.ts'
@@ -7,7 +6,7 @@ import { type HostCookie, newIdentifier } from '../../site/host-cookie.ts'
 import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
 import { complete, page, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
 import { hashPassword } from '../../users/password.ts'
@@ -23,7 +22,7 @@ const minute = 60_000
 
 /** `/reset`: sets a new password with the token of a reset link. It ends all access to the account, and starts no session. */
 export function resetPassword(
-  router: Router<object, SiteContext>,
+  router: SiteRouter,
   { resetNotice, outbox }: { resetNotice: HostCookie; outbox: Outbox | undefined },
 ): void {
   if (outbox) mailResetLinks(outbox)

@@ -1,4 +1,3 @@
-import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { digestOf } from '../../database/digest.ts'
 import { Refusal } from '../../refusal.ts'
@@ -6,7 +5,7 @@ import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { HostCookie } from '../../site/host-cookie.ts'
 import { complete, page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
 import { fresh } from '../confirm/fresh.ts'
@@ -25,7 +24,7 @@ const codesPage = '/account/security/recovery-codes'
 const minute = 60_000
 
 /** `/account/security/…`: sets up and removes the authenticator app, and creates recovery codes. */
-export function authenticatorApp(router: Router<object, SiteContext>, { isTls }: { isTls: boolean }): void {
+export function authenticatorApp(router: SiteRouter, { isTls }: { isTls: boolean }): void {
   // Passes the seed of new codes to the page that shows them once, because the database must not contain the codes.
   const newCodes = new HostCookie('new-recovery-codes', { isTls })
   // Binds a set-up to the browser that started it. Without this, a thief with a session could start the set-up, and the page

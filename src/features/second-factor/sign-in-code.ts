@@ -1,10 +1,9 @@
-import type Router from '@koa/router'
 import type { Next } from 'koa'
 import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
 import { afterSignIn, requestedPath } from '../sign-in/after-sign-in.ts'
@@ -15,7 +14,7 @@ import { SecondFactorRequired } from './second-factor-check.ts'
 import { methodsWithCode, plainCode, verifyCode, wrongCode } from './verify-code.ts'
 
 /** `/login/code`: the second step of a sign-in by form. */
-export function signInCode(router: Router<object, SiteContext>, pendingSignIns: PendingSignIns): void {
+export function signInCode(router: SiteRouter, pendingSignIns: PendingSignIns): void {
   const showForm = (isRecovery: boolean) => async (ctx: SiteContext) => {
     const pending = await pendingSignIns.find(ctx)
     if (!pending) return startAgain(ctx)

@@ -1,8 +1,7 @@
-import type Router from '@koa/router'
 import { entityManager } from '#auth/mikro-orm'
 import { page, takeNotice, wantsPage } from '../../site/page.ts'
 import { passkeyRecord } from '../../site/records.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
 import { needsPassword } from '../confirm/fresh.ts'
@@ -16,7 +15,7 @@ import { owner } from '../sign-in/owner.ts'
 export const securityPage = '/account/security'
 
 /** `GET /account/security`: what protects the account, and where to change it. */
-export function security(router: Router<object, SiteContext>): void {
+export function security(router: SiteRouter): void {
   router.get(securityPage, ...owner(), async (ctx) => {
     if (wantsPage(ctx)) return showSecurity(ctx)
     const { id, secondFactorAt } = ctx.auth.require(User)

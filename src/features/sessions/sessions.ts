@@ -1,4 +1,3 @@
-import type Router from '@koa/router'
 import type { Next } from 'koa'
 import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
@@ -6,7 +5,7 @@ import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { complete, page, takeNotice, wantsPage } from '../../site/page.ts'
 import type { SessionRecord } from '../../site/records.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { User } from '../../users/user.ts'
 import type { SiteUses } from '../last-uses.ts'
@@ -18,7 +17,7 @@ import { currentDigest } from './session-store.ts'
 import { StoredSession } from './stored-session.ts'
 
 /** `/account/sessions`: lists the user's sessions, and ends them. */
-export function sessions(router: Router<object, SiteContext>, uses: SiteUses): void {
+export function sessions(router: SiteRouter, uses: SiteUses): void {
   router.get('/account/sessions', ...owner(), async (ctx) => {
     const found = await liveSessions(ctx, uses)
     if (wantsPage(ctx)) await page(ctx, 'sessions', { sessions: found, notice: takeNotice(ctx) })

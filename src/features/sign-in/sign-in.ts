@@ -1,4 +1,3 @@
-import type Router from '@koa/router'
 import type { ExtendableContext, Next } from 'koa'
 import type { JWTKeys } from '#auth/jwt'
 import { Refusal } from '../../refusal.ts'
@@ -8,7 +7,7 @@ import type { HostCookie } from '../../site/host-cookie.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import { userRecord } from '../../site/records.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage, Views } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
@@ -33,10 +32,7 @@ interface SignInOptions {
 }
 
 /** The sign-in page. `POST /login` starts a session (form and JSON) or issues a token (Basic). `POST /logout` signs out. */
-export function signIn(
-  router: Router<object, SiteContext>,
-  { keys, pendingSignIns, resetNotice }: SignInOptions,
-): void {
+export function signIn(router: SiteRouter, { keys, pendingSignIns, resetNotice }: SignInOptions): void {
   router.get('/login', (ctx) => {
     const next = queryParameter(ctx, 'next')
     if (ctx.auth.has(User)) return seeOther(ctx, afterSignIn(next))

@@ -1,4 +1,3 @@
-import type Router from '@koa/router'
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
 import { FieldRefusal } from '../../refusal.ts'
@@ -7,7 +6,7 @@ import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import { userRecord } from '../../site/records.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { emailKey, emailProblem } from '../../users/email.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
@@ -27,7 +26,7 @@ export const addressInUse = {
 }
 
 /** The sign-up page, and `POST /users`, which creates an account. A form signs the new user in. JSON returns the record. */
-export function signUp(router: Router<object, SiteContext>): void {
+export function signUp(router: SiteRouter): void {
   router.get('/signup', (ctx) => {
     const next = queryParameter(ctx, 'next')
     if (ctx.auth.has(User)) return seeOther(ctx, afterSignIn(next))

@@ -1,4 +1,3 @@
-import type Router from '@koa/router'
 import type { Next } from 'koa'
 import { guard, Unauthorized } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
@@ -8,7 +7,7 @@ import { formAgain, textFields } from '../../site/form.ts'
 import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
 import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
-import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
 import { isVerified } from '../../users/person.ts'
 import { User } from '../../users/user.ts'
@@ -39,7 +38,7 @@ const confirmations: readonly Confirmation[] = [
  * a stranger could sign up with another person's address, and a click of that person would confirm the account.
  * `POST /account/verification` sends the link again.
  */
-export function verifyEmail(router: Router<object, SiteContext>, outbox: Outbox): void {
+export function verifyEmail(router: SiteRouter, outbox: Outbox): void {
   outbox.onLink('verify', createVerificationLink)
   const showGonePage = showInvalidLinkPage({ isReset: false })
 

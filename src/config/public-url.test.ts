@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Environment } from './environment.ts'
-import { readRpId } from './rp-id.ts'
+import { readRpId } from './public-url.ts'
 
 function read(publicUrl: string | undefined, rpId?: string): string | undefined {
   const environment = new Environment({ RP_ID: rpId })
