@@ -7,8 +7,8 @@ import { Throttle } from '../throttle/throttle.ts'
 import { Devices } from './known-devices/devices.ts'
 import { KnownDevices } from './known-devices/known-devices.ts'
 import { SitePasskeys } from './passkeys/site-passkeys.ts'
-import { secondFactorCheck } from './second-factor/second-factor-check.ts'
 import { SecretBox } from './second-factor/secret-box.ts'
+import { secondFactorCheck } from './second-factor/verify-code.ts'
 import { credentialCheck } from './sign-in/guessing.ts'
 
 interface Parts {

@@ -1,29 +1,18 @@
 import { type AbstractSqlDriver, BasePostgreSqlPlatform } from '@mikro-orm/sqlite'
 
-/** The column types of a database. */
-export interface ColumnTypes {
-  readonly uuid: string
-  readonly boolean: string
-  readonly json: string
-  /** In UTC, with a precision of at least one millisecond. */
-  readonly datetime: string
-  /** Text of a maximum length, compared byte by byte. */
-  text(maxLength: number): string
-  /** A suffix of `create table` that clusters the rows by primary key, which saves SQLite a second search for each read. */
-  readonly clustered: string
-}
-
-const sqlite: ColumnTypes = {
+const sqlite = {
   uuid: 'text',
   boolean: 'integer',
   json: 'json',
+  // In UTC, with a precision of at least one millisecond.
   datetime: 'datetime',
-  // SQLite ignores a length.
-  text: () => 'text',
+  // Text of a maximum length, compared byte by byte. SQLite ignores a length.
+  text: (_maxLength: number) => 'text',
+  // A suffix of `create table` that clusters the rows by primary key, which saves SQLite a second search for each read.
   clustered: 'without rowid',
 }
 
-const postgres: ColumnTypes = {
+const postgres: typeof sqlite = {
   uuid: 'uuid',
   boolean: 'boolean',
   json: 'jsonb',
@@ -33,6 +22,6 @@ const postgres: ColumnTypes = {
 }
 
 /** Returns the column types for the database of a driver. */
-export function columnTypes(driver: AbstractSqlDriver): ColumnTypes {
+export function columnTypes(driver: AbstractSqlDriver): typeof sqlite {
   return driver.getPlatform() instanceof BasePostgreSqlPlatform ? postgres : sqlite
 }

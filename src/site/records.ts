@@ -26,15 +26,9 @@ export interface NewTokenRecord {
 }
 
 /** The record of a passkey. */
-export interface PasskeyRecord {
-  readonly id: string
-  readonly name: string
-  readonly createdAt: Date
-  readonly lastUsedAt: Date | null
-}
+export type PasskeyRecord = ReturnType<typeof passkeyRecord>
 
-/** The public record of a passkey. */
-export function passkeyRecord({ id, name, createdAt, lastUsedAt = null }: Passkey): PasskeyRecord {
+export function passkeyRecord({ id, name, createdAt, lastUsedAt = null }: Passkey) {
   return { id, name, createdAt, lastUsedAt }
 }
 

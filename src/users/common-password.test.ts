@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { dictionary } from '@zxcvbn-ts/language-common'
-import { isCommonPassword } from './common-password.ts'
+import { isCommonPassword } from './password-problem.ts'
 
 describe('isCommonPassword', () => {
   test('B7 returns true for every listed password of at least 8 characters, in any case', () => {

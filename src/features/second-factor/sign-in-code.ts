@@ -10,8 +10,7 @@ import { afterSignIn, requestedPath } from '../sign-in/after-sign-in.ts'
 import { asksToBeKept, completeSignIn } from '../sign-in/complete-sign-in.ts'
 import type { PendingSignIns } from './pending-sign-ins.ts'
 import { countRecoveryCodes, isRecoveryCode } from './recovery-codes.ts'
-import { SecondFactorRequired } from './second-factor-check.ts'
-import { methodsWithCode, plainCode, verifyCode, wrongCode } from './verify-code.ts'
+import { methodsWithCode, plainCode, SecondFactorRequired, verifyCode, wrongCode } from './verify-code.ts'
 
 /** `/login/code`: the second step of a sign-in by form. */
 export function signInCode(router: SiteRouter, pendingSignIns: PendingSignIns): void {
