@@ -41,7 +41,7 @@ describe('docs/promises.md', () => {
     const options = { encoding: 'utf8', timeout: 120_000 } as const
     const { stderr, status } = spawnSync(
       process.execPath,
-      ['--conditions=@koa-authenticators/source', program],
+      ['--conditions=@koa-authenticators/source', '--import=./src/testing/compile-cache.ts', program],
       options,
     )
     assert.equal(stderr, '')
