@@ -76,12 +76,3 @@ function starts(path: string): boolean {
   rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
   return stdout?.includes('<h1>It starts</h1>') ?? false
 }
-
-if (import.meta.main) {
-  try {
-    console.log(browser())
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
-    process.exitCode = 1
-  }
-}
