@@ -10,6 +10,7 @@ const suites: readonly TestGroup[] = [
       'src/database/**/!(*.slow|*.faults).test.ts',
       'src/{mail/outbox,throttle/throttle,site/database-unavailable}.test.ts',
       'src/users/{check-credentials,one-time-tokens,user,user-token}.test.ts',
+      'src/{site/{audit,canaries,input,routes},throttle/guessing}.slow.test.ts',
     ],
   },
   { files: ['src/auth/mikro-orm/differential/[a-h]*.test.ts'] },
@@ -18,7 +19,7 @@ const suites: readonly TestGroup[] = [
     files: [
       'src/{database,features}/**/*.slow.test.ts',
       'src/commands/{copy-database,user/{add,disable,list,remove-factors,reset-link,set-password}}.slow.test.ts',
-      'src/{mail/outbox,site/{audit,canaries,input,routes},throttle/guessing}.slow.test.ts',
+      'src/mail/outbox.slow.test.ts',
       'src/database/postgres/lost-connections.faults.test.ts',
       'src/database/two-processes.faults.test.ts',
     ],
