@@ -15,7 +15,7 @@ export class AuthenticatorApp {
     this.#key = fromBase32(secret.replaceAll(' ', ''))
   }
 
-  /** A code that was not used before. At most three work in one minute. */
+  /** A code that was not used before. At most three codes are valid at the same time. */
   nextCode(): string {
     this.#lastStep = Math.max(this.#lastStep + 1, stepAt(Date.now()) - 1)
     return hotp(this.#key, this.#lastStep)
@@ -58,7 +58,7 @@ interface Pixels {
   readonly pixels: string
 }
 
-/** Makes the last proof of identity of all sessions eleven minutes old. */
+/** Sets the time of the last proof of identity to eleven minutes ago, in all sessions. */
 export function ageSessions({ database }: Server): void {
   change(
     database,

@@ -20,7 +20,7 @@ describe('examples/jwt-payload.ts', () => {
     assert.equal(await joined.text(), 'Welcome, grace@example.com!')
   })
 
-  test('rejects an invitation with a wrong token, without an address, or with two addresses', async () => {
+  test('creates no invitation for a wrong token, without an address, or for two addresses', async () => {
     assert.equal((await invite('?email=grace@example.com', 'wrong')).status, 401)
     assert.equal((await invite('', 'analytical-engine')).status, 400)
     assert.equal((await invite('?email=a@b.c&email=d@e.f', 'analytical-engine')).status, 400)

@@ -114,7 +114,7 @@ router.post('/users', async (ctx) => {
   ctx.body = user
 })
 
-/** Validates the fields of a new user. MikroORM would use an object as a query condition, and drivers throw for a NUL character. */
+/** Validates the fields of a new user. A JSON body can contain values of any type, and drivers throw for a NUL character. */
 function readForm(body: unknown): string | { name: string; email: string; password: string } {
   const { name, email, password, confirmPassword } = { ...(body as Record<string, unknown>) }
   if (!isText(name) || name.trim() === '') return 'The name is empty.'

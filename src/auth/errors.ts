@@ -24,7 +24,7 @@ const unauthorized = {
 /** The codes of a 401. */
 export type UnauthorizedCode = keyof typeof unauthorized
 
-/** 401: no user of that class is authenticated, or not recently enough. Carries the challenges (RFC 9110 §11.6.1). */
+/** 401: no user of the required class is authenticated, or not recently enough. Carries the challenges (RFC 9110 §11.6.1). */
 export class Unauthorized extends AuthError {
   override readonly name = 'Unauthorized'
   readonly status = 401

@@ -49,7 +49,7 @@ describe('shutDown', () => {
     await stopped
   })
 
-  test('P5 responds on connections that the server has yet to accept', async (t) => {
+  test('P5 responds on connections that the server has not accepted yet', async (t) => {
     const { server, closeListener, gate } = await start(t)
     gate.resolve()
     const { port } = server.address() as AddressInfo
@@ -64,7 +64,7 @@ describe('shutDown', () => {
     await stopped
   })
 
-  test('N6 responds to a running request and the first request of an open connection with `Connection: close`', async (t) => {
+  test('N6 sends `Connection: close` in the responses to a running request and to the first request of a connection', async (t) => {
     const { server, open, closeListener, gate } = await start(t)
     const [unused, busy] = [await open(), await open()]
     busy.write(request)
@@ -76,7 +76,7 @@ describe('shutDown', () => {
     await stopped
   })
 
-  test('N6 closes connections that stay idle or silent', async (t) => {
+  test('N6 closes connections that are idle after a response, and connections that never send a request', async (t) => {
     const { open, closeListener, gate } = await start(t)
     gate.resolve()
     const [idle, silent] = [await open(), await open()]

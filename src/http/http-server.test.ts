@@ -22,7 +22,7 @@ async function send(url: string, bytes: string): Promise<string> {
 const host = 'Host: localhost\r\n'
 const body = '0\r\n\r\n'
 
-const ambiguous = {
+const invalidRequests = {
   'a length and chunks': `POST /login HTTP/1.1\r\n${host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n${body}`,
   'chunks and a length': `POST /login HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n${body}`,
   'two lengths': `POST /login HTTP/1.1\r\n${host}Content-Length: 5\r\nContent-Length: 6\r\n\r\n${body}`,
@@ -53,9 +53,9 @@ const ambiguous = {
 }
 
 describe('httpServer', () => {
-  test('I2 I3 L2 L3 rejects ambiguous framing with 400 and the security headers, and closes the connection', async (t) => {
+  test('I2 I3 L2 L3 rejects an invalid request with 400 and the security headers, and closes the connection', async (t) => {
     const { url } = await startSite(t)
-    for (const [name, bytes] of Object.entries(ambiguous)) {
+    for (const [name, bytes] of Object.entries(invalidRequests)) {
       const answer = await send(url, bytes)
       assert.match(answer, /^HTTP\/1\.1 400 /, name)
       assert.match(answer, /\r\nX-Content-Type-Options: nosniff\r\n/i, name)
@@ -100,7 +100,7 @@ describe('httpServer', () => {
     assert.doesNotMatch(answer, /Strict-Transport-Security/)
   })
 
-  test('L4 sends HSTS over TLS when it rejects ambiguous framing', async (t) => {
+  test('L4 sends HSTS over TLS when it rejects an unknown expectation or transfer coding', async (t) => {
     const { url } = await startSite(t, { PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' })
     const post = `POST /login HTTP/1.1\r\n${host}X-Forwarded-Proto: https\r\n`
     for (const rest of [

@@ -19,7 +19,8 @@ export function loggable(error: unknown): object {
   return { error: error.name, code, stack: error.stack, cause }
 }
 
-// Opaque tokens and JWTs, also percent-encoded as in a path. A word has no dot (`%2E`), which separates the parts of a JWT.
+// Opaque tokens and JWTs, also percent-encoded as in a path. `word` matches no dot (`%2E`), because dots separate the parts
+// of a JWT.
 const word = '(?:[\\w-]|%(?:2[\\dA-DFa-df]|[3-7][\\dA-Fa-f]))+'
 const dot = orEscaped('.')
 const token = new RegExp(

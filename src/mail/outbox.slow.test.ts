@@ -41,7 +41,7 @@ async function open(t: TestContext) {
   }
 }
 
-describe('a mail server that is down', () => {
+describe('an unavailable mail server', () => {
   test('N1 N13 O2 delays neither the start nor a request, and receives the mails when it is back', async (t) => {
     const { mailServer, variables, add, tries, makeDue } = await open(t)
     await mailServer.stop()
@@ -64,7 +64,7 @@ describe('a mail server that is down', () => {
     assert.doesNotMatch(stdout, /canary|mail\.example/)
   })
 
-  test('N6 does not delay the stop of the site, even if it never responds', async (t) => {
+  test('N6 does not delay the shutdown of the site if the mail server never responds', async (t) => {
     const { mailServer, variables, add, tries } = await open(t)
     mailServer.hooks.onData = () => new Promise(() => {})
     const server = await startServer(t, variables)

@@ -43,7 +43,10 @@ export class JWTKeys implements JWTVerifier {
     checkKeySet(this.#keys, keys)
   }
 
-  /** Signs a payload as a compact token. Throws `Misuse` if the first key is public or `verify` would reject the token. */
+  /**
+   * Signs a payload as a compact token. Throws `Misuse` if the first key is public, the lifetime or the token is too long, or
+   * `parse` rejects the claims.
+   */
   sign(payload: JWTPayload): string {
     const [key] = this.#keys
     if (!key?.canSign) throw new Misuse('The first of the `keys` can only verify: put a private key first.')
