@@ -86,11 +86,18 @@ function isRelation(meta: EntityMetadata, property: EntityProperty): boolean {
   return filters === undefined && isAssigned(meta, property) && isModelAllowed(targetMeta)
 }
 
+const plainKeys: readonly unknown[] = [BigIntType, UuidType]
+
 /** Whether hydration only assigns the value of one column. */
 function isColumn(meta: EntityMetadata, property: EntityProperty): boolean {
-  const { kind, persist, fieldNames, formula, primary, lazy, hasConvertToJSValueSQL } = property
-  if (formula || hasConvertToJSValueSQL || (primary && lazy) || kind !== ReferenceKind.SCALAR) return false
-  return isAssigned(meta, property) && (persist === false || fieldNames?.length === 1)
+  const { customType, fieldNames = [] } = property
+  if (property.kind !== ReferenceKind.SCALAR || property.formula || property.hasConvertToJSValueSQL)
+    return false
+  // MikroORM converts a primary key several times, which may change the result of a custom type.
+  const isStable = !customType || plainKeys.includes(customType.constructor)
+  if (property.primary && (property.lazy || !isStable)) return false
+  const hasColumn = fieldNames.length === 1 || (fieldNames.length === 0 && property.persist === false)
+  return hasColumn && isAssigned(meta, property)
 }
 
 /** Whether hydration assigns the property without an accessor of the application. */
@@ -110,10 +117,8 @@ export function sampleKey(property: EntityProperty | undefined): Key | undefined
   // PostgreSQL compares a number literal with a `real` as `double precision`, but a parameter as `real`.
   if (runtimeType === 'number' && !/^\w*(int(eger|\d)?|serial)\b/i.test(String(columnTypes))) return undefined
   const number = randomInt(2 ** 30, 2 ** 31)
-  if (!customType || customType.constructor === UuidType) {
-    if (runtimeType === 'string') return randomUUID()
-    if (runtimeType === 'number') return number
-  }
-  if (customType?.constructor !== BigIntType) return undefined
-  return runtimeType === 'number' ? number : String(number)
+  if (customType && !plainKeys.includes(customType.constructor)) return undefined
+  if (runtimeType === 'number') return number
+  if (customType?.constructor === BigIntType) return String(number)
+  return runtimeType === 'string' ? randomUUID() : undefined
 }

@@ -34,7 +34,11 @@ export async function watchFilters(orm: MikroORM, metas: readonly EntityMetadata
   // A copy, because an application may change a date in a condition.
   const recorded = Utils.copy(metas.map(activeOf))
   const areUnchanged = async () => isDeepStrictEqual(metas.map(activeOf), recorded) && !(await isAnyAdded())
-  const arePlain = metas.every((meta) => activeOf(meta).every(({ cond, rls }) => !rls && isPlain(cond, meta)))
+  // MikroORM 7.2 joins several filters of a model incorrectly.
+  const arePlain = metas.every((meta) => {
+    const [filter, ...others] = activeOf(meta)
+    return others.length === 0 && (!filter || (!filter.rls && isPlain(filter.cond, meta)))
+  })
   return arePlain && (await areUnchanged()) ? areUnchanged : undefined
 }
 

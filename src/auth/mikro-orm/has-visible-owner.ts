@@ -8,11 +8,18 @@ import { databasesOf, entityManager } from './databases.ts'
 export async function hasVisibleOwner(ctx: object, token: object, relation: string, database?: string) {
   // A prepared look-up uses no manager. Its allow-list accepts only relations and filters that MikroORM joins correctly.
   if (!databasesOf(ctx).hasManager(database)) return true
-  const { filters = {} }: EntityProperty = Reflect.get(wrap(token, true).__meta.properties, relation)
+  const property: EntityProperty = Reflect.get(wrap(token, true).__meta.properties, relation)
+  const { filters = {}, targetMeta, polymorphTargets = [targetMeta] } = property
   const owner: object = Reference.unwrapReference(Reflect.get(token, relation))
   const { __meta: meta, __schema: schema } = wrap(owner, true)
   const key = Utils.getPrimaryKeyCond(owner, meta.primaryKeys as never)
   if (!key) return false
-  const options = { filters, ...(schema === undefined ? {} : { schema }) }
-  return (await entityManager(ctx, database).count<object>(meta.class, key, options)) === 1
+  // Must not write what the request has not flushed yet, and must not read a cached result.
+  const options = { filters, schema, flushMode: 'commit', cache: false } as never
+  // With inheritance, a filter may name the class of the owner or a parent, to which the relation refers.
+  const types = new Set([meta, ...polymorphTargets].flatMap((each) => each?.class ?? []))
+  const em = entityManager(ctx, database)
+  for (const type of types)
+    if (owner instanceof type && (await em.count<object>(type, key, options)) !== 1) return false
+  return true
 }

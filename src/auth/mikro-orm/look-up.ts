@@ -75,8 +75,8 @@ export class LookUp<Model extends object> {
     const hadManager = databasesOf(ctx).hasManager(database)
     const em = entityManager(ctx, database)
     // `em.findOne` by primary key returns a managed entity even if a filter excludes its row.
-    if (hadManager && (await em.count<object>(model, where)) === 0) return undefined
-    return ((await em.findOne<object>(model, where, { populate })) as Model | null) ?? undefined
+    if (hadManager && (await em.count<object>(model, where, { cache: false })) === 0) return undefined
+    return ((await em.findOne<object>(model, where, { populate, cache: false })) as Model | null) ?? undefined
   }
 }
 

@@ -85,6 +85,12 @@ describe('LookUp and em.findOne agree: options of columns', () => {
     const both = { user: columns, token: columns, userRow: row, tokenRow: row }
     return compareWithFindOne(t, 'prepared', people(both))
   })
+  it('not persisted, for two columns', (t) => {
+    const columns = { left: p.integer(), right: p.integer() }
+    const pair = p.unknown().persist(false).fieldNames('left', 'right')
+    const user = { ...columns, pair }
+    return compareWithFindOne(t, 'findOne', people({ user, userRow: { left: 3, right: 4 } }))
+  })
   it('not persisted, with a default', (t) =>
     compareWithout(t, 'prepared', () => p.string().persist(false).default('none')))
   it('not hydrated', (t) => compare(t, 'findOne', () => p.string().hydrate(false)))

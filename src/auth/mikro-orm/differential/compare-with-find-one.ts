@@ -73,7 +73,10 @@ export function findOneRequest(
   const populate = (relation === undefined ? [] : [relation]) as never
   return {
     async find(key = value) {
-      return (await em.findOne<object>(model, { [property]: key } as object, { populate })) ?? undefined
+      return (
+        (await em.findOne<object>(model, { [property]: key } as object, { populate, cache: false })) ??
+        undefined
+      )
     },
     manager: () => em,
   }

@@ -77,9 +77,9 @@ describe('LookUp and em.findOne agree: entities with keys', () => {
   it('uuid', (t) => compareByToken(t, 'prepared', () => p.uuid().primary(), uuid))
   it('uuid in capitals', (t) => compareByToken(t, 'prepared', () => p.uuid().primary(), uuid.toUpperCase()))
   it('string', (t) => compareByToken(t, 'prepared', () => p.string().primary(), "a'b"))
-  it('custom type', (t) => compareByToken(t, 'prepared', () => p.type(Reversed).primary(), 'ada'))
+  it('custom type', (t) => compareByToken(t, 'findOne', () => p.type(Reversed).primary(), 'ada'))
   it('datetime', (t) => compareByToken(t, 'prepared', () => p.datetime().primary(), new Date(0)))
-  it('blob', (t) => compareByToken(t, 'prepared', () => p.blob().primary(), Buffer.from([1, 2])))
+  it('blob', (t) => compareByToken(t, 'findOne', () => p.blob().primary(), Buffer.from([1, 2])))
   it('no autoincrement', (t) =>
     compareByToken(t, 'prepared', () => p.integer().primary().autoincrement(false), 5))
   it('field name', (t) => compareByToken(t, 'prepared', () => p.integer().primary().fieldName('no'), 5))
@@ -152,7 +152,7 @@ describe('LookUp and em.findOne agree: entities with keys', () => {
   })
   it('lazy', (t) => compareByToken(t, 'findOne', () => p.integer().primary().lazy(), 5))
   it('key that is an object', (t) =>
-    compareByToken(t, 'prepared', () => p.type(MoneyType).primary(), new Money(5)))
+    compareByToken(t, 'findOne', () => p.type(MoneyType).primary(), new Money(5)))
 })
 
 /** Compares a look-up by a value of this type. */

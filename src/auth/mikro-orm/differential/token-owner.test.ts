@@ -182,4 +182,75 @@ describe('A program with bearer tokens', () => {
     })
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
   })
+
+  for (const isPolymorphic of [true, false])
+    it(`P1 rejects a token whose user is hidden by a filter of a parent class, polymorphic: ${isPolymorphic}`, async (t) => {
+      const columns = { id: p.integer().primary(), name: p.string(), leftAt: p.datetime().nullable() }
+      const PersonSchema = defineEntity({
+        ...{ name: 'Person', abstract: true, discriminatorColumn: 'kind', properties: columns },
+      })
+      const Admin = defineEntity({
+        ...{ name: 'Admin', extends: PersonSchema, discriminatorValue: 'admin', properties: {} },
+      })
+      const Person = PersonSchema.class as Model
+      const Bot = userClass()
+      const UserToken = tokenClass(() =>
+        isPolymorphic ? p.manyToOne([Person, Bot]).discriminator('ownerType') : p.manyToOne(Person),
+      )
+      const cond = isPolymorphic ? { leftAt: null } : { $not: { name: 'Ada' } }
+      const orm = await openDatabase(t, {
+        entities: [PersonSchema, Admin, Bot, UserToken] as never,
+        filters: { active: { cond, entity: 'Person', default: true } } as never,
+      })
+      const em = orm.em.fork()
+      const user = em.create(Admin.class as Model, { id: 1, name: 'Ada', leftAt: new Date(0) } as never)
+      em.create(UserToken, { id: 2, value: 'value', user } as never)
+      await em.flush()
+      assert.equal(await orm.em.fork().findOne(Person, 1 as never), null)
+      const get = await serveTokens(t, orm, [Person, UserToken])
+      for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
+    })
+
+  it('P1 rejects a token whose user is hidden by two filters for one column', async (t) => {
+    const filters = {
+      retired: { name: 'retired', cond: { active: false }, default: true },
+      active: { name: 'active', cond: { active: true }, default: true },
+    }
+    const User = userClass({ active: p.boolean() }, { filters })
+    const UserToken = tokenClass(() => p.manyToOne(User))
+    const orm = await openDatabase(t, { entities: [User, UserToken] })
+    await insert(orm.em.fork(), User, { id: 1, name: 'Ada', active: true })
+    await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 1 })
+    const get = await serveTokens(t, orm, [User, UserToken])
+    for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
+  })
+
+  it('writes no unsaved user of the request when it checks the owner', async (t) => {
+    const User = userClass()
+    const UserToken = tokenClass(() => p.manyToOne(User))
+    const orm = await openDatabase(t, { entities: [User, UserToken] })
+    await insert(orm.em.fork(), User, { id: 1, name: 'Ada' })
+    await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 1 })
+    const get = await serveTokens(t, orm, [User, UserToken], {
+      before(ctx, next) {
+        const em = entityManager(ctx)
+        em.persist(em.create(User, { id: 7, name: 'Grace' } as never))
+        return next()
+      },
+    })
+    assert.equal((await get()).status, 200)
+    assert.equal(await orm.em.fork().count(User), 1)
+  })
+
+  it('P1 rejects a deleted token although MikroORM caches all results', async (t) => {
+    const User = userClass()
+    const UserToken = tokenClass(() => p.manyToOne(User))
+    const orm = await openDatabase(t, { entities: [User, UserToken], resultCache: { global: 60_000 } })
+    await insert(orm.em.fork(), User, { id: 1, name: 'Ada' })
+    await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 1 })
+    const get = await serveTokens(t, orm, [User, UserToken])
+    for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 200)
+    await orm.em.fork().nativeDelete(UserToken, {})
+    assert.equal((await get()).status, 401)
+  })
 })
