@@ -15,18 +15,23 @@ import type { Key } from './prepared-statement.ts'
 const queryOptions = ['filtersOnRelations', 'onQuery', 'sessionContext', 'slowQueryThreshold'] as const
 const connectionHooks = ['onCreateConnection', 'onReserveConnection'] as const
 // Each of these options may change the entities.
-const entityOptions = ['disableIdentityMap', 'forceEntityConstructor', 'forceUndefined', 'hydrator'] as const
-const defaults = [...queryOptions, ...connectionHooks, ...entityOptions, 'propagationOnPrototype'] as const
+const entityOptions = ['forceEntityConstructor', 'forceUndefined', 'hydrator'] as const
+const managerOptions = ['disableIdentityMap', 'entityManager', 'propagationOnPrototype'] as const
+const defaults = [...queryOptions, ...connectionHooks, ...entityOptions, ...managerOptions]
+// Each of these options of `pg` may change the connection or the format of values.
+const driverOptions = ['Client', 'binary', 'onPoolCreated']
 
 /** Whether neither options nor classes of the application change queries or entities. */
 export function isORMAllowed({ config, driver, em }: MikroORM): boolean {
   const plain = new Configuration({}, false)
+  const objects = [em, driver, driver.getPlatform(), driver.getConnection('read'), config.getLogger()]
   return (
     defaults.every((option) => config.get(option) === plain.get(option)) &&
     !config.get('replicas')?.some((replica) => connectionHooks.some((hook) => replica[hook])) &&
     !config.get('resultCache').global &&
+    !driverOptions.some((option) => option in Object(config.get('driverOptions'))) &&
     config.get('flushMode') !== 'always' &&
-    [em, driver, driver.getConnection('read'), config.getLogger()].every(overridesNothing)
+    objects.every(overridesNothing)
   )
 }
 
@@ -39,9 +44,9 @@ export function watchOptions({ config }: MikroORM): () => boolean {
     Object.keys(options).length === recorded.length
 }
 
-// MikroORM's classes from the entity manager to the native client.
-const classes =
-  /^((Sql|(Base)?PostgreSql)?EntityManager|(Database|AbstractSql|Sqlite|PostgreSql)Driver|(AbstractSql|(Base)?Sqlite|PostgreSql)?Connection|(Simple|Default)Logger)$/
+// MikroORM's classes from the entity manager to the native client, and its loggers.
+const names =
+  /^(((Abstract|Base)?(Sql|Sqlite|PostgreSql)|Database)?(EntityManager|Driver|Platform|Connection)|(Default|Simple)Logger)$/
 const harmless = ['constructor', 'getORMClass', 'connect', 'checkConnection', 'log', 'warn', 'error']
 
 /** Whether the subclasses of the application override no method of MikroORM that a query may call. */
@@ -49,7 +54,7 @@ function overridesNothing(object: object): boolean {
   const levels = [object]
   for (let each = object; each !== Object.prototype; each = Object.getPrototypeOf(each)) levels.push(each)
   const nameOf = (level: object) => (Object.hasOwn(level, 'constructor') ? level.constructor.name : '')
-  const bases = levels.filter((level) => classes.test(nameOf(level)))
+  const bases = levels.filter((level) => names.test(nameOf(level)))
   // A class of the application may have the name of the class that it extends.
   if (bases.length === 0 || new Set(bases.map(nameOf)).size < bases.length) return false
   const own = levels.slice(0, levels.indexOf(bases[0] ?? object)).flatMap(Object.getOwnPropertyNames)

@@ -61,7 +61,7 @@ export class LoadedWrapper extends Wrapper {
 export class RequestDatabases {
   readonly #orms: Databases
   #managers: Map<string, EntityManager> | undefined
-  #loaded: Map<string, object[]> | undefined
+  #loaded: Map<string, readonly object[]> | undefined
 
   constructor(orms: Databases) {
     this.#orms = orms
@@ -83,7 +83,7 @@ export class RequestDatabases {
     const em = this.orm(name).em.fork({ disableContextResolution: this.#loaded?.has(name) ?? false })
     this.#managers ??= new Map()
     this.#managers.set(name, em)
-    for (const entity of this.#loaded?.get(name) ?? []) register(em, entity)
+    for (const entity of this.#loaded?.get(name) ?? []) em.getUnitOfWork().register(entity)
     return em
   }
 
@@ -100,16 +100,14 @@ export class RequestDatabases {
     for (const each of entities) Object.assign(helper(each), { source })
   }
 
-  /** The first loaded entity for which the test is true. */
-  findLoaded(test: (entity: object) => boolean, name = 'default'): object | undefined {
-    return this.#loaded?.get(name)?.find(test)
+  /** The entity of this class that a look-up of this request has loaded by this primary key. */
+  loaded(model: unknown, key: string, name = 'default'): object | undefined {
+    return this.#loaded?.get(name)?.find((each) => each.constructor === model && keyInRow(each) === key)
   }
 }
 
-function register(em: EntityManager, entity: object): void {
-  const { prototype, trackingProps, definedProperties } = helper(entity).__meta
-  // MikroORM would delete each relation and set it again, which changes the order of the properties.
-  for (const { name } of trackingProps) Reflect.set(prototype, name, Reflect.get(entity, name), entity)
-  Object.defineProperties(entity, definedProperties)
-  em.getUnitOfWork().register(entity)
+/** The primary key in the row of an entity, as text. The application may have changed the property since. */
+export function keyInRow(entity: object): string {
+  const { __meta: meta, __originalEntityData: row = {} } = helper(entity)
+  return String(Reflect.get(row, meta.getPrimaryProp().name))
 }

@@ -18,9 +18,7 @@ export class KeyLookUp<Model extends object> {
     const property = primaryKeyOf(databases.orm(database).em, this.#model)
     const value = keyFrom(property, key)
     if (value === undefined) return undefined
-    const isFound = (entity: object) =>
-      entity.constructor === this.#model && Reflect.get(entity, property.name) === value
-    const loaded = databases.hasManager(database) ? undefined : databases.findLoaded(isFound, database)
+    const loaded = databases.hasManager(database) ? undefined : databases.loaded(this.#model, key, database)
     if (loaded) return loaded as Model
     this.#lookUp ??= new LookUp({ model: this.#model, property: property.name })
     return this.#lookUp.find(ctx, value, database)

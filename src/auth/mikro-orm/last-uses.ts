@@ -63,7 +63,6 @@ export class LastUses<Entity extends object> {
 
   /** The last use of an entity, from its property or from a note that is not written yet. */
   of(entity: Entity): Date | undefined {
-    // `DateKey` guarantees the type.
     const last = (Reflect.get(entity, this.#at) as Date | null | undefined) ?? undefined
     const noted = this.#noted.size > 0 ? this.#noted.get(this.#keyOf(entity)) : undefined
     return noted === undefined || (last && last.getTime() >= noted) ? last : new Date(noted)
@@ -71,8 +70,7 @@ export class LastUses<Entity extends object> {
 
   /** Writes all notes. Failed writes are retried after a second. */
   write(): Promise<void> {
-    const write = () => this.#writeAll()
-    this.#written = this.#written.then(write, write)
+    this.#written = this.#written.then(() => this.#writeAll())
     return this.#written
   }
 

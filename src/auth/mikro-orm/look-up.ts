@@ -1,7 +1,7 @@
-import { DriverException, helper, type MikroORM } from '@mikro-orm/core'
+import { DriverException, type MikroORM } from '@mikro-orm/core'
 import { Misuse } from '../errors.ts'
 import { Batch } from './batch.ts'
-import { databasesOf, entityManager, type RequestDatabases } from './databases.ts'
+import { databasesOf, entityManager, keyInRow, type RequestDatabases } from './databases.ts'
 import { type FindOneQuery, recordQuery } from './find-one-query.ts'
 import { type Connection, type Key, type Load, prepareStatement } from './prepared-statement.ts'
 import type { LookUpOptions } from './query-builder.ts'
@@ -52,10 +52,8 @@ export class LookUp<Model extends object> {
     if (!isAllowed()) return undefined
     const hydrated = row ? prepared.query.hydrate(row) : []
     // Only MikroORM can merge a row with an entity that this request has loaded before.
-    if (hydrated.some((entity) => databases.findLoaded((loaded) => isSameRow(entity, loaded), name)))
-      return undefined
+    if (hydrated.some((each) => databases.loaded(each.constructor, keyInRow(each), name))) return undefined
     databases.addLoaded(hydrated, name)
-    // The first entity has the prototype of the model.
     return (hydrated[0] ?? null) as Model | null
   }
 
@@ -108,12 +106,5 @@ function isPlainRequest({ em, config }: MikroORM): boolean {
     Reflect.get(em, 'signal') === undefined &&
     em.getSessionContext() === undefined &&
     !config.getLogger().isEnabled('query', Reflect.get(em, 'loggerContext'))
-  )
-}
-
-function isSameRow(one: object, other: object): boolean {
-  return (
-    one.constructor === other.constructor &&
-    helper(one).getSerializedPrimaryKey() === helper(other).getSerializedPrimaryKey()
   )
 }

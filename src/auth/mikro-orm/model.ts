@@ -5,8 +5,7 @@ import { Misuse } from '../errors.ts'
 import { isUUID } from '../uuid.ts'
 
 /** The class of a MikroORM schema, such as `UserSchema.class`, which a model extends. */
-// TypeScript requires `any[]` for the constructor of a mixin's base (TS2545).
-// biome-ignore lint/suspicious/noExplicitAny: see above
+// biome-ignore lint/suspicious/noExplicitAny: TypeScript requires `any[]` for the base of a mixin (TS2545).
 export type Base = abstract new (...args: any[]) => object
 
 /** The names of the properties that hold a string. */

@@ -1,5 +1,4 @@
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
-import type { Find } from '../authenticator.ts'
 import { BasicAuthenticator } from '../basic.ts'
 import { type Class, requireCall } from '../class.ts'
 import {
@@ -76,7 +75,7 @@ export function ModelAuthenticatable<Entity extends Base>(
     static credentialsAuthenticator(options: ModelOptions & CredentialsOptions = {}): AuthMiddleware {
       requireCall(this, 'User.credentialsAuthenticator')
       const model = checkModel(this)
-      const find: Find<PasswordModel, PasswordCredentials> = (form, ctx) =>
+      const find = (form: PasswordCredentials, ctx: AuthContext) =>
         model.findByCredentials(form, ctx, options)
       return CredentialsAuthenticator.from(model, find, options)
     }

@@ -19,12 +19,12 @@ function models() {
 }
 
 const id = '00000000-0000-7000-8000-000000000001'
-// The same token in two schemas, and two owners.
+// A token with the same id in two schemas, with a different `owner` in each.
 const otherSchema = `create schema other; create table other.token (like public.token);
   insert into public.token values ('${id}', 'Root'); insert into other.token values ('${id}', 'Ada')`
 
 describe('LookUp on PostgreSQL', onlyPostgres, () => {
-  it('reads the schema in the URL, also before the first connection', async (t) => {
+  it('queries the schema that the URL names, even in the first look-up', async (t) => {
     const Token = models()
     const { orm, owner } = await openPostgres(t, [Token], { parameters: '?schema=other' })
     await owner.em.getConnection().execute(otherSchema)
@@ -32,7 +32,7 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     assert.equal((await tokens.find(requestTo(orm), id))?.owner, 'Ada')
   })
 
-  it('reads the schema set by `reconnect` or `config.set`', async (t) => {
+  it('queries the schema set by `config.set` after the first look-up', async (t) => {
     const Token = models()
     const { orm, owner } = await openPostgres(t, [Token])
     await owner.em.getConnection().execute(otherSchema)

@@ -35,7 +35,7 @@ interface Driver {
   getSchemaName(meta: EntityMetadata): string | undefined
 }
 
-/** The driver with the methods of every SQL driver, which MikroORM's type lacks. */
+/** The driver of an ORM. MikroORM's type lacks these methods, but every SQL driver has them. */
 export function driverOf(orm: MikroORM): Driver {
   return orm.driver as unknown as Driver
 }

@@ -476,7 +476,7 @@ describe('ModelTokenAuthenticatable', () => {
     TokenSchema.setClass(Token)
     assert.throws(() => Token.authenticator(), {
       code: 'ERR_AUTH_MISUSE',
-      message: 'Remove `mapToPk()` from `Token.user`: a token loads its user.',
+      message: 'Remove `mapToPk()` from `Token.user`: it must load an entity.',
     })
   })
 

@@ -79,7 +79,7 @@ export function generateToken(bytes = 16): string {
 function checkModel(model: Base, relation: string): TokenAuthenticatable {
   requireMember(model, 'isValid', 'the property for the validity of the token')
   if (definedProperties(model)[relation]?.mapToPk)
-    throw new Misuse(`Remove \`mapToPk()\` from \`${model.name}.${relation}\`: a token loads its user.`)
+    throw new Misuse(`Remove \`mapToPk()\` from \`${model.name}.${relation}\`: it must load an entity.`)
   return model as unknown as TokenAuthenticatable
 }
 
@@ -106,7 +106,6 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     const user: object | null = Reflect.get(found, this.#relation)
     if (!user || !(await hasVisibleOwner(ctx, found, this.#relation, this.#database))) return
     ctx.auth.login(found, this.user)
-    // `ref()` wraps the entity.
     const owner = Reference.unwrapReference(user)
     const type = this.#ownersOf(ctx).find((each) => owner instanceof each)
     ctx.auth.login(owner, type)

@@ -92,6 +92,15 @@ describe('LookUp and em.findOne agree: configuration', () => {
     }
     return compareWith(t, 'prepared', { loggerFactory: () => new PlainLogger({ writer: () => {} }) })
   })
+  it('values in the binary format of pg', onlyPostgres, (t) =>
+    compareWith(t, 'findOne', { driverOptions: { binary: true } }),
+  )
+  it('hook for a new pool of pg', onlyPostgres, (t) =>
+    compareWith(t, 'findOne', { driverOptions: { onPoolCreated: () => {} } }),
+  )
+  it('name of the application in pg', onlyPostgres, (t) =>
+    compareWith(t, 'prepared', { driverOptions: { application_name: 'site' } }),
+  )
   it('data loader', (t) => compareWith(t, 'prepared', { dataloader: true }))
   it('no validation', (t) => compareWith(t, 'prepared', { validateRequired: false }))
   it('no batches', (t) =>

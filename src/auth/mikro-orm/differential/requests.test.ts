@@ -17,7 +17,7 @@ const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
   compareWithFindOne(t, strategy, people(variation))
 
 describe('LookUp and em.findOne agree: changes after the first look-up', () => {
-  it('nothing', (t) => compare(t, 'prepared', { later: () => {} }))
+  it('no change', (t) => compare(t, 'prepared', { later: () => {} }))
   it('schema of the entity manager', onlyPostgres, (t) =>
     compare(t, 'findOne', { later: ({ em }) => Object.assign(em, { schema: 'public' }) }),
   )
@@ -83,7 +83,7 @@ async function open(t: TestContext, variation?: Variation) {
   return { orm, find, lookUpOptions, calls: () => mock.callCount() }
 }
 
-/** Renames Ada in the transaction of the global entity manager. */
+/** Renames Ada outside of a transaction. */
 const rename = ({ em }: MikroORM, name: string) =>
   em.getConnection().execute(`update "user" set name = '${name}'`) as Promise<unknown>
 

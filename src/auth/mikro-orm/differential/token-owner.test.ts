@@ -106,6 +106,17 @@ describe('A program with bearer tokens', () => {
     assert.throws(() => Reflect.get(place, 'sessionID'), { code: 'ERR_AUTH_MISUSE', message: /Place/ })
   })
 
+  it('P1 finds the user of a session by the key in the database, not by a changed key', async (t) => {
+    const User = userClass()
+    const orm = await openDatabase(t, { entities: [User] })
+    await insert(orm.em.fork(), User, { id: 1, name: 'Ada' })
+    await insert(orm.em.fork(), User, { id: 2, name: 'Root' })
+    const users = new KeyLookUp(User)
+    const ctx = requestTo(orm)
+    Object.assign((await users.find(ctx, '1')) ?? {}, { id: 2 })
+    assert.equal(Reflect.get((await users.find(ctx, '2')) ?? {}, 'name'), 'Root')
+  })
+
   it('P1 rejects a look-up by a key that is a date', async (t) => {
     const Day = model('Day', { at: p.datetime().primary() })
     const orm = await openDatabase(t, { entities: [Day] })
