@@ -1,4 +1,5 @@
-// The older variant. A table stores the tokens. A request with a missing or unknown token gets 403.
+// Bearer tokens with `koa-authenticators/legacy`, the older variant of the package. A table stores the tokens. A request with a
+// missing or unknown token gets 403.
 //
 //   npm run example examples/legacy.ts
 //   curl -H 'Authorization: Bearer analytical-engine' localhost:3000/me      # Ada

@@ -21,7 +21,7 @@ for (const link of document.querySelectorAll('details [data-close]')) closeInPla
 for (const link of document.querySelectorAll('.sections [aria-current]'))
   showInStrip(link, link.closest('.sections'))
 document.querySelector('#error-summary')?.focus()
-// Browsers without this function (before 2025) cannot read the options of the page.
+// Browsers without this function (before 2025) cannot parse the passkey options in the page.
 const hasPasskeys = Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON)
 for (const hint of document.querySelectorAll('[data-without-passkey]')) hint.hidden = hasPasskeys
 if (hasPasskeys && document.querySelector('[data-passkey]')) import('/passkeys.js')
@@ -76,7 +76,10 @@ function printButton() {
   return button
 }
 
-/** Ignores the second submit of a double click. It would fail, because the first one has already used the link or the address. */
+/**
+ * Ignores the second submit of a double click. The server would reject it, because the first submit has already used the token of the
+ * link or signed up with the e-mail address.
+ */
 function sendOnce(form) {
   let sentAt = Number.NEGATIVE_INFINITY
   form.addEventListener('submit', (event) => {

@@ -327,7 +327,7 @@ describe('auth', () => {
     })
   })
 
-  test('keeps the first store if it is mounted twice', async (t) => {
+  test('keeps the logged-in users if it is mounted twice', async (t) => {
     class User {}
     const app = new Koa<object, AuthContext>()
     app.use(auth())

@@ -93,7 +93,7 @@ describe('refuseCrossSite', () => {
     }
   })
 
-  test('uses the requested host if no origin is given', async (t) => {
+  test('compares with the requested host if the `origin` option is missing', async (t) => {
     const { app } = appWithCheck()
     const { port } = await serve(t, app)
     const post = async (lines: string[]) =>

@@ -24,7 +24,9 @@ export async function copyTables(source: EntityManager, target: EntityManager): 
     }
     const [read, written] = [await countRows(source, tableName), await countRows(target, tableName)]
     if (read !== written)
-      throw new CommandError(`Of ${read} rows of ${tableName}, ${written} were copied. Nothing was changed.`)
+      throw new CommandError(
+        `${tableName} has ${read} rows in the source, but ${written} in the copy. The copied rows were rolled back.`,
+      )
     lines.push(`${tableName}: ${read} rows`)
   }
   return lines

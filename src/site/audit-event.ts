@@ -1,4 +1,7 @@
-/** The events of accounts, with their wording for the activity page. Any client can cause a `request` for any account. */
+/**
+ * The events of accounts, with their wording for the activity page. Any client can cause an event with the outcome `request` for any
+ * account.
+ */
 export const events = {
   'signed up': { outcome: 'success', wording: 'Account created' },
   'signed in': { outcome: 'success', wording: 'Signed in' },
@@ -45,7 +48,7 @@ export const events = {
 
 export type EventName = keyof typeof events
 
-/** The events that clients can cause without signing in. */
+/** The events that a client can cause for an account without its valid credentials. */
 export const unauthenticated = Object.entries(events)
   .filter(([, { outcome }]) => outcome !== 'success')
   .map(([event]) => event)
@@ -60,7 +63,7 @@ export interface NotedEvent {
   readonly logFields?: Readonly<Record<string, string | undefined>> | undefined
 }
 
-/** An account by its id, or by the user name that a client sent. An account with that user name may not exist. */
+/** An account by its id, or by the user name that a client sent. There may be no account with that user name. */
 export type Account = { readonly kind: 'user' | 'admin' } & (
   | { readonly id: string }
   | { readonly username: string }

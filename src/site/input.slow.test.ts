@@ -65,14 +65,14 @@ const fieldless = [
   '/recovery-codes',
 ]
 
-// These fields have a default in the API.
+// `days` has a default. A JSON request with the password needs no `confirm`.
 const optional = new Set([
   'JSON /account/close confirm',
   'JSON /account/tokens days',
   'form /account/tokens days',
 ])
 
-// A fresh session replaces this field.
+// In a fresh session, these fields may be missing.
 const replaceable = new Set(['/account/email password', '/account/close password'])
 
 const notText: unknown[] = [
@@ -92,7 +92,6 @@ const notText: unknown[] = [
   [{ x: 1 }],
 ]
 
-// Generated before the server starts. Otherwise, the server would close idle connections in the meantime.
 const anyUnit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
 const anyText = fc.oneof(
   fc.string({ unit: anyUnit, maxLength: 40 }),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const { O_RDONLY, O_NONBLOCK } = constants
 
-/** A named pipe that is read only on request. */
+/** A named pipe with a reader that reads only when `read` is called. */
 export class NamedPipe {
   readonly path: string
   readonly #buffer = Buffer.alloc(1 << 20)

@@ -1,4 +1,4 @@
-/** Pseudo-random integers below the argument, the same in every run. */
+/** Returns a generator of pseudo-random integers from 0 to `below - 1`. The sequence is the same in every run. */
 export function randomNumbers(): (below: number) => number {
   let state = 1815
   return (below) => {

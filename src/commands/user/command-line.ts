@@ -29,7 +29,7 @@ export function parseCommandLine(words: readonly string[], variables = process.e
   return { run, email, options: values }
 }
 
-// Without `--`, npm consumes the options, so that `npm run user delete EMAIL --admin` would delete the user.
+// Without `--`, npm consumes the options. `npm run user delete EMAIL --admin` would delete the user with this address, not the admin.
 function rejectSwallowedOptions(variables: NodeJS.ProcessEnv): void {
   if (variables.npm_config_admin === undefined && variables.npm_config_generate === undefined) return
   throw new UsageError('npm consumed an option. Write -- before the command: npm run user -- COMMAND …')

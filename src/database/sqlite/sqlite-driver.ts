@@ -44,7 +44,7 @@ export class SharedSqliteConnection extends SqliteConnection {
     }
   }
 
-  /** Throws if the prepared look-ups of the layer cannot read the client directly. They then use MikroORM instead. */
+  /** Throws if a prepared look-up must not read the client directly, as during a transaction. The look-up then uses `em.findOne`. */
   assertReadable(client: object): void {
     this.#driver?.assertReadable(client)
   }

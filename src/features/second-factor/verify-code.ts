@@ -33,7 +33,10 @@ export async function verifyCode(ctx: SiteContext, user: User, typed: string): P
   return isRight === true
 }
 
-/** A code as typed, without spaces and dashes, in upper case. Recovery codes contain no 0, 1 and 8, so these are misread letters. */
+/**
+ * Removes spaces and dashes from a typed code, and converts it to upper case. Recovery codes contain no 0, 1 and 8, so these are
+ * misread letters.
+ */
 export function plainCode(typed: string): string {
   const code = typed.replace(/[\s-]/g, '').toUpperCase()
   if (/^\d{6}$/.test(code)) return code

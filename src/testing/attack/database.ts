@@ -13,12 +13,12 @@ import { registration, signIn, signUp } from '../people.ts'
 import { runServer, startServer, temporaryFolder } from '../server-process.ts'
 
 describe('the database under attack', () => {
-  test('N5: loses no acknowledged write when it is killed twenty times', async (t) => {
+  test('N5: loses no acknowledged write when the server is killed twenty times', async (t) => {
     const acknowledged = await killRepeatedly(t, await temporaryFolder(t), 20)
     t.diagnostic(`${acknowledged} acknowledged`)
   })
 
-  test('N12: completes the migrations after a kill before each of their statements', async (t) => {
+  test('N12: the next start completes the migrations, whichever statement the process was killed before', async (t) => {
     const folder = await temporaryFolder(t)
     const options = [
       '--conditions=@koa-authenticators/source',
