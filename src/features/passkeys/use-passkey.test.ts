@@ -10,7 +10,7 @@ import { signUp } from '../../testing/people.ts'
 import { flags, type Overrides } from '../../testing/software-authenticator.ts'
 import { challengeLifetime, newChallenge } from './challenges.ts'
 import { listPasskeys } from './own-passkeys.ts'
-import { requestOptions, verifyUse } from './use-passkey.ts'
+import { requestOptions, type Use, verifyUse } from './use-passkey.ts'
 
 const { present, verified, eligible, backedUp } = flags
 
@@ -247,6 +247,13 @@ describe('verifyUse of a confirmation', () => {
     ])
       assert.deepEqual(await confirm(adas, overrides), rejected)
     assert.equal((await confirm(bobs, {}, bob)).isValid, true)
+  })
+
+  test('requires the user who confirms, so that a passkey of another user cannot confirm', () => {
+    const ceremony = { purpose: 'confirm', binding: newIdentifier() } as const
+    // @ts-expect-error Property 'user' is missing.
+    const use: Use = { ceremony, credential: '' }
+    assert.equal(use.user, undefined)
   })
 
   test('U1 rejects the challenge of a sign-in or of another session', async (t) => {

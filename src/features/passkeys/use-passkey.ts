@@ -45,13 +45,14 @@ export function requestOptions(
   }
 }
 
-/** An answer to `requestOptions`, and the user who confirms. A sign-in has no user yet. */
-export interface Use {
-  readonly ceremony: Ceremony & { readonly purpose: 'sign-in' | 'confirm' }
+/** An answer to `requestOptions`. Only a confirmation has a user, and accepts only a passkey of this user. */
+export type Use = {
   /** The JSON text of the `PublicKeyCredential`. */
   readonly credential: unknown
-  readonly user?: Pick<User, 'id'>
-}
+} & (
+  | { readonly ceremony: Ceremony & { readonly purpose: 'sign-in' }; readonly user?: undefined }
+  | { readonly ceremony: Ceremony & { readonly purpose: 'confirm' }; readonly user: Pick<User, 'id'> }
+)
 
 /** Verifies the answer of a sign-in or a confirmation, and records the use of the passkey. */
 export async function verifyUse(
