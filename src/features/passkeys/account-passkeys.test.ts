@@ -164,7 +164,8 @@ describe('POST /account/passkeys/:id/name', () => {
     const id = (await passkeysOf(visitor))[0]?.id
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const before = await dumpAll(site)
-    for (const each of [id, '00000000-0000-7000-8000-000000000000', 'x']) {
+    const malformed = ['x', "x'%20or%201=1", 'x'.repeat(1_000)]
+    for (const each of [id, '00000000-0000-7000-8000-000000000000', ...malformed]) {
       const [renamed, removed] = [
         await bob.json(`/account/passkeys/${each}/name`, { name: 'Mine' }),
         await bob.json(`/account/passkeys/${each}/remove`, {}),
