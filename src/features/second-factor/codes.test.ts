@@ -7,6 +7,7 @@ import { receiveMails } from '../../testing/receive-mails.ts'
 import { recordStatements } from '../../testing/record-statements.ts'
 import { fromBase32, turnOnApp } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
+import { User } from '../../users/user.ts'
 import { SessionStore } from '../sessions/session-store.ts'
 import { hotp, stepAt } from './totp.ts'
 
@@ -210,11 +211,23 @@ describe('an account without a second factor', () => {
 
 describe('SessionStore', () => {
   test('T6 rejects a session if the account has a second factor and the sign-in did not use it', async (t) => {
-    const { site, person } = await siteWithAda(t)
-    const store = new SessionStore(site.orm, site.uses.sessions)
-    const secondFactorAt = new Date()
-    const account = { passwordChangedAt: new Date(), secondFactorAt }
-    const session = { isKept: false, userAgent: '', address: '::1', account, methods: ['pwd', 'otp'] }
-    await assert.rejects(store.start('A'.repeat(43), { user: person.id }, session), /second factor/)
+    const { store, person, session } = await storeWithApp(t)
+    const starting = store.start('A'.repeat(43), { user: person.id }, { ...session, methods: ['pwd', 'otp'] })
+    await assert.rejects(starting, /second factor/)
+  })
+
+  test('rejects a confirmation with 409 if the set-up of the app has ended its session', async (t) => {
+    const { store, person, session } = await storeWithApp(t)
+    const confirmation = { ...session, methods: ['pwd'], replaces: 'B'.repeat(43) }
+    await assert.rejects(store.start('A'.repeat(43), { user: person.id }, confirmation), { status: 409 })
   })
 })
+
+/** A session store, and a new session of a user who has an authenticator app. */
+async function storeWithApp(t: TestContext) {
+  const { site, person } = await siteWithAda(t)
+  await sql(site, 'update users set second_factor_at = created_at')
+  const account = await site.orm.em.fork().findOneOrFail(User, { id: person.id })
+  const session = { isKept: false, userAgent: '', address: '::1', account }
+  return { store: new SessionStore(site.orm, site.uses.sessions), person, session }
+}

@@ -79,8 +79,6 @@ export class SessionStore {
   ): Promise<void> {
     const { user, ...more } = ownData(saved)
     if (typeof user !== 'string') throw new Error('Only a signed-in user has a session.')
-    if (account?.secondFactorAt && !methods.includes('mfa'))
-      throw new Error('The sign-in of a user with a second factor must use it.')
     const now = new Date(this.#now())
     const digest = digestOf(id) ?? ''
     await this.#orm.em.fork().transactional(async (em) => {
@@ -88,6 +86,9 @@ export class SessionStore {
       if (!(await lockAccount(em, { ...account, id: user }))) throw signedOut()
       const replaced = replaces !== undefined && { digest: digestOf(replaces) ?? '', user }
       if (replaced && (await em.nativeDelete(StoredSession, replaced)) !== 1) throw signedOut()
+      // After the checks above, because the set-up of an app may have ended the replaced session during a confirmation.
+      if (account?.secondFactorAt && !methods.includes('mfa'))
+        throw new Error('The sign-in of a user with a second factor must use it.')
       await em.insert(StoredSession, {
         digest,
         id: uuidv7(),
