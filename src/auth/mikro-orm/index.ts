@@ -5,7 +5,7 @@ export { LookUp } from './look-up.ts'
 export type { ModelOptions } from './model.ts'
 export {
   ModelAuthenticatable,
-  ModelCredentialsAuthenticatable,
+  ModelAuthenticatable as ModelCredentialsAuthenticatable,
   type PasswordKeys,
   PasswordModel,
   type PasswordModelClass,

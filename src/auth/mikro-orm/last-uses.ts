@@ -70,7 +70,8 @@ export class LastUses<Entity extends object> {
 
   /** Writes all notes. Failed writes are retried after a second. */
   write(): Promise<void> {
-    this.#written = this.#written.then(() => this.#writeAll())
+    const write = () => this.#writeAll()
+    this.#written = this.#written.then(write, write)
     return this.#written
   }
 

@@ -14,7 +14,8 @@ import { openORM } from '../testing/open-orm.ts'
 import { serve } from '../testing/serve.ts'
 import { serveGuarded } from '../testing/serve-guarded.ts'
 import { databases } from './databases.ts'
-import { ModelAuthenticatable, ModelCredentialsAuthenticatable } from './password-model.ts'
+import { ModelCredentialsAuthenticatable } from './index.ts'
+import { ModelAuthenticatable } from './password-model.ts'
 
 const properties = {
   id: p

@@ -110,8 +110,6 @@ export function ModelAuthenticatable<Entity extends Base>(
     Omit<Entity, 'prototype'>
 }
 
-export { ModelAuthenticatable as ModelCredentialsAuthenticatable }
-
 function checkModel(model: Base): PasswordAuthenticatable {
   requireMember(model, 'verify', 'the method that checks a password')
   return model as unknown as PasswordAuthenticatable
