@@ -27,7 +27,7 @@ export function isORMAllowed({ config, driver, em }: MikroORM): boolean {
   const objects = [em, driver, driver.getPlatform(), driver.getConnection('read'), config.getLogger()]
   return (
     defaults.every((option) => config.get(option) === plain.get(option)) &&
-    !config.get('replicas')?.some((replica) => connectionHooks.some((hook) => replica[hook])) &&
+    !config.get('replicas')?.some((each) => each.driverOptions || connectionHooks.some((it) => each[it])) &&
     !config.get('resultCache').global &&
     !driverOptions.some((option) => option in Object(config.get('driverOptions'))) &&
     config.get('flushMode') !== 'always' &&
