@@ -118,6 +118,8 @@ describe('LookUp and em.findOne agree: configuration', () => {
       ...(await file(t)),
       replicas: [{ onCreateConnection: async () => {} }],
     }))
+  it('driver options of a replica', async (t) =>
+    compareWith(t, 'findOne', { ...(await file(t)), replicas: [{ driverOptions: { readonly: false } }] }))
   it('session context of connections', onlyPostgres, (t) =>
     compareWith(t, 'findOne', { sessionContext: 'connection' }),
   )
