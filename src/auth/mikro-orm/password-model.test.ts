@@ -13,7 +13,7 @@ import { MemoryStore } from '../testing/memory-store.ts'
 import { openORM } from '../testing/open-orm.ts'
 import { serve } from '../testing/serve.ts'
 import { serveGuarded } from '../testing/serve-guarded.ts'
-import { databases } from './databases.ts'
+import { databases, entityManager } from './databases.ts'
 import { ModelCredentialsAuthenticatable } from './index.ts'
 import { ModelAuthenticatable } from './password-model.ts'
 
@@ -182,6 +182,36 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('Ada@example.org:') })).status, 401)
     assert.equal(User.dummyPasswords, 1)
     assert.equal((await fetch(url, { headers: basic('ada@example.org:') })).status, 200)
+  })
+
+  test('rejects a user whom a filter hides, although the request has loaded the user by this user name', async (t) => {
+    const UserSchema = defineEntity({
+      name: 'User',
+      properties: { email: p.string().primary(), passwordHash: p.string(), isDisabled: p.boolean() },
+      filters: { enabled: { name: 'enabled', cond: { isDisabled: false }, default: true } },
+    })
+    class User extends ModelAuthenticatable(UserSchema.class, {
+      username: 'email',
+      passwordHash: 'passwordHash',
+    }) {
+      verify(password: string): boolean {
+        return password === this.passwordHash
+      }
+    }
+    UserSchema.setClass(User)
+    const { orm } = await openORM(t, User)
+    await orm.em.fork().insert(User, { email: 'ada', passwordHash: 'secret', isDisabled: true })
+    const app = new Koa<object, AuthContext>()
+    app.use(databases(orm))
+    app.use(auth())
+    app.use(async (ctx, next) => {
+      await entityManager(ctx).find(User, {}, { filters: false })
+      await next()
+    })
+    app.use(User.authenticator())
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+    assert.equal((await fetch(url, { headers: basic('ada:secret') })).status, 401)
   })
 
   test('K3 queries the database with strings only', async (t) => {

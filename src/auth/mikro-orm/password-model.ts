@@ -90,7 +90,8 @@ export function ModelAuthenticatable<Entity extends Base>(
       metadataOf(em, model)
       // The hash may be a lazy column.
       const populate = [keys.passwordHash] as never
-      const found = await em.findOne<object>(model, { [keys.username]: username }, { populate })
+      // With an operator, MikroORM queries even if the user name is the key of an entity that it has loaded.
+      const found = await em.findOne<object>(model, { [keys.username]: { $eq: username } }, { populate })
       // The collation of the column may ignore case.
       const isExactly = found && Reflect.get(found, keys.username) === username
       const user = isExactly ? (found as PasswordModel) : undefined
