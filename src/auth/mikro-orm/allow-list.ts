@@ -14,7 +14,6 @@ import type { Key } from './prepared-statement.ts'
 // Each of these options may change a query or the rows that a connection reads.
 const queryOptions = ['filtersOnRelations', 'onQuery', 'sessionContext', 'slowQueryThreshold'] as const
 const connectionHooks = ['onCreateConnection', 'onReserveConnection'] as const
-// Each of these options may change the entities.
 const entityOptions = ['forceEntityConstructor', 'forceUndefined', 'hydrator'] as const
 const managerOptions = ['disableIdentityMap', 'entityManager', 'propagationOnPrototype'] as const
 const defaults = [...queryOptions, ...connectionHooks, ...entityOptions, ...managerOptions]
@@ -30,6 +29,7 @@ export function isORMAllowed({ config, driver, em }: MikroORM): boolean {
     !config.get('replicas')?.some((each) => each.driverOptions || connectionHooks.some((it) => each[it])) &&
     !config.get('resultCache').global &&
     !driverOptions.some((option) => option in Object(config.get('driverOptions'))) &&
+    typeof config.get('driverOptions') !== 'function' &&
     config.get('flushMode') !== 'always' &&
     objects.every(overridesNothing)
   )

@@ -98,6 +98,9 @@ describe('LookUp and em.findOne agree: configuration', () => {
   it('hook for a new pool of pg', onlyPostgres, (t) =>
     compareWith(t, 'findOne', { driverOptions: { onPoolCreated: () => {} } }),
   )
+  it('options of pg from a function', onlyPostgres, (t) =>
+    compareWith(t, 'findOne', { driverOptions: () => ({ binary: true }) } as AnyOptions),
+  )
   it('name of the application in pg', onlyPostgres, (t) =>
     compareWith(t, 'prepared', { driverOptions: { application_name: 'site' } }),
   )
