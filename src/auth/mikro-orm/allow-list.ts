@@ -11,7 +11,6 @@ import {
 } from '@mikro-orm/core'
 import type { Key } from './prepared-statement.ts'
 
-// Each of these options may change a query or the rows that a connection reads.
 const queryOptions = ['filtersOnRelations', 'onQuery', 'sessionContext', 'slowQueryThreshold'] as const
 const connectionHooks = ['onCreateConnection', 'onReserveConnection'] as const
 const entityOptions = ['forceEntityConstructor', 'forceUndefined', 'hydrator'] as const
@@ -121,9 +120,8 @@ export function sampleKey(property: EntityProperty | undefined): Key | undefined
   const { customType, runtimeType, columnTypes } = property
   // PostgreSQL compares a number literal with a `real` as `double precision`, but a parameter as `real`.
   if (runtimeType === 'number' && !/^\w*(int(eger|\d)?|serial)\b/i.test(String(columnTypes))) return undefined
-  const number = randomInt(2 ** 30, 2 ** 31)
   if (customType && !plainKeys.includes(customType.constructor)) return undefined
-  if (runtimeType === 'number') return number
-  if (customType?.constructor === BigIntType) return String(number)
+  if (runtimeType === 'number') return randomInt(2 ** 30, 2 ** 31)
+  if (customType?.constructor === BigIntType) return String(randomInt(2 ** 30, 2 ** 31))
   return runtimeType === 'string' ? randomUUID() : undefined
 }

@@ -22,7 +22,6 @@ export function databases(
   }
 }
 
-// In JavaScript, the value may be anything, such as the promise of `MikroORM.init`.
 function isORM(value: unknown): value is MikroORM {
   return typeof value === 'object' && value !== null && 'em' in value && 'schema' in value
 }
@@ -51,7 +50,6 @@ export class LoadedWrapper extends Wrapper {
   set __em(value: EntityManager) {
     Object.defineProperty(this, '__em', { value, writable: true })
   }
-  // Serialisation needs no manager.
   get __config(): object {
     return this.source.config
   }
@@ -83,7 +81,13 @@ export class RequestDatabases {
     const em = this.orm(name).em.fork({ disableContextResolution: this.#loaded?.has(name) ?? false })
     this.#managers ??= new Map()
     this.#managers.set(name, em)
-    for (const entity of this.#loaded?.get(name) ?? []) em.getUnitOfWork().register(entity)
+    for (const entity of this.#loaded?.get(name) ?? []) {
+      const { prototype, trackingProps, definedProperties } = helper(entity).__meta
+      // MikroORM would move each relation to the end of the properties.
+      for (const { name: key } of trackingProps) Reflect.set(prototype, key, Reflect.get(entity, key), entity)
+      Object.defineProperties(entity, definedProperties)
+      em.getUnitOfWork().register(entity)
+    }
     return em
   }
 

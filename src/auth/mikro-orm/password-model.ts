@@ -62,7 +62,6 @@ export function ModelAuthenticatable<Entity extends Base>(
   base: Entity,
   keys: PasswordKeys<InstanceType<Entity>>,
 ) {
-  // TypeScript cannot extend a value of a generic type.
   abstract class Model extends (ModelSessionAuthenticatable(base) as Base) {
     static verifyNobody?(password: string): void | Promise<void>
 

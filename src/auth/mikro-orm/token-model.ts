@@ -53,7 +53,6 @@ export function ModelTokenAuthenticatable<Entity extends Base>(
   base: Entity,
   keys: TokenKeys<InstanceType<Entity>>,
 ) {
-  // TypeScript cannot extend a value of a generic type.
   abstract class Model extends (base as Base) {
     static authenticator({ database }: ModelOptions = {}): AuthMiddleware {
       requireCall(this, 'UserToken.authenticator')

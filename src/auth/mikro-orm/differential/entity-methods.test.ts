@@ -265,6 +265,11 @@ describe('LookUp and em.findOne agree: entities with lazy columns', () => {
       token.user.name = 'Grace'
       await em().flush()
     }))
+  it('order of the properties', (t) =>
+    compare(t, (token, { em }) => {
+      em()
+      return Object.keys(token)
+    }))
   it('transaction that loads the entities again', (t) =>
     compare(t, async (token, { em, User, Token }) => {
       token.bornAt = new Date(0)
