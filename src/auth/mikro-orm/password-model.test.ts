@@ -14,6 +14,7 @@ import { openORM } from '../testing/open-orm.ts'
 import { serve } from '../testing/serve.ts'
 import { serveGuarded } from '../testing/serve-guarded.ts'
 import { databases, entityManager } from './databases.ts'
+import { Reversed } from './differential/custom-types.ts'
 import { ModelCredentialsAuthenticatable } from './index.ts'
 import { ModelAuthenticatable } from './password-model.ts'
 
@@ -212,6 +213,29 @@ describe('ModelAuthenticatable', () => {
     app.use(guard(User))
     const { url } = await serve(t, app)
     assert.equal((await fetch(url, { headers: basic('ada:secret') })).status, 401)
+  })
+
+  test('converts the user name with the custom type of its column', async (t) => {
+    const name = p.type(Reversed)
+    const UserSchema = defineEntity({
+      name: 'User',
+      properties: { id: p.integer().primary(), name, passwordHash: p.string() },
+    })
+    class User extends ModelAuthenticatable(UserSchema.class, {
+      username: 'name',
+      passwordHash: 'passwordHash',
+    }) {
+      verify(password: string): boolean {
+        return password === this.passwordHash
+      }
+    }
+    UserSchema.setClass(User)
+    const { orm } = await openORM(t, User)
+    await orm.em.fork().insert(User, { id: 1, name: 'ada', passwordHash: 'secret' })
+    const [row] = await orm.em.getConnection().execute('select name from user')
+    assert.deepEqual(row, { name: 'ada'.split('').reverse().join('') })
+    const { url } = await serveGuarded(t, orm, User.authenticator(), User)
+    assert.equal((await fetch(url, { headers: basic('ada:secret') })).status, 200)
   })
 
   test('K3 queries the database with strings only', async (t) => {

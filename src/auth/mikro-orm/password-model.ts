@@ -89,8 +89,9 @@ export function ModelAuthenticatable<Entity extends Base>(
       metadataOf(em, model)
       // The hash may be a lazy column.
       const populate = [keys.passwordHash] as never
-      // With an operator, MikroORM queries even if the user name is the key of an entity that it has loaded.
-      const found = await em.findOne<object>(model, { [keys.username]: { $eq: username } }, { populate })
+      // With `$and`, MikroORM queries even if the user name is the primary key of an entity that it manages.
+      const where = { $and: [{ [keys.username]: username }] }
+      const found = await em.findOne<object>(model, where, { populate })
       // The collation of the column may ignore case.
       const isExactly = found && Reflect.get(found, keys.username) === username
       const user = isExactly ? (found as PasswordModel) : undefined
