@@ -68,12 +68,10 @@ export class LookUp<Model extends object> {
 
   async #findOne(ctx: object, value: Key, database?: string): Promise<Model | undefined> {
     const { model, property, relation } = this.#options
-    const where = { [property]: value }
+    // With `$and`, MikroORM queries even if the value is the primary key of an entity that it manages.
+    const where = { $and: [{ [property]: value }] }
     const populate = (relation === undefined ? [] : [relation]) as never
-    const hadManager = databasesOf(ctx).hasManager(database)
     const em = entityManager(ctx, database)
-    // `em.findOne` by primary key returns a managed entity even if a filter excludes its row.
-    if (hadManager && (await em.count<object>(model, where, { cache: false })) === 0) return undefined
     return ((await em.findOne<object>(model, where, { populate, cache: false })) as Model | null) ?? undefined
   }
 }
