@@ -27,7 +27,7 @@ export async function measureRounds(
 ): Promise<Figures> {
   const figures: Figures = {}
   for (let start = 0; start < runLength.starts; start += 1) {
-    // Of two equal programs, the one that starts first is measured as the slower one.
+    // In both orders, because the order of the starts may affect the figures.
     const ordered = start % 2 === 0 ? servers : servers.toReversed()
     await startOnce(task, ordered, runLength, figures)
   }

@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-// In milliseconds. The collection takes about 90 ms, so it must not delay the first requests.
+// In milliseconds. The collection blocks the process, so it must not delay the first requests.
 const delay = 1000
 
 /**
- * Collects the garbage of the start once. Loading the modules needs a large young generation, which V8 would keep. It is a quarter of
- * the memory of an idle process.
+ * Collects the garbage of the start once. Loading the modules needs a large young generation, which V8 would keep although an idle
+ * process does not need it.
  */
 export function collectGarbageOfStart(): void {
   setTimeout(collectGarbage, delay).unref()
@@ -17,7 +17,7 @@ function collectGarbage(): void {
   const gc: NodeJS.GCFunction = runInNewContext('gc')
   // V8 rejects the compile cache while its flags differ.
   setFlagsFromString('--no-expose-gc')
-  // A tick must be alive. Otherwise its hidden class is collected, and V8 never optimizes `process.nextTick` again.
+  // Keeps the hidden class of queued ticks alive. If it is collected, V8 no longer optimizes `process.nextTick`.
   process.nextTick(() => {})
   // Only this flavor shrinks the young generation.
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
