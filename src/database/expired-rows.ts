@@ -8,7 +8,7 @@ interface Expiring {
   readonly expiresAt: Date
 }
 
-/** The condition for rows that are valid now. A wrong clock wrote rows from the future, which count as expired. */
+/** The condition for rows that are valid now. Rows from the future count as expired, because a wrong clock has written them. */
 export function unexpired(now = Date.now()) {
   return { expiresAt: { $gt: new Date(now) }, createdAt: { $lte: new Date(now + clockSkew) } }
 }

@@ -26,7 +26,7 @@ interface Notice {
 export const notices = {
   'new device': {
     subject: 'New sign-in to your account',
-    text: 'Somebody signed in to your account from a new device.',
+    text: 'There was a sign-in to your account from a new device.',
   },
   'new program': {
     subject: 'New use of your password by a program',
@@ -34,7 +34,7 @@ export const notices = {
   },
   'code refused': {
     subject: 'Wrong code at a sign-in to your account',
-    text: 'Somebody entered the right password of your account, but a wrong code, on a device that we do not know. The sign-in was rejected.',
+    text: 'A sign-in to your account from an unknown device was rejected. The password was right, but the code was wrong.',
   },
   'authenticator app turned on': {
     subject: 'Your authenticator app is on',

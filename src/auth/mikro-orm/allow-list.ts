@@ -15,6 +15,7 @@ const queryOptions = ['filtersOnRelations', 'onQuery', 'sessionContext', 'slowQu
 const connectionHooks = ['onCreateConnection', 'onReserveConnection'] as const
 const entityOptions = ['forceEntityConstructor', 'forceUndefined', 'hydrator'] as const
 const managerOptions = ['disableIdentityMap', 'entityManager', 'propagationOnPrototype'] as const
+// With another value than the default, each of these options may change a query, its rows or the entities.
 const defaults = [...queryOptions, ...connectionHooks, ...entityOptions, ...managerOptions]
 // Each of these options of `pg` may change the connection or the format of values.
 const driverOptions = ['Client', 'binary', 'onPoolCreated']
