@@ -26,7 +26,7 @@ export function which(name: string): string | undefined {
   return status === 0 ? stdout.trim() : undefined
 }
 
-/** Runs an installer and hides its output. Logs to stderr, because `e2e/browser.ts` prints the path of the browser on stdout. */
+/** Runs an installer and hides its output. Returns whether it succeeded. */
 export function attempt(
   command: string,
   words: string[],

@@ -21,7 +21,7 @@ for (const link of document.querySelectorAll('details [data-close]')) closeInPla
 for (const link of document.querySelectorAll('.sections [aria-current]'))
   showInStrip(link, link.closest('.sections'))
 document.querySelector('#error-summary')?.focus()
-// Browsers without this function (before 2025) cannot parse the passkey options in the page.
+// Older browsers do not have this function, so they cannot parse the passkey options in the page.
 const hasPasskeys = Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON)
 for (const hint of document.querySelectorAll('[data-without-passkey]')) hint.hidden = hasPasskeys
 if (hasPasskeys && document.querySelector('[data-passkey]')) import('/passkeys.js')
