@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { countStatements } from '../testing/count-statements.ts'
 import { sql } from '../testing/database.ts'
 import { bearer, signIn, signUp, takeJWT, takeToken } from '../testing/people.ts'
+import { recordSiteStatements } from '../testing/record-site-statements.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { onlyPostgres, onlySqlite } from '../testing/test-database.ts'
 
@@ -50,7 +50,7 @@ async function siteWithClients(t: TestContext) {
     assert.ok(status === 200 || cost.client === 'visitor', `${status}`)
   }
   await site.writeUses()
-  return { site, send, statements: await countStatements(t, site) }
+  return { site, send, statements: await recordSiteStatements(t, site) }
 }
 
 /** How often the prepared statements were executed, on the connection that was released last. */

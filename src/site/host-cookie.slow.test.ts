@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { countStatements } from '../testing/count-statements.ts'
 import { dumpAll } from '../testing/dump.ts'
 import { signIn, signUp } from '../testing/people.ts'
+import { recordSiteStatements } from '../testing/record-site-statements.ts'
 import { others, routes } from '../testing/routes.ts'
 import { startSite } from '../testing/site.ts'
 import { newIdentifier } from './host-cookie.ts'
@@ -52,7 +52,7 @@ describe('the session cookie', () => {
     const ada = await signIn(site, await signUp(site))
     const before = await dumpAll(site)
     assert.equal((await ada.get('/me')).status, 200)
-    const statements = await countStatements(t, site)
+    const statements = await recordSiteStatements(t, site)
     const invented = Array.from({ length: 500 }, newIdentifier)
     for (const [i, value] of [...garbage, ...invented].entries()) {
       const name = i % 3 === 0 ? '__Host-session' : 'session'
@@ -81,7 +81,7 @@ describe('the session cookie', () => {
   test('E13 is set at sign-in only: a visitor causes no database statement on any page', async (t) => {
     const site = await startSite(t)
     const before = await dumpAll(site)
-    const statements = await countStatements(t, site)
+    const statements = await recordSiteStatements(t, site)
     const pages = [...routes, ...others].filter(({ method, path }) => method === 'GET' && path !== '/readyz')
     for (let round = 0; round < 5; round += 1) {
       for (const { path } of pages) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
-import { countStatements } from '../testing/count-statements.ts'
 import { dump, sql } from '../testing/database.ts'
 import { signUp } from '../testing/people.ts'
+import { recordSiteStatements } from '../testing/record-site-statements.ts'
 import { startSite } from '../testing/site.ts'
 import {
   consumeOneTimeToken,
@@ -168,7 +168,7 @@ describe('one-time tokens', () => {
 
   test('are looked up only if they have the right length and characters', async (t) => {
     const { site, find } = await siteWithAda(t)
-    const statements = await countStatements(t, site)
+    const statements = await recordSiteStatements(t, site)
     for (const token of [
       '',
       'x',

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { countHashes } from '../../testing/count-hashes.ts'
-import { countStatements } from '../../testing/count-statements.ts'
 import { count, dump, sql } from '../../testing/database.ts'
 import { basic, bearer, password, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
 import { receiveMail, receiveMails } from '../../testing/receive-mails.ts'
+import { recordSiteStatements } from '../../testing/record-site-statements.ts'
 import { ageSessions } from '../../testing/second-factor.ts'
 import { type Site, startSite } from '../../testing/site.ts'
 
@@ -81,7 +81,7 @@ describe('POST /account/email', () => {
     await receiveMails(site)
     await ada.form(path, { email: 'warm-up@example.org', password })
     await receiveMails(site)
-    const statements = await countStatements(t, site)
+    const statements = await recordSiteStatements(t, site)
     const observe = async (address: string) => {
       statements()
       const seen: unknown[] = []
@@ -262,7 +262,7 @@ describe('the pending address', () => {
     const { site, ada } = await siteWithAda(t)
     await ada.json(path, change)
     await ada.page('/account')
-    const statements = await countStatements(t, site)
+    const statements = await recordSiteStatements(t, site)
     await ada.page('/account')
     const executed = statements()
     assert.equal(executed.length, 2, executed.join('\n'))

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { hash, randomBytes } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { countStatements } from '../../testing/count-statements.ts'
 import { sql } from '../../testing/database.ts'
 import { password, signIn, signUp } from '../../testing/people.ts'
 import { receiveMail, receiveMails } from '../../testing/receive-mails.ts'
+import { recordSiteStatements } from '../../testing/record-site-statements.ts'
 import { type Site, startSite } from '../../testing/site.ts'
 
 const sentence = 'If that address has an account, we have sent a link. It works for one hour.'
@@ -37,7 +37,7 @@ describe('POST /forgot', () => {
     await sql(site, "update users set disabled_at = 1 where name = 'Bob'")
     await sql(site, "update users set email_verified_at = 1 where name = 'Eve'")
     for (let i = 0; i < 5; i += 1) await requestReset(site, 'throttled@example.com')
-    const statements = await countStatements(t, site)
+    const statements = await recordSiteStatements(t, site)
     const costs: string[][] = []
     for (const address of [ada.email, 'nobody@example.com', 'bob@example.com', 'eve@example.com']) {
       const answer = await requestReset(site, address)

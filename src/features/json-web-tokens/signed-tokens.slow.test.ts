@@ -5,10 +5,10 @@ import { writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { countStatements } from '../../testing/count-statements.ts'
 import { sql } from '../../testing/database.ts'
 import { lockDatabase } from '../../testing/lock-database.ts'
 import { basic, bearer, signUp, takeJWT } from '../../testing/people.ts'
+import { recordSiteStatements } from '../../testing/record-site-statements.ts'
 import { temporaryFolder } from '../../testing/server-process.ts'
 import { startSite } from '../../testing/site.ts'
 import { setBcryptCost } from '../../users/password.ts'
@@ -29,7 +29,7 @@ async function siteWithToken(t: TestContext) {
   const site = await startSite(t, { JWT_SECRET: secret })
   const jwt = await takeJWT(site, await signUp(site))
   const [header, payload] = jwt.split('.').map((part, i) => (i < 2 ? decode(part) : part))
-  const statements = await countStatements(t, site)
+  const statements = await recordSiteStatements(t, site)
   /** The statuses of a route with a database query and of a route without. */
   const request = async (token: string) => {
     const answers = [

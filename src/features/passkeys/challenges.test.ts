@@ -6,8 +6,8 @@ import { clockSkew } from '../../database/future-time.ts'
 import { openDatabase } from '../../database/open-database.ts'
 import { schema } from '../../schema.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
-import { countStatements } from '../../testing/count-statements.ts'
 import { failWrites, sql } from '../../testing/database.ts'
+import { recordSiteStatements } from '../../testing/record-site-statements.ts'
 import { startSite } from '../../testing/site.ts'
 import {
   type Ceremony,
@@ -85,7 +85,7 @@ describe('challenges', () => {
   test('U1 are rejected in any other encoding or with a changed bit, without a query', async (t) => {
     const { site, consume } = await siteWithChallenges(t)
     const challenge = newChallenge(key, ceremony)
-    const statements = await countStatements(t, site)
+    const statements = await recordSiteStatements(t, site)
     for (const spelling of ['', 'x', ` ${challenge}`, `${challenge}=`, `${challenge}A`, challenge.slice(1)])
       assert.equal(await consume(spelling), false)
     const bytes = Buffer.from(challenge, 'base64url')

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { countStatements } from '../../testing/count-statements.ts'
 import { sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
 import {
@@ -14,6 +13,7 @@ import {
   signInWithPasskey,
 } from '../../testing/passkey-visitor.ts'
 import { signIn, signUp, takeResetToken } from '../../testing/people.ts'
+import { recordSiteStatements } from '../../testing/record-site-statements.ts'
 import { turnOnApp } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
 
@@ -21,7 +21,7 @@ describe('GET /login', () => {
   test('U7 E13 binds the passkey options to a cookie, and runs no query', async (t) => {
     const { site } = await passkeySite(t)
     const before = await dumpAll(site)
-    const statements = await countStatements(t, site)
+    const statements = await recordSiteStatements(t, site)
     const visitor = site.visitor()
     const first = await visitor.page('/login')
     const cookie = visitor.cookies.get('passkey')
