@@ -185,7 +185,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada@example.org:') })).status, 200)
   })
 
-  test('rejects a user whom a filter hides, although the request has loaded the user by this user name', async (t) => {
+  test('responds with 401 for a user hidden by a filter, even if the request has already loaded the user without filters', async (t) => {
     const UserSchema = defineEntity({
       name: 'User',
       properties: { email: p.string().primary(), passwordHash: p.string(), isDisabled: p.boolean() },

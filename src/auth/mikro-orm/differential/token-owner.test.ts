@@ -177,7 +177,7 @@ describe('A program with bearer tokens', () => {
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
   })
 
-  it('P1 rejects a token whose hidden user the request has loaded before', async (t) => {
+  it('P1 rejects a token of a user hidden by a filter, even if the request has already loaded the user without filters', async (t) => {
     const filters = { active: { name: 'active', cond: { leftAt: null }, default: true } }
     const User = userClass({ leftAt: p.datetime().nullable() }, { filters })
     const UserToken = tokenClass(() => p.manyToOne(User))
