@@ -206,7 +206,7 @@ describe('ModelAuthenticatable', () => {
     app.use(databases(orm))
     app.use(auth())
     app.use(async (ctx, next) => {
-      await entityManager(ctx).find(User, {}, { filters: false })
+      assert.equal((await entityManager(ctx).find(User, {}, { filters: false })).length, 1)
       await next()
     })
     app.use(User.authenticator())
