@@ -513,7 +513,7 @@ describe('ctx.auth after a failed authenticator', () => {
     assert.equal(String(errors[0]?.cause), 'Error: the session store is down')
   })
 
-  test("sends an authenticator's own HTTP error unchanged, also on a public page", async (t) => {
+  test("sends an authenticator's own HTTP error unchanged on a public page", async (t) => {
     class Busy extends RequestAuthenticator {
       readonly user = class User {}
       override attempt(ctx: AuthContext) {

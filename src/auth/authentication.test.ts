@@ -168,8 +168,8 @@ describe('ctx.auth.authentication', () => {
       store.change((content) => {
         content['User:authenticated'] = record
       })
-      assert.equal(store.data.User, 'ada')
       assert.deepEqual(await userOf(await browser.get('/')), { isFresh: false }, JSON.stringify(record))
+      assert.equal(store.data.User, 'ada')
     }
   })
 
@@ -283,7 +283,7 @@ describe('a confirmation by a handler', () => {
     assert.deepEqual(store.records, { 'Admin:authenticated': admin })
   })
 
-  test('replaces a record that an attacker planted, also for another user', async (t) => {
+  test('replaces a record that an attacker planted, and deletes a planted record of another class', async (t) => {
     const { browser, store } = await site(t)
     await browser.get('/cart')
     store.change((content) => {

@@ -17,9 +17,9 @@ export interface LoginOptions {
 export type Duration = number | `${number}${'s' | 'm' | 'h' | 'd'}`
 
 /**
- * The authentication of a user who is logged in now. Without `methods`, a handler or a sign-in form counts as an authentication with
- * unknown methods. The user of any other authenticator without `methods` has no authentication, because
- * the credentials may be a token that the client has stored.
+ * The authentication that `login` records. Without `methods`, a login by a handler or a sign-in form has unknown methods.
+ * The user of any other authenticator without `methods` has no authentication, because the credentials may be a token that
+ * the client has stored.
  */
 export function authenticationNow(
   by: { readonly signsIn: boolean; readonly methods?: readonly string[] | undefined } | undefined,

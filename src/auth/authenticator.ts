@@ -7,18 +7,18 @@ export abstract class RequestAuthenticator<User extends object = object> {
   /** The class of the users. */
   abstract readonly user: Class<User>
 
-  /** Whether it handles a sign-in form. With `remember: 'signed-in'`, a session stores only the users of such authenticators. */
+  /** Whether it handles a sign-in form. With `remember: 'signed-in'`, a session stores no user of other authenticators. */
   readonly signsIn: boolean = false
 
-  /** Whether it may run on public pages. If so, a route without a guard causes no warning. */
+  /** Whether it may run on public pages. If it is mounted before the router, it then causes no warning of a missing guard. */
   readonly isForEveryPage: boolean = false
 
   /** The name of the accepted credentials in the message of a 401: `Basic`, `a bearer token`, `a session`. */
   readonly accepts: string | undefined = undefined
 
   /**
-   * How its users prove who they are, in values of RFC 8176 such as `pwd`. By default `undefined`: such a user is never fresh,
-   * because the credentials may be a token that the client has stored.
+   * How its users prove who they are, in values of RFC 8176 such as `pwd`. By default `undefined`: without `signsIn`, such a
+   * login does not make the user fresh, because the credentials may be a token that the client has stored.
    */
   readonly methods: readonly string[] | undefined = undefined
 

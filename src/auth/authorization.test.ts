@@ -82,7 +82,7 @@ describe('basicAuthorization', () => {
     ['padding alone', 'Basic ===='],
     ['padding in the middle', 'Basic YWRh=OnNlYw='],
     ['non-zero unused bits', 'Basic YWRhOnNlYx=='],
-    ['non-zero unused bits, one character of padding', 'Basic YWRhOng5OB=='],
+    ['non-zero unused bits, one character of padding', 'Basic YWRhOnNlY3J='],
     ['the alphabet of base64url', 'Basic YTo-Pz8_'],
     ['an invalid character', 'Basic YWRh~OnNlYw=='],
     ['a lone character', 'Basic Y'],
@@ -118,7 +118,7 @@ describe('basicAuthorization', () => {
     }
   })
 
-  test('A2 ignores any other header value without an error', async (t) => {
+  test('A2 ignores other header values without an error', async (t) => {
     const send = sender(t, (await serve(t, echo())).port)
 
     for (const [what, header] of none) {
@@ -128,7 +128,7 @@ describe('basicAuthorization', () => {
     }
   })
 
-  test('A2 S23 reads any name and password byte for byte', async (t) => {
+  test('A2 S23 reads generated names and passwords byte for byte', async (t) => {
     const send = sender(t, (await serve(t, echo())).port)
     const codePoint = fc.oneof(
       fc.integer({ min: 0x20, max: 0x7e }),
@@ -166,7 +166,7 @@ describe('bearerAuthorization', () => {
     }
   })
 
-  test('ignores any other header value', async (t) => {
+  test('ignores other header values', async (t) => {
     const send = sender(t, (await serve(t, echo())).port)
 
     for (const header of [

@@ -138,7 +138,7 @@ describe('BearerAuthenticator', () => {
     assert.throws(() => new Named().middleware(), { code: 'ERR_AUTH_MISUSE', message: /printable ASCII/ })
   })
 
-  test('A5 authenticates no user if a look-up returns another kind of value', async (t) => {
+  test('A5 responds with 500 if a look-up returns a value that is not a user', async (t) => {
     class User {}
     for (const found of [[], true, 'ada', {}]) {
       const app = new Koa<object, AuthContext>()

@@ -18,7 +18,7 @@ export function requireClass<Type extends Class>(
   return type
 }
 
-/** Throws `Misuse` for a static method that Koa calls as a middleware, because the parentheses are missing. */
+/** Throws `Misuse` if Koa calls a static method as a middleware, because its parentheses are missing. */
 export function requireCall(type: unknown, method: string): void {
   if (typeof type !== 'function') throw new Misuse(`Call \`${method}()\`, with parentheses.`)
 }

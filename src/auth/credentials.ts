@@ -17,8 +17,8 @@ export interface CredentialsOptions {
 }
 
 /**
- * Verifies credentials in the decoded body. Removes the user of the session from the request, so that a request with wrong
- * credentials is anonymous.
+ * Verifies credentials in the decoded body. They replace the user of the session, so a request with wrong credentials is
+ * anonymous.
  */
 export abstract class CredentialsAuthenticator<
   User extends object = object,
@@ -28,7 +28,7 @@ export abstract class CredentialsAuthenticator<
   override readonly accepts: string = 'credentials in the body'
   override readonly methods: readonly string[] | undefined = ['pwd']
   readonly #fields: Required<NonNullable<CredentialsOptions['fields']>>
-  // Some body parsers leave `body` undefined for other media types. One decoded body proves that a parser is mounted.
+  // A body parser may leave `body` undefined for a media type that it ignores. One decoded body proves that a parser is mounted.
   #hasParser = false
 
   constructor({ fields }: CredentialsOptions = {}) {

@@ -93,7 +93,7 @@ describe('refuseCrossSite', () => {
     }
   })
 
-  test('compares with the requested host if the `origin` option is missing', async (t) => {
+  test('compares `Origin` with the requested host if the `origin` option is missing', async (t) => {
     const { app } = appWithCheck()
     const { port } = await serve(t, app)
     const post = async (lines: string[]) =>

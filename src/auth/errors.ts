@@ -6,7 +6,7 @@ export abstract class AuthError extends Error {
   abstract readonly code: string
   /** Whether Koa shows `message` to the client. */
   readonly expose: boolean = true
-  /** Response headers, which Koa and an error boundary send. */
+  /** The headers that Koa adds to the response. */
   readonly headers: Readonly<Record<string, string | string[]>> = {}
 }
 
@@ -63,7 +63,7 @@ export class Undecided extends AuthError {
   override readonly name = 'Undecided'
   readonly status = 503
   readonly code = 'ERR_AUTH_UNDECIDED'
-  // Koa does not log an error with `expose`.
+  // Koa does not log an error with `expose: true`.
   override readonly expose = false
   override readonly headers = { 'Retry-After': '5' }
 

@@ -24,7 +24,7 @@ const byPassword = BasicAuthenticator.from(User, ({ password }) =>
 )
 const byToken = BearerAuthenticator.from(User, (token) => (token === 'valid' ? new User() : undefined))
 
-/** A site with a form that confirms the user, and pages that need a fresh user. */
+/** A site with pages that need a fresh user. `POST /confirm` logs the user in. */
 async function site(t: TestContext) {
   const store = new MemoryStore()
   const reached: string[] = []
@@ -140,7 +140,7 @@ describe('guard with { fresh }', () => {
     )
   })
 
-  test('throws at startup for an invalid duration or other options', () => {
+  test('throws at startup for an invalid duration or invalid options', () => {
     for (const fresh of ['10', 'ten minutes', '10M', 0, -5, Number.NaN, undefined, null])
       assert.throws(() => guard(User, { fresh: fresh as never }), {
         code: 'ERR_AUTH_MISUSE',
@@ -165,7 +165,7 @@ describe('guard with { fresh }', () => {
 })
 
 describe('redirectUnless with { fresh }', () => {
-  test('redirects a visitor to the sign-in page, a user to the confirmation, and back to the page', async (t) => {
+  test('redirects a visitor to the sign-in page, and a user who is not fresh to the confirmation and back to the page', async (t) => {
     const { browser, record, reached } = await site(t)
     const location = async (response: Promise<Response>) => {
       const { status, headers } = await response
@@ -191,7 +191,7 @@ describe('redirectUnless with { fresh }', () => {
     await assertConfirmationRequired(await browser.get('/away'))
   })
 
-  test('throws at startup for other options', () => {
+  test('throws at startup for invalid options', () => {
     for (const options of [{}, '10m', { fresh: '10 minutes' }, User])
       assert.throws(() => redirectUnless(User, '/confirm', options as never), { code: 'ERR_AUTH_MISUSE' })
   })

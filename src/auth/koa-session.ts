@@ -16,7 +16,7 @@ export type SessionContext = AuthContext & {
   sessionOptions?: { readonly key?: string }
 }
 
-// The properties of koa-session's `Session`. It also drops keys that begin with an underscore.
+// The properties of koa-session's `Session`. koa-session also drops keys that begin with an underscore.
 const reserved = new Set([
   'commit',
   'externalKey',
@@ -59,7 +59,7 @@ export function dataOf(session: Session): SessionData {
   return data ?? {}
 }
 
-/** When and how the user under that key authenticated. `undefined` if an older version saved the session without a record. */
+/** When and how the user under that key authenticated. `undefined` if the session has no valid record. */
 export function recordOf({ session }: SessionContext, key: string): Authentication | undefined {
   return fromRecord(session?.[key + recordSuffix])
 }

@@ -51,13 +51,13 @@ describe('tokenAuthentication', () => {
     assert.equal((await rawRequest(port, doubled, 'GET /me HTTP/1.1')).status, 403)
   })
 
-  test('A8 responds with 403 to the token of a deleted user, and starts no session for a token', async (t) => {
+  test('A8 responds with 403 to the token of a deleted user, and starts no session with `remember: "signed-in"`', async (t) => {
     class User {
       static readonly TokenType = { find: (token: string) => tokens.get(token) }
       readonly sessionID = 'ada'
     }
     const ada = new User()
-    // In JavaScript, `find` may return such a token, for example from a left join.
+    // In JavaScript, `find` may return a token without a user, for example from a left join.
     const tokens = new Map([
       ['right', { user: ada }],
       ['orphan', { user: null as unknown as User }],

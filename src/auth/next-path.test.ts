@@ -225,7 +225,7 @@ describe('nextPath', () => {
     for (const next of values) assert.equal(nextPath(next, '/account-page'), '/account-page')
   })
 
-  test('H1 never redirects to another site from a query or a form, if a browser resolves the URL', async (t) => {
+  test('H1 never redirects to another site, whether `next` is in a query or in a form', async (t) => {
     const app = new Koa()
     app.use(bodyParser())
     app.use((ctx) => {

@@ -8,7 +8,7 @@ import { withNext } from './next-path.ts'
 import { redirectUnless } from './redirect-unless.ts'
 import { serve } from './testing/serve.ts'
 
-/** A page for `ada` behind a redirect. */
+/** A page for `ada`. Other requests are redirected. */
 function pageWithRedirect(to: string | ((ctx: AuthContext) => string)) {
   class User {}
   class ByName extends BasicAuthenticator {
@@ -102,7 +102,7 @@ describe('redirectUnless', () => {
     assert.equal(response.headers.get('location'), 'https://login.example.com/')
   })
 
-  test('H5 escapes input in its body', async (t) => {
+  test('H5 escapes input in the body of the redirect', async (t) => {
     const { url } = await serve(
       t,
       pageWithRedirect((ctx) => `/login?from=${ctx.get('x-from')}`),

@@ -10,7 +10,7 @@ import { warnOfRedirectLoop } from './warnings.ts'
  * Redirects with 303 unless a user of that class is authenticated. With `{ fresh: '10m' }` the user must have authenticated
  * in the last ten minutes. Mount it after the authenticators.
  *
- * @param to the path of the sign-in or confirmation page, or a function that returns it. If it returns a URL of another site, the response is 401.
+ * @param to the path of the sign-in or confirmation page, or a function that returns it. If the function returns a URL of another site, the response is 401.
  */
 export function redirectUnless(
   type: Class,

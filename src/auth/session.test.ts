@@ -465,7 +465,7 @@ describe('a sign-in', () => {
 })
 
 describe('an Authorization header', () => {
-  test('takes precedence over the session, which is not read or changed', async (t) => {
+  test('takes precedence over the session, which stays the same with `remember: "signed-in"`', async (t) => {
     const { User, FromSession, ByForm, ByToken, lookedUp } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -589,7 +589,7 @@ describe('a sign-out', () => {
     assert.deepEqual(store.ids, [])
   })
 
-  test('is not undone by a concurrent request', async (t) => {
+  test('is not undone by a concurrent request that does not change the session', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const slowIsIn = Promise.withResolvers<void>()
@@ -682,7 +682,7 @@ describe('a handler that throws', () => {
   })
 })
 
-describe('a cookie-only session and the error handler of Koa', () => {
+describe("Koa's error handler with a session in the cookie", () => {
   /** An application without a store and without an error boundary. `/end` throws after the session has ended. */
   function endingWith(thrown: () => unknown, end?: (ctx: SessionContext) => void) {
     const { User, FromSession, ByForm } = people('ada')
@@ -707,7 +707,7 @@ describe('a cookie-only session and the error handler of Koa', () => {
     headers: { 'retry-after': '5' },
   })
 
-  test('ends the session even if the handler throws any value after `logout`', async (t) => {
+  test('ends the session after `logout`, whatever value the handler of the route throws', async (t) => {
     for (const thrown of [() => new Error('failed'), () => shared, () => unavailable, () => 'a text']) {
       const { url } = await serve(t, endingWith(thrown))
       const browser = new Browser(url)
@@ -738,7 +738,7 @@ describe('a cookie-only session and the error handler of Koa', () => {
     assert.equal(browser.cookie, '')
   })
 
-  test('keeps the headers of the error, and drops the cookies of the handler', async (t) => {
+  test('keeps the headers of the error, and drops other cookies of the route', async (t) => {
     const { url } = await serve(
       t,
       endingWith(() => unavailable),
@@ -939,7 +939,7 @@ describe('two user types in one session', () => {
     })
   }
 
-  test('do not keep the session of a deleted user', async (t) => {
+  test('end the session at the logout of one user if the other user is deleted', async (t) => {
     const users = people('ada')
     const admins = people('root')
     const store = new MemoryStore()
@@ -977,8 +977,10 @@ describe('two user types in one session', () => {
       'Two user types have the session key "User". Give one of them another `key`.',
     )
   })
+})
 
-  test('can be the same class with two session authenticators', async (t) => {
+describe('a session', () => {
+  test('can have two authenticators of one class', async (t) => {
     const { User, FromSession, ByForm, lookedUp } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -1003,9 +1005,7 @@ describe('two user types in one session', () => {
     await browser.post('/logout')
     assert.equal(await (await browser.get('/')).text(), 'anonymous')
   })
-})
 
-describe('a session', () => {
   test('of a deleted user is ignored without an error', async (t) => {
     const { User, known, FromSession, ByForm } = people('ada')
     const app = appWith(new MemoryStore())
@@ -1025,7 +1025,7 @@ describe('a session', () => {
     assert.equal((await browser.get('/')).status, 401)
   })
 
-  test('S9 is ignored without a look-up if its identifier is not a string', async (t) => {
+  test('S9 is ignored without a look-up if the identifier of the user is not a string', async (t) => {
     const { User, FromSession, lookedUp } = people('ada', '1', 'true', 'null')
     const app = appWith(new MemoryStore())
     app.use((ctx, next) => {
@@ -1074,7 +1074,7 @@ describe('a session', () => {
     assert.equal(store.ids.length, 10)
   })
 
-  test('causes 503 on a guarded route while its look-up fails, and is valid again afterwards', async (t) => {
+  test('causes 503 on a guarded route while the look-up of its user fails, and is valid again afterwards', async (t) => {
     const { User, FromSession, ByForm, known } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -1260,7 +1260,8 @@ describe('a session', () => {
     app.use(() => assert.fail('the handler must not run'))
     const { url, errors } = await serve(t, app)
 
-    assert.equal((await fetch(url, { headers: { authorization: 'Bearer any' } })).status, 500)
+    const response = await fetch(url, { headers: { authorization: 'Bearer any' } })
+    assert.deepEqual([response.status, response.headers.getSetCookie()], [500, []])
     assert.match(errors[0]?.message ?? '', /`sessionID` of User must be a string/)
   })
 

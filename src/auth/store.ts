@@ -11,7 +11,7 @@ export interface AuthContext extends ExtendableContext {
   readonly auth: Auth
 }
 
-/** The members of an authenticator that the store uses. Extend `RequestAuthenticator` to make one. */
+/** The interface of an authenticator. Extend `RequestAuthenticator` to make one. */
 export type Authenticator = AuthenticatorFor<AuthContext>
 
 /** The authenticated users of one request, by class. */
@@ -107,7 +107,7 @@ export class Auth {
     return this.#presented !== undefined || this.#ctx.req.headers.authorization !== undefined
   }
 
-  /** For authenticators: records that the request contains credentials. Removes the user of that class from the request. */
+  /** Records that the request contains credentials, so that the session is not read. Removes the user of that class from the request. */
   present(type: Class): void {
     this.#presented = this.#current ? 'authenticator' : (this.#presented ?? 'handler')
     if (this.peek(type)) this.#users.delete(type)

@@ -252,7 +252,7 @@ describe('types', () => {
     })
   }
 
-  test('report no other error, and every program is compiled', () => {
+  test('report no other error, and every program has a test', () => {
     assert.equal(Object.keys(programs).length, 5 + refusals.length)
     assert.deepEqual(
       [...said.keys()].filter((name) => !Object.hasOwn(programs, name)),

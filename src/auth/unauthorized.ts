@@ -3,7 +3,7 @@ import { basicAuthorization, bearerAuthorization } from './authorization.ts'
 import type { AuthenticatorFor } from './entry.ts'
 import { requireSync, Unauthorized, type UnauthorizedCode } from './errors.ts'
 
-/** Who called `present`: an authenticator that found credentials in the body, or a handler that ignores the session. */
+/** The caller of `present`: an authenticator that found credentials in the body, or a handler that ignores the session. */
 export type Presented = 'authenticator' | 'handler'
 
 interface Found {

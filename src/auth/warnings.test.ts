@@ -14,7 +14,7 @@ import { redirectUnless } from './redirect-unless.ts'
 import { SessionAuthenticator } from './session.ts'
 import { serve } from './testing/serve.ts'
 
-/** The warnings of the process while the test runs. Removes Node's own listener, which prints them. */
+/** The warnings of the package while the test runs. Removes Node's own listener, which prints them. */
 function warnings(t: TestContext): string[] {
   const seen: string[] = []
   const listen = (warning: Error & { code?: string }) => {
@@ -169,7 +169,7 @@ describe('a route without a guard', () => {
     assert.deepEqual(seen, [])
   })
 
-  test('is not reported for an error response or a missing route', async (t) => {
+  test('is not reported if the response is an error', async (t) => {
     const seen = warnings(t)
 
     await get(
@@ -224,7 +224,7 @@ describe('a guard or a redirect with no authenticator before it', () => {
 })
 
 describe('a guard that requires a fresh user', () => {
-  test('is reported once if its authenticators accept only tokens', async (t) => {
+  test('is reported once if the authenticators before it accept only tokens', async (t) => {
     const seen = warnings(t)
     class ByPassword extends AcceptsNone {
       override readonly methods = ['pwd']
@@ -279,7 +279,7 @@ describe('a body without the fields of the credentials authenticator', () => {
     for (const each of fields) await fetch(url + route, { method: 'POST', body: new URLSearchParams(each) })
   }
 
-  test('is reported once for a route, with the names of its fields and without their values', async (t) => {
+  test('is reported once for a route, with the names of the sent fields and without their values', async (t) => {
     const seen = warnings(t)
 
     await post(t, '/misnamed', [
@@ -339,7 +339,7 @@ describe('an application with sessions and no cross-site check', () => {
     assert.equal(seen.length, 1)
   })
 
-  test('is not reported if the check is mounted first, before or after auth()', async (t) => {
+  test('is not reported if the check is mounted before the session authenticator', async (t) => {
     const seen = warnings(t)
     const first = await serveSessions(t, (app) => app.use(refuseCrossSite()).use(auth()).use(member()))
     const second = await serveSessions(t, (app) => app.use(auth()).use(refuseCrossSite()).use(member()))

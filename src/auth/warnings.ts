@@ -19,7 +19,7 @@ export function warnOfNoAuthenticator(ctx: ExtendableContext): void {
   )
 }
 
-/** Warns of a guard with `fresh` after authenticators that accept only tokens, because it rejects every request. */
+/** Warns of a guard with `fresh` after authenticators that accept only tokens, because the guard rejects every request. */
 export function warnOfNeverFresh(ctx: ExtendableContext): void {
   const sentence =
     'requires a fresh user, but its authenticators accept only tokens. Add a session or password authenticator.'
@@ -54,7 +54,7 @@ export function warnOfMissingFields(ctx: ExtendableContext, body: unknown, field
 
 const warnedApplications = new WeakSet<object>()
 
-/** Warns once per application of sessions without a cross-site check, because another site can send requests with their cookies. */
+/** Warns of sessions without a cross-site check, once per application. Another site can send requests with their cookies. */
 export function warnOfNoCrossSiteCheck(ctx: ExtendableContext): void {
   if (isProduction() || warnedApplications.has(ctx.app)) return
   warnedApplications.add(ctx.app)

@@ -11,7 +11,7 @@ interface Statement {
 export async function recordStatements(t: TestContext, orm: MikroORM): Promise<string[]> {
   const statements: string[] = []
   const client: unknown = await orm.em.getConnection().getNativeClient()
-  // The driver's client, which MikroORM's type lacks.
+  // MikroORM does not declare the type of the driver's client.
   const prototype = Object.getPrototypeOf((client as { prepare(sql: string): Statement }).prepare('select 1'))
   for (const name of ['get', 'all', 'run'] as const) {
     const run = prototype[name] as (...values: unknown[]) => unknown

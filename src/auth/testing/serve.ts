@@ -12,7 +12,7 @@ interface Application {
 export interface Served {
   readonly url: string
   readonly port: number
-  /** The errors that the application emitted, which a client does not see. */
+  /** The errors that the application emitted. */
   readonly errors: Error[]
 }
 
