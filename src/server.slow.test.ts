@@ -53,7 +53,7 @@ describe('the server', { concurrency: 2 }, () => {
     for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o077, 0, file)
     assert.match(
       String(server.log[0]?.msg),
-      /^Other users of this machine can read DATA_DIR\. Run: chmod 700 /,
+      /^Other users of this machine can access DATA_DIR\. Run: chmod 700 /,
     )
     server.child.kill('SIGINT')
     await server.ended
@@ -63,7 +63,7 @@ describe('the server', { concurrency: 2 }, () => {
     const again = await startServer(t, { DATA_DIR: folder })
     assert.match(
       String(again.log[0]?.msg),
-      /^Other users of this machine can read the database\. Run: chmod 600 /,
+      /^Other users of this machine can access the database\. Run: chmod 600 /,
     )
   })
 

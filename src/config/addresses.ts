@@ -19,7 +19,6 @@ export const host: VariableType<string> = {
   parse: (text) => (isIP(text) > 0 || /^[a-z\d.-]+$/i.test(text) ? text : undefined),
 }
 
-/** An origin without a path, which determines cookies, cross-site checks and links. */
 export const origin: VariableType<URL> = {
   expected: 'an origin without a path, such as https://example.com',
   parse(text) {

@@ -16,7 +16,7 @@ function property(name: string): { light: string; dark: string } {
   return { light, dark }
 }
 
-/** `color-mix(in srgb, color percent, surface)`. */
+/** Computes `color-mix(in srgb, color percent, surface)`. */
 function mix(color: string, percent: number, surface: string): string {
   const [one, other] = [color, surface].map((each) => Buffer.from(each.slice(1), 'hex'))
   const channels = [0, 1, 2].map(
@@ -26,12 +26,12 @@ function mix(color: string, percent: number, surface: string): string {
 }
 
 describe('label', () => {
-  it('accepts letters of all scripts up to the limit', () => {
+  it('accepts text in any script, up to the limit', () => {
     for (const text of ['Acme', 'Ada’s “Notes”', 'Łucja 🌻', '質問', 'x'.repeat(50), '🌻'.repeat(50)])
       assert.equal(label(50).parse(text), text)
   })
 
-  it('rejects a longer text, and control characters', () => {
+  it('rejects longer text, control characters, line separators and bidirectional overrides', () => {
     for (const text of ['x'.repeat(51), 'a\nb', 'a\u0000', '\u001b[2J', 'a\u2028b', '\u202eevil', '\u0085'])
       assert.equal(label(50).parse(text), undefined, JSON.stringify(text))
   })
@@ -43,7 +43,7 @@ describe('contact', () => {
       assert.equal(contact.parse(text), text)
   })
 
-  it('rejects other schemes, credentials, and a mailbox without a domain', () => {
+  it('rejects other schemes, relative URLs, credentials, and a mailbox without a domain', () => {
     for (const text of [
       'http://example.com',
       'javascript:alert(1)',
@@ -67,7 +67,7 @@ describe('brandColor', () => {
     assert.ok(contrast(color?.dark ?? '', '#ffffff') < contrast('#0055ff', '#ffffff'))
   })
 
-  it('makes every colour readable: as a link on each surface, and below the text of a button', () => {
+  it('makes every colour readable, as a link on each surface and as the background of a button', () => {
     const channel = fc.integer({ min: 0, max: 255 })
     fc.assert(
       fc.property(channel, channel, channel, (...channels) => {

@@ -2,7 +2,7 @@ import type { VariableType } from './environment.ts'
 
 export interface BrandColor {
   readonly given: string
-  /** For light pages: the given colour, or a darker variant if text would be hard to read. */
+  /** For light pages: the given colour, or a darker variant if links would be hard to read. */
   readonly light: string
   /** For dark pages: the given colour, or a lighter variant. */
   readonly dark: string
@@ -16,11 +16,11 @@ export function label(maxLength: number): VariableType<string> {
   }
 }
 
-// Control characters, line and paragraph separators, bidirectional overrides and isolates.
+// Control characters, line and paragraph separators, and bidirectional embeddings, overrides and isolates.
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u
 
 export const contact: VariableType<string> = {
-  expected: 'a URL, such as https://example.com/help or mailto:help@example.com',
+  expected: 'an https or mailto URL, such as https://example.com/help or mailto:help@example.com',
   parse(text) {
     const url = URL.parse(text)
     if (!url || url.username || url.password) return undefined
@@ -42,7 +42,8 @@ export const brandColor: VariableType<BrandColor> = {
   },
 }
 
-// Light and dark surfaces of public/style.css, with a margin for surfaces that are tinted with the accent colour.
+// The light one is darker than the surfaces of public/style.css, and the dark one lighter, because some surfaces are tinted with
+// the accent colour.
 const lightSurface = '#e6ecea'
 const darkSurface = '#24302b'
 

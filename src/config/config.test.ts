@@ -92,7 +92,7 @@ describe('readConfig', () => {
     assert.equal(readConfig({ ...development, DATA_DIR: undefined }).dataDir, join(process.cwd(), 'data'))
   })
 
-  test('F2 listens on all addresses, drains for five seconds and has secure cookies in production', () => {
+  test('F2 defaults to host 0.0.0.0, a drain of five seconds and secure cookies in production with https', () => {
     const config = readConfig(production)
 
     assert.equal(config.host, '0.0.0.0')
@@ -101,7 +101,7 @@ describe('readConfig', () => {
     assert.deepEqual(config.warnings, [])
   })
 
-  test('reads every variable', () => {
+  test('replaces the defaults with the values of variables', () => {
     const config = readConfig({
       ...development,
       NODE_ENV: 'test',
@@ -153,7 +153,7 @@ describe('readConfig', () => {
     assert.equal(mistakesOf({ ...production, JWT_SECRET: ' , ' }).length, 1)
   })
 
-  test('returns frozen objects', () => {
+  test('freezes the configuration, its JWT keys and its warnings', () => {
     const config = readConfig(development)
 
     assert.ok(Object.isFrozen(config) && Object.isFrozen(config.jwtKeys) && Object.isFrozen(config.warnings))
@@ -190,7 +190,7 @@ describe('readConfig', () => {
       'PORT must be a whole number from 0 to 65535.',
       'PUBLIC_URL must be an origin without a path, such as https://example.com.',
       'SITE_NAME must be a text of at most 50 characters, without control characters.',
-      'SUPPORT_URL must be a URL, such as https://example.com/help or mailto:help@example.com.',
+      'SUPPORT_URL must be an https or mailto URL, such as https://example.com/help or mailto:help@example.com.',
       'THROTTLE must be on in production.',
       'TRUST_PROXY must be the number of proxies (0 to 9) or their addresses (such as 10.0.0.0/8, ::1).',
     ])
@@ -206,7 +206,7 @@ describe('readConfig', () => {
     ])
   })
 
-  test('reads the URL of a PostgreSQL database and the size of its pool', () => {
+  test('reads the URL of a PostgreSQL database, and the size of its pool from 2 to 1000', () => {
     for (const DATABASE_URL of [
       'postgres://me:hunter2@db.example.com:5433/site',
       'postgresql://me@[::1]/site?sslmode=verify-full',
@@ -215,7 +215,6 @@ describe('readConfig', () => {
       const config = readConfig({ ...development, DATABASE_URL, DATABASE_POOL: '20' })
       assert.deepEqual([config.databaseUrl, config.databasePool], [DATABASE_URL, 20])
     }
-    // The migration lock occupies one connection.
     for (const DATABASE_POOL of ['1', '1001', 'many'])
       assert.deepEqual(mistakesOf({ ...development, DATABASE_POOL }), [
         'DATABASE_POOL must be a whole number from 2 to 1000.',
@@ -251,7 +250,7 @@ describe('readConfig', () => {
     assert.equal(urlOf('sqlite::memory:'), 'sqlite::memory:')
   })
 
-  test('rejects numbers that are not whole, decimal and in range', () => {
+  test('rejects numbers that are not whole, not decimal or out of range', () => {
     for (const PORT of ['-1', '1e3', '0x50', '80.0', '٣٠٠٠', '99999999999999999999', 'NaN', '80 81']) {
       assert.equal(mistakesOf({ ...development, PORT }).length, 1, PORT)
     }
@@ -273,7 +272,7 @@ describe('readConfig', () => {
     )
   })
 
-  test('accepts only an origin as PUBLIC_URL', () => {
+  test('accepts only an http or https origin as PUBLIC_URL', () => {
     for (const PUBLIC_URL of [
       'example.com',
       'ftp://example.com',
@@ -312,7 +311,7 @@ describe('readConfig', () => {
     ])
   })
 
-  test('rejects a SECRETS_KEY with a weak key, no name or a repeated name, and prints no key', () => {
+  test('rejects a SECRETS_KEY with a weak key, an invalid name or a repeated name, and prints no key', () => {
     const entry = `key1:${secretsKey}`
     const short = randomBytes(31).toString('base64')
     const bad = [
@@ -330,7 +329,7 @@ describe('readConfig', () => {
     }
   })
 
-  test('F2 warns of a directory or database that other users can read', (t) => {
+  test('F2 warns of a directory or database that other users can access', (t) => {
     if (process.platform === 'win32') return t.skip('Windows has no such permission bits.')
     const DATA_DIR = join(directory, 'open')
     const warningsOf = () => readConfig({ ...production, DATA_DIR }).warnings
@@ -339,7 +338,7 @@ describe('readConfig', () => {
     mkdirSync(DATA_DIR)
     chmodSync(DATA_DIR, 0o755)
     assert.deepEqual(warningsOf(), [
-      `Other users of this machine can read DATA_DIR. Run: chmod 700 ${DATA_DIR}`,
+      `Other users of this machine can access DATA_DIR. Run: chmod 700 ${DATA_DIR}`,
     ])
     chmodSync(DATA_DIR, 0o700)
     const database = join(DATA_DIR, 'site.sqlite')
@@ -347,14 +346,14 @@ describe('readConfig', () => {
     for (const mode of [0o644, 0o640, 0o604, 0o620]) {
       chmodSync(database, mode)
       assert.deepEqual(warningsOf(), [
-        `Other users of this machine can read the database. Run: chmod 600 ${database}*`,
+        `Other users of this machine can access the database. Run: chmod 600 ${database}*`,
       ])
     }
     chmodSync(database, 0o600)
     assert.deepEqual(warningsOf(), [])
   })
 
-  test('accepts addresses of proxies, but no network of all addresses', () => {
+  test('accepts addresses and networks of proxies, and rejects other notations and a network of all addresses', () => {
     const { trustProxy } = readConfig({ ...development, TRUST_PROXY: '10.0.0.0/8, 192.168.1.1,fd00::/8' })
 
     assert.deepEqual(trustProxy, ['10.0.0.0/8', '192.168.1.1', 'fd00::/8'])
@@ -369,7 +368,6 @@ describe('readConfig', () => {
       'loopback',
       '10.0.0.0/8/8',
       '::/0',
-
       '10.0.0.0/',
       ',',
     ]) {
@@ -383,7 +381,7 @@ describe('jwtKeys', () => {
   const ed25519 = generateKeyPairSync('ed25519')
   const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
-  test('reads several secrets, newest first', () => {
+  test('reads several secrets in order, and rejects a short or repeated secret', () => {
     const { jwtKeys } = readConfig({ ...development, JWT_SECRET: `new ${secret}, ${secret}` })
 
     assert.deepEqual(jwtKeys, { secrets: [`new ${secret}`, secret] })
@@ -413,7 +411,7 @@ describe('jwtKeys', () => {
     ])
   })
 
-  test('rejects a missing file, and each file with a weak key, a public key or no key', () => {
+  test('rejects a missing file, a directory, and each file without a supported private key', () => {
     const files = [
       keyFile('weak.pem', generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export(pem)),
       keyFile('curve.pem', generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey.export(pem)),
@@ -433,8 +431,8 @@ describe('jwtKeys', () => {
 
     assert.equal(mistakes.length, files.length)
     mistakes.forEach((line, index) => {
-      const isThere = index < files.length - 2
-      const start = isThere
+      const isFile = index < files.length - 2
+      const start = isFile
         ? `cannot use ${files[index]}. `
         : `must be paths of private keys, separated by commas. Entry ${index + 1} `
       assert.ok(line.startsWith(`JWT_KEYS ${start}`), line)
@@ -470,7 +468,7 @@ describe('ConfigError', () => {
     }
   })
 
-  test('O2 repeats no value of a variable in a message', () => {
+  test('O2 repeats no password, whichever variable contains it', () => {
     const names = readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z_]+)=/gm)
     const all = [...names].map(([, name = '']) => name)
     assert.ok(all.length > 10)
@@ -492,7 +490,7 @@ describe('ConfigError', () => {
     }
   })
 
-  test('F3 rejects a long secret that is not random in production', () => {
+  test('F3 rejects a long secret with few different characters, but only in production', () => {
     const weak = ['a'.repeat(32), 'abcdefg'.repeat(10), '0'.repeat(64)]
     for (const JWT_SECRET of weak) {
       assert.deepEqual(mistakesOf({ ...production, JWT_SECRET }), [
@@ -505,7 +503,7 @@ describe('ConfigError', () => {
 })
 
 describe('the secret in development', () => {
-  test('is created once, readable by its owner only', () => {
+  test('is created once, in a file that only its owner can read', () => {
     const DATA_DIR = join(directory, 'a', 'b')
     const { jwtKeys, secretsKeys } = readConfig({ DATA_DIR })
     const file = join(DATA_DIR, 'jwt-secret')
@@ -530,7 +528,7 @@ describe('the secret in development', () => {
     assert.deepEqual(readdirSync(DATA_DIR), ['jwt-secret', 'secrets-key'])
   })
 
-  test('is not created if there is a mistake', () => {
+  test('is not created if a variable is invalid', () => {
     const DATA_DIR = join(directory, 'mistaken')
 
     assert.equal(mistakesOf({ DATA_DIR, PORT: 'x' }).length, 1)

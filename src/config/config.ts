@@ -19,7 +19,7 @@ export interface Config extends StorageConfig {
   readonly port: number
   /** The origin that visitors use. If it is `undefined`, the site uses the `Host` header of each request. */
   readonly publicUrl: URL | undefined
-  /** The host that passkeys belong to. `undefined` if there is no `publicUrl`, or if browsers do not support passkeys at it. */
+  /** The host that passkeys belong to. `undefined` without `publicUrl`, or if browsers do not support passkeys at that URL. */
   readonly rpId: string | undefined
   readonly secureCookies: boolean
   /** Newest first. The first key signs, and all keys verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
@@ -37,14 +37,14 @@ export interface Config extends StorageConfig {
   readonly drainSeconds: number
   readonly workers: number
   readonly logLevel: (typeof logLevels)[number]
-  /** Warnings for the log: valid settings that may be a mistake. */
+  /** Warnings for the log about settings and file permissions that may be a mistake. */
   readonly warnings: readonly string[]
 }
 
 const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 
 /**
- * Reads the whole configuration, frozen. In development, creates a missing secret in `DATA_DIR`.
+ * Returns the configuration as a frozen object. Except in production, creates missing secrets in `DATA_DIR`.
  * @throws {ConfigError} with all mistakes, one line for each
  */
 export function readConfig(variables: Variables = process.env): Config {

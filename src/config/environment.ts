@@ -42,7 +42,7 @@ export class Environment {
     return value ?? fallback
   }
 
-  /** Adds the mistake `NAME problem.` without the value of the variable, which may be a secret. */
+  /** Adds the mistake `NAME problem.` to the error. The problem must not contain a secret. */
   reject(name: string, problem: string): void {
     this.#mistakes.push(`${name} ${problem}.`)
   }

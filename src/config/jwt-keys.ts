@@ -9,8 +9,8 @@ export type KeySources = Pick<JWTKeysOptions, 'secrets' | 'keys'>
 type PrivateKey = string | JsonWebKey
 
 /**
- * Reads `JWT_SECRET` or the files of `JWT_KEYS`. Returns `undefined` if neither is set. A message never contains a key,
- * even if a key was set instead of a file name.
+ * Reads `JWT_SECRET` or the files of `JWT_KEYS`. Returns `undefined` if neither is set or a secret is weak. An error message never
+ * contains a key, even if a key was set instead of a file name.
  */
 export function readJwtKeys(environment: Environment, production: boolean): KeySources | undefined {
   const secrets = environment.list('JWT_SECRET')

@@ -14,7 +14,7 @@ function read(variables: Variables, production = false) {
 }
 
 describe('readMail', () => {
-  test('writes mails to DATA_DIR/mail without a mail server, except in production', () => {
+  test('chooses the folder DATA_DIR/mail without a mail server, except in production', () => {
     const folder = join('/srv/data', 'mail')
     const from = { name: '', address: 'no-reply@localhost' }
     assert.deepEqual(read({}), { server: undefined, from, folder })
@@ -23,7 +23,7 @@ describe('readMail', () => {
     assert.equal(read(sender, true), undefined)
   })
 
-  test('reads the server and the decoded password', () => {
+  test('reads the server, and decodes the user and the password', () => {
     const server = (SMTP_URL: string) => read({ ...sender, SMTP_URL }, true)?.server
     const credentials = { user: 'us@er', password: 'p:w/%é' }
     assert.deepEqual(server('smtps://us%40er:p%3Aw%2F%25%C3%A9@mail.example.com'), {

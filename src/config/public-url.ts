@@ -13,13 +13,13 @@ export function readPublicUrl(environment: Environment, production: boolean): UR
   return environment.read('PUBLIC_URL', origin, undefined)
 }
 
-/** The URL of a development server. The log, pages and mails use the same host, because the session cookie belongs to one host. */
+/** The URL of a development server with `localhost`. The log and the mails use this host, because a session cookie belongs to one host. */
 export function developmentUrl(url: string): string {
   return url.replace('//127.0.0.1', '//localhost')
 }
 
 /**
- * Reads the origin of the links that commands print. In development, the default is a server on this machine.
+ * Reads the origin of the links that commands print. Except in production, the default is a server on this machine.
  * @throws {ConfigError} with all mistakes
  */
 export function readLinkOrigin(variables: Variables = process.env): string {
@@ -39,7 +39,7 @@ export function readRpId(environment: Environment, publicUrl: URL | undefined): 
   const text = environment.text('RP_ID')?.toLowerCase()
   const host = publicUrl && hasPasskeys(publicUrl) ? publicUrl.hostname : undefined
   if (text === undefined || text === host) return host
-  // Browsers also reject a public suffix, such as `co.uk`.
+  // A public suffix such as `co.uk` is accepted here, but browsers reject it.
   if (host?.endsWith(`.${text}`) && /^[a-z\d-]+(\.[a-z\d-]+)+$/.test(text)) return text
   environment.reject('RP_ID', 'must be the host of PUBLIC_URL or a parent domain of it, such as example.com')
   return undefined

@@ -4,13 +4,13 @@ import type { Environment } from './environment.ts'
 
 /** A key that encrypts secrets in the database. */
 export interface SecretsKey {
-  /** The name of the key, which is the prefix of each encrypted secret. */
+  /** The prefix of each secret that is encrypted with this key. */
   readonly id: string
   /** 32 bytes. */
   readonly bytes: Uint8Array
 }
 
-/** Reads `SECRETS_KEY`, newest key first. Returns `undefined` if it is not set. */
+/** Reads `SECRETS_KEY`, newest key first. Returns `undefined` if it is not set or invalid. */
 export function readSecretsKeys(environment: Environment): readonly SecretsKey[] | undefined {
   const entries = environment.list('SECRETS_KEY')
   if (entries.length === 0) return undefined

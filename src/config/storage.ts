@@ -7,10 +7,10 @@ import { Environment, oneOf, type Variables, type VariableType, wholeNumber } fr
 export interface StorageConfig {
   readonly profile: (typeof profiles)[number]
   readonly production: boolean
-  /** Used by the password rules: a password that consists of this name is rejected. */
+  /** Commands need it, because the password rules reject a password that consists of this name. */
   readonly siteName: string
   readonly dataDir: string
-  /** `sqlite:` and an absolute path, or a `postgres:` URL that may contain a password. */
+  /** `sqlite:` and an absolute path, `sqlite::memory:`, or a PostgreSQL URL, which may contain a password. */
   readonly databaseUrl: string
   readonly databasePool: number
   readonly bcryptCost: number
@@ -41,7 +41,7 @@ export function readStorage(environment: Environment): StorageConfig {
     siteName: environment.read('SITE_NAME', label(50), 'koa-authenticators'),
     dataDir,
     databaseUrl: environment.read('DATABASE_URL', database, `sqlite:${join(dataDir, 'site.sqlite')}`),
-    // The migration lock occupies one connection.
+    // At least two, because the migration lock occupies one connection.
     databasePool: environment.read('DATABASE_POOL', wholeNumber(2, 1000), 10),
     bcryptCost: environment.read('BCRYPT_COST', wholeNumber(production ? 10 : 4, 15), 12),
   }

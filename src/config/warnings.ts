@@ -13,7 +13,7 @@ interface CheckedSettings extends StorageConfig {
   readonly secretsKeys: readonly object[] | undefined
 }
 
-/** Returns warnings about valid settings that may be a mistake. */
+/** Returns warnings about settings and file permissions that may be a mistake. */
 export function warnAbout(settings: CheckedSettings): string[] {
   const { production, publicUrl, trustProxy, brandColor, mail, secretsKeys, dataDir, databaseUrl } = settings
   const isHttps = publicUrl?.protocol === 'https:'
@@ -32,9 +32,9 @@ export function warnAbout(settings: CheckedSettings): string[] {
   if (production && !secretsKeys)
     warnings.push('SECRETS_KEY is not set. Users cannot turn on authenticator apps and passkeys.')
   if (isOpenToOthers(dataDir))
-    warnings.push(`Other users of this machine can read DATA_DIR. Run: chmod 700 ${dataDir}`)
+    warnings.push(`Other users of this machine can access DATA_DIR. Run: chmod 700 ${dataDir}`)
   if (!isPostgresUrl(databaseUrl) && isOpenToOthers(database))
-    warnings.push(`Other users of this machine can read the database. Run: chmod 600 ${database}*`)
+    warnings.push(`Other users of this machine can access the database. Run: chmod 600 ${database}*`)
   return warnings
 }
 
