@@ -68,7 +68,7 @@ describe('the log', { concurrency: true }, () => {
     })
     const secrets = new Set<string>()
     const visitor = () => new Visitor({ url: JSON.parse(line).url, secrets })
-    // Much more than the buffer of a pipe.
+    // The log lines of these requests exceed the buffer of a pipe.
     for (let i = 0; i < 500; i += 1)
       assert.equal((await visitor().get(`/healthz/${'x'.repeat(480)}`)).status, 404)
     const { open, reading, writing } = await userRequests({ visitor })
@@ -77,7 +77,7 @@ describe('the log', { concurrency: true }, () => {
     assert.equal((await ended).code, 0)
   })
 
-  test('contains no SQL, even with the debug variables of MikroORM', async (t) => {
+  test('contains no SQL, even with MIKRO_ORM_DEBUG', async (t) => {
     const variables = { DATA_DIR: await temporaryFolder(t), LOG_LEVEL: 'trace', MIKRO_ORM_DEBUG: 'true' }
     const server = await startServer(t, variables)
     const { open, reading, writing } = await userRequests(server)

@@ -49,7 +49,7 @@ describe('createLog', () => {
     )
   })
 
-  test('writes the time in UTC in every time zone', () => {
+  test('writes the time in UTC', () => {
     const { lines, log } = openLog()
     const before = new Date().toISOString()
     log.info('now')
@@ -58,7 +58,7 @@ describe('createLog', () => {
     assert.ok(before <= time && time <= new Date().toISOString())
   })
 
-  test('loses no line of a process that exits in the same event-loop turn', () => {
+  test('loses no line if the process exits, or is killed after a fatal error, in the same event-loop turn', () => {
     // The process cannot wait for the reader after SIGKILL, so the lines must fit into the pipe.
     for (const [count, end] of [
       [500, 'process.exit(0)'],
@@ -80,7 +80,7 @@ describe('createLog', () => {
     }
   })
 
-  test('contains no token in any field', () => {
+  test('replaces opaque tokens and JWTs in fields and in the message', () => {
     const { lines, log } = openLog()
     const opaque = `kauth_${'aB3_-'.repeat(10).slice(0, 49)}`
     const signed = 'eyJhbGciOiJIUzI1NiJ9.eyJ1c2VySWQiOiIxIn0.c2lnbmF0dXJl'
@@ -89,7 +89,7 @@ describe('createLog', () => {
     assert.deepEqual([path, other, msg], ['/me/(token)/x', '?(token)&y', '(token) (token)'])
   })
 
-  test('O2 contains no percent-encoded token, and keeps other percent-encoded text', () => {
+  test('O2 replaces percent-encoded tokens, and keeps other percent-encoded text', () => {
     const paths = {
       '/kauth%5FaB3-aB3/x': '/(token)/x',
       '/%6Bauth%5faB3%2DaB3': '/(token)',

@@ -10,7 +10,7 @@ export function createLog(level: string, destination: DestinationStream = standa
   return pino({ level, base: null, timestamp, hooks: { streamWrite: sanitizeLine } }, destination)
 }
 
-/** The loggable part of an error, without the message of a database driver, which contains SQL with values. */
+/** The loggable part of an error. Omits the message and the stack of a database error, because they contain SQL with values. */
 export function loggable(error: unknown): object {
   if (!(error instanceof Error)) return { error: typeof error }
   const code = 'code' in error ? error.code : undefined
@@ -32,7 +32,7 @@ const unprintable = /[\u007f-\uffff]/g
 // One test is faster than two replacements, and most lines need neither.
 const suspicious = /[%\u007f-\uffff]|kauth_|eyJ/
 
-/** Removes tokens from a JSON line, and escapes characters outside of ASCII, which a JSON parser decodes again. */
+/** Replaces tokens in a log line, and escapes DEL and characters outside of ASCII as in JSON. */
 export function sanitizeLine(line: string): string {
   return suspicious.test(line) ? line.replace(token, '(token)').replace(unprintable, escaped) : line
 }

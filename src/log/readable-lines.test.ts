@@ -29,27 +29,27 @@ describe('readableLines', () => {
     assert.match(text(), /^\[\d\d:\d\d:\d\d\] WARN: stopping \{"signal":"SIGTERM","count":2\}\n$/)
   })
 
-  it('prints an address that a browser can open', async () => {
+  it('prints the URL of the server with `localhost`', async () => {
     const { log, text } = await openLog()
     log.info({ url: 'http://127.0.0.1:3000' }, 'listening')
     assert.match(text(), /INFO: Listening on http:\/\/localhost:3000\n$/)
   })
 
-  it('prints a request as method, path, status and time', async () => {
+  it('prints a request as method, path, status and duration', async () => {
     const { log, text } = await openLog()
     const entry = { request: 'a-b-c', address: '::1', method: 'GET', path: '/me', status: 401, ms: 1.5 }
     log.info(entry, 'request')
     assert.match(text(), /INFO: GET \/me 401 in 1\.5 ms\n$/)
   })
 
-  it('omits the identifiers of the request and the device from an event of an account', async () => {
+  it('omits the request, the user agent and the outcome of an account event', async () => {
     const { log, text } = await openLog()
     const entry = { event: 'signed in', outcome: 'success', user: '1', request: 'a-b-c', userAgent: 'curl/8' }
     log.info(entry, 'authentication')
     assert.match(text(), /INFO: signed in \{"user":"1"\}\n$/)
   })
 
-  it('prints the stack of an error with one line for each frame', async () => {
+  it('prints the stack of an error below its line', async () => {
     const { log, text } = await openLog()
     log.error(loggable(new TypeError('out of the blue')), 'error')
     assert.match(text(), /ERROR: error \{"error":"TypeError"\}\n {4}stack: TypeError: out of the blue\n +at /)
@@ -71,7 +71,7 @@ describe('readableLines', () => {
     }
   })
 
-  it('contains no token', async () => {
+  it('replaces a token in a path', async () => {
     const { log, text } = await openLog()
     log.info({ method: 'GET', path: `/me/kauth_${'a'.repeat(49)}`, status: 404, ms: 1 }, 'request')
     assert.match(text(), /GET \/me\/\(token\) 404/)

@@ -14,7 +14,7 @@ export async function readableLines(): Promise<(line: string) => string> {
   const format = pretty.prettyFactory({
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss',
-    // pino-pretty does not escape a name.
+    // pino-pretty does not escape the field `name`.
     ignore: 'hostname,name',
     messageFormat: ({ msg }: LogDescriptor) => printable(`${msg}`, /\p{Cc}/gu),
     errorLikeObjectKeys: ['stack'],

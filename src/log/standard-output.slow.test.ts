@@ -9,7 +9,7 @@ import { NamedPipe } from '../testing/named-pipe.ts'
 import { scaledLimit } from '../testing/scaled-limit.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
 
-// Logs the requested number of lines and reports when it is idle. Exits when the number is 0.
+// Receives a number, logs that many lines, and sends the number of all lines so far. Exits after a 0.
 const program = `
   import { createLog } from '${import.meta.dirname}/log.ts'
   const log = createLog('info')
@@ -24,7 +24,7 @@ const program = `
   process.on('exit', () => process.send('ended'))`
 const node = ['--input-type=module', '--eval', program]
 
-/** A process that logs, and its output, which is not read until the test reads it. */
+/** A process that logs. Its output stays unread until the test reads it. */
 class Logging {
   readonly child: ChildProcess
   readonly #read: () => string
@@ -36,7 +36,7 @@ class Logging {
     t.after(() => child.kill('SIGKILL'))
   }
 
-  /** Returns the number of logged lines. */
+  /** Logs lines. Returns the number of all lines so far. */
   async log(count: number): Promise<number> {
     const done = once(this.child, 'message', {
       signal: AbortSignal.timeout(Math.round(scaledLimit(5) * 1000)),
@@ -52,7 +52,7 @@ class Logging {
     return this.log(200)
   }
 
-  /** Ends the process, and waits for its last line. */
+  /** Lets the process exit, and waits for its exit handlers. */
   async end(): Promise<void> {
     await this.log(0)
   }
@@ -83,7 +83,7 @@ function toSocket(t: TestContext): Logging {
   return new Logging(t, child, () => String(child.stdout?.read() ?? ''))
 }
 
-// The terminal process is stopped until the test reads.
+// The process `script`, which reads the terminal, is stopped until the test reads.
 async function toTerminal(t: TestContext): Promise<Logging> {
   const quoted = [process.execPath, ...node].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   const child = spawn('script', ['--quiet', '--flush', '--command', quoted, '/dev/null'], {
@@ -126,7 +126,7 @@ describe('standardOutput', {
     const options = { skip: what === 'a terminal' && !terminals && 'The command `script` is missing.' }
 
     test(
-      `N8 does not block on a stalled reader, and delivers every line when it reads again: ${what}`,
+      `N8 does not block on a stalled reader, and delivers every line when the reader continues: ${what}`,
       options,
       async (t) => {
         const logging = await open(t)
@@ -136,14 +136,14 @@ describe('standardOutput', {
       },
     )
 
-    test(`ends within seconds with a stalled reader: ${what}`, options, async (t) => {
+    test(`lets the process exit within seconds despite a stalled reader: ${what}`, options, async (t) => {
       const logging = await open(t)
       await logging.logMuch()
       await logging.end()
     })
   }
 
-  test('N8 drops only whole lines while a reader stalls, and no line after it reads again', async (t) => {
+  test('N8 drops only whole lines while a reader stalls, and no line after the reader continues', async (t) => {
     const logging = toPipe(t, await openPipe(t))
     for (let turn = 0; turn < 5; turn += 1) await logging.logMuch()
     await until('the reader has all lines', async () => {
@@ -157,7 +157,7 @@ describe('standardOutput', {
     assert.deepEqual(logging.numbers().slice(-4), upTo(count).slice(-4))
   })
 
-  test('gives a slow reader all lines when the process ends', async (t) => {
+  test('delivers all lines to a slow reader before the process exits', async (t) => {
     const logging = toPipe(t, await openPipe(t))
     const count = await logging.logMuch()
     const ended = logging.end()
