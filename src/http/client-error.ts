@@ -12,7 +12,7 @@ const codes: Record<string, ProblemCode> = {
 }
 
 /**
- * Responds to parser errors (RFC 9112 §6.3) with a problem and the security headers, and closes the connection. If
+ * Responds to parser errors and late requests with a problem (RFC 9457) and the security headers, and closes the connection. If
  * earlier requests of the connection are complete, sends their responses instead.
  * @param linger time for the client to read the response, in milliseconds
  */

@@ -15,7 +15,7 @@ export function collectGarbageOfStart(): void {
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const gc: NodeJS.GCFunction = runInNewContext('gc')
-  // V8 rejects the compile cache while its flags differ.
+  // Reset, because V8 rejects the compile cache if a flag has changed.
   setFlagsFromString('--no-expose-gc')
   // Keeps the hidden class of queued ticks alive. If it is collected, V8 no longer optimizes `process.nextTick`.
   process.nextTick(() => {})

@@ -93,7 +93,7 @@ describe('Connections', () => {
     'an invalid chunked body': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n2\r\nabcdef`,
     'a request with an ambiguous end': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n`,
   })) {
-    test(`I2 responds only to complete requests before ${next}`, async (t) => {
+    test(`I2 responds only to the complete requests before ${next}`, async (t) => {
       const { server, socket, gate, seen } = await open(t)
       const answer = text(socket)
       socket.write(whole + bytes)
@@ -135,7 +135,7 @@ describe('Connections', () => {
     }
   })
 
-  test('I2 completes a response that has begun when the rest of its request cannot be parsed', async (t) => {
+  test('I2 completes a started response if the rest of its request cannot be parsed', async (t) => {
     const { server, socket, gate } = await open(t)
     socket.write(`POST /early HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`)
     const [begun] = await once(socket, 'data')
@@ -149,7 +149,7 @@ describe('Connections', () => {
     )
   })
 
-  test('N7 closes a connection that sends thousands of requests at once, and handles none of them', async (t) => {
+  test('N7 closes a connection that sends 2,000 requests at once, and handles none of them', async (t) => {
     const { socket, gate, seen } = await open(t)
     const cut = new Promise((resolve) => socket.once('close', resolve))
     socket.write(`GET /0 HTTP/1.1\r\n${host}\r\n`.repeat(2000))
@@ -174,7 +174,7 @@ describe('Connections', () => {
     })
   }
 
-  test('P6 handles no request before the client has received the previous response', async (t) => {
+  test('P6 handles no request while the client does not read a large previous response', async (t) => {
     const { socket, gate, seen } = await open(t)
     gate.resolve()
     socket.pause()
@@ -184,7 +184,7 @@ describe('Connections', () => {
     assert.ok((await text(socket)).endsWith('[/1]'))
   })
 
-  test('P6 bounds the requests that wait over all connections, and serves clients that do not pipeline', async (t) => {
+  test('P6 limits the waiting requests of all connections together, and serves clients that do not pipeline', async (t) => {
     const { another, gate, seen } = await open(t, { maxWaiting: 100 })
     const request = (count: number) => {
       const socket = another()
@@ -205,7 +205,7 @@ describe('Connections', () => {
     )
   })
 
-  test('P6 bounds the running requests over all connections, and responds to all of them', async (t) => {
+  test('P6 limits the running requests of all connections together, and responds to all requests', async (t) => {
     const { another, gate, seen } = await open(t, { maxRequests: 10 })
     const answers = Array.from({ length: 50 }, () => {
       const socket = another()

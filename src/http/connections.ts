@@ -4,17 +4,17 @@ import { announceClose, type Connection, dropIncomplete, hasResponse } from './c
 import { framingProblem, hasBody } from './framing.ts'
 import type { IdleConnections } from './idle-connections.ts'
 
-/** The limits of requests in memory, over all connections. */
+/** The limits of requests in memory, for all connections together. */
 export interface RequestLimits {
-  /** Above this, idle connections are paused until half of the requests have responses. */
+  /** Above this, idle connections are paused until only half as many requests are left. */
   readonly maxRequests: number
-  /** Waiting pipelined requests. Above this, a connection is closed and its waiting requests are dropped. */
+  /** Waiting pipelined requests. A connection that exceeds this is closed, and its waiting requests are dropped. */
   readonly maxWaiting: number
 }
 
 /**
- * The open connections of a server. A connection handles one request at a time, and the next one after the client has
- * received the response (RFC 9112 §9.3.2). It is paused while requests wait.
+ * The open connections of a server. Each connection handles one request at a time, and the next one after the response has been
+ * sent (RFC 9112 §9.3.2). A connection is paused while its requests wait.
  */
 export class Connections {
   readonly #open = new Map<Socket, Connection>()
@@ -50,7 +50,7 @@ export class Connections {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0) socket.destroy()
   }
 
-  /** Closes a connection after the responses to its complete requests. Returns whether a response is still to be sent. */
+  /** Closes a connection after the responses to its complete requests. Returns whether such a response is pending. */
   closeAfterResponses(socket: Socket): boolean {
     const connection = this.#open.get(socket)
     if (!connection) return false

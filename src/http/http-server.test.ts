@@ -67,7 +67,7 @@ describe('httpServer', () => {
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
   })
 
-  test('rejects an invalid target with the security headers, and accepts an absolute URL', async (t) => {
+  test('rejects an invalid target with 400 and the security headers, and accepts an absolute URL', async (t) => {
     const { url, log } = await startSite(t)
     for (const target of ['http://', 'http://[::/login', 'http:///', 'nowhere', 'mailto:a@b.example', '*'])
       for (const method of ['GET', 'POST', 'PUT']) {

@@ -23,7 +23,7 @@ export const defaultLimits = {
   connectionsCheckingInterval: 1_000,
   /** Open connections. */
   maxConnections: 10_000,
-  /** Connections of one network without a complete request. */
+  /** Connections without a complete request, for each network. */
   maxIdle: 1_000,
   /** Requests in memory, about 25 KB each. */
   maxRequests: 2_500,
@@ -53,7 +53,7 @@ export function httpServer(
     ...defaultLimits,
     ...limits,
   }
-  // The application rejects a request without a host, with the security headers.
+  // The application rejects a request without a host, because its responses have the security headers.
   const server = createServer({ ...timeouts, requireHostHeader: false })
   server.timeout = timeout
   server.maxConnections = maxConnections

@@ -10,7 +10,10 @@ const halfSent = 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: '
 const halfBody = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nConnection: close\r\n\r\n'
 const rest = 'x\r\nConnection: close\r\n\r\n'
 
-/** A server with limits of ten connections and three idle ones for each network, and a function that opens a connection. */
+/**
+ * Starts a server with limits of ten connections, and three idle connections for each network. With `isProxy`, each client is a
+ * trusted proxy, and the limits are 100 and one.
+ */
 async function start(t: TestContext, isProxy = false) {
   const gate = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
@@ -56,7 +59,7 @@ describe('IdleConnections', () => {
     ['half of a body', halfBody, 'ab'],
     ['nothing', '', halfSent + rest],
   ] as const) {
-    test(`P7 closes the oldest connections of a network that have sent ${name}, and serves the newest`, async (t) => {
+    test(`P7 closes a network's oldest connections that have sent ${name}, and serves the newest`, async (t) => {
       const { open } = await start(t)
       const sockets: Socket[] = []
       for (let i = 0; i < 6; i += 1) sockets.push(await open(bytes))
@@ -67,7 +70,7 @@ describe('IdleConnections', () => {
     })
   }
 
-  test('P7 keeps the connections of other networks, and leaves room for more', async (t) => {
+  test('P7 keeps the connections of other networks, and accepts more of them', async (t) => {
     if (process.platform !== 'linux') return t.skip('Only Linux has all addresses of 127.0.0.0/8.')
     const { open } = await start(t)
     const before = await open(halfSent, '127.0.0.2')

@@ -27,7 +27,7 @@ describe('a server with many clients', {
   concurrency: true,
   skip: !existsSync('/proc/self/fd') && 'needs /proc',
 }, () => {
-  test('K10 N9 logs no warning for hundreds of aborted connections, and closes their files', async (t) => {
+  test('K10 N9 logs no warning for hundreds of aborted connections, and closes their file descriptors', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' })
     await server.visitor().json('/users', registration('Ada'))
     await server.visitor().page('/')
@@ -46,7 +46,7 @@ describe('a server with many clients', {
     assert.ok(server.log.length < 5000, `${server.log.length} lines`)
   })
 
-  test('N9 serves requests during hundreds of silent connections, and closes their files when the clients disconnect', async (t) => {
+  test('N9 serves requests beside hundreds of silent connections, and closes their file descriptors when the clients disconnect', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
     const { open: publicRequests, reading, writing } = await userRequests(server)
     const before = openFiles(server.child.pid)

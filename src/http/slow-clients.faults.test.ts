@@ -123,9 +123,9 @@ describe('a slow client', { concurrency: true, timeout: 60_000 }, () => {
     const socket = await open(t, { ...short, keepAliveTimeout: 100, timeout: 1000 })
     socket.write(`GET /long HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
     let read = 0
-    // Much more than the buffers of the connection.
     for await (const data of socket) {
       read += data.length
+      // 20 MB are much more than the buffers of the connection.
       if (read < 20_000_000) await sleep(5)
     }
     assert.ok(read > 50_000_000)

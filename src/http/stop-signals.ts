@@ -1,6 +1,6 @@
 import type { Logger } from '../log/log.ts'
 
-/** After SIGTERM or SIGINT, shuts down and exits with 0. After a second signal, kills and exits with 1. */
+/** After SIGTERM or SIGINT, shuts down and exits with 0. After a second signal, calls `kill` and exits with 1. */
 export function stopOnSignals(log: Logger, shutDown: () => Promise<void>, kill = () => {}): void {
   let isStopping = false
   const stop = async (signal: string) => {

@@ -3,7 +3,7 @@ import type { Connections } from './connections.ts'
 
 /**
  * Ignores `Upgrade` (RFC 9110 §7.8). Node loses the rest of the packet, so a new parser reads the request again without
- * the header. With pipelined requests, the connection is closed after their responses instead.
+ * the header. If earlier requests wait for their responses, the connection is closed after these responses instead.
  */
 export function ignoreUpgrades(server: Server, connections: Connections): void {
   server.on('upgrade', (request, socket, rest) => {
