@@ -62,7 +62,7 @@ test('a token is shown once, works for the API, and is rejected after it is revo
   expect((await me()).status()).toBe(401)
 })
 
-test('a password change requires the current password, ends other sessions, and the new password signs in', async ({
+test('a password change requires the current password and ends other sessions, and then only the new password signs in', async ({
   page,
   browser,
   account,

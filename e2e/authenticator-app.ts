@@ -15,7 +15,10 @@ export class AuthenticatorApp {
     this.#key = fromBase32(secret.replaceAll(' ', ''))
   }
 
-  /** A code that was not used before. At most three codes are valid at the same time. */
+  /**
+   * Returns a code that was not used before. Only three codes are valid at a time, so a fourth call in quick succession returns an
+   * invalid code.
+   */
   nextCode(): string {
     this.#lastStep = Math.max(this.#lastStep + 1, stepAt(Date.now()) - 1)
     return hotp(this.#key, this.#lastStep)

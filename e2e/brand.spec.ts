@@ -26,7 +26,7 @@ test('pages are readable with a bright and with a dark brand colour', async ({ p
   }
 })
 
-test('buttons have the brand colour on light pages', async ({ page }) => {
+test('the button has the brand colour in the light theme', async ({ page }) => {
   const server = await startServer({ BRAND_COLOR: '#0055ff' })
   await page.emulateMedia({ colorScheme: 'light' })
   await page.goto(`${server.url}/login`)

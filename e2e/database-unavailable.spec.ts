@@ -1,7 +1,7 @@
 import { signIn, signUp } from './forms.ts'
 import { expect, test } from './site.ts'
 
-test('public pages show that the user is unknown while the database is unavailable, and users stay signed in', async ({
+test('while the database is unavailable, the home page shows that the user is unknown, and the user stays signed in', async ({
   page,
   account,
   outage,

@@ -3,8 +3,6 @@ import { enterCode, signIn, signUp } from './forms.ts'
 import { expect, test } from './site.ts'
 import { expectAccessible, expectSound } from './soundness.ts'
 
-// Each test checks a page in its states with axe, at several widths.
-
 test('home is accessible for a visitor, for a user, and while the database is unavailable', async ({
   page,
   account,
@@ -93,9 +91,9 @@ test('error pages are accessible for a user, and while the database is unavailab
   await expectSound(page, 'Error: Temporarily unavailable')
 })
 
-test('no two pages share a title', async ({ page, account }) => {
+test('pages have different titles', async ({ page, account }) => {
   const titles: string[] = []
-  // Without rendering, because other tests render the pages.
+  // Requests are faster than rendering, and other tests render the pages.
   const collect = async (...paths: string[]) => {
     for (const path of paths) {
       const response = await page.request.get(path, { headers: { Accept: 'text/html' } })
@@ -110,7 +108,7 @@ test('no two pages share a title', async ({ page, account }) => {
   expect([...new Set(titles)]).toEqual(titles)
 })
 
-test('the pages are accessible with forced colours', async ({ page, account }) => {
+test('pages are accessible with forced colours', async ({ page, account }) => {
   await page.emulateMedia({ forcedColors: 'active' })
   await page.goto('/signup')
   await signUp(page, { name: '', email: '', password: '', confirmation: '' })

@@ -60,7 +60,7 @@ export async function createToken(page: Page, name: string) {
   await page.getByRole('button', { name: 'Create token' }).click()
 }
 
-/** Clicks a button in a list, and confirms the action. */
+/** Clicks a button in the list item that contains a text, and confirms the action. */
 export async function confirm(page: Page, { of: text, button }: { of: string; button: string }) {
   const row = page.getByRole('listitem').filter({ hasText: text })
   await row.locator('summary', { hasText: button }).click()
@@ -83,7 +83,7 @@ export async function closeAccount(
   await page.getByRole('button', { name: 'Close account' }).click()
 }
 
-/** Fills in the current password if the form asks for it. A form asks from ten minutes after the sign-in. */
+/** Fills in the current password if the form asks for it, ten minutes after the last sign-in or confirmation. */
 async function enterPassword(page: Page, password: string) {
   const field = page.getByLabel('Current password', { exact: true })
   if (await field.isVisible()) await field.fill(password)

@@ -3,7 +3,7 @@ import { expect, test } from './site.ts'
 import { expectToFit } from './soundness.ts'
 
 // WCAG 2.2, 1.4.4
-test('every page fits at twice the font size', async ({ page, account }) => {
+test('pages fit at twice the font size', async ({ page, account }) => {
   await page.goto('/')
   expect(await page.evaluate('getComputedStyle(document.documentElement).fontSize')).toBe('32px')
   await expectToFit(page, 1280)

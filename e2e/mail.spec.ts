@@ -87,7 +87,7 @@ test('the pages of a forgotten password are accessible, also with an error', asy
   await expectSound(page, 'Check your mail')
 })
 
-test('the page of a verification link is accessible in each state', async ({
+test('the page of a verification link is accessible for a visitor, for another user, for its user, and after its use', async ({
   page,
   server,
   account,

@@ -15,7 +15,7 @@ export async function takeMail({ database }: Server, address: string): Promise<R
   return found
 }
 
-/** Waits for a mail with a link to an address, and returns the link. */
+/** Waits for a mail to an address, and returns the link in the mail. */
 export async function takeLink(server: Server, address: string): Promise<string> {
   const { text } = await takeMail(server, address)
   const [link] = /^http\S+\?token=\S+$/m.exec(text) ?? []

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { test as base, expect } from './site.ts'
 import { expectSound } from './soundness.ts'
 
-/** A server of another site, which responds with the given HTML. */
+/** A server of another site. It responds to every request with `html`. */
 interface OtherSite {
   readonly port: number
   html: string
@@ -83,7 +83,7 @@ for (const { name, host } of otherSites) {
     expect(response.status()).toBe(401)
   })
 
-  test(`G6 L6 a script on ${name} cannot read, sign out or frame the site`, async ({
+  test(`G6 L6 a page on ${name} cannot read or frame the site, or sign the user out`, async ({
     page,
     server,
     otherSite,

@@ -17,7 +17,7 @@ async function addPasskey(page: Page, authenticator: VirtualAuthenticator, name:
   await authenticator.setPresent(false)
 }
 
-/** Turns the autofill off, because the simulated user would choose its passkey before the test clicks the button. */
+/** Turns the autofill off. Otherwise, the simulated user would choose the passkey before the test clicks the button. */
 function withoutAutofill(page: Page) {
   const off = 'PublicKeyCredential.isConditionalMediationAvailable = async () => false'
   return page.addInitScript(`if (globalThis.PublicKeyCredential) ${off}`)
@@ -111,7 +111,11 @@ test('U10 a user confirms with a passkey', async ({ page, server, account }) => 
   await expect(page.getByLabel('Name of the new passkey')).toBeVisible()
 })
 
-test('U2 the page explains why no passkey was added or used', async ({ page, context, account }) => {
+test('U2 a page shows a message if the browser adds or uses no passkey', async ({
+  page,
+  context,
+  account,
+}) => {
   const authenticator = await addAuthenticator(page)
   await account.signIn(page)
   await addPasskey(page, authenticator, 'Laptop')
@@ -129,7 +133,10 @@ test('U2 the page explains why no passkey was added or used', async ({ page, con
   await expect(page).toHaveURL('/login')
 })
 
-test('U13 the security page says that the browser does not support passkeys', async ({ page, account }) => {
+test('U13 if the browser has no passkeys, the security page says so, and the sign-in page has no button for them', async ({
+  page,
+  account,
+}) => {
   await page.addInitScript('delete globalThis.PublicKeyCredential')
   await account.signIn(page)
   await page.goto('/account/security')
@@ -142,7 +149,7 @@ test('U13 the security page says that the browser does not support passkeys', as
 test.describe('without script', () => {
   test.use({ javaScriptEnabled: false })
 
-  test('U13 no page has a passkey button', async ({ page, account }) => {
+  test('U13 pages show no passkey button', async ({ page, account }) => {
     await page.goto('/login')
     await expect(page.getByRole('button')).toHaveText(['Sign in'])
     await account.signIn(page)

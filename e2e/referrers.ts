@@ -2,8 +2,8 @@ import type { Page, Request } from '@playwright/test'
 import { expect } from './site.ts'
 
 /**
- * Records the requests of the page. The returned function fails if one of them has the token in its `Referer`.
- * It reads the headers of finished requests only, because other requests may be open when the test ends.
+ * Records the finished requests of the page, because others may still be open when the test ends. The returned function fails if a
+ * recorded request has the token in its `Referer`.
  */
 export function watchReferrers(page: Page, token: string): () => Promise<void> {
   const requests: Request[] = []

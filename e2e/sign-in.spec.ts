@@ -76,7 +76,7 @@ test('H2 sign-in does not redirect to another site from a modified form', async 
 
 const day = 24 * 60 * 60
 
-test('the cookie lasts a day, or thirty days with "Keep me signed in", which stays checked after a wrong password', async ({
+test('the session cookie lasts a day, or thirty days with "Keep me signed in", which stays checked after a wrong password', async ({
   page,
   context,
   account,

@@ -29,7 +29,7 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
   const { violations } = await new AxeBuilder({ page, ...(isThere && { axeSource: ';' }) })
     // axe disables this rule by default (WCAG 2.2, 2.5.8).
     .options({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })
-    // Collecting results of frames takes three times as long, and the pages have no frames.
+    // Without this mode, axe also looks for frames, and takes three times as long. The pages have no frames.
     .setLegacyMode()
     .analyze()
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)

@@ -10,7 +10,10 @@ test.beforeAll(() => {
   installDebianPackage('curl')
 })
 
-test('the commands of the home page work as pasted, in two shells', async ({ page, account }) => {
+test('the commands of the home page and the tokens page work as pasted, in two shells', async ({
+  page,
+  account,
+}) => {
   await page.goto('/')
   const pasted = await terminals(page)
   await account.signIn(page)

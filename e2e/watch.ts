@@ -15,7 +15,7 @@ export function watch(page: Page, origin: string): string[] {
   page.on('pageerror', ({ message }) => complaints.push(`threw: ${message}`))
   page.on('console', (message) => {
     if (!isComplaint(message)) return
-    // Chromium logs every 4xx and 5xx. For a page itself, the test checks the status.
+    // Chromium logs every 4xx and 5xx. The status of a page itself is often intended.
     if (message.text().startsWith('Failed to load resource') && documents.has(message.location().url)) return
     complaints.push(`${message.type()}: ${message.text()}`)
   })

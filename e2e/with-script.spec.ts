@@ -71,7 +71,7 @@ test.describe('the clipboard', () => {
   })
 })
 
-test('the first Tab reaches the skip link, and the current section is in sight on a phone', async ({
+test('on a phone, the current section is in sight, and the first press of Tab reaches the skip link', async ({
   page,
   account,
 }) => {
