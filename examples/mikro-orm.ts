@@ -117,11 +117,11 @@ router.post('/users', async (ctx) => {
 /** Validates the fields of a new user. A JSON body can contain values of any type, and drivers throw for a NUL character. */
 function readForm(body: unknown): string | { name: string; email: string; password: string } {
   const { name, email, password, confirmPassword } = { ...(body as Record<string, unknown>) }
-  if (!isText(name) || name.trim() === '') return 'The name is empty.'
+  if (!isText(name) || name.trim() === '') return 'The name is empty or invalid.'
   if (!isText(email) || !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) return 'This is not an e-mail address.'
-  if (!isText(password) || password.length < 8) return 'The password has fewer than 8 characters.'
   // bcrypt ignores all bytes after the first 72.
-  if (Buffer.byteLength(password) > 72) return 'The password has more than 72 bytes.'
+  if (!isText(password) || password.length < 8 || Buffer.byteLength(password) > 72)
+    return 'The password must have at least 8 characters and at most 72 bytes.'
   if (password !== confirmPassword) return 'The passwords did not match.'
   return { name, email, password }
 }
