@@ -10,7 +10,7 @@ process.env.CHROMIUM_PATH = executablePath
 const launchOptions = {
   executablePath,
   args: [
-    // The next three options stop Chromium's requests to Google at every start.
+    // Without the next three options, Chromium sends requests to Google at every start.
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',

@@ -1,4 +1,4 @@
-// A signed token (RFC 7519) with custom claims: an invitation by e-mail. It is valid for a week, and only to join.
+// A signed token (RFC 7519) with custom claims: an invitation for an e-mail address. It is valid for a week, and only at `/join`.
 //
 //   npm run example examples/jwt-payload.ts
 //   ASK='localhost:3000/invitations?email=grace@example.com'

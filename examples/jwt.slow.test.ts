@@ -12,7 +12,7 @@ describe('examples/jwt.ts', () => {
   const post = (path: string, headers = {}) => fetch(program.url + path, { method: 'POST', headers })
   const right = basic('ada', 'analytical-engine')
 
-  test('S56 returns a token of 15 minutes for the right password, and 401 for a wrong one', async () => {
+  test('S56 returns a token with a lifetime of 15 minutes for the right password, and 401 for a wrong one', async () => {
     const response = await post('/login', right)
     const { token, ...others } = (await response.json()) as { token: string }
 
@@ -25,7 +25,7 @@ describe('examples/jwt.ts', () => {
       assert.equal((await post('/login', headers)).status, 401)
   })
 
-  test('responds to the token with an empty 200', async () => {
+  test('responds to the token with 200 and an empty body', async () => {
     const { token } = (await (await post('/login', right)).json()) as { token: string }
     const response = await post('/validateLoggedInUser', bearer(token))
 

@@ -16,7 +16,7 @@ describe('the README of the package', () => {
     })
 
   test('shows only programs of examples, and excerpts of them', () => {
-    // website.slow.test.ts runs the route of the first section. The database libraries of the second are not installed.
+    // website.slow.test.ts tests the route of "Sign up". The libraries of "With any database" are not installed.
     const others = [sectionOf('### Sign up'), sectionOf('## With any database')].flatMap(blocksOf)
     const excerpts = blocksOf().filter((block) => !others.includes(block))
     assert.ok(excerpts.length > 10)
@@ -51,7 +51,7 @@ describe('the README of the package', () => {
       )
   })
 
-  test('lists the codes of all errors and warnings, and no other', async () => {
+  test('lists the codes of all errors and warnings, and no other codes', async () => {
     const sources = globSync('../src/auth/**/*.ts', { cwd: folder }).filter(
       (path) => !/\.test\.ts$|\/dist\//.test(path),
     )

@@ -8,7 +8,7 @@ import { example, freePort } from './testing/program.ts'
 describe('the program of the README', () => {
   const program = example('readme.ts', { args: freePort })
 
-  test('returns the name for its token, as plain text', async () => {
+  test('returns the name of the user of the token, as plain text', async () => {
     const response = await fetch(`${program.url}/me`, { headers: bearer('analytical-engine') })
 
     assert.equal(response.status, 200)

@@ -20,7 +20,7 @@ describe('examples/redirect.ts', () => {
     assert.doesNotMatch(await (await browser.get('/login')).text(), /Please log in first/)
   })
 
-  test('S67 keeps the requested page in the form, and redirects to it after the sign-in', async () => {
+  test('S67 keeps the requested page in the URL of the form, and redirects to it after the sign-in', async () => {
     const browser = new Browser(program.url)
     const login = '/login?next=%2Forders%3Fpage%3D2'
 
@@ -60,7 +60,7 @@ describe('examples/redirect.ts', () => {
     assert.equal(browser.cookie, '')
   })
 
-  test('S89 sends a cookie that scripts and other sites cannot use, and rejects a cookie without its signature', async () => {
+  test('S89 sends a cookie with SameSite=Lax and HttpOnly, and rejects a cookie with a wrong signature', async () => {
     const browser = new Browser(program.url)
     const response = await browser.post('/login', right)
     const lines = response.headers.getSetCookie()

@@ -54,7 +54,7 @@ class UserSession extends SessionAuthenticator<User> {
 }
 
 const app = new Koa()
-// The cookie contains the session. A random key of the process signs it. sessions.ts stores sessions on the server instead.
+// The cookie contains the session, signed with a random key of the process. sessions.ts stores sessions on the server instead.
 app.keys = [randomBytes(32).toString('base64url')]
 app.use(session({ key: 'session', maxAge: 2 * 60 * 60 * 1000, httpOnly: true, sameSite: 'lax' }, app))
 app.use(refuseCrossSite())
@@ -96,7 +96,7 @@ router.get(
   },
 )
 
-// `nextPath` replaces the URL of another site by `/account`.
+// `nextPath` replaces the URL of another site with `/account`.
 function seeNext(ctx: AuthContext) {
   ctx.status = 303
   ctx.redirect(nextPath(new URLSearchParams(ctx.querystring).get('next'), '/account'))

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-// Runs after the models of an example. Prints a user and a token, each serialised in every way.
+// Runs after the models of an example. Prints a user and a token, each serialised in five ways.
 const serialiseModels = `
 const { serialize, wrap } = await import('@mikro-orm/core')
 const em = orm.em.fork()

@@ -49,7 +49,7 @@ describe('examples/sessions.ts', () => {
     assert.equal((await browser.get('/me')).status, 200)
   })
 
-  test('ends the session at sign-out on the server', async () => {
+  test('ends the session on the server at sign-out', async () => {
     const browser = new Browser(program.url)
     await browser.get('/me', bearer('analytical-engine'))
     const { cookie } = browser

@@ -47,8 +47,8 @@ class UserSession extends SessionAuthenticator<User> {
   }
 }
 
-// The methods must be async. A request that runs during a logout would save its session again. Therefore, the row of an ended
-// session stays in the table, without data, until it expires.
+// The methods must be async. `destroy` keeps the row of an ended session, without data. Otherwise, a request that runs during a
+// logout would save the session again.
 const db = new Database(process.env.DATABASE ?? ':memory:')
 db.exec('create table if not exists sessions (id text primary key, data text, expiresAt integer)')
 db.prepare('delete from sessions where expiresAt < ?').run(Date.now())
@@ -71,7 +71,7 @@ const store = {
 }
 
 const app = new Koa()
-// Prevents other sites from sending requests with the session cookie.
+// Rejects state-changing requests from other sites, such as forged forms.
 app.use(refuseCrossSite())
 app.use(
   session(

@@ -57,7 +57,7 @@ describe('examples/website.ts', () => {
     assert.equal(browser.cookie, '')
   })
 
-  test('sends a cookie that scripts and other sites cannot use', async () => {
+  test('sends a cookie with SameSite=Lax and HttpOnly', async () => {
     const response = await new Browser(program.url).post('/login', right)
 
     assert.match(response.headers.getSetCookie().join(), /^koa\.sess=[\w-]{36};.*; samesite=lax; httponly$/)
@@ -87,7 +87,7 @@ describe('examples/website.ts with the additions from the README', () => {
     }
   })
 
-  test('keeps sessions in a table over a restart, but not after a logout', async (t) => {
+  test('shares sessions between two processes in a table, and a logout ends the session in both', async (t) => {
     const [store = ''] = blocksOf(sectionOf('## Sessions'))
     const program = await programOf('website.ts')
     const inTable = program.replace(/^const sessions = [\s\S]*?\n}\n/m, () => store)

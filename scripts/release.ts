@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 // Publishes `src/auth` with provenance (https://docs.npmjs.com/generating-provenance-statements), which needs the identity
-// of the release workflow. `--dry-run` lists the files of the tarball only.
+// of the release workflow. `--dry-run` only lists the files of the tarball.
 
 const root = join(import.meta.dirname, '..')
 const { version } = JSON.parse(readFileSync(join(root, 'src/auth/package.json'), 'utf8'))

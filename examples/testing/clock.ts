@@ -1,7 +1,7 @@
 import { Server } from 'node:http'
 import { mock } from 'node:test'
 
-// Loaded before a program: the header `x-minutes-later` moves the clock of the program forward before its request is served.
+// Loaded before a program: the header `x-minutes-later` moves the clock of the program forward before the program handles the request.
 mock.timers.enable({ apis: ['Date'], now: Date.now() })
 const { emit } = Server.prototype
 

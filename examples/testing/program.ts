@@ -11,7 +11,7 @@ export interface Program {
   stop(): Promise<{ readonly output: string; readonly errors: string }>
 }
 
-// Compiling takes a third of the start of a small program.
+// Without a cache, compiling takes a third of the start time of a small program.
 const compileCache = join(import.meta.dirname, '../../node_modules/.cache/tests')
 
 /** Makes a program listen on a free port instead of 3000. */
@@ -49,7 +49,7 @@ export async function startProgram(
   }
 }
 
-/** Runs an example during the tests of a group, as `npm run example` does. */
+/** Runs an example during the tests of a `describe`, as `npm run example` does. */
 export function example(
   name: string,
   { environment, args = [] }: { environment?: Record<string, string>; args?: readonly string[] } = {},
