@@ -11,7 +11,7 @@ import { type Site, startSite } from '../testing/site.ts'
 import { onlyPostgres, onlySqlite } from '../testing/test-database.ts'
 import { UserToken } from '../users/user-token.ts'
 
-/** A site, a user with a number of tokens, and a function that uses one. */
+/** A site, a user with a number of tokens, and a function that uses each token once. */
 async function siteWithTokens(t: TestContext, amount: number) {
   const site = await startSite(t)
   const person = await signUp(site)

@@ -4,7 +4,7 @@ import { emailKey } from '../users/email.ts'
 import type { User } from '../users/user.ts'
 import { count } from './sign-in/guessing.ts'
 
-// These functions throw `TryLater` (429) if a limit is used up.
+// The `count…` functions throw `TryLater` (429) if a limit is used up.
 
 /** Counts a mail against the limit of the network that requests it. */
 export function countMailFromNetwork(ctx: SiteContext): Promise<void> {
@@ -30,7 +30,7 @@ export async function countMailToNewAddress(ctx: SiteContext, { id }: User, addr
   await countMailTo(ctx, address)
 }
 
-/** Returns whether a mail may be sent after `attempt`. Use it for a response that must not reveal a used-up limit. */
+/** Runs `attempt`, which counts a mail, and returns whether the mail may be sent. For a response that must not reveal a used-up limit. */
 export async function mayMail(attempt: () => Promise<void>): Promise<boolean> {
   try {
     await attempt()

@@ -8,7 +8,7 @@ import { startSite } from '../testing/site.ts'
 const origin = 'https://site.example'
 const newPassword = 'eight wise canaries 1816'
 
-/** A site with a real mail server, and a function that sends all due mails. */
+/** A site with an SMTP server, and a function that sends all due mails. */
 async function siteWithMailServer(t: TestContext) {
   const server = await startMailServer(t, { security: 'none' })
   const environment = {
@@ -26,7 +26,7 @@ async function siteWithMailServer(t: TestContext) {
 }
 
 describe('mail over SMTP', () => {
-  test('Q2 R1 Q4 a user verifies the address and resets the password by links of PUBLIC_URL', async (t) => {
+  test('Q2 R1 Q4 contains links to `PUBLIC_URL`, which verify the address and reset the password', async (t) => {
     const { site, server, send, tokenOf } = await siteWithMailServer(t)
     const ada = await signUp(site)
     const session = await signIn(site, ada)
@@ -51,7 +51,7 @@ describe('mail over SMTP', () => {
     assert.equal(server.mails.length, 3)
   })
 
-  test('Q1 requests succeed while the mail server is down, and the mails follow', async (t) => {
+  test('Q1 is sent later if the mail server is down, and the requests succeed', async (t) => {
     const { site, server, send } = await siteWithMailServer(t)
     await server.stop()
     const ada = await signUp(site)
@@ -71,7 +71,7 @@ describe('mail over SMTP', () => {
     assert.deepEqual(await sql(site, 'select * from mails'), [])
   })
 
-  test('Q1 sends nothing to the mail server for an address without an account', async (t) => {
+  test('Q1 is not attempted for an address without an account', async (t) => {
     const { site, server, send } = await siteWithMailServer(t)
     await site.visitor().form('/forgot', { email: 'nobody@example.com' })
     await send()

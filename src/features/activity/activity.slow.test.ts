@@ -118,7 +118,7 @@ describe('GET /account/activity', () => {
     assert.match(text, />Signed in</)
   })
 
-  test('has the details of each event, as text', async (t) => {
+  test('has the details of new names, tokens and wrong passwords, as text', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)
@@ -153,7 +153,7 @@ describe('GET /account/activity', () => {
     assert.doesNotMatch(text, /<b>Ada|<i>/)
   })
 
-  test('pages older events, as a page and as JSON', async (t) => {
+  test('has older events on further pages, as HTML and as JSON', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)

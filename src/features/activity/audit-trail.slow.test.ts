@@ -86,7 +86,7 @@ describe('AuditTrail', () => {
     assert.deepEqual([more, (await rows()).length], [[], 1])
   })
 
-  test('C2 finds the account of a failed sign-in, with the same statements if the account does not exist', async (t) => {
+  test('C2 finds the account of a failed sign-in, with the same number of statements if the account does not exist', async (t) => {
     const { audit, lines, rows, statements, addUser } = await openTrail(t)
     const known = await addUser('Grace@example.com')
     const disabled = await addUser('eve@example.com', new Date())
@@ -126,11 +126,11 @@ describe('AuditTrail', () => {
     assert.match(work[0]?.[0] ?? '', /^select \(select id from users where email_key = \?\) as id$/)
     assert.ok(
       !lines.join('').includes('example.com'),
-      'a user may type the password into the user name field',
+      'the log contains no user name, because users may type the password into that field',
     )
   })
 
-  test('writes every line at every log level', async (t) => {
+  test('writes the line of an event even at the log level `silent`', async (t) => {
     const { audit, lines } = await openTrail(t, { level: 'silent' })
     await audit.record(signedIn)
     assert.equal(lines.length, 1)
@@ -178,7 +178,7 @@ describe('AuditTrail', () => {
     assert.deepEqual(times, [2, 1], 'one row for each account and day')
   })
 
-  test('writes one row in 15 minutes for repeated Basic credentials', async (t) => {
+  test('writes one row for repeated Basic credentials from one network', async (t) => {
     const { audit, lines, rows } = await openTrail(t)
     const used = { ...signedIn, event: 'password used' } as const
     for (let i = 0; i < 100; i += 1) await audit.record(used)
@@ -186,7 +186,7 @@ describe('AuditTrail', () => {
     assert.deepEqual([(await rows()).length, lines.length], [2, 101])
   })
 
-  test('P3 writes a row for the use of a password, even after many uses of other accounts', async (t) => {
+  test('P3 writes a row for the use of a password, even after many uses for other accounts', async (t) => {
     const { audit, execute, rows } = await openTrail(t)
     const used = { ...signedIn, event: 'password used' } as const
     await execute('alter table events rename to moved')
@@ -244,7 +244,7 @@ describe('AuditTrail', () => {
     }
   })
 
-  test('pages the events of an account by the index, newest first, a hundred at a time', async (t) => {
+  test('returns the events of an account by the index, newest first, a hundred on each page', async (t) => {
     const { audit, statements, execute } = await openTrail(t)
     const grace = { kind: 'user', id: 'another user' } as const
     for (let i = 0; i < 120; i += 1) {

@@ -15,12 +15,12 @@ import { RepeatFilter } from './repeat-filter.ts'
 
 const minute = 60_000
 const quarterHour = 15 * minute
-// With a smaller limit, an attacker could fill the filter with events of other accounts, and so hide the use of a
+// With a smaller capacity, an attacker could fill the filter with events of other accounts, and so hide the use of a
 // stolen password. Each use costs a password hash, so no machine reaches this number within the interval.
 const maxPasswordUses = 1_000_000
 const keptFor = 180 * 24 * 60 * 60_000
 
-/** An event of an account and its origin. It never holds a secret. */
+/** An event with its origin. It never holds a secret. */
 export interface AuditEvent extends NotedEvent {
   readonly address: string
   readonly userAgent: string

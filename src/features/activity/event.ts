@@ -7,7 +7,7 @@ import { unauthenticated } from '../../site/audit-event.ts'
 import { networkOf } from '../../throttle/network.ts'
 
 const day = 24 * 60 * 60_000
-// Refusals of one kind that belong to no account share at most this many rows a day. A single row would be a bottleneck.
+// Unauthenticated events of one kind without an account share at most this many rows a day. A single row would be a bottleneck.
 const rowsWithoutAccount = 64
 
 const EventSchema = defineEntity({
@@ -31,13 +31,13 @@ const EventSchema = defineEntity({
     address: p.string().length(45),
     userAgent: p.string().length(255),
     request: p.string().length(36),
-    // Refusals of one kind, account and day share a row. It holds the last refusal and their number.
+    // Unauthenticated events of one kind, account and day share a row. The row holds the last event and their number.
     times: p.integer().default(1),
     refusal: p.string().length(100).nullable().unique('events_refusal_unique'),
   },
 })
 
-/** An event of an account or of the site. It never holds a secret. */
+/** An event for the activity page. It never holds a secret. */
 export class Event extends EventSchema.class {}
 
 EventSchema.setClass(Event)
@@ -47,7 +47,7 @@ export type NewEvent = Pick<
   'id' | 'at' | 'event' | 'detail' | 'userId' | 'address' | 'userAgent' | 'request'
 >
 
-/** Inserts an event, or updates the row of earlier refusals of its kind, account and day. */
+/** Inserts an event. An unauthenticated event updates the row of its kind, account and day, if there is one. */
 export async function insertEvent(em: EntityManager, event: NewEvent): Promise<void> {
   if (!unauthenticated.includes(event.event)) {
     await em.insert(Event, event)
@@ -82,8 +82,8 @@ export interface EventPage {
 }
 
 /**
- * Finds a page of the owner's events, and the unauthenticated events of the same period. These do not count toward the length, so that
- * attackers cannot push a sign-in off the page.
+ * Finds a page of the owner's events, and the unauthenticated events of the same period. Unauthenticated events do not count
+ * toward the length, so that attackers cannot push a sign-in off the page.
  */
 export async function eventPage(
   em: EntityManager,

@@ -9,7 +9,7 @@ export class RepeatFilter {
   readonly #last = new Map<string, number>()
 
   /**
-   * @param interval the time between two events of a key, in milliseconds
+   * @param interval the minimum time between two events of a key, in milliseconds
    * @param capacity the maximum number of stored keys
    */
   constructor(interval: number, now: () => number, capacity = 10_000) {

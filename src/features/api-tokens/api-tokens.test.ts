@@ -81,7 +81,7 @@ describe('POST /account/tokens as JSON', () => {
     assert.ok(!text.includes('<b>&'))
   })
 
-  test('rejects a body that is neither a JSON object nor a form', async (t) => {
+  test('rejects an invalid or too large body, and other media types', async (t) => {
     const { site, here } = await siteWithSession(t)
     const bodies: [string, string, number][] = [
       ['application/json', '{', 400],
@@ -98,7 +98,7 @@ describe('POST /account/tokens as JSON', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('M2 returns 256 random bits, and stores only their SHA-256', async (t) => {
+  test('M2 returns a token with 256 random bits, and stores only its SHA-256', async (t) => {
     const { site, here } = await siteWithSession(t)
     const values = new Set<string>()
     for (let i = 0; i < 100; i += 1) values.add(String((await here.json(path, { name: 'x' })).record.value))
@@ -170,7 +170,7 @@ describe('POST /account/tokens as a form', () => {
     assert.match((await ada.page(path)).text, /kauth_/)
   })
 
-  test('shows a token only to its owner, and only while it is valid', async (t) => {
+  test('shows a token only to its owner, and only until it is deleted', async (t) => {
     const { site, here } = await siteWithSession(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const shows = async (visitor: Visitor, cookie: string) => {
@@ -217,7 +217,7 @@ describe('POST /account/tokens as a form', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('M5 creates no token if the session ends before the token is written', async (t) => {
+  test('M5 creates no token if the session ends, the password changes or the account is disabled before the token is written', async (t) => {
     const { site, person } = await siteWithSession(t)
     const endings = [
       'delete from sessions',

@@ -72,7 +72,7 @@ export function apiTokens(router: SiteRouter, { uses, isTls }: { uses: SiteUses;
   })
 }
 
-// Keeps the values of the form while the user confirms the identity.
+// Keeps the values of the form while users confirm their identity.
 function pathWithValues(ctx: SiteContext): string {
   const { name, days } = textFields(ctx, 'name', 'days')
   return `/account/tokens?${new URLSearchParams({ name: name.slice(0, 100), days: days.slice(0, 3) })}`

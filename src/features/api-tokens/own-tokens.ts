@@ -40,7 +40,7 @@ function validTokensOf(user: string) {
   return { user, ...unexpired() }
 }
 
-/** Creates a token for the user. Throws 409 if the session has ended or the password has changed. */
+/** Creates a token for the user. Throws 409 if the session has ended, or the password or second factor has changed. */
 export function createToken(
   ctx: SiteContext,
   { name, days }: { name: string; days: number },

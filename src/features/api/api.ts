@@ -11,7 +11,7 @@ import { UserToken } from '../../users/user-token.ts'
 import { SignedToken, SignedTokenUser } from '../json-web-tokens/signed-token.ts'
 import type { SiteUses } from '../last-uses.ts'
 
-/** The routes that respond only with JSON: `/me`, `/secure` and `/validateLoggedInUser`. */
+/** The routes of the API that have no page: `/me`, `/secure` and `/validateLoggedInUser`. */
 export function api(router: SiteRouter, { keys, uses }: { keys: JWTKeys; uses: SiteUses }): void {
   const signedToken = SignedToken.authenticator(keys)
   const anyToken = compose([

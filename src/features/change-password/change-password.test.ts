@@ -95,7 +95,7 @@ describe('POST /account/password', () => {
     assert.equal((await login(newPassword)).status, 200)
   })
 
-  test('E3 E10 ends all other sessions and tokens, and renews the session identifier', async (t) => {
+  test('E3 E10 ends all other sessions and all tokens, and renews the session identifier', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const bobsToken = await takeToken(site, { email: 'bob@example.com' })
@@ -156,7 +156,7 @@ describe('POST /account/password', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('J9 ends older JWTs immediately, and accepts newer ones', async (t) => {
+  test('J9 ends older JWTs at routes that load the user, and accepts newer ones', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const old = await takeJWT(site, person)
     const request = (route: string, token: string) => site.visitor().get(route, bearer(token))
@@ -242,7 +242,7 @@ describe('POST /account/password', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('treats a field that is not a string as empty', async (t) => {
+  test('rejects a field that is not a string, and a malformed or too large body', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     for (const value of [undefined, null, 0, true, [], [password], {}, { $ne: '' }, { toString: 'x' }]) {

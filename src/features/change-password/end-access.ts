@@ -7,7 +7,7 @@ import { UserToken } from '../../users/user-token.ts'
 import { Device } from '../known-devices/devices.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
 
-/** An account whose password is replaced without the current one. */
+/** An account whose password is replaced without the current password. */
 export interface LockedAccount {
   readonly kind: ClaimedAccount['kind']
   readonly entity: EntityClass<User>

@@ -29,7 +29,7 @@ describe('GET /account/close', () => {
 })
 
 describe('POST /account/close', () => {
-  test('deletes the account with its sessions, tokens and devices, signs out, and confirms it', async (t) => {
+  test('deletes the account with its sessions, tokens and devices, signs out, and confirms the deletion', async (t) => {
     const { site, ada, person } = await siteWithAda(t, { THROTTLE: 'on' })
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const bobsToken = await takeToken(site, { email: 'bob@example.com' })
@@ -84,7 +84,7 @@ describe('POST /account/close', () => {
     assert.equal((await bob.get('/me')).status, 200, 'the session of another user remains')
   })
 
-  test('changes nothing without the password or the confirmation, and reports both errors', async (t) => {
+  test('changes nothing if the password is wrong or the confirmation is missing, and reports both errors', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     const neither = await ada.form(path, { password: 'wrong canary' })
@@ -135,7 +135,7 @@ describe('POST /account/close', () => {
     assert.equal(await count(site, 'users'), 1)
   })
 
-  test('rejects tokens, anonymous requests and other sites', async (t) => {
+  test('rejects tokens, anonymous requests and requests from other sites', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
     for (const each of [token, jwt])

@@ -18,7 +18,7 @@ export function closeAccount(router: SiteRouter): void {
   router.post('/account/close', ...owner(), showFormAgain, async (ctx) => {
     const user = ctx.auth.require(User)
     const { confirm, password } = fieldsOf(ctx)
-    // Otherwise an empty JSON body could close an account.
+    // Without this check, an empty JSON body with a fresh session would close the account.
     const isConfirmed = wantsPage(ctx) ? confirm === 'on' : confirm === true || password !== undefined
     refuseProblems({
       password: await proofProblem(ctx),

@@ -102,7 +102,7 @@ describe('POST /forgot', () => {
     assert.deepEqual(await receiveMails(site), [])
   })
 
-  test('Q3 mails an address five times an hour, in any case and from any network', async (t) => {
+  test('Q3 mails an address at most five times an hour, in any case and from any network', async (t) => {
     const { site, ada } = await siteWithAda(t, { TRUST_PROXY: '1' })
     for (let i = 0; i < 7; i += 1) {
       const email = i % 2 === 0 ? ada.email : ada.email.toUpperCase()
@@ -147,7 +147,7 @@ describe('POST /forgot', () => {
     const others = 'kind, address, data, user_id, created_at, due_at, tries'
     for (let i = 0; i < 35; i += 1) {
       await sql(site, `insert into mails (id, ${others}) select ${id}, ${others} from mails limit 5000`)
-      // Lets the client notice that the server has closed idle connections, because SQLite's driver is synchronous.
+      // SQLite's driver blocks the event loop. Without this pause, the client would reuse a connection that the server has closed.
       await turn()
     }
     for (const email of [ada.email, 'nobody@example.com']) {
@@ -157,7 +157,7 @@ describe('POST /forgot', () => {
     }
   })
 
-  test('Q2 the link begins with the origin of the site, regardless of the Host header', async (t) => {
+  test('Q2 mails a link that begins with the origin of the site, regardless of the Host header', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const hostile = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
     await site.visitor().form('/forgot', { email: ada.email }, hostile)
@@ -166,7 +166,7 @@ describe('POST /forgot', () => {
     assert.doesNotMatch(JSON.stringify([headers, html, text]), /evil/)
   })
 
-  test('Q4 the link sets a password once, verifies the address, ends all access and starts no session', async (t) => {
+  test('Q4 mails a link that sets a password once, verifies the address, ends all access and starts no session', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const session = await signIn(site, ada)
     await requestReset(site, ada.email)
@@ -188,7 +188,7 @@ describe('POST /forgot', () => {
     assert.equal((await visitor.form('/reset', { token, ...passwords })).status, 410)
   })
 
-  test('Q4 a newer link replaces an older one', async (t) => {
+  test('Q4 mails a link that replaces an older one', async (t) => {
     const { site, ada } = await siteWithAda(t)
     await requestReset(site, ada.email)
     const first = await receiveMail(site)
@@ -198,7 +198,7 @@ describe('POST /forgot', () => {
     assert.deepEqual([await status(first.token), await status(second.token)], [410, 200])
   })
 
-  test('P3 adds one event to the account, which counts repeated requests', async (t) => {
+  test('P3 adds one event to the account, with the number of requests', async (t) => {
     const { site, ada } = await siteWithAda(t)
     for (let i = 0; i < 3; i += 1) await requestReset(site, ada.email)
     await requestReset(site, 'nobody@example.com')
@@ -208,7 +208,7 @@ describe('POST /forgot', () => {
     assert.doesNotMatch(text, /There were failed attempts/)
   })
 
-  test('Q7 does not exist without mail', async (t) => {
+  test('Q7 does not exist in production without a mail server', async (t) => {
     const { site } = await siteWithAda(t)
     const visitor = site.visitor()
     assert.match((await visitor.page('/login')).text, /<a href="\/forgot">Forgot your password\?<\/a>/)

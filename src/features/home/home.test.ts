@@ -115,7 +115,7 @@ describe('GET /login', () => {
       assert.equal(await nextOf(next), '/account', next)
   })
 
-  test('links to sign-up, which redirects to the requested page', async (t) => {
+  test('links to sign-up, and passes on the requested page', async (t) => {
     const site = await startSite(t)
     const { text } = await site.visitor().page('/login?next=%2Faccount%2Ftokens%3Fa%3D1%26b')
     const href = /href="(\/signup\?[^"]*)"/.exec(text)?.[1] ?? assert.fail(text)
@@ -231,8 +231,10 @@ describe('visitors', () => {
       '/healthz',
     ])
       for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-        const answer = await ada.send(method, path)
-        assert.deepEqual(answer.cookies, [], answer.request)
+        for (const visitor of [ada, site.visitor()]) {
+          const answer = await visitor.send(method, path)
+          assert.deepEqual(answer.cookies, [], answer.request)
+        }
       }
     assert.deepEqual(await dump(site), before)
     assert.equal((await ada.get('/me')).status, 200)
@@ -260,7 +262,7 @@ describe('static files', () => {
     }
   })
 
-  test('do not include files outside of the folder', async (t) => {
+  test('do not include files outside of the folder `public`', async (t) => {
     const site = await startSite(t)
     for (const path of [
       '/../package.json',

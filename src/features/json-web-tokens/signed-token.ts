@@ -5,7 +5,7 @@ import { User } from '../../users/user.ts'
 
 /** The site's session token (JWT). A claim identifies the password, so that changing the password ends the token. */
 export class SignedToken extends SessionToken {
-  /** When the password was set, in milliseconds. Tokens of other issuers may lack it. */
+  /** When the password was set, in milliseconds. A token that another program has signed may lack it. */
   readonly passwordChangedAt: number | undefined
 
   constructor(userId: string, passwordChangedAt?: number, expiration?: Date) {
@@ -30,7 +30,7 @@ export class SignedToken extends SessionToken {
   isFor({ passwordChangedAt }: User): boolean {
     const changedAt = passwordChangedAt.getTime()
     if (this.passwordChangedAt !== undefined) return this.passwordChangedAt === changedAt
-    // Derives the time of issue, in whole seconds. A token from the second of the change counts as older.
+    // Derives the time of issue, in whole seconds. A token that was issued in the same second as the change counts as older.
     return this.expiration.getTime() - SignedToken.lifetime * 1000 > changedAt
   }
 }

@@ -20,7 +20,7 @@ const DeviceSchema = defineEntity({
   },
 })
 
-/** A device that a user has signed in from. It has its own rate limit and does not authenticate the user. */
+/** A device that a user has signed in from, or the network of a program. It does not authenticate the user. */
 export class Device extends DeviceSchema.class {}
 
 DeviceSchema.setClass(Device)
@@ -49,8 +49,8 @@ export class Devices {
   }
 
   /**
-   * Stores the device of a user who has just signed in. Returns the value for its cookie, or `undefined` if the password has
-   * changed in the meantime. Another user's value is replaced, because both users would share its rate limit.
+   * Stores the device of a user who has just signed in. Returns the value for its cookie, or `undefined` if the password or
+   * second factor has changed in the meantime. A value of another user is not reused, because both would share its rate limit.
    *
    * @param current the value in the cookie
    * @param onNew called in the transaction that adds a new device
@@ -69,8 +69,8 @@ export class Devices {
   }
 
   /**
-   * Stores the network of a program that has sent a user's password, because programs keep no cookies. No cookie can contain its
-   * value, so the network has no rate limit of its own.
+   * Stores the network of a program that has sent a user's password, because programs keep no cookies. No cookie can contain the
+   * stored value, so the network has no rate limit of its own.
    *
    * @param onNew called in the transaction that adds a new network
    */
@@ -92,7 +92,7 @@ export class Devices {
     return deleteBatch(this.#orm.em.fork(), Device, { where, key: 'digest' }, limit)
   }
 
-  /** Returns `false` if the password has changed. `onNew` is `undefined` for a known device. */
+  /** Returns `false` if the password or second factor has changed. `onNew` is `undefined` for a known device. */
   #store(
     { value, ...account }: { value: string } & Parameters<typeof lockAccount>[1],
     onNew: OnNewDevice | undefined,

@@ -41,7 +41,7 @@ describe('notify', () => {
     assert.doesNotMatch(text + html, /token=/)
   })
 
-  test('Q5 sends a notice of a password in a header, once for each network, even after concurrent requests', async (t) => {
+  test('Q5 sends a notice of a password in an Authorization header, once for each network, even after concurrent requests', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     const agent = { 'user-agent': 'curl/8.5.0' }
     const send = () => site.visitor().post('/login', { ...basic(ada), ...agent })
@@ -120,7 +120,7 @@ describe('notify', () => {
     assert.match((await receiveMail(site)).subject, /Your password was changed$/)
   })
 
-  test('Q6 a name or device contains nothing that a mail program would turn into a link', async (t) => {
+  test('Q6 writes a name and a device so that mail programs make no link of them', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     await visitor.form('/account/name', {
       name: 'J. R. http://evil.example/a?b, a@evil.example www.evil.example',
@@ -133,7 +133,7 @@ describe('notify', () => {
     assert.doesNotMatch(html, /evil\.|@evil|\/evil/)
   })
 
-  test('Q6 a hostile name or device stays text', async (t) => {
+  test('Q6 writes a hostile name or device as text', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     const name = '<a href="evil">x & y'
     await visitor.json('/account/name', { name })

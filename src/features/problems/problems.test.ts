@@ -114,7 +114,7 @@ const requests: { [Code in ProblemCode]: (site: Site, t: TestContext) => Promise
 }
 
 describe('each code of a problem', () => {
-  test('O1 is in a response with its status and title, and its `type` is the path of a page', async (t) => {
+  test('O1 is in a response, with its status and title, and with the path of its page as `type`', async (t) => {
     const site = await startSite(t)
     assert.deepEqual(Object.keys(requests), codes)
     for (const code of codes) {
@@ -157,7 +157,7 @@ async function post(site: Site, path: string, headers = {}, body: string | Buffe
   return (await site.visitor().send('POST', path, headers, body)).record
 }
 
-/** The problem of a small application with the error boundary. */
+/** The problem of a small application with the error boundary of the site. */
 async function answer(
   t: TestContext,
   mount: (app: Koa) => unknown,

@@ -7,7 +7,7 @@ import type { SiteRouter } from '../../site/site-context.ts'
 export function problems(router: SiteRouter): void {
   router.get('/problems/:code', (ctx) => {
     const { code } = ctx.params
-    if (!isProblemCode(code)) throw new Refusal('not_found', 'There is no problem with this code.')
+    if (!isProblemCode(code)) throw new Refusal('not_found', 'No error has this code.')
     const problem = { code, ...table[code] }
     if (wantsPage(ctx)) return page(ctx, 'problem', problem)
     ctx.body = { type: ctx.path, ...problem }

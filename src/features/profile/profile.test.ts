@@ -49,7 +49,7 @@ describe('GET /account', () => {
 })
 
 describe('POST /account/name', () => {
-  test('changes the name, redirects to the account with 303, and shows one notice', async (t) => {
+  test('changes the name, redirects to the account with 303, and shows the notice once', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const { status, headers } = await ada.form(path, { name: '  Ada, Countess of Lovelace ' })
     assert.deepEqual([status, headers.location], [303, '/account'])
@@ -112,7 +112,7 @@ describe('POST /account/name', () => {
     assert.deepEqual(await sql(site, 'select * from users'), [{ ...before, name: 'Eve' }])
   })
 
-  test('rejects tokens, anonymous requests and other sites', async (t) => {
+  test('rejects tokens, anonymous requests and requests from other sites', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
     const before = await dump(site)

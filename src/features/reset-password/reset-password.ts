@@ -39,7 +39,7 @@ export function resetPassword(
       password: passwordProblem(password, user, ctx.siteName),
       confirmPassword: confirmationProblem(password, confirmPassword),
     })
-    // Otherwise concurrent requests with one link would fill the queue of hashes.
+    // Without this limit, concurrent requests with one link would fill the queue of hashes.
     await limited(ctx, { action: 'reset', account: user.id }, async () => {
       // Another request may have used the link while this one waited.
       await grantOf(ctx, token)
@@ -89,7 +89,7 @@ function useToken(
     if (!emailVerifiedAt && grant.email === email)
       await em.nativeUpdate(User, { id }, { emailVerifiedAt: new Date() })
     // `grant.user` is the account before the update, so an address that was not verified before gets no notice. A stranger may have
-    // chosen the name in it.
+    // chosen the name in the notice.
     await notify(ctx, em, grant.user, 'password reset')
   })
 }

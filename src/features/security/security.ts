@@ -14,7 +14,7 @@ import { owner } from '../sign-in/owner.ts'
 
 export const securityPage = '/account/security'
 
-/** `GET /account/security`: what protects the account, and where to change it. */
+/** `GET /account/security`: the second factor and the passkeys of the account. */
 export function security(router: SiteRouter): void {
   router.get(securityPage, ...owner(), async (ctx) => {
     if (wantsPage(ctx)) return showSecurity(ctx)

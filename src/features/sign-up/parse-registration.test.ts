@@ -62,7 +62,7 @@ describe('parseRegistration', () => {
     assert.deepEqual(failingFields(body), ['name', 'email', 'password', 'confirmPassword'])
   })
 
-  test('treats a field that is not a string as empty', () => {
+  test('reports a field that is not a string', () => {
     const values = [
       undefined,
       null,

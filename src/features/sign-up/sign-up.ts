@@ -25,7 +25,7 @@ export const addressInUse = {
   detail: 'There is already an account with this e-mail address.',
 }
 
-/** The sign-up page, and `POST /users`, which creates an account. A form signs the new user in. JSON returns the record. */
+/** The sign-up page, and `POST /users`, which creates an account. A form also signs the new user in. A JSON request gets the record. */
 export function signUp(router: SiteRouter): void {
   router.get('/signup', (ctx) => {
     const next = queryParameter(ctx, 'next')

@@ -13,7 +13,7 @@ import { startSite } from '../../testing/site.ts'
 import { owner } from '../sign-in/owner.ts'
 import { verifiedOnly } from './verified-only.ts'
 
-/** Requests a guarded route of an application on the database of a site. */
+/** An application with a guarded route on the database of a site, and a function that requests the route. */
 async function start(t: TestContext) {
   const site = await startSite(t)
   const ada = await signUp(site)

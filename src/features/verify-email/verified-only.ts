@@ -12,6 +12,6 @@ export function verifiedOnly(ctx: SiteContext, next: Next): Promise<unknown> {
   if (isVerified(ctx.auth.require(User))) return next()
   throw new Refusal(
     'email_not_verified',
-    'Confirm your e-mail address first. Your profile can send the link again.',
+    'Confirm your e-mail address first. You can request a new link on the profile page.',
   )
 }

@@ -143,13 +143,13 @@ describe('POST /verify', () => {
     assert.deepEqual(Object.keys(record), ['id', 'name', 'email'])
   })
 
-  test('R1 responds to JSON with 204, by session and by Basic', async (t) => {
+  test('R1 accepts Basic, and responds to JSON with 204', async (t) => {
     const { site, ada, token } = await siteWithAda(t)
     assert.equal((await site.visitor().json('/verify', { token }, basic(ada))).status, 204)
     assert.equal(await isVerified(site), true)
   })
 
-  test('R1 responds to a form without a session of the account with a link to sign-in and back', async (t) => {
+  test('R1 responds to a form without a session of the account with 401 and the next step, and does not show the address', async (t) => {
     const { site, token } = await siteWithAda(t)
     const visitor = await site.visitor().form('/verify', { token })
     assert.equal(visitor.status, 401)

@@ -36,7 +36,7 @@ const confirmations: readonly Confirmation[] = [
 /**
  * `/verify`: confirms an address with the token of a link. The user must be signed in to the account of the link. Otherwise
  * a stranger could sign up with another person's address, and a click of that person would confirm the account.
- * `POST /account/verification` sends the link again.
+ * `POST /account/verification` mails a new link.
  */
 export function verifyEmail(router: SiteRouter, outbox: Outbox): void {
   outbox.onLink('verify', createVerificationLink)
