@@ -169,7 +169,7 @@ describe('SessionAuthenticator', () => {
     assert.equal(await me(), 'bob')
   })
 
-  test('S88 works at any position in the chain', async (t) => {
+  test('S88 works before and after the form authenticator', async (t) => {
     for (const order of ['first', 'last'] as const) {
       for (const remember of ['authenticated', 'signed-in'] as const) {
         const { User, FromSession, ByForm, byHandler } = people('ada', 'bob')
@@ -1123,23 +1123,6 @@ describe('a session', () => {
     assert.deepEqual([await response.text(), response.headers.getSetCookie(), store.ids], ['unknown', [], []])
   })
 
-  test('S85 requires a session middleware, and reports a missing one at the first request', async (t) => {
-    const { FromSession } = people('ada')
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new FromSession().middleware())
-    const { url, errors } = await serve(t, app)
-
-    const response = await fetch(url)
-
-    assert.equal(response.status, 500)
-    assert.equal(await response.text(), 'Internal Server Error')
-    assert.equal(
-      errors[0]?.message,
-      'Add a session middleware before the session authenticator, such as `app.use(session(app))`.',
-    )
-  })
-
   test('without regenerate() is reported, and stores no user', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const session: Record<string, unknown> = { cart: ['a book'] }
@@ -1185,6 +1168,25 @@ describe('a session', () => {
       for (const cookie of response.headers.getSetCookie()) assert.doesNotMatch(cookie, /expires|max-age/i)
     }
     assert.equal(store.data.at, '/later')
+  })
+})
+
+describe('a session authenticator', () => {
+  test('S85 requires a session middleware, and reports a missing one at the first request', async (t) => {
+    const { FromSession } = people('ada')
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new FromSession().middleware())
+    const { url, errors } = await serve(t, app)
+
+    const response = await fetch(url)
+
+    assert.equal(response.status, 500)
+    assert.equal(await response.text(), 'Internal Server Error')
+    assert.equal(
+      errors[0]?.message,
+      'Add a session middleware before the session authenticator, such as `app.use(session(app))`.',
+    )
   })
 
   test('rejects a `key` that koa-session reserves, at startup', async (t) => {

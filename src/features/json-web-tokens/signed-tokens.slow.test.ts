@@ -238,7 +238,7 @@ describe('a signed token', () => {
       assert.equal((await site.visitor().get(path, bearer(jwt))).status, 401, path)
   })
 
-  test('is rejected if passwordChangedAt differs from the account, and valid without this claim', async (t) => {
+  test('is rejected at /me if passwordChangedAt differs from the account, and valid without this claim', async (t) => {
     const { header, payload, request, statements } = await siteWithToken(t)
     const { passwordChangedAt, ...others } = payload
     assert.deepEqual(await request(forge(header, others)), [200, 200])
