@@ -17,8 +17,8 @@ export abstract class RequestAuthenticator<User extends object = object> {
   readonly accepts: string | undefined = undefined
 
   /**
-   * How its users prove who they are, in values of RFC 8176 such as `pwd`. By default `undefined`: without `signsIn`, such a
-   * login does not make the user fresh, because the credentials may be a token that the client has stored.
+   * How its users prove who they are, in values of RFC 8176 such as `pwd`. By default `undefined`. A login without `methods`
+   * and without `signsIn` does not make the user fresh, because the credentials may be a token that the client has stored.
    */
   readonly methods: readonly string[] | undefined = undefined
 
