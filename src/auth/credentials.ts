@@ -17,8 +17,8 @@ export interface CredentialsOptions {
 }
 
 /**
- * Verifies credentials in the decoded body. They replace the user of the session, so a request with wrong credentials is
- * anonymous.
+ * Verifies credentials in the decoded body. These credentials replace the user of the session, so a request with wrong
+ * credentials is anonymous.
  */
 export abstract class CredentialsAuthenticator<
   User extends object = object,

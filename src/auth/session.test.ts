@@ -683,7 +683,7 @@ describe('a handler that throws', () => {
 })
 
 describe("Koa's error handler with a session in the cookie", () => {
-  /** An application without a store and without an error boundary. `/end` throws after the session has ended. */
+  /** An application without a session store, with Koa's own error handler. `/end` throws after the session has ended. */
   function endingWith(thrown: () => unknown, end?: (ctx: SessionContext) => void) {
     const { User, FromSession, ByForm } = people('ada')
     const app = appWith()

@@ -54,7 +54,7 @@ async function refusal(
 }
 
 describe('Unauthorized', () => {
-  test('reports missing credentials', async (t) => {
+  test('reports ERR_AUTH_REQUIRED without credentials, and without an authenticator', async (t) => {
     const required = ['ERR_AUTH_REQUIRED', 'Authentication required.']
     assert.deepEqual(await refusal(t, []), required)
     assert.deepEqual(await refusal(t, [], wrongBasic), required, 'no authenticator accepts them')

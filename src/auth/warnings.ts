@@ -54,7 +54,7 @@ export function warnOfMissingFields(ctx: ExtendableContext, body: unknown, field
 
 const warnedApplications = new WeakSet<object>()
 
-/** Warns of sessions without a cross-site check, once per application. Another site can send requests with their cookies. */
+/** Warns of sessions without a cross-site check, once per application. Another site can send requests with the cookies of these sessions. */
 export function warnOfNoCrossSiteCheck(ctx: ExtendableContext): void {
   if (isProduction() || warnedApplications.has(ctx.app)) return
   warnedApplications.add(ctx.app)

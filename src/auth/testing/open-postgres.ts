@@ -10,7 +10,7 @@ export const onlyPostgres: { skip: string | false } = {
   skip: server === undefined && 'PostgreSQL only: npm run postgres',
 }
 
-/** Opens `orm` on a new database until the test ends. `parameters` is the query string of its URL. `owner` is a second ORM without them. */
+/** Opens `orm` on a new database until the test ends. `parameters` is the query string of its URL. `owner` is a second ORM, without `parameters`. */
 export async function openPostgres(
   t: TestContext,
   entities: EntityClass<object>[],
