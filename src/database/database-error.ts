@@ -1,10 +1,10 @@
-/** The database cannot be used. The message is one sentence for the operator. */
+/** The database cannot be used. The message is for the operator. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
   readonly code = 'DATABASE'
 }
 
-/** The code of a database error. The message of the error must not be shown, because it may contain SQL with values. */
+/** The code of a database error. Do not show the message of the error, because it may contain SQL with values. */
 export function errorCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : 'no response'

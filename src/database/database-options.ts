@@ -13,7 +13,7 @@ export interface Dialect {
   readonly options: Partial<Options>
   /** Takes the migration lock, which excludes other processes. Returns the function that releases it. */
   lockMigrations(orm: MikroORM): Promise<() => void | Promise<void>>
-  /** Describes an error in one sentence for the operator, without secrets and SQL. */
+  /** Describes an error for the operator, without secrets and SQL. */
   explain(error: unknown): string
 }
 

@@ -28,7 +28,7 @@ async function open(t: TestContext, expired: number) {
 }
 
 describe('deleteBatch', () => {
-  test('E14 deletes each row once when two processes purge at the same time', async (t) => {
+  test('E14 deletes each row once during two concurrent purges', async (t) => {
     const { one, other, left } = await open(t, 2_000)
     const purge = async (throttle: Throttle) => {
       let purged = 0
@@ -36,12 +36,12 @@ describe('deleteBatch', () => {
       return purged
     }
     const [here, there] = await Promise.all([purge(new Throttle(one)), purge(new Throttle(other))])
-    // Each process skips the rows that the other has locked, so a last call deletes the rest.
+    // On PostgreSQL, a purge skips the rows that the other purge has locked, so a last call deletes the rest.
     assert.equal(here + there + (await purge(new Throttle(one))), 2_000)
     assert.equal(await left(), 1)
   })
 
-  test('E14 skips rows that another process has locked', onlyPostgres, async (t) => {
+  test('E14 skips rows that another transaction has locked', onlyPostgres, async (t) => {
     const { one, other, left } = await open(t, 150)
     const old = { where: { at: 0 }, key: 'id' } as const
     await one.em.fork().transactional(async (em) => {

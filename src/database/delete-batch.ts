@@ -2,8 +2,8 @@ import { type EntityClass, type EntityManager, LockMode } from '@mikro-orm/core'
 import { isPostgres } from './is-postgres.ts'
 
 /**
- * Deletes up to `limit` of the rows that meet a condition, and returns their number. On PostgreSQL, skips rows that
- * another process has locked. `key` is the property of the primary key.
+ * Deletes up to `limit` of the rows that meet a condition, and returns the number of deleted rows. On PostgreSQL, skips
+ * rows that another transaction has locked. `key` is the property of the primary key.
  */
 export async function deleteBatch<Entity extends object>(
   em: EntityManager,

@@ -29,7 +29,7 @@ describe('expiredRows', () => {
     )
   })
 
-  test('P4 deletes tokens that were created more than two minutes in the future', async (t) => {
+  test('P4 deletes tokens with a creation time more than two minutes in the future', async (t) => {
     const site = await startSite(t)
     const { id: user } = await signUp(site)
     const now = Date.now()
@@ -53,7 +53,7 @@ describe('expiredRows', () => {
     )
   })
 
-  test('P4 deletes one-time tokens that have expired or are from the future', async (t) => {
+  test('P4 deletes one-time tokens that have expired, or have a creation time in the future', async (t) => {
     const site = await startSite(t)
     const now = Date.now()
     const hour = 60 * 60_000

@@ -8,12 +8,12 @@ interface Expiring {
   readonly expiresAt: Date
 }
 
-/** The condition for rows that are valid now. Rows from the future count as expired, because a wrong clock has written them. */
+/** The condition for rows that are valid now. A creation time in the future counts as expired, because a clock was wrong. */
 export function unexpired(now = Date.now()) {
   return { expiresAt: { $gt: new Date(now) }, createdAt: { $lte: new Date(now + clockSkew) } }
 }
 
-/** Deletes the expired rows of a table, and rows from the future. `key` is the property of the primary key. */
+/** Deletes the expired rows of a table, and rows with a creation time in the future. `key` is the property of the primary key. */
 export function expiredRows<Entity extends Expiring>(
   orm: MikroORM,
   entity: EntityClass<Entity>,

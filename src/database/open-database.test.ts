@@ -46,7 +46,7 @@ describe('openDatabase', () => {
     assert.deepEqual(await sql({ orm }, 'pragma foreign_keys'), [{ foreign_keys: 1 }])
   })
 
-  test('E9 does not find a deleted user after the connection was closed and opened again', async (t) => {
+  test('E9 opens a database whose look-ups find no deleted user after a reconnect', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     const orm = await open(t, path)
     const email = 'ada@example.com'
@@ -63,7 +63,7 @@ describe('openDatabase', () => {
     assert.equal(await find(), undefined)
   })
 
-  test('does not find the changes of a transaction that was rolled back', async (t) => {
+  test('opens a database whose look-ups find no changes that were rolled back', async (t) => {
     const orm = await open(t, join(await folder(t), 'site.sqlite'))
     const email = 'ada@example.com'
     const em = orm.em.fork()
@@ -85,7 +85,7 @@ describe('openDatabase', () => {
     assert.equal(done.length, migrations.length)
   })
 
-  test('waits for another process that migrates', async (t) => {
+  test('waits while another connection holds the migration lock', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     const other = new Database(`${path}-migrating`)
     other.exec('begin exclusive')
@@ -101,7 +101,7 @@ describe('openDatabase', () => {
     assert.equal(isOpen, true)
   })
 
-  test('N1 rejects a newer database in one sentence that names the migration', async (t) => {
+  test('N1 rejects a newer database, and names the unknown migration', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     const orm = await open(t, path)
     await sql({ orm }, "insert into mikro_orm_migrations (name, executed_at) values ('29990101-future', 0)")
@@ -142,7 +142,7 @@ describe('openDatabase', () => {
   })
 })
 
-describe('openDatabase on a busy SQLite file', () => {
+describe('a statement on a locked SQLite file', () => {
   test('N3 waits for the lock without blocking the event loop', async (t) => {
     const path = join(await folder(t), 'site.sqlite')
     const orm = await open(t, path)

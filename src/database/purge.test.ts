@@ -43,7 +43,7 @@ function purging(...stores: Purgeable[]) {
     return over.promise
   }
   const stop = startPurging(stores, createLog('info', sink), wait)
-  /** Ends the current wait, and returns the next one in milliseconds. */
+  /** Ends the current wait, and returns the length of the next one in milliseconds. */
   const round = async () => {
     over.resolve()
     const next = await began.promise
@@ -59,7 +59,7 @@ function purging(...stores: Purgeable[]) {
 }
 
 describe('startPurging', () => {
-  test('E14 deletes in small batches, with a short pause after each, until nothing is left', async () => {
+  test('E14 deletes in small batches, with a short pause between them, until nothing is left', async () => {
     const rows = new Rows(1_200)
     const { round, end } = purging(rows)
     assert.deepEqual([await round(), await round(), await round()], [100, 100, minute])
@@ -77,7 +77,7 @@ describe('startPurging', () => {
     await end()
   })
 
-  test('logs an error without SQL, continues with the next store, and retries', async () => {
+  test('logs an error as a warning, continues with the next store, and retries', async () => {
     let isBroken = true
     const rows = new Rows(1_000)
     const broken: Purgeable = {

@@ -9,7 +9,7 @@ import { onlyPostgres, onlySqlite } from '../testing/test-database.ts'
 interface Cost {
   readonly client: 'visitor' | 'session' | 'token' | 'jwt'
   readonly request: string
-  /** The statements that each request executes once the look-ups are prepared. */
+  /** The number of statements of a request whose look-ups are already prepared. */
   readonly statements: number
 }
 
@@ -53,7 +53,7 @@ async function siteWithClients(t: TestContext) {
   return { site, send, statements: await recordSiteStatements(t, site) }
 }
 
-/** How often the prepared statements were executed, on the connection that was released last. */
+/** How often prepared statements were executed on the connection that the pool used last. */
 async function executions(site: Site): Promise<number> {
   const [row] = await sql(
     site,
@@ -97,7 +97,7 @@ describe('database cost of a request', () => {
   })
 
   test(
-    'has one more update, after the response, when a minute has passed since the last use',
+    'of a session or token has one more update, after the response, when its last use is over a minute ago',
     onlySqlite(planReason),
     async (t) => {
       const { site, send, statements } = await siteWithClients(t)

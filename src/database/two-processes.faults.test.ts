@@ -19,7 +19,7 @@ async function startTwo(t: Parameters<typeof startServer>[0], more: Record<strin
   return { database, one, other, both: [one, other] as const }
 }
 
-/** Runs `npm run user` on their database. */
+/** Runs `npm run user` on the database of the servers. */
 function runUserCommand(database: Record<string, string>, ...line: string[]) {
   const command = ['src/start.js', 'commands/user', ...line]
   const env = { PATH: process.env.PATH, BCRYPT_COST: '4', ...database }
@@ -68,7 +68,7 @@ describe('two processes on one database', () => {
     }
   })
 
-  test('D6 share one allowance for concurrent wrong passwords', async () => {
+  test('D6 share one rate limit of concurrent wrong passwords', async () => {
     const { both, one } = await two()
     const { email } = await signUp(one, 'Annabella')
     const guesses = Array.from({ length: 200 }, (_, i) =>

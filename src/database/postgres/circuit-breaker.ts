@@ -1,8 +1,8 @@
 const openTime = 1_000
 
 /**
- * Circuit breaker for a server that does not respond. When it opens, the waiting calls fail. During the next second, further
- * calls fail immediately. Without it, the timeouts of consecutive calls of one request would add up.
+ * Circuit breaker for a server that does not respond. When the breaker opens, the waiting calls fail. During the next second,
+ * further calls fail immediately. Otherwise, the timeouts of consecutive calls of one request would add up.
  */
 export class CircuitBreaker {
   /** How often the breaker has opened. */
@@ -22,7 +22,7 @@ export class CircuitBreaker {
     this.#openUntil = 0
   }
 
-  /** Runs work unless the breaker is open. If it opens during the work, the call fails and `undo` receives its late result. */
+  /** Runs work unless the breaker is open. If it opens during the work, the call fails, and `undo` receives the late result. */
   run<Result>(work: () => Promise<Result>, undo: (late: Result) => void): Promise<Result> {
     if (this.#error && performance.now() < this.#openUntil) return Promise.reject(this.#error)
     const { promise, resolve, reject } = Promise.withResolvers<Result>()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { DriverException, UniqueConstraintViolationException } from '@mikro-orm/core'
+import { DriverException, IsolationLevel, UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { AbstractSqlConnection, Transaction } from '@mikro-orm/sqlite'
 import { schema } from '../../schema.ts'
 import { startProxy } from '../../testing/database-proxy.ts'
@@ -122,6 +122,9 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
       await connection.rollback(one)
       await connection.rollback(other)
     }
+    // PostgreSQL has no such isolation level, so that `begin` fails.
+    for (let i = 0; i < 5; i += 1)
+      await failure(connection.begin({ isolationLevel: IsolationLevel.SNAPSHOT }))
     await run('alter table notes add constraint late unique (text) deferrable initially deferred')
     for (let i = 0; i < 5; i += 1)
       await assert.rejects(
@@ -143,7 +146,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
 
   test('retries a single statement that lost a deadlock, but no statement of a transaction', async (t) => {
     const { connection, run } = await open(t, { connections: 4 })
-    // Each statement locks both rows, in opposite orders, with a pause in between.
+    // Two concurrent calls lock both rows in opposite orders, with a pause between the locks.
     await run(`create function swap(a int, b int) returns void language plpgsql as $$ begin
       perform set_config('deadlock_timeout', '100ms', true);
       update notes set text = text where id = a; perform pg_sleep(0.2);

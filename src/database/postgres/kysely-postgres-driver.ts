@@ -24,7 +24,7 @@ export interface Pool {
 }
 
 /**
- * Kysely's driver for a pool of PostgreSQL connections with a timeout on every wait: for a connection, a lock and a
+ * A Kysely driver for a pool of PostgreSQL connections, with a timeout on every wait: for a connection, a lock and a
  * response. Kysely's own driver leaks the connection of a transaction that fails to begin or to roll back.
  */
 export class KyselyPostgresDriver implements Driver, ConnectionPool {
@@ -44,7 +44,7 @@ export class KyselyPostgresDriver implements Driver, ConnectionPool {
 
   async init(): Promise<void> {}
 
-  /** @throws if no connection is free for two seconds, or the server cannot be reached */
+  /** @throws if no connection is free for two seconds, the server cannot be reached, or the circuit breaker is open */
   async acquireConnection(): Promise<PooledConnection> {
     try {
       const client = await this.breaker.run(
@@ -85,7 +85,7 @@ export class KyselyPostgresDriver implements Driver, ConnectionPool {
     try {
       await connection.executeQuery({ sql: 'rollback' })
     } catch {
-      // Kysely does not release the connection if this throws. Closing it rolls back as well.
+      // Kysely does not release the connection if this method throws. Closing the connection rolls back as well.
       connection.markBroken()
     }
     connection.isInTransaction = false

@@ -9,13 +9,13 @@ import { type PostgresServer, startPostgres } from '../../testing/postgres-serve
 
 let started: Promise<PostgresServer> | undefined
 
-/** One server for all tests, which syncs every commit to the disk. */
+/** One server for all tests. It syncs every commit to the disk. */
 function durablePostgres(): Promise<PostgresServer> {
   started ??= startPostgres({ isDurable: true })
   return started
 }
 
-/** The process ids of the connections to a database. */
+/** The ids of the server processes for the connections to a database. */
 async function backends(admin: AbstractSqlConnection, name: string): Promise<number[]> {
   const rows = await admin.execute<{ pid: number }[]>(
     `select pid from pg_stat_activity where datname = '${name}' and backend_type = 'client backend'`,
@@ -23,7 +23,7 @@ async function backends(admin: AbstractSqlConnection, name: string): Promise<num
   return rows.map(({ pid }) => pid)
 }
 
-/** The process id of this connection, or `undefined` if it is broken. */
+/** The id of the server process for this connection, or `undefined` if the connection is broken. */
 async function backendOf(admin: AbstractSqlConnection): Promise<number | undefined> {
   try {
     const [row] = await admin.execute<{ pid: number }[]>('select pg_backend_pid() as pid')
@@ -73,7 +73,7 @@ describe('a PostgreSQL server that fails under load', () => {
     await site.assertNothingLost()
   })
 
-  test('N2 delays no request by more than three seconds while it is frozen', async (t) => {
+  test('N2 delays no request by more than three seconds while the server is frozen', async (t) => {
     const postgres = await durablePostgres()
     const site = await startLoadedSite(t, postgres)
     for (let round = 0; round < 2; round += 1) {
@@ -89,7 +89,7 @@ describe('a PostgreSQL server that fails under load', () => {
     await site.assertNothingLost()
   })
 
-  test('N10 leaks no connection and no file in twenty restarts', {
+  test('N10 makes the site leak no connection and no file in twenty restarts', {
     skip: !existsSync('/proc/self/fd') && 'needs /proc',
   }, async (t) => {
     const postgres = await durablePostgres()
@@ -105,7 +105,7 @@ describe('a PostgreSQL server that fails under load', () => {
     await site.assertRecovered()
     const admin = await connectTo(postgres.url)
     const connections = async () => (await backends(admin, site.name)).length
-    await until('the pool has at most its size', async () => (await connections()) <= poolSize)
+    await until('the site has at most `poolSize` connections', async () => (await connections()) <= poolSize)
     await until('files are closed', () => openFiles() <= before + poolSize)
     await site.assertNothingLost()
   })

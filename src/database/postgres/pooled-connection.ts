@@ -54,7 +54,7 @@ export class PooledConnection implements DatabaseConnection {
     return { rows: rows as Row[], ...(isChange && { numAffectedRows: BigInt(rowCount) }) }
   }
 
-  /** Yields all rows at once, because no result of the site is larger than a page. */
+  /** Yields all rows at once, because the site reads no large result. */
   async *streamQuery<Row>(query: CompiledQuery): AsyncIterableIterator<QueryResult<Row>> {
     yield await this.executeQuery<Row>(query)
   }

@@ -59,7 +59,7 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
   /**
    * Runs a query for the prepared look-ups of `src/auth`, on a pooled connection with its timeouts. After an error of `pg`,
    * `src/auth` repeats the query with MikroORM.
-   * @throws MikroORM's error after a timeout, otherwise the error of `pg`
+   * @throws MikroORM's error after a timeout or without a connection, otherwise the error of `pg`
    */
   async ask(query: PostgresQuery): Promise<PostgresResult> {
     const connection = await this.#connectedDriver.acquireConnection()

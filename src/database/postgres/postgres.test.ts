@@ -77,7 +77,7 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     assert.equal(done.length, migrations.length)
   })
 
-  test('N12 waits for another process that migrates, and releases the lock', async (t) => {
+  test('N12 waits while another connection holds the migration lock, and releases its own lock', async (t) => {
     const { open } = await emptyDatabase(t)
     const orm = await open()
     const connection = orm.em.getConnection() as AbstractSqlConnection
@@ -100,7 +100,7 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     assert.deepEqual(held, [])
   })
 
-  test('N1 rejects a newer database in one sentence that names the migration', async (t) => {
+  test('N1 rejects a newer database, and names the unknown migration', async (t) => {
     const { url, open } = await emptyDatabase(t)
     await execute(
       await open(),
@@ -112,7 +112,7 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     )
   })
 
-  test('N1 explains a wrong password, database, port and host in one sentence without secrets', async (t) => {
+  test('N1 explains a wrong password, database, port and host without secrets', async (t) => {
     const { url: known } = await emptyDatabase(t)
     const { host, pathname } = new URL(known)
     const wrongPassword = new URL(known)
@@ -151,7 +151,7 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
 })
 
 describe('postgres', onlyPostgres, () => {
-  test('compares and orders text by bytes, independent of the collation of the database', async (t) => {
+  test('orders text by bytes', async (t) => {
     const { url, drop } = await makeDatabase('')
     const orm = await openDatabase(url, schema)
     t.after(async () => {

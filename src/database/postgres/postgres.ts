@@ -35,7 +35,7 @@ export function postgres(databaseUrl: string, connections = 10): Dialect {
 function addressOf(databaseUrl: string): Partial<Options> {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl)
   return {
-    // The host of a Unix socket is an escaped path.
+    // In the URL of a Unix socket, the host is an escaped path.
     host: decodeURIComponent(hostname).replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? 5432 : Number(port),
     user: decodeURIComponent(username),
@@ -62,7 +62,7 @@ function explain(code: string, name: string, user: string): string {
   if (code === '3D000') return `The database ${name} does not exist. Create it, or correct DATABASE_URL.`
   if (code === '42501')
     return `The user ${user} cannot create tables in the database ${name}. Use the owner of the database.`
-  // PostgreSQL's error codes have five characters. Error codes of the operating system are longer.
-  if (/^[\dA-Z]{5}$/.test(code)) return `The database ${name} cannot be used: ${code}.`
+  // PostgreSQL's error codes have five characters. Error codes of the operating system begin with E.
+  if (/^(?!E)[\dA-Z]{5}$/.test(code)) return `The database ${name} cannot be used: ${code}.`
   return `The server of the database ${name} cannot be reached: ${code}. Start it, or correct DATABASE_URL.`
 }

@@ -33,8 +33,8 @@ async function seconds(work: Promise<unknown>): Promise<number> {
   return (performance.now() - start) / 1000
 }
 
-describe('an SQLite database that another process has locked', { concurrency: true }, () => {
-  test('N2 N3 responds to reads with 200 and to writes with 503 within three seconds, and recovers when it is unlocked', async (t) => {
+describe('a site whose SQLite database another process has locked', { concurrency: true }, () => {
+  test('N2 N3 responds to reads with 200 and to writes with 503 within three seconds, and recovers after the unlock', async (t) => {
     const { server, other, lock, open, reading, writing, ada, signingOut } = await startLockable(t)
     // Makes the last uses so old that the next request would write new ones.
     other.exec('update sessions set seen_at = seen_at - 600000; update user_tokens set last_used_at = null')
@@ -55,7 +55,7 @@ describe('an SQLite database that another process has locked', { concurrency: tr
     assert.equal(server.child.exitCode, null)
   })
 
-  test('N3 delays no read during many waiting writes, and completes the writes if it is unlocked in time', async (t) => {
+  test('N3 delays no read during many waiting writes, and completes the writes after an unlock in time', async (t) => {
     const { server, other, lock, open, reading, writing, person } = await startLockable(t)
     await lock()
     const guess = () => server.visitor().json('/login', { username: person.email, password: 'wrong' })

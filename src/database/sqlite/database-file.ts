@@ -13,7 +13,7 @@ export class DatabaseFile {
 
   /** @param path of a database that is open in WAL mode and has been read */
   constructor(path: string) {
-    // SQLite creates the log and its index in the folder of the target of a symbolic link.
+    // For a symbolic link, SQLite creates the log and its index beside the target of the link.
     const file = realpathSync(path)
     this.#log = `${file}-wal`
     this.#index = `${file}-shm`
@@ -47,7 +47,7 @@ export class DatabaseFile {
   }
 }
 
-// Synchronous, because it takes microseconds and an asynchronous call would queue behind bcrypt in the thread pool.
+// `statSync` takes microseconds. An asynchronous call would queue behind bcrypt in the thread pool.
 function inodeOf(path: string): string {
   const file = statSync(path, { bigint: true, throwIfNoEntry: false })
   return file ? `${file.dev}:${file.ino}` : 'none'

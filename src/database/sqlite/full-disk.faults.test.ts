@@ -9,11 +9,11 @@ import { registration } from '../../testing/people.ts'
 import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 import { startSite } from '../../testing/site.ts'
 
-// Ignores SIGXFSZ, which would kill the process at a write beyond the limit.
+// Ignores SIGXFSZ, which would kill the process at a write beyond the maximum size of a file.
 const ignoreSignal = `--import=data:text/javascript,process.on('SIGXFSZ',()=>{})`
 
-describe('a full disk', () => {
-  test('N4 fails writes with 503, serves reads, damages no data, and recovers without a restart', async (t) => {
+describe('a site on a full disk', () => {
+  test('N4 rejects sign-ups with 503, serves reads, loses no sign-up, and recovers without a restart', async (t) => {
     const site = await startSite(t)
     const { signingOut, open, reading, writing } = await userRequests(site)
     const [size] = await sql(site, 'pragma page_count')
@@ -45,7 +45,7 @@ describe('a full disk', () => {
     assert.equal(users?.n, signedUp.length)
   })
 
-  test('N4 does not end the process when the operating system rejects writes', async (t) => {
+  test('N4 responds with 503 to writes that the operating system rejects, and recovers without a restart', async (t) => {
     const folder = await temporaryFolder(t)
     const server = await startServer(t, { DATA_DIR: folder, NODE_OPTIONS: ignoreSignal })
     const { ada, signingOut, open, reading, writing } = await userRequests(server)

@@ -10,9 +10,9 @@ const busyTimeout = 2_000
 const readTolerance = 1_000
 
 /**
- * Kysely's driver for one SQLite connection that all requests share. A transaction has exclusive use of the connection. It
- * takes the write lock at its start, so no other process can make it fail later. A call that waits for the lock of another
- * process blocks no reads.
+ * A Kysely driver for one SQLite connection that all requests share. A transaction has exclusive use of the connection. It
+ * takes the write lock at its start, so that no lock of another process can make it fail later. A call that waits for the
+ * lock of another process blocks no reads.
  */
 export class KyselySqliteDriver implements Driver {
   readonly #database: Database.Database

@@ -8,7 +8,7 @@ import { basic } from '../../testing/people.ts'
 import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 
 describe('a moved or deleted SQLite file', () => {
-  test('N2 N13 fails GET /readyz and every write with 503, and recovers when the file is back', async (t) => {
+  test('N2 N13 makes GET /readyz and every write fail with 503 until the file is back', async (t) => {
     const folder = await temporaryFolder(t)
     const [path, elsewhere] = [join(folder, 'site.sqlite'), join(folder, 'elsewhere')]
     const server = await startServer(t, { DATA_DIR: folder })

@@ -1,6 +1,6 @@
 import type { VirtualConnection } from './virtual-connection.ts'
 
-// An idle transaction blocks all other requests.
+// An idle transaction blocks all other statements.
 const idleTimeout = 2_000
 
 /** The open transaction, its owner and its idle timeout. */

@@ -54,7 +54,7 @@ describe('RetryQueue', () => {
     assert.equal(full.done.attempts, 1)
   })
 
-  test('makes about as many attempts for a hundred waiting calls as for one', async () => {
+  test('retries only one of a hundred waiting calls at a time', async () => {
     const queue = new RetryQueue(60)
     const all = Array.from({ length: 100 }, () => work(Number.POSITIVE_INFINITY))
     await Promise.allSettled(all.map(({ run }) => queue.retryWhileBusy(run)))

@@ -4,13 +4,13 @@ const longestPause = 20
 
 /**
  * Retries work while SQLite is busy, with a back-off and without blocking the event loop. Waiting calls form a queue:
- * only the first one retries, so the number of attempts does not grow with the number of calls.
+ * only the first one retries, so the number of retries does not grow with the number of calls.
  */
 export class RetryQueue {
   readonly #timeout: number
   #last: Promise<unknown> = Promise.resolve()
 
-  /** @param timeout in milliseconds, after which a call fails with the last error */
+  /** @param timeout the milliseconds after which a call fails with SQLite's busy error */
   constructor(timeout: number) {
     this.#timeout = timeout
   }
@@ -42,7 +42,7 @@ async function retry<Result>(work: () => Result, deadline: number, busy: unknown
   throw busy
 }
 
-/** Whether another connection holds the lock. Includes extended codes such as `SQLITE_BUSY_RECOVERY`. */
+/** Whether the database is locked. Includes extended codes such as `SQLITE_BUSY_RECOVERY`. */
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
 }

@@ -23,7 +23,7 @@ export class SharedSqliteConnection extends SqliteConnection {
     await super.connect(options)
     await this.execute('pragma journal_mode = wal')
     await this.execute('pragma synchronous = normal')
-    // In KiB, for each process. SQLite allocates the memory as it reads pages.
+    // 64 MiB for each process. SQLite allocates the memory as it reads pages.
     await this.execute('pragma cache_size = -65536')
     const { name, memory } = await this.getNativeClient()
     if (memory) return
@@ -53,7 +53,7 @@ export class SharedSqliteConnection extends SqliteConnection {
   override createKyselyDialect(options: object): Dialect {
     // The driver is synchronous, so SQLite's busy timeout would block the event loop.
     const dialect = super.createKyselyDialect({ ...options, timeout: 0 })
-    // `getNativeClient` returns it only after the connection is set up.
+    // `getNativeClient` works only after the connection is set up.
     const database: Database.Database = Reflect.get(this, 'database')
     const converter = this.platform.getExceptionConverter()
     dialect.createDriver = () => {
