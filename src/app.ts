@@ -53,7 +53,7 @@ import { views } from './site/views.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 
-/** What the application needs. The caller closes `uses`, and updates `lifecycle` when the site stops. */
+/** The dependencies of the application. The caller closes `uses`, and sets `lifecycle.isDraining` before a drain. */
 export interface AppOptions {
   readonly orm: MikroORM
   readonly config: Config
@@ -86,7 +86,7 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(refuseCrossSiteBasic)
   if (config.production) app.use(basicOverTlsOnly)
-  // Before authentication. Otherwise, a session that ends while a slow body arrives would still count.
+  // Before authentication. Otherwise, a session that ends while a slow body arrives would still sign the request in.
   app.use(body({ unless: isSignInByHeader }))
   app.use(databases(orm))
   app.use(auth())
@@ -141,6 +141,6 @@ interface RouteOptions {
   readonly uses: SiteUses
   readonly isTls: boolean
   readonly trail: AuditTrail
-  /** `undefined` if the site sends no mail. It then has no routes for mails. */
+  /** `undefined` if the site sends no mail. The site then has no routes that need mail. */
   readonly outbox: Outbox | undefined
 }

@@ -10,7 +10,7 @@ export function codeOf(status: number): ProblemCode {
   return code ?? (status < 500 ? 'bad_request' : 'internal_error')
 }
 
-/** A client error with a message for the caller: a code, a sentence and headers. */
+/** An error that becomes a response: a code, a sentence for the caller, and headers. */
 export class Refusal extends Error {
   override readonly name: string = 'Refusal'
   readonly expose = true
@@ -19,7 +19,7 @@ export class Refusal extends Error {
   readonly headers: Readonly<Record<string, string>>
 
   /**
-   * @param problem the code, or a status for its first code (`codeOf`)
+   * @param problem the code, or a status, which `codeOf` turns into a code
    * @param status the status, if it is not the usual one of the code
    */
   constructor(

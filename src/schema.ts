@@ -15,7 +15,10 @@ import { OneTimeToken } from './users/one-time-tokens.ts'
 import { User } from './users/user.ts'
 import { UserToken } from './users/user-token.ts'
 
-/** The entities and migrations of the site. `copy-database` needs each entity after the entities that it references. */
+/**
+ * The entities and migrations of the site. `copy-database` copies the entities in this order, so an entity must follow the
+ * entities that it references.
+ */
 export const schema: Schema = {
   entities: [
     User,

@@ -20,7 +20,7 @@ import { eventually } from './testing/within.ts'
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
 describe('the server', { concurrency: 2 }, () => {
-  test('starts on an empty DATA_DIR, creates its files, stops on SIGINT, and reuses the files at the next start', async (t) => {
+  test('starts with a missing DATA_DIR, creates its files, stops on SIGINT, and reuses the files at the next start', async (t) => {
     const folder = join(await temporaryFolder(t), 'not', 'there', 'yet')
     const server = await startServer(t, { DATA_DIR: folder })
     assert.equal((await server.visitor().page('/')).status, 200)
@@ -42,7 +42,7 @@ describe('the server', { concurrency: 2 }, () => {
     )
   })
 
-  test('F2 creates files for its own user only, even in a readable folder, and warns of the folder', async (t) => {
+  test('F2 gives other users no access to its files, and warns of a readable folder or database', async (t) => {
     if (process.platform === 'win32') return t.skip('Windows has no such permission bits.')
     const folder = await temporaryFolder(t)
     await chmod(folder, 0o755)
@@ -78,7 +78,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.ok(await isKept())
   })
 
-  test('can fill the code cache without serving, for an image with a read-only cache', async (t) => {
+  test('can fill the code cache without serving, for a container image with a read-only cache', async (t) => {
     const folder = await temporaryFolder(t)
     const compiled = await temporaryFolder(t)
     const child = spawn(process.execPath, [join(import.meta.dirname, 'start.js'), 'serving'], {
@@ -112,7 +112,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal((await ended).code, 0)
   })
 
-  test('prints readable lines in development, the first with its address, to a pipe and to a terminal', async (t) => {
+  test('prints readable lines in development, the first with the URL of the site, to a pipe and to a terminal', async (t) => {
     const program = join(import.meta.dirname, 'start.js')
     const command = `'${process.execPath}' '${program}' server`
     const commands = [['sh', '-c', `exec ${command}`]]
@@ -147,7 +147,7 @@ describe('the server', { concurrency: 2 }, () => {
     const says = async (message: string) => {
       for (;;) {
         const { value, done } = await lines.next()
-        assert.ok(!done, `it never logged "${message}"`)
+        assert.ok(!done, `the server never logged "${message}"`)
         if (JSON.parse(value).msg === message) return
       }
     }
@@ -156,7 +156,7 @@ describe('the server', { concurrency: 2 }, () => {
     await says('stopped')
   })
 
-  test('can start twice at the same time on an empty folder, with shared accounts', async (t) => {
+  test('can start twice at the same time on an empty folder, with shared accounts and sessions', async (t) => {
     const folder = await temporaryFolder(t)
     const [one, two] = await Promise.all([
       startServer(t, { DATA_DIR: folder }),
@@ -172,7 +172,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal((await ada.get('/me')).status, 401)
   })
 
-  test('N6 on SIGTERM is not ready, accepts requests for DRAIN_SECONDS, completes them, and exits with 0', async (t) => {
+  test('N6 on SIGTERM is not ready, accepts requests for a while, completes a running request, and exits with 0', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '1' })
     const ada = server.visitor()
     await ada.json('/users', registration('Ada'))
@@ -218,7 +218,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal((await server.ended).code, 1)
   })
 
-  test('reports an invalid configuration with one line for each variable, and exits with 1', async (t) => {
+  test('reports an invalid configuration with one line for each invalid variable, and exits with 1', async (t) => {
     const variables = {
       DATA_DIR: await temporaryFolder(t),
       PORT: 'x',
@@ -230,7 +230,7 @@ describe('the server', { concurrency: 2 }, () => {
     const lines = refusal(await runServer(t, variables).ended)
     const names = lines.map((line) => line.split(' ')[0])
     assert.deepEqual(names.sort(), ['BCRYPT_COST', 'JWT_SECRET', 'LOG_LEVEL', 'PORT', 'PUBLIC_URL'])
-    assert.ok(!lines.join().includes('a secret that is short'), 'no value is printed')
+    assert.ok(!lines.join().includes('a secret that is short'), 'the secret is not printed')
   })
 
   test('F3 does not start in production without JWT_SECRET and PUBLIC_URL, with one line for each', async (t) => {
@@ -253,14 +253,14 @@ describe('the server', { concurrency: 2 }, () => {
     assert.deepEqual(others, [])
   })
 
-  test('reports an unusable database in one line with its name', async (t) => {
+  test('names an unusable database in one line', async (t) => {
     const variables = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: 'sqlite:/dev/null/site.sqlite' }
     const [line, ...others] = refusal(await runServer(t, variables).ended)
     assert.match(line ?? '', /^The database \/dev\/null\/site\.sqlite cannot be opened: [A-Z_]+\. [^\n]+\.$/)
     assert.deepEqual(others, [])
   })
 
-  test('N1 reports a newer database in one line, and does not change it', async (t) => {
+  test('N1 reports a newer database in one line, and does not change its list of migrations', async (t) => {
     const folder = await temporaryFolder(t)
     await (await openDatabase(`sqlite:${join(folder, 'site.sqlite')}`, schema)).close()
     const database = new Database(join(folder, 'site.sqlite'))
@@ -297,7 +297,7 @@ describe('the server', { concurrency: 2 }, () => {
   })
 })
 
-/** The lines on stderr. Asserts that there is no other output and no stack. */
+/** The lines on stderr. Asserts exit code 1, no other output and no stack. */
 function refusal({ code, stdout, stderr }: ProcessResult): string[] {
   assert.deepEqual([code, stdout], [1, ''], stderr)
   assert.doesNotMatch(stderr, /\n\s+at |node:internal|Error:/)

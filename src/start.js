@@ -3,7 +3,7 @@ import cluster from 'node:cluster'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 
-// New files, such as the database and the secret, are readable by their owner only.
+// Only the owner can read new files, such as the database.
 process.umask(0o077)
 
 const [program] = process.argv.splice(2, 1)
