@@ -19,7 +19,7 @@ export function audit(
   ctx.state.events.push({ event, account: accountOf(account), ...more })
 }
 
-/** Records rejected credentials, unless the password check has recorded them. */
+/** Records rejected credentials, unless the request already has an event. */
 export function auditRefusedCredentials(ctx: SiteContext): void {
   if (ctx.auth.credentialsSent && !ctx.state.events) audit(ctx, 'credentials refused')
 }

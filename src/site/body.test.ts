@@ -12,7 +12,7 @@ import { body } from './body.ts'
 const html = 'Accept: text/html\r\n'
 
 describe('a client that disconnects before the end of its body', () => {
-  test('N9 causes no 5xx and no warning in the log, on any route', async (t) => {
+  test('N9 causes no 5xx and no warning in the log', async (t) => {
     // With this cost, some clients disconnect while their password is verified.
     const site = await startSite(t, { BCRYPT_COST: '9' })
     const { authorization } = basic(await signUp(site))
@@ -35,7 +35,7 @@ describe('a client that disconnects before the end of its body', () => {
       }
     }
     while (posts() < before + hungUp) await setImmediate()
-    for (const line of lines()) assert.ok(line.level <= 30, JSON.stringify(line))
+    for (const line of lines()) assert.ok(line.level <= 30 && !(line.status >= 500), JSON.stringify(line))
   })
 
   test('causes 400 if it has disconnected before the body is read', async (t) => {
@@ -59,7 +59,7 @@ describe('a client that disconnects before the end of its body', () => {
 })
 
 describe('a request without a body', () => {
-  test('needs no media type, and is handled immediately', async (t) => {
+  test('needs no media type, and neither does a GET with a body', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)

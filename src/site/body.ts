@@ -33,7 +33,7 @@ const read = bodyParser({
  * Decodes a JSON or form body of at most 16 KB. Other types get 415, invalid bodies 400. Use it before authentication.
  * Otherwise, a session that ends while a slow body arrives would still count.
  *
- * @param unless the requests whose body is ignored
+ * @param unless whether to ignore the body of a request
  */
 export function body({ unless }: { unless?: (ctx: ExtendableContext) => boolean } = {}) {
   return (ctx: ExtendableContext, next: Next): unknown => {

@@ -6,7 +6,7 @@ import { bearer, registration, signUp, takeJWT } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
 
 describe('SITE_NAME', () => {
-  it('is in the title and in the header of every page, including error pages', async (t) => {
+  it('is in the title and in the header of pages, including error pages', async (t) => {
     const site = await startSite(t, { SITE_NAME: 'Ada & Co' })
     for (const path of ['/', '/login', '/signup', '/nowhere']) {
       const { text } = await site.visitor().page(path)
@@ -44,7 +44,7 @@ describe('BRAND_COLOR', () => {
 })
 
 describe('SUPPORT_URL', () => {
-  it('is a link on every page', async (t) => {
+  it('is a link on the sign-in page', async (t) => {
     const site = await startSite(t, { SUPPORT_URL: 'mailto:help@example.com' })
     assert.match((await site.visitor().page('/login')).text, /<a href="mailto:help@example\.com">/)
   })

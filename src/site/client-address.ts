@@ -23,7 +23,7 @@ export function clientAddress(proxies: TrustProxy): Middleware {
   }
 }
 
-/** Returns whether an address is a trusted proxy, `hop` proxies away from this server. */
+/** Returns a predicate for trusted proxies. `hop` is the number of proxies between the address and this server. */
 export function trustedProxies(proxies: TrustProxy): (address: string, hop: number) => boolean {
   if (typeof proxies === 'number') return (_address, hop) => hop < proxies
   const isListed = proxyAddress.compile([...proxies])
@@ -39,8 +39,8 @@ export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
 }
 
 /**
- * Rejects Basic authentication in cross-site requests of browsers. A link to `https://ada:guess@…` would make a visitor
- * guess a password. Other clients do not send `Sec-Fetch-Site`.
+ * Rejects Basic authentication in cross-site requests of browsers. A link to `https://ada:guess@…` would make the browser of a
+ * visitor guess a password. Other clients do not send `Sec-Fetch-Site`.
  */
 export function refuseCrossSiteBasic(ctx: Context, next: Next): Promise<unknown> {
   const site = ctx.req.headers['sec-fetch-site'] ?? ''

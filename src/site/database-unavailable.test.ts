@@ -48,7 +48,7 @@ async function userRequests(site: Site) {
 }
 
 describe('an unavailable database', () => {
-  test('A5 fails every guarded route with 503 and Retry-After, and treats no user as anonymous', async (t) => {
+  test('A5 fails requests that need it with 503 and Retry-After, and treats no user as anonymous', async (t) => {
     const site = await startSite(t)
     const { guarded } = await userRequests(site)
     await cutOff(site)
@@ -131,7 +131,7 @@ describe('an unavailable database', () => {
 })
 
 describe('a PostgreSQL server that does not respond', onlyPostgres, () => {
-  test('N2 fails every guarded route with 503 within three seconds, still serves public pages, and recovers', async (t) => {
+  test('N2 fails requests that need it with 503 within three seconds, still serves public pages, and recovers', async (t) => {
     const database = await makeDatabase('')
     const proxy = await startProxy(t, database.url)
     const site = await startSite(t, { DATABASE_URL: proxy.url, DATABASE_POOL: '4' })

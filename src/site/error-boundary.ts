@@ -16,13 +16,13 @@ export function errorBoundary(): Middleware {
       await next()
     } catch (error) {
       if (error instanceof Unauthorized) auditRefusedCredentials(ctx as SiteContext)
-      // Removes the headers of the response that the handler had begun.
+      // The handler may have set these headers for a success.
       ctx.remove('Location')
       ctx.remove('Clear-Site-Data')
       keepSessionCookie(ctx)
       ctx.set(headersOf(error))
       await respond(ctx, problemOf(error, ctx.state.request))
-      // `TryLater` is not a defect, and a flood of requests would fill the log.
+      // `TryLater` is not a defect, and would fill the log during a flood of requests.
       if (ctx.status >= 500 && !(error instanceof TryLater)) ctx.app.emit('error', error, ctx)
       return
     }

@@ -29,8 +29,8 @@ export function refuseProblems(problems: Record<string, string | undefined>): vo
 }
 
 /**
- * Shows a form again with its errors and the status of the error. The error boundary handles JSON requests.
- * A rate-limited attempt shows a warning instead of field errors.
+ * Shows a form again with its errors and the status of the error. `TryLater` shows a warning instead of field errors. The error
+ * boundary handles JSON requests.
  */
 export function formAgain(form: (ctx: SiteContext, errors: FormMessage[]) => Promise<void>) {
   return async (ctx: SiteContext, next: Next) => {

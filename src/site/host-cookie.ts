@@ -16,14 +16,14 @@ export class HostCookie {
     this.#attributes = `Path=/; HttpOnly; SameSite=Lax${isTls ? '; Secure' : ''}`
   }
 
-  /** The value in the request, or `undefined` if it is malformed. */
+  /** The value in the request, or `undefined` if it is missing or malformed. */
   read(ctx: ExtendableContext): string | undefined {
     if (ctx.req.headers.cookie === undefined) return undefined
     const value = ctx.cookies.get(this.name, { signed: false })
     return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined
   }
 
-  /** Returns the value once, and deletes the cookie. HEAD does not delete it. */
+  /** Returns the value in the request. A GET request also deletes the cookie. */
   take(ctx: ExtendableContext): string | undefined {
     const value = this.read(ctx)
     if (value !== undefined && ctx.method === 'GET') this.clear(ctx)
@@ -61,7 +61,7 @@ export function newIdentifier(): string {
   }
   used += 32
   const identifier = pool.toString('base64url', used - 32, used)
-  // Erased, so that a later memory dump does not contain the identifier.
+  // Erased, so that the pool keeps no identifier in memory.
   pool.fill(0, used - 32, used)
   return identifier
 }

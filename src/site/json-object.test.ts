@@ -8,7 +8,7 @@ describe('parseJsonObject', () => {
     assert.deepEqual(parseJsonObject('{"a":[{"b":"c:d"}],"e":{}}'), { a: [{ b: 'c:d' }], e: {} })
   })
 
-  test('parses every object that JSON can write, in any spacing', () => {
+  test('parses generated objects, with different white space', () => {
     const property = fc.property(
       fc.dictionary(fc.string(), fc.jsonValue()),
       fc.constantFrom('', ' ', '\t', '\n'),
@@ -30,7 +30,7 @@ describe('parseJsonObject', () => {
       assert.deepEqual(parseJsonObject(text), JSON.parse(text))
   })
 
-  test('names a duplicate key, at every level and in every spelling', () => {
+  test('rejects and names a duplicate key, at every level and with escapes', () => {
     for (const [text, key] of [
       ['{"a":1,"a":1}', 'a'],
       ['{"a":{"b":1,"b":2}}', 'b'],
@@ -51,7 +51,7 @@ describe('parseJsonObject', () => {
       assert.throws(() => parseJsonObject(text), { status: 400, code: 'invalid_json' }, text)
   })
 
-  test('rejects other values than an object', () => {
+  test('rejects values that are not objects', () => {
     for (const text of ['[]', 'null', '1', '"a"', 'true', '[{"a":1,"a":1}]'])
       assert.throws(() => parseJsonObject(text), { status: 400, code: 'not_a_json_object' }, text)
   })

@@ -5,7 +5,7 @@ import { User } from '../users/user.ts'
 import { page, wantsPage } from './page.ts'
 import type { SiteContext } from './site-context.ts'
 
-/** Sends no Referer from a page whose address contains a token. */
+/** Prevents a `Referer` from a page whose address contains a token. */
 export function withoutReferrer(ctx: SiteContext, next: Next): Promise<unknown> {
   ctx.set('Referrer-Policy', 'no-referrer')
   return next()

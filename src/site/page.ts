@@ -39,13 +39,13 @@ export function seeOther(ctx: SiteContext, path: string, notice?: string): void 
   ctx.redirect(path)
 }
 
-/** Completes an action: redirects a page with a notice, and responds to other requests with 204. */
+/** Completes an action: redirects a browser with a notice, and sends 204 to an API client. */
 export function complete(ctx: SiteContext, path: string, notice?: string): void {
   if (wantsPage(ctx)) seeOther(ctx, path, notice)
   else ctx.status = 204
 }
 
-/** Returns the notice and removes it from the session. HEAD does not remove it. */
+/** Returns the notice of the session. A GET request also removes it. */
 export function takeNotice({ session, method }: SiteContext): string | undefined {
   const { notice } = session
   if (method === 'GET') delete session.notice

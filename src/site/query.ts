@@ -14,7 +14,7 @@ export function queryParameter(
   return values.length <= 1 ? values[0] : values
 }
 
-/** The UUID in `?before=`. A page of a list starts with the row before this id. Ignores other values. */
+/** The UUID in `?before=`: the list shows only rows that are older than the row with this id. Ignores other values. */
 export function pageCursor(ctx: ExtendableContext): string | undefined {
   const id = queryParameter(ctx, 'before')
   return typeof id === 'string' && isUUID(id) ? id.toLowerCase() : undefined

@@ -114,7 +114,7 @@ describe('the request log', () => {
     )
   })
 
-  test('never contains passwords, tokens, cookies or queries', async (t) => {
+  test('contains no passwords, tokens, cookies or queries', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)

@@ -6,8 +6,8 @@ import { type Logger, loggable } from '../log/log.ts'
 const longestPath = 500
 
 /**
- * Logs a line for each request. It contains the method and the path only, because queries, headers and bodies hold
- * secrets. `ctx.state.request` identifies the request in other lines too.
+ * Logs a line for each request, without its query, headers and body, because they can contain secrets. `ctx.state.request`
+ * identifies the request in other lines too.
  */
 export function requestLog(log: Logger): Middleware {
   return async (ctx, next) => {

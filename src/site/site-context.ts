@@ -16,7 +16,7 @@ export interface DeviceStore {
   storeNetwork(ctx: ExtendableContext, user: User, onNew: OnNewDevice): Promise<void>
 }
 
-/** Called in the transaction that adds a new device to an account. */
+/** Called in the transaction that adds a new device or network to an account. */
 export type OnNewDevice = (em: EntityManager) => Promise<void>
 
 /** The limits on guessing passwords. */

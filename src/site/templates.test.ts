@@ -12,7 +12,7 @@ const templates = pages.map((name) => ({
 }))
 
 describe('the templates', () => {
-  test('L8 escape every value, and put values into no script, style, handler or URL except as a path segment', () => {
+  test('L8 escape every value, and put no value into a script, style or handler, and only known values into URLs', () => {
     assert.ok(templates.length > 10)
     for (const { name, text } of templates) {
       for (const [, raw = ''] of text.matchAll(/<%[-_]?\s*~\s*([^%]*)/g))

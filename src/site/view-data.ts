@@ -68,11 +68,11 @@ interface PageData {
     passkeys: PasskeyRecord[]
     /** Whether the site has passkeys. */
     hasPasskeys: boolean
-    /** `undefined` if the session is not fresh. */
+    /** `undefined` if the session is not fresh or the site has no passkeys. */
     passkeyOptions?: string | undefined
     /** The default name of a new passkey. */
     device: string
-    /** Whether the user has confirmed the identity in the last ten minutes. */
+    /** Whether the session has a proof of identity from the last ten minutes. */
     isFresh: boolean
   }
   'totp-start': object

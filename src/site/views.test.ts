@@ -246,7 +246,7 @@ describe('views and page', () => {
     }
   })
 
-  test('a page is ASCII if its data is, and other characters are not escaped', async () => {
+  test('a page is ASCII if its data is ASCII, and other characters in the data are not escaped', async () => {
     for (const name of Object.keys(states) as (keyof Views)[])
       for (const data of states[name]) assert.match((await render(name, data)).html, /^\p{ASCII}+$/u)
     assert.match((await render('sessions', { sessions: [] })).html, /don&rsquo;t/)
@@ -315,7 +315,7 @@ describe('views and page', () => {
     assert.match(tag(html, 'id="username"'), /value="ada@example\.com"[^>]*aria-invalid="false"/)
   })
 
-  test('the login page focuses a field only if it shows no message', async () => {
+  test('the sign-in page focuses a field only if the page shows no message', async () => {
     assert.match((await render('sign-in', {})).html, /\sautofocus/)
     assert.doesNotMatch(
       (await render('sign-in', { notice: 'Sign in to see that page.' })).html,
@@ -333,6 +333,7 @@ describe('views and page', () => {
       const signedIn = await render(name, data, { user: ada })
       assert.match(signedIn.html, signOut)
       assert.doesNotMatch(signedIn.html, notice)
+      // Its data always contains a user.
       if (name === 'profile') continue
       const unknown = await render(name, data, { isUserUnknown: true })
       assert.doesNotMatch(unknown.html, signOut)

@@ -8,7 +8,7 @@ const minute = 60_000
 const hour = 60 * minute
 
 describe('ago', () => {
-  test('rounds down to whole minutes, hours and days, and names the day after 30 days', () => {
+  test('rounds down to whole minutes, hours and days, and shows the date after 30 whole days', () => {
     const words = [
       [-5 * minute, 'just now'],
       [minute - 1, 'just now'],

@@ -19,7 +19,7 @@ export function day(moment: Date): string {
   return `${moment.getUTCDate()} ${months[moment.getUTCMonth()]?.slice(0, 3)} ${moment.getUTCFullYear()}`
 }
 
-/** Formats a past date as `2 minutes ago`, or as `21 Nov 2026` if it is more than 30 days ago. */
+/** Formats a past date as `2 minutes ago`, or as `21 Nov 2026` if it is more than 30 whole days ago. */
 export function ago(moment: Date, now = Date.now()): string {
   const minutes = Math.floor((now - moment.getTime()) / 60_000)
   if (minutes < 1) return 'just now'
