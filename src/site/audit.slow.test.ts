@@ -73,7 +73,7 @@ describe('the audit trail', () => {
     assert.deepEqual(await trailOf(site), [['signed up', bob.record.id]])
   })
 
-  test('records a wrong password under its account, on every route', async (t) => {
+  test('records a wrong password under its account, from forms, JSON, Basic and a password change', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const grace = await addAdmin(site)
@@ -99,7 +99,7 @@ describe('the audit trail', () => {
     for (const { outcome } of linesOf(site)) assert.equal(outcome, 'refusal')
   })
 
-  test('records successful changes of an account', async (t) => {
+  test('records only the successful changes of an account', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)
@@ -184,7 +184,7 @@ describe('the audit trail', () => {
     )
   })
 
-  test('records throttled tokens under the account, and throttled sign-ups only in the log', async (t) => {
+  test('records a throttled token creation under its account, and a throttled sign-up only in the log', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const ada = await signUp(site)
     const browser = await signIn(site, ada)
@@ -206,7 +206,7 @@ describe('the audit trail', () => {
     )
   })
 
-  test('logs invalid credentials once for each request, without an account', async (t) => {
+  test('logs invalid credentials once for each request, without an account, and writes no row', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     await reset(site)
@@ -238,7 +238,7 @@ describe('the audit trail', () => {
     )
   })
 
-  test('records the address, the device and the request id, in addition to the request log line', async (t) => {
+  test('records the address, the device and the id of the request, which also has its own log line', async (t) => {
     const site = await startSite(t, { TRUST_PROXY: '1' })
     const ada = await signUp(site)
     await reset(site)
@@ -257,7 +257,7 @@ describe('the audit trail', () => {
     assert.deepEqual([requests.map(({ request }) => request), more], [[row?.request], []])
   })
 
-  test('writes no row for anonymous requests, sign-outs, invalid tokens and malformed input', async (t) => {
+  test('writes no row for anonymous requests and sign-outs, invalid tokens and malformed input', async (t) => {
     const site = await startSite(t)
     const visitor = site.visitor()
     for (const path of ['/', '/login', '/signup', '/account', '/account/activity', '/nowhere']) {
@@ -279,7 +279,7 @@ describe('the audit trail', () => {
     for (const { event } of linesOf(site)) assert.equal(event, 'credentials refused')
   })
 
-  test('P2 writes one row a day for failed attempts at an account, and one for throttled attempts', async (t) => {
+  test('P2 writes one row for many failed attempts at an account, one for throttled attempts and one for unknown accounts', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const ada = await signUp(site)
     await reset(site)
@@ -297,7 +297,7 @@ describe('the audit trail', () => {
     assert.equal(linesOf(site).length, 120, 'the log has every attempt')
   })
 
-  test('sends the same response and writes a row, whether the account exists or not', async (t) => {
+  test('has a row for a wrong password whether the account exists or not, and the responses are equal', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const ada = await signUp(site)
     await reset(site)
@@ -340,7 +340,7 @@ describe('the audit trail', () => {
     )
   })
 
-  test('records no event for a request that failed with the database', async (t) => {
+  test('records no event for a request that failed because of the database', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     await reset(site)

@@ -20,7 +20,7 @@ const tooLong = `canary too long ${'x'.repeat(1100)}`
 const secret = 'canary-of-the-secret-that-signs-every-token'
 const account = { name: 'Ada', email: 'ada@example.com' }
 
-/** Sends valid and invalid requests to every route. Returns the responses. */
+/** Sends valid and invalid requests to most routes. Returns the responses. */
 async function requestAll(site: Site): Promise<Answer[]> {
   const answers: Answer[] = []
   const keep = async (...responses: Promise<Answer>[]) => {
@@ -93,7 +93,7 @@ async function requestAll(site: Site): Promise<Answer[]> {
       await keep(anonymous.page(`/verify?token=${each}`), ada.page(`/verify?token=${each}`))
       await keep(anonymous.form('/verify', { token: each }), ada.json('/verify', { token: each }))
     }
-    // Secret from now on. The page of the link contains the token.
+    // A secret only from now on, because the page of the link contains the token.
     if (link !== '') site.secrets.add(link)
   }
   // One more link that stays unused, so that the database contains its digest.
@@ -212,7 +212,7 @@ async function stored(site: Site): Promise<Buffer> {
   return Buffer.concat([await readFile(file), await readFile(`${file}-wal`).catch(() => Buffer.alloc(0))])
 }
 
-/** The secrets in every encoding: passwords, tokens, cookies, the JWT secret. */
+/** The secrets in several encodings: passwords, tokens, cookies, the JWT secret. */
 function canaries({ secrets }: Site): string[] {
   const plain = [first, second, wrong, tooLong, secret, ...secrets]
   return plain.flatMap((each) => [

@@ -32,7 +32,7 @@ const garbage = fc.sample(
 )
 
 describe('the session cookie', () => {
-  test('E1 has 256 random bits: 20,000 are unique, and each bit is 0 as often as 1', () => {
+  test('E1 has 256 random bits: 20,000 values are unique, and each bit is set in about half of them', () => {
     const values = Array.from({ length: 20_000 }, newIdentifier)
     assert.equal(new Set(values).size, values.length)
     const ones = new Array<number>(256).fill(0)
@@ -67,7 +67,7 @@ describe('the session cookie', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('E15 F4 uses the first of two values in a request', async (t) => {
+  test('E15 F4 authenticates by its first value if a request contains it twice', async (t) => {
     const site = await startSite(t)
     const ada = (await signIn(site, await signUp(site, 'Ada'))).session
     const bob = (await signIn(site, await signUp(site, 'Bob'))).session
@@ -78,7 +78,7 @@ describe('the session cookie', () => {
     assert.equal(await nameOf(`x=session=${bob}; session=${ada}`), 'Ada')
   })
 
-  test('E13 is set at sign-in only: a visitor causes no database statement on any page', async (t) => {
+  test('E13 is not set for an anonymous visitor: no page sets a cookie or runs a database statement', async (t) => {
     const site = await startSite(t)
     const before = await dumpAll(site)
     const statements = await recordSiteStatements(t, site)

@@ -27,12 +27,12 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const html = { accept: 'text/html' }
 const newPassword = 'eight wise canaries 1816'
 
-/** Each route that reads fields, with a valid body. */
+/** Routes that read fields, each with a well-formed body. */
 const fields: Record<string, Record<string, string>> = {
   '/users': { name: 'Eve', email: 'eve@example.com', password, confirmPassword: password },
   '/login': { username: 'ada@example.com', password },
   '/forgot': { email: 'ada@example.com' },
-  // With the token of Ada's link.
+  // The test adds the token of Ada's link.
   '/reset': { token: '', password: newPassword, confirmPassword: newPassword },
   '/verify': { token: 'x' },
   '/account/name': { name: 'Ada King' },
@@ -142,14 +142,14 @@ async function siteWithAda(t: TestContext): Promise<{ site: Site; person: Person
   return { site, person, ada: await signIn(site, person) }
 }
 
-describe('every POST route', () => {
-  test('K2 is covered by these tests', () => {
+describe('routes', () => {
+  test('K2 with POST are all in one of the two lists', () => {
     const unknown = paths.filter((path) => !fields[path] && !fieldless.some((end) => path.endsWith(end)))
     assert.deepEqual(unknown, [])
     assert.ok(paths.length >= 11)
   })
 
-  test('K2 rejects a field that is not a string, in JSON and in a form, and changes nothing', async (t) => {
+  test('K2 reject a field that is missing, repeated or not a string, in JSON and in a form, and change nothing', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const reset = { '/reset': { ...fields['/reset'], token: await takeResetToken(site, person) } }
     const accepted: typeof fields = { ...fields, ...reset }
@@ -198,7 +198,7 @@ describe('every POST route', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('G5 K1 responds to an undecodable body with 400, 413 or 415, as a page and as JSON', async (t) => {
+  test('G5 K1 respond to an undecodable body with 400, 413 or 415, as a page and as JSON', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const jwt = bearer(await takeJWT(site, person))
     const before = await dumpAll(site)
@@ -250,7 +250,7 @@ describe('every POST route', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('K2 decodes form fields as UTF-8, escaped or not, up to 50 fields', async (t) => {
+  test('K2 decode form fields as UTF-8, escaped or not, up to 50 fields', async (t) => {
     const { ada } = await siteWithAda(t)
     const more = Array.from({ length: 49 }, (_, i) => `&a${i}=`).join('')
     const spellings: [string, string][] = [
@@ -270,8 +270,8 @@ describe('every POST route', () => {
     }
   })
 
-  // Each visitor asserts the status, the headers and that no secret leaks.
-  test('K1 L3 N7 responds to 1,000 generated bodies without a 5xx, and with all headers', async (t) => {
+  // `Visitor` asserts the headers and that no secret leaks.
+  test('K1 L3 N7 respond to 1,000 generated bodies without a 5xx, and with all headers', async (t) => {
     const { site, person, ada: stale } = await siteWithAda(t)
     await ageSessions(site)
     const ada = await signIn(site, person)
@@ -288,7 +288,7 @@ describe('every POST route', () => {
     assert.ok((await count(site, 'users')) >= 1)
   })
 
-  test('K5 ignores unknown fields, so that no request sets other columns (mass assignment)', async (t) => {
+  test('K5 ignore unknown fields, so that no request sets other columns (mass assignment)', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const extra = {
       ...{
@@ -326,7 +326,7 @@ describe('every POST route', () => {
     assert.ok(Number(row?.expires_at) < Date.now() + 2 * 86_400_000)
   })
 
-  test('K4 allows no prototype pollution by JSON, form or query', async (t) => {
+  test('K4 allow no prototype pollution by JSON, form or query', async (t) => {
     const { ada } = await siteWithAda(t)
     const objects = [
       '{"__proto__":{"polluted":1}}',
@@ -349,7 +349,7 @@ describe('every POST route', () => {
     }
   })
 
-  test('K3 treats SQL and operators as plain strings, in fields, headers, cookies and queries', async (t) => {
+  test('K3 treat SQL and operators as plain strings, in fields, headers, cookies and queries', async (t) => {
     const { site } = await siteWithAda(t)
     const before = await dumpAll(site)
     const hostile = [
@@ -398,7 +398,7 @@ describe('every POST route', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('K10 still responds after 3,000 parameters, a slow body and 200 aborted uploads', async (t) => {
+  test('K10 still respond after 3,000 parameters, a body of one-byte chunks and 200 aborted uploads', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const many = Array.from({ length: 3000 }, (_, i) => `a${i}`).join('&')
     const manyMembers = JSON.stringify(

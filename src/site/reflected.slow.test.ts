@@ -23,7 +23,7 @@ const poisoned = {
   referer: 'https://evil.example/',
 }
 
-/** Prefixes that escape from an HTML context, and payloads that would run a script. */
+/** Prefixes that escape from an HTML context, and payloads of HTML, scripts and templates. */
 const escapes = ['', '">', "'>", '</title>', '</textarea>', '--></script>']
 const runs = [
   ...[
@@ -65,7 +65,7 @@ const runs = [
 ]
 const payloads = escapes.flatMap((prefix) => runs.map((run) => prefix + run))
 
-/** Groups of six payloads. */
+/** Texts of six payloads each. */
 const packed = Array.from({ length: payloads.length / 6 }, (_, i) =>
   payloads.slice(6 * i, 6 * i + 6).join(''),
 )
@@ -99,7 +99,7 @@ describe('host headers of a request', () => {
     }
   })
 
-  test('H4 change no link or redirect without PUBLIC_URL: only curl commands contain the requested host', async (t) => {
+  test('H4 change no link or redirect without PUBLIC_URL: only the text of a page may contain the requested host', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const { host: _, ...others } = poisoned
     for (const { path } of routes.filter(({ method }) => method === 'GET')) {
@@ -140,7 +140,7 @@ describe('input of a user', () => {
       ]
     }
     const plain = (await repeat('plain')).map(tagsOf)
-    // Without a valid next the page has no notice.
+    // Without a valid `next`, the page has no notice.
     const withoutNotice = tagsOf(await site.visitor().page('/login?next=plain'))
     assert.ok(payloads.length >= 150)
     for (const payload of packed) {
@@ -157,7 +157,7 @@ describe('input of a user', () => {
     }
   })
 
-  test('L1 is escaped when it is stored as a name, a token, a device or an address', async (t) => {
+  test('L1 is escaped when it is stored as a user name, a token name, a device, an address or an event', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const pages = routes.filter(({ method }) => method === 'GET')
     if (isOnPostgres) await makeRoom(site)
@@ -180,7 +180,7 @@ describe('input of a user', () => {
         assert.deepEqual(tagsOf(answer), plain[i], `${answer.request} ${payload}`)
   })
 
-  test('I1 with line breaks splits no header and causes no error', async (t) => {
+  test('I1 with line breaks splits no header and causes no 500', async (t) => {
     const { site, person } = await siteWithAda(t)
     const breaks = [
       '\r\n',

@@ -8,7 +8,7 @@ import { startSite } from '../testing/site.ts'
 
 const everywhere: readonly Route[] = [...routes, ...others]
 
-/** The methods of each path. */
+/** The routes by path. */
 const paths = Map.groupBy(everywhere, ({ path }) => path)
 
 async function siteWithAda(t: TestContext) {
@@ -17,8 +17,8 @@ async function siteWithAda(t: TestContext) {
   return { site, person, ada: await signIn(site, person) }
 }
 
-describe('every route', () => {
-  test('G1 G2 with an unsafe method rejects other sites, with and without a session, and changes nothing', async (t) => {
+describe('routes', () => {
+  test('G1 G2 with POST reject other sites, with and without a session, and change nothing', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const before = await dumpAll(site)
     const { host, port } = new URL(site.url)
@@ -53,7 +53,7 @@ describe('every route', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('G4 G6 changes no table for GET, HEAD and OPTIONS', async (t) => {
+  test('G4 G6 change no account data for GET, HEAD and OPTIONS, and send no CORS header', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const token = await takeToken(site, person)
     await site.visitor().get('/me', { authorization: `Bearer ${token}` })
@@ -85,7 +85,7 @@ describe('every route', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('G4 keeps a notice and a new token after HEAD, so that GET shows them', async (t) => {
+  test('G4 keep a notice and a new token after HEAD, so that GET shows them', async (t) => {
     const { ada } = await siteWithAda(t)
     await ada.form('/account/name', { name: 'Ada King' })
     await ada.form('/account/tokens', { name: 'backup', days: '1' })
@@ -99,7 +99,7 @@ describe('every route', () => {
     assert.doesNotMatch((await ada.page('/account')).text, /Your name has been changed/)
   })
 
-  test('I4 responds to other methods with 405 and Allow', async (t) => {
+  test('I4 respond to other methods with 405 and Allow', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dumpAll(site)
     for (const [path, declared] of paths) {
@@ -109,7 +109,7 @@ describe('every route', () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'SEARCH', 'REPORT']) {
         if (takes.has(method as 'GET')) continue
         const { status, headers } = await ada.send(method, path)
-        // A static file has no other methods.
+        // The router has no routes for static files.
         if (isFile) assert.equal(status, 404, `${method} ${path}`)
         else
           assert.deepEqual([status, new Set(headers.allow?.split(', '))], [405, allow], `${method} ${path}`)
@@ -118,7 +118,7 @@ describe('every route', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('I4 rejects TRACE and CONNECT, and does not reflect them', async (t) => {
+  test('I4 reject TRACE without reflecting its headers, and CONNECT', async (t) => {
     const { site } = await siteWithAda(t)
     const port = Number(new URL(site.url).port)
     for (const path of paths.keys()) {
@@ -134,7 +134,7 @@ describe('every route', () => {
     assert.doesNotMatch(text, /^HTTP\/1\.1 2/)
   })
 
-  test('I4 responds to HEAD as to GET, without the body', async (t) => {
+  test('I4 respond to HEAD as to GET, without the body', async (t) => {
     const { ada } = await siteWithAda(t)
     for (const { method, path } of everywhere) {
       if (method !== 'GET') continue
@@ -148,7 +148,7 @@ describe('every route', () => {
     }
   })
 
-  test('L5 sends no-store, as a page and as JSON', async (t) => {
+  test('L5 send no-store, as a page and as JSON', async (t) => {
     const { site, ada } = await siteWithAda(t)
     for (const { method, path } of routes) {
       for (const visitor of [ada, site.visitor()]) {

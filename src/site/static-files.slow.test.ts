@@ -192,7 +192,7 @@ describe('static files', () => {
     assert.ok(paths.length > 400)
     for (const path of paths) {
       const { status, text } = await rawRequest(port, [], `GET ${path} HTTP/1.1`)
-      // These paths are the home page with a query.
+      // The home page with an empty query.
       if (path === '/?') assert.equal(status, 200)
       else assert.ok(status === 404 || status === 400, `${path}: ${status}`)
       assert.doesNotMatch(text, /root:|"dependencies"|SQLite format|\[core\]|import |<%|MIT License/, path)
