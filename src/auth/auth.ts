@@ -4,10 +4,10 @@ import { Auth, type AuthContext } from './store.ts'
 
 export type { AuthContext } from './store.ts'
 
-/** A Koa middleware that needs the store on its context. */
+/** A Koa middleware that needs `ctx.auth`. */
 export type AuthMiddleware = (ctx: AuthContext, next: Next) => unknown
 
-/** Puts an empty store on the context of every request. Mount it before every authenticator and guard. */
+/** Sets `ctx.auth`, an empty store of users, on every request. Mount it before every authenticator and guard. */
 export function auth(...none: []): (ctx: ExtendableContext & { auth?: Auth }, next: Next) => Promise<void> {
   if (none.length > 0) throw new Misuse('Call it: `app.use(auth())`, with parentheses.')
   return async (ctx, next) => {

@@ -23,7 +23,7 @@ export abstract class BasicAuthenticator<User extends object = object> extends R
   /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5). */
   readonly realm: string = 'restricted'
 
-  /** Called for Basic credentials. Calls `ctx.auth.login` if they match, else does nothing. */
+  /** Verifies Basic credentials. Calls `ctx.auth.login` if they match, else does nothing. */
   abstract authenticate(basic: BasicAuthorization, ctx: AuthContext): void | Promise<void>
 
   override attempt(ctx: AuthContext): void | Promise<void> {

@@ -22,7 +22,7 @@ export abstract class BearerAuthenticator<User extends object = object> extends 
   /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5). */
   readonly realm: string = 'restricted'
 
-  /** Called for a bearer token. Calls `ctx.auth.login` if it is valid, else does nothing. */
+  /** Verifies a bearer token. Calls `ctx.auth.login` if it is valid, else does nothing. */
   abstract authenticate(bearer: BearerAuthorization, ctx: AuthContext): void | Promise<void>
 
   override attempt(ctx: AuthContext): void | Promise<void> {

@@ -49,7 +49,7 @@ export abstract class CredentialsAuthenticator<
     return new FromFunction(options).middleware()
   }
 
-  /** Called for a body with credentials. Calls `ctx.auth.login` if they match, else does nothing. */
+  /** Verifies the credentials of a body. Calls `ctx.auth.login` if they match, else does nothing. */
   abstract authenticate(credentials: Credentials, ctx: AuthContext): void | Promise<void>
 
   /** The credentials in a body; `undefined` for a body of another shape. Override it for other credentials. */

@@ -51,7 +51,7 @@ export abstract class SessionAuthenticator<
     return new FromFunction(options).middleware()
   }
 
-  /** Called with the identifier in the session. Calls `ctx.auth.login` if that user still exists. */
+  /** Looks up a user by the identifier in the session. Calls `ctx.auth.login` if the user still exists. */
   abstract authenticate(sessionID: string, ctx: AuthContext): void | Promise<void>
 
   /** The key of the identifier in the session. */

@@ -6,7 +6,7 @@ import { isHTTPError, Misuse, requireNoUser, requireSync, Undecided } from './er
 import { type Presented, unauthorized } from './unauthorized.ts'
 import { warnOfIneffectiveLogout, warnOfUnguarded } from './warnings.ts'
 
-/** Koa's context with the store. In a router of this type, the compiler reports a misspelt `ctx.atuh`. */
+/** Koa's context with `auth`. In a `Router<object, AuthContext>`, the compiler reports a misspelt `ctx.atuh`. */
 export interface AuthContext extends ExtendableContext {
   readonly auth: Auth
 }
@@ -102,12 +102,12 @@ export class Auth {
     this.#failure ??= new Undecided(cause)
   }
 
-  /** Whether the request contains credentials. If so, the session is not read. */
+  /** Whether the request contains credentials, or `present` was called. If so, the session is not read. */
   get credentialsSent(): boolean {
     return this.#presented !== undefined || this.#ctx.req.headers.authorization !== undefined
   }
 
-  /** Records that the request contains credentials, so that the session is not read. Removes the user of that class from the request. */
+  /** Ignores the session, because credentials in the body take precedence. Removes the user of that class from the request. */
   present(type: Class): void {
     this.#presented = this.#current ? 'authenticator' : (this.#presented ?? 'handler')
     if (this.peek(type)) this.#users.delete(type)
