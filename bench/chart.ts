@@ -109,7 +109,7 @@ function panelAt({ title, at, bars }: Panel, x: number, y: number): string {
 ${lines.join('\n')}`
 }
 
-/** Rounds to two or three digits, because measurements are not more precise. */
+/** Rounds to hundreds or tens, because measurements are not more precise. */
 function rounded(rate: number): string {
   const step = rate >= 1000 ? 100 : 10
   return (Math.round(rate / step) * step).toLocaleString('en')

@@ -25,7 +25,7 @@ export const folder = join(import.meta.dirname, 'data')
 /** The time at which all passwords were set. The account page shows it. */
 export const registered = Date.UTC(2026, 0, 1)
 
-/** The user with this number, as every server returns it. */
+/** The user with this number. */
 export function user(number: number) {
   const id = `0190a6e5-7c9b-7${hex(number, 3)}-8000-${hex(number * 7919, 12)}`
   const email = `user${number}@example.com`

@@ -5,7 +5,7 @@ import { type Amounts, folder, session, spread, token } from './data.ts'
 import { makeDatabase } from './make-database.ts'
 import { digest } from './servers/row-rules.ts'
 
-/** Prepares a database for a server, and returns its URL. Every row that requests use has a recent last use. */
+/** Prepares a database for a server, and returns its URL. */
 export type Rows = (server: string) => Promise<string>
 
 const freshSeconds = 20

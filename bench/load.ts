@@ -40,7 +40,7 @@ export type Measured = Record<'requests' | 'rate', number>
 /**
  * Sends requests to a server for some seconds. Throws if a response is not a success.
  *
- * @param seed for the random choice of requests: equal seeds choose equal requests
+ * @param seed for the random choice of requests: with wrk, equal seeds choose equal requests
  */
 export async function load(
   { key, url, pid }: RunningServer,

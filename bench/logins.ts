@@ -14,7 +14,7 @@ let visitors = 0
 /**
  * Measures the password checks per second of bcrypt alone and the sign-ins per second of the site. Then measures the latency
  * of a page, in milliseconds, during a flood of sign-ins: three times the rate of bcrypt. The server is not pinned, because
- * bcrypt uses all cores.
+ * bcrypt runs on several cores.
  */
 export async function measureLogins(seconds: number, rounds: number): Promise<Figures> {
   const { url, stop } = await startServer(serverOf('site'), newKeys('HS256'))
@@ -79,7 +79,7 @@ function flood(url: string, rate: number): () => Promise<void> {
   }
 }
 
-/** The 99th percentile of the latency of pages at a steady rate, in milliseconds. */
+/** Requests pages at a steady rate. Returns the 99th percentile of the latencies, in milliseconds. */
 async function pageLatency(url: string, seconds: number): Promise<number> {
   const { cookie } = serverOf('site')
   const latencies: Promise<number>[] = []
@@ -108,7 +108,7 @@ function logIn(url: string): Promise<number> {
 }
 
 async function request(url: string, { headers, ...options }: RequestInit): Promise<number> {
-  // Each sign-in has its own address, so that the rate limit of one address does not apply.
+  // Each sign-in has its own IP address, so that the rate limit of an IP address does not apply.
   const address = `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`
   const proxied = { ...headers, 'X-Forwarded-For': address, 'X-Forwarded-Proto': 'https' }
   const response = await fetch(url, { ...options, headers: proxied, redirect: 'manual' })

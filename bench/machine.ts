@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 export const cores = availableParallelism()
 
 const canPin = cores > 1 && has('taskset', '--version')
-/** The core of the servers. The load generator has another core. `undefined` if the machine has one core. */
+/** The core of the servers, or `undefined` if processes cannot be pinned. The load generator has another core. */
 export const serverCore = canPin ? 0 : undefined
 export const loadCore = canPin ? 1 : undefined
 

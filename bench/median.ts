@@ -7,8 +7,8 @@ export function median(all: readonly number[]): number {
 
 /**
  * The 95 % confidence interval of the median by the sign test, which holds for any distribution. In the sorted values, the lower
- * bound is as far from the start as the upper bound is from the end. With fewer than six values, they are the lowest and the
- * highest value.
+ * bound is as far from the start as the upper bound is from the end. With fewer than six values, the confidence is below
+ * 95 %.
  */
 export function interval(all: readonly number[]): { readonly low: number; readonly high: number } {
   const sorted = all.toSorted((a, b) => a - b)

@@ -11,7 +11,7 @@ const site = serverOf('site')
 const keys = newKeys('HS256')
 
 /**
- * Resident memory of the site in megabytes: two seconds after a start, and during many requests. The load alternates every two
+ * Resident memory of the site in megabytes: two seconds after a start, and after many requests. The load alternates every two
  * seconds between requests with bearer tokens and pages with a session.
  */
 export async function measureMemory(requests: number, starts: number): Promise<Figures> {

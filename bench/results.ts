@@ -4,10 +4,10 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { cores, hasWrk, isAwake } from './machine.ts'
 
-/** The figures of a task by name, such as the name of a server. Each figure has one value for each round. */
+/** The figures of a task by name, such as the name of a server. Each figure has one value for each round or start. */
 export type Figures = Record<string, readonly number[]>
 
-/** The figures of one task, with the time and the machine of the run. */
+/** The figures of one task, with the date and the machine of the run. */
 export interface Measurement {
   readonly at: string
   readonly machine: string

@@ -27,7 +27,7 @@ export async function measureRounds(
 ): Promise<Figures> {
   const figures: Figures = {}
   for (let start = 0; start < runLength.starts; start += 1) {
-    // In both orders, because the order of the starts may affect the figures.
+    // Alternates the order, because the order of the starts may affect the figures.
     const ordered = start % 2 === 0 ? servers : servers.toReversed()
     await startOnce(task, ordered, runLength, figures)
   }
@@ -63,7 +63,7 @@ async function startOnce(
         )
         break
       }
-      // All servers of a round get the same requests.
+      // With wrk, all servers of a round get the same requests.
       const seed = randomInt(2 ** 31)
       for (const { running, requests } of rotated(all, round)) {
         const { rate } = await load(running, requests, 1, seed)

@@ -1,4 +1,4 @@
-// The package `koa-authenticators` on MikroORM, as its README says, with koa-session and Eta for the pages.
+// The package `koa-authenticators` on MikroORM, as in its README, with koa-session and Eta for the pages.
 import Router from '@koa/router'
 import { MikroORM } from '@mikro-orm/core'
 import Koa from 'koa'

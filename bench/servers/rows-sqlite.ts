@@ -36,7 +36,7 @@ export function userBySession(id: string): Person | undefined {
   return findSession(bySession, id)
 }
 
-/** The same with the data that `saveSession` saved, for a session store. */
+/** The user and the data of a session, for a session store. `saveSession` writes the data. */
 export function restoreSession(id: string): { user: Person; data: object } | undefined {
   const user = findSession(withData, id)
   return user && { user, data: JSON.parse(user.data) }

@@ -1,4 +1,4 @@
-// Koa without an authentication library. It does the same other work as the site: log, security headers, static files, cross-site
+// Koa without an authentication library. It does the remaining work of the site: log, security headers, static files, cross-site
 // check, problem+json and bodies of at most 16 KB. It has as many routes as the site, and uses koa-session, koa-views and Eta.
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
