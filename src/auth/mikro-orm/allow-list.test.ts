@@ -95,7 +95,7 @@ describe('LookUp with a configuration that can change queries or entities', () =
     assert.equal((await connected.find()).found?.tenant, 'of the connection')
   })
 
-  it("calls the overridden methods of the application's manager, driver and connection", async (t) => {
+  it('uses `em.findOne` if the application overrides a method of the driver, connection or manager', async (t) => {
     class Driver extends SqliteDriver {
       override mergeJoinedResult = ((...parts: Parameters<SqliteDriver['mergeJoinedResult']>) =>
         SqliteDriver.prototype.mergeJoinedResult.apply(this, parts)) as never
@@ -127,7 +127,7 @@ describe('LookUp with a configuration that can change queries or entities', () =
     assert.equal((await find()).found?.id, 'two')
   })
 
-  it("calls the mapping of joined columns of the application's driver", async (t) => {
+  it("calls the application's mapping of joined columns", async (t) => {
     const Token = models()
     const Schema = defineEntity({
       name: 'Device',
@@ -145,7 +145,7 @@ describe('LookUp with a configuration that can change queries or entities', () =
     assert.equal((await found.find(requestTo(orm), 'phone'))?.token.tenant, 'of the driver')
   })
 
-  it('lets MikroORM flush before each query', async (t) => {
+  it('uses `em.findOne` if MikroORM flushes before each query', async (t) => {
     const { find } = await lookUps(t, { flushMode: 'always' })
     assert.equal((await find()).isPrepared, false)
   })
@@ -190,7 +190,7 @@ describe('LookUp with a configuration that can change queries or entities', () =
     assert.equal(found?.shown, 'ADA')
   })
 
-  it("throws MikroORM's error for a number that is not an integer", async (t) => {
+  it("throws MikroORM's error for a number that is not finite", async (t) => {
     const { orm, Token } = await lookUps(t)
     await orm.em.getConnection().execute("update token set weight = 9e999 where id = 'one'")
     const byWeight = new LookUp({ model: Token, property: 'weight' })

@@ -20,7 +20,7 @@ const defaults = [...queryOptions, ...connectionHooks, ...entityOptions, ...mana
 // Each of these options of `pg` may change the connection or the format of values.
 const driverOptions = ['Client', 'binary', 'onPoolCreated']
 
-/** Whether neither options nor classes of the application change queries or entities. */
+/** Whether the options and classes of the application leave queries and entities unchanged. */
 export function isORMAllowed({ config, driver, em }: MikroORM): boolean {
   const plain = new Configuration({}, false)
   const objects = [em, driver, driver.getPlatform(), driver.getConnection('read'), config.getLogger()]
@@ -44,7 +44,7 @@ export function watchOptions({ config }: MikroORM): () => boolean {
     Object.keys(options).length === recorded.length
 }
 
-// MikroORM's classes from the entity manager to the native client, and its loggers.
+// MikroORM's entity managers, drivers, platforms, connections and loggers.
 const names =
   /^(((Abstract|Base)?(Sql|Sqlite|PostgreSql)|Database)?(EntityManager|Driver|Platform|Connection)|(Default|Simple)Logger)$/
 const harmless = ['constructor', 'getORMClass', 'connect', 'checkConnection', 'log', 'warn', 'error']
@@ -59,7 +59,7 @@ function overridesNothing(object: object): boolean {
   if (bases.length === 0 || new Set(bases.map(nameOf)).size < bases.length) return false
   const own = levels.slice(0, levels.indexOf(bases[0] ?? object)).flatMap(Object.getOwnPropertyNames)
   const overridden = own.filter((name) => bases.some((base) => Object.hasOwn(base, name)))
-  // With its own Kysely dialect, a connection must say how a look-up queries it.
+  // A connection with its own Kysely dialect must define how a look-up queries it.
   const canQuery = 'ask' in object || 'assertReadable' in object
   return overridden.every((name) => harmless.includes(name) || (canQuery && name === 'createKyselyDialect'))
 }
@@ -93,7 +93,7 @@ function isRelation(meta: EntityMetadata, property: EntityProperty): boolean {
 
 const plainKeys: readonly unknown[] = [BigIntType, UuidType]
 
-/** Whether hydration only assigns the value of one column. */
+/** Whether a scalar property has at most one column, and no formula, accessor or conversion in SQL. */
 function isColumn(meta: EntityMetadata, property: EntityProperty): boolean {
   const { customType, fieldNames = [] } = property
   if (property.kind !== ReferenceKind.SCALAR || property.formula || property.hasConvertToJSValueSQL)
@@ -115,11 +115,11 @@ function isAssigned(meta: EntityMetadata, property: EntityProperty): boolean {
   return !(hasAccessor || accessor || getter || setter || hydrate === false)
 }
 
-/** A random key of the property's type, to find its place in a query. `undefined` if MikroORM may convert the key. */
+/** A random key of the property's type, which marks its position in a query. `undefined` if MikroORM may convert the key. */
 export function sampleKey(property: EntityProperty | undefined): Key | undefined {
   if (property?.kind !== ReferenceKind.SCALAR || property.persist === false) return undefined
   const { customType, runtimeType, columnTypes } = property
-  // PostgreSQL compares a number literal with a `real` as `double precision`, but a parameter as `real`.
+  // PostgreSQL compares a `real` column with a literal as `double precision`, but with a parameter as `real`.
   if (runtimeType === 'number' && !/^\w*(int(eger|\d)?|serial)\b/i.test(String(columnTypes))) return undefined
   if (customType && !plainKeys.includes(customType.constructor)) return undefined
   if (runtimeType === 'number') return randomInt(2 ** 30, 2 ** 31)

@@ -40,7 +40,7 @@ describe('databases', () => {
     assert.equal(seen.includes(orm.em), false)
   })
 
-  test('manages the entity object that an authenticator logged in', async (t) => {
+  test('provides the entity manager that manages the logged-in user', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     await orm.em.fork().insert(User, { id: 1, name: 'Ada' })
@@ -70,7 +70,7 @@ describe('databases', () => {
     assert.equal((await orm.em.fork().findOneOrFail(User, 1)).name, 'Ada Lovelace')
   })
 
-  test('forks no entity manager unless the request uses it', async (t) => {
+  test('forks an entity manager only for a request that uses it', async (t) => {
     const { orm } = await openORM(t, users())
     let forks = 0
     const fork = orm.em.fork.bind(orm.em)

@@ -26,7 +26,7 @@ function isORM(value: unknown): value is MikroORM {
   return typeof value === 'object' && value !== null && 'em' in value && 'schema' in value
 }
 
-/** The entity manager of the request, which manages the logged-in entities. `database` is its name in `databases()`. */
+/** The request's entity manager, which manages the logged-in entities. `database` is a name in `databases()`. */
 export function entityManager(ctx: object, database?: string): EntityManager {
   return databasesOf(ctx).manager(database)
 }
@@ -41,7 +41,7 @@ export function databasesOf(ctx: object): RequestDatabases {
 
 const Wrapper = WrappedEntity as unknown as new (...parts: readonly unknown[]) => object
 
-/** MikroORM's wrapper, for an entity of a look-up. Forks the manager at its first use, for example to load a lazy column. */
+/** MikroORM's wrapper, for entities of look-ups. Forks the entity manager on demand, for example to load a lazy column. */
 export class LoadedWrapper extends Wrapper {
   declare source: { readonly config: object; fork(): EntityManager }
   get __em(): EntityManager {
@@ -73,17 +73,17 @@ export class RequestDatabases {
     return orm
   }
 
-  /** The entity manager of that name. The first call forks it. */
+  /** The entity manager of the database with that name. The first call forks it. */
   manager(name = 'default'): EntityManager {
     const known = this.#managers?.get(name)
     if (known) return known
-    // After a look-up, which used the global manager, a context that was opened later must not matter.
+    // Look-ups use the global manager. A `RequestContext` that was opened after a look-up must not apply to this fork.
     const em = this.orm(name).em.fork({ disableContextResolution: this.#loaded?.has(name) ?? false })
     this.#managers ??= new Map()
     this.#managers.set(name, em)
     for (const entity of this.#loaded?.get(name) ?? []) {
       const { prototype, trackingProps, definedProperties } = helper(entity).__meta
-      // MikroORM would move each relation to the end of the properties.
+      // Keeps the order of the properties. MikroORM would move each relation to the end.
       for (const { name: key } of trackingProps) Reflect.set(prototype, key, Reflect.get(entity, key), entity)
       Object.defineProperties(entity, definedProperties)
       em.getUnitOfWork().register(entity)
@@ -104,13 +104,13 @@ export class RequestDatabases {
     for (const each of entities) Object.assign(helper(each), { source })
   }
 
-  /** The entity of this class that a look-up of this request has loaded by this primary key. */
+  /** The entity of this class with this primary key, if a look-up of this request has loaded it. */
   loaded(model: unknown, key: string, name = 'default'): object | undefined {
     return this.#loaded?.get(name)?.find((each) => each.constructor === model && keyInRow(each) === key)
   }
 }
 
-/** The primary key in the row of an entity, as text. The application may have changed the property since. */
+/** The primary key in the row of an entity, as text. The application may have changed the entity's property since. */
 export function keyInRow(entity: object): string {
   const { __meta: meta, __originalEntityData: row = {} } = helper(entity)
   return String(Reflect.get(row, meta.getPrimaryProp().name))

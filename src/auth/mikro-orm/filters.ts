@@ -12,8 +12,8 @@ const noCondition = {}
 const noFilters = { filters: { value: {} } }
 
 /**
- * Records the filters that `em.findOne` applies to the models. Returns a function that tells whether they are still the
- * same, or `undefined` if the condition of a filter may differ between requests.
+ * Records the filters that `em.findOne` applies to the models. Returns a function that tells whether the filters are still
+ * the same. Returns `undefined` if a prepared statement cannot replay them.
  */
 export async function watchFilters(orm: MikroORM, metas: readonly EntityMetadata[]) {
   const unfiltered = new Map<unknown, object>(
@@ -23,7 +23,7 @@ export async function watchFilters(orm: MikroORM, metas: readonly EntityMetadata
     [orm.config.get('filters') as EntityMetadata['filters'], meta.filters]
       .flatMap((filters) => QueryHelper.getActiveFilters(meta, {}, filters))
       .map(({ cond, rls, strict }) => ({ cond, rls, strict }))
-  // Finds active filters of `orm.em.addFilter` with a fork that has no other filters.
+  // Detects active filters that `orm.em.addFilter` added, because this fork has no other filters.
   const isAnyAdded = async () => {
     const fork = orm.em.fork({ disableContextResolution: true })
     Reflect.set(fork, 'metadata', { get: (model: unknown) => unfiltered.get(model) })
@@ -43,7 +43,7 @@ export async function watchFilters(orm: MikroORM, metas: readonly EntityMetadata
 }
 
 /**
- * Whether a condition is a list of columns with their values. Other conditions may use functions or getters. MikroORM 7.2
+ * Whether a condition only compares columns with constants. Other conditions may use functions or getters. MikroORM 7.2
  * joins raw SQL, `$not`, several `$or` and JSON properties incorrectly.
  */
 function isPlain(condition: unknown, { properties }: EntityMetadata): boolean {

@@ -15,7 +15,7 @@ export interface FindOneQuery {
   sql(placeholder: string): string
   /** Whether options, schemas, hooks and filters are unchanged since the recording. */
   isCurrent(): Promise<boolean>
-  /** The entity of a row and its related entity. No entity manager manages them yet. */
+  /** Creates the entity of a row and its related entity. No entity manager manages them yet. */
   hydrate(row: Row): object[]
 }
 
@@ -70,9 +70,9 @@ function entityHydrator(orm: MikroORM, meta: EntityMetadata, schema: string | un
   return (data: object, populate: readonly PopulateHint[], factory: object): object => {
     const entity = {}
     hydrator.hydrate(entity, meta, data, factory as never, 'full', false, true)
-    // The prototype is set last, because assigning through its accessors would take three times as long.
+    // The prototype is set after the properties, because assigning through its accessors would take three times as long.
     Object.setPrototypeOf(entity, meta.prototype)
-    // Before the first access to `__helper`, which would make MikroORM's own wrapper.
+    // The first access to `__helper` would otherwise create MikroORM's own wrapper.
     const wrapped = new LoadedWrapper(entity, hydrator, ...parts) as never as ReturnType<typeof helper>
     Object.defineProperty(entity, '__helper', { value: wrapped, configurable: true })
     if (schema !== undefined) wrapped.__schema = schema

@@ -2,7 +2,7 @@ import { type EntityProperty, Reference, Utils, wrap } from '@mikro-orm/core'
 import { databasesOf, entityManager } from './databases.ts'
 
 /**
- * Whether the owner exists and passes the filters of its class and of the relation. `em.findOne` may load a token with a
+ * Whether the owner of a token exists and passes the filters of its class and of the relation. `em.findOne` may load a
  * hidden owner, because MikroORM joins a polymorphic relation without filters, and some conditions incorrectly.
  */
 export async function hasVisibleOwner(ctx: object, token: object, relation: string, database?: string) {
@@ -14,9 +14,9 @@ export async function hasVisibleOwner(ctx: object, token: object, relation: stri
   const { __meta: meta, __schema: schema } = wrap(owner, true)
   const key = Utils.getPrimaryKeyCond(owner, meta.primaryKeys as never)
   if (!key) return false
-  // Must not write what the request has not flushed yet, and must not read a cached result.
+  // The query must not flush changes of the request, and must not read a cached result.
   const options = { filters, schema, flushMode: 'commit', cache: false } as never
-  // With inheritance, a filter may name the class of the owner or a parent, to which the relation refers.
+  // With inheritance, a filter may belong to the owner's class or to the parent class in the relation.
   const types = new Set([meta, ...polymorphTargets].flatMap((each) => each?.class ?? []))
   const em = entityManager(ctx, database)
   for (const type of types)

@@ -12,7 +12,7 @@ export class KeyLookUp<Model extends object> {
     this.#model = model
   }
 
-  /** Returns the entity, or `undefined` for an unknown or malformed key. Parameters and errors are those of `LookUp.find`. */
+  /** Returns the entity, or `undefined` for an unknown or malformed key. Otherwise like `LookUp.find`. */
   async find(ctx: object, key: string, database?: string): Promise<Model | undefined> {
     const databases = databasesOf(ctx)
     const property = primaryKeyOf(databases.orm(database).em, this.#model)

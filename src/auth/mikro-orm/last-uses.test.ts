@@ -11,7 +11,7 @@ const second = 1_000
 const minute = 60_000
 const now = Date.UTC(2030, 0, 1)
 
-/** A number of tokens, and the times of their last use. */
+/** Inserts this number of tokens, and creates a `LastUses` for them. */
 async function usesOf(t: TestContext, amount: number) {
   const TokenSchema = defineEntity({
     name: 'Token',
@@ -126,7 +126,7 @@ describe('LastUses', () => {
     assert.equal(errors.length, 1)
   })
 
-  test('writes the other rows if one row cannot be written', async (t) => {
+  test('writes the next batch after a failed batch', async (t) => {
     const { orm, uses, tokens, used } = await usesOf(t, 2)
     await run(
       orm,
@@ -184,13 +184,13 @@ describe('LastUses', () => {
     assert.throws(() => new LastUses(orm, Pair, 'usedAt', { onError: () => {} }), Misuse)
   })
 
-  test('rejects a property without a column', async (t) => {
+  test('rejects a property that the model does not have', async (t) => {
     const { orm, Token } = await usesOf(t, 0)
-    // The compiler rejects this property. JavaScript does not.
+    // The cast hides the error from the compiler.
     assert.throws(() => new LastUses(orm, Token, 'misspelt' as 'usedAt', { onError: () => {} }), Misuse)
   })
 
-  test('writes with a custom dialect of MikroORM', async (t) => {
+  test('writes with the Kysely dialect in `driverOptions`', async (t) => {
     const TokenSchema = defineEntity({
       name: 'Token',
       properties: { id: p.integer().primary(), usedAt: p.datetime().nullable() },

@@ -19,8 +19,8 @@ export interface LastUsesOptions {
 }
 
 /**
- * Writes the last use of entities such as tokens or sessions, at most once a minute for each. Writes run in batches after
- * the response, and skip locked rows. If the process is killed, the uses of the last second are lost.
+ * Stores when tokens, sessions or other entities were last used, at most once a minute for each. Writes in batches, one
+ * second later, and skips locked rows on PostgreSQL. If the process is killed, the uses of the last second are lost.
  */
 export class LastUses<Entity extends object> {
   readonly #orm: MikroORM
@@ -36,7 +36,7 @@ export class LastUses<Entity extends object> {
 
   /**
    * @param model must have one primary key that is a string or a number, else throws `Misuse`
-   * @param at the property for the time, which may be nullable
+   * @param at the property for the time. It may be nullable
    */
   constructor(orm: MikroORM, model: Class<Entity>, at: DateKey<Entity>, { onError }: LastUsesOptions) {
     this.#orm = orm
@@ -45,7 +45,7 @@ export class LastUses<Entity extends object> {
     if (runtimeType !== 'string' && runtimeType !== 'number')
       throw new Misuse(`The primary key of ${model.name} must be a string or a number.`)
     if (!Object.hasOwn(orm.getMetadata().get<object>(model).properties, at))
-      throw new Misuse(`${model.name} has no column \`${at}\` for the time of its last use.`)
+      throw new Misuse(`${model.name} has no property \`${at}\` for the time of its last use.`)
     this.#key = name
     this.#at = at
     this.#onError = onError
@@ -105,7 +105,7 @@ export class LastUses<Entity extends object> {
   async #writeBatch(notes: readonly Note[]): Promise<void> {
     // The earliest time of the batch, so that batching never extends a lifetime.
     const time = Math.min(...notes.map(([, time]) => time))
-    // Another process may have written the same use already.
+    // Another process may have written almost the same time already.
     const before = new Date(time - minute / 2)
     const rows = {
       [this.#key]: { $in: notes.map(([key]) => key) },

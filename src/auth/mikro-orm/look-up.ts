@@ -11,7 +11,7 @@ interface Prepared {
   readonly batch: Batch
 }
 
-/** Finds an entity by a prepared statement and in batches. Falls back to `em.findOne` where the results may differ. */
+/** Finds entities with a prepared statement, in batches. Falls back to `em.findOne` if the results may differ. */
 export class LookUp<Model extends object> {
   readonly #options: LookUpOptions<Model>
   readonly #prepared = new WeakMap<MikroORM, Promise<Prepared | undefined>>()
@@ -24,7 +24,7 @@ export class LookUp<Model extends object> {
   async find(ctx: object, value: Key, database?: string): Promise<Model | undefined> {
     if (typeof value !== 'string' && typeof value !== 'number')
       throw new Misuse('Look up a string or a number, because MikroORM reads an object as a query.')
-    // Some databases end a string at a NUL.
+    // PostgreSQL rejects a string with a NUL.
     if (typeof value === 'string' && value.includes('\0')) return undefined
     const databases = databasesOf(ctx)
     try {
@@ -37,7 +37,7 @@ export class LookUp<Model extends object> {
     return this.#findOne(ctx, value, database)
   }
 
-  /** `null` if there is no such entity, `undefined` if `em.findOne` must be used. */
+  /** Returns `null` if there is no such entity, and `undefined` if `em.findOne` must be used. */
   async #findPrepared(
     databases: RequestDatabases,
     value: Key,
@@ -68,7 +68,7 @@ export class LookUp<Model extends object> {
 
   async #findOne(ctx: object, value: Key, database?: string): Promise<Model | undefined> {
     const { model, property, relation } = this.#options
-    // With `$and`, MikroORM queries even if the value is the primary key of an entity that it manages.
+    // With `$and`, MikroORM queries the database even for the primary key of an entity that it manages.
     const where = { $and: [{ [property]: value }] }
     const populate = (relation === undefined ? [] : [relation]) as never
     const em = entityManager(ctx, database)
@@ -96,7 +96,7 @@ async function prepare(orm: MikroORM, options: LookUpOptions): Promise<Prepared 
   return { query, batch }
 }
 
-/** Whether the request uses no RequestContext, transaction, schema, abort signal, database session or query log. */
+/** Whether no RequestContext, transaction, schema, abort signal, session context or query log is in use. */
 function isPlainRequest({ em, config }: MikroORM): boolean {
   return (
     em.getContext(false) === em &&

@@ -68,7 +68,7 @@ describe('an entity of a look-up', () => {
 
   it('is flushed like an entity of `em.findOne`', async (t) => {
     const { orm, statements, Token, tokens } = await open(t)
-    // The type converts this key, so that the driver would write it differently.
+    // The custom type converts this key to lower case.
     await orm.em.getConnection().execute('pragma foreign_keys = off')
     await orm.em.getConnection().execute("update user set id = 'Ada'")
     await orm.em.getConnection().execute("update token set user_id = 'Ada'")

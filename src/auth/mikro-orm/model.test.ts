@@ -36,7 +36,7 @@ function tokens(User: EntityClass<object>) {
   return { TokenSchema, Token }
 }
 
-/** The message of the error that a request causes, which its client does not see. */
+/** The message of the error that a request causes. The response does not contain it. */
 async function messageOf(
   t: TestContext,
   entities: object[],

@@ -4,7 +4,7 @@ import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
 import { isUUID } from '../uuid.ts'
 
-/** The class of a MikroORM schema, such as `UserSchema.class`, which a model extends. */
+/** The base class of a model: the class of a MikroORM schema, such as `UserSchema.class`. */
 // biome-ignore lint/suspicious/noExplicitAny: TypeScript requires `any[]` for the base of a mixin (TS2545).
 export type Base = abstract new (...args: any[]) => object
 
@@ -13,18 +13,18 @@ export type StringKey<Entity> = {
   [Key in keyof Entity & string]: Entity[Key] extends string ? Key : never
 }[keyof Entity & string]
 
-/** The names of the properties that hold a date. They may be nullable. */
+/** The names of the properties that hold a date, even a nullable one. */
 export type DateKey<Entity> = {
   [Key in keyof Entity & string]: Exclude<Entity[Key], null | undefined> extends Date ? Key : never
 }[keyof Entity & string]
 
-/** Options of every authenticator of a persisted model. */
+/** The options that all authenticators of persisted models have. */
 export interface ModelOptions {
-  /** The name under which `databases()` mounted the database, if not the default one. */
+  /** The name of the database in `databases()`, `default` by default. */
   readonly database?: string
 }
 
-/** Names a mixin's class like its base, because MikroORM treats a parent with another name as an entity. */
+/** Gives the class of a mixin the name of its base class. MikroORM treats a parent class with another name as an entity. */
 export function nameAfter(model: Base, base: Base): void {
   Object.defineProperty(model, 'name', { value: base.name })
 }
@@ -38,18 +38,18 @@ export function hideInJSON(model: Base, property: string): void {
   Object.defineProperty(model.prototype, 'toJSON', { value: toJSON, writable: true, configurable: true })
 }
 
-/** The properties of a model's schema before the ORM is initialised. */
+/** The properties in the schema of a model. Works before the ORM is initialised. */
 export function definedProperties(model: Base): Readonly<Record<string, EntityProperty>> {
   return EntitySchema.REGISTRY.get(model as EntityClass<object>)?.meta.properties ?? {}
 }
 
-/** Throws `Misuse` at startup if a model lacks a member. In TypeScript the compiler checks that. */
+/** Throws `Misuse` if a model lacks a member. In TypeScript the compiler checks that. */
 export function requireMember(model: Base, member: string, description: string): void {
   if (member in model.prototype || member in definedProperties(model)) return
   throw new Misuse(`${model.name} lacks \`${member}\`, ${description}.`)
 }
 
-/** The metadata of a model. Throws `Misuse` if the class is not registered, because MikroORM would not create its entities. */
+/** The metadata of a model. Throws `Misuse` if MikroORM does not know the class. */
 export function metadataOf(em: EntityManager, model: Class): EntityMetadata<object> {
   const metadata = em.getMetadata()
   if (metadata.has(model as EntityClass<object>)) return metadata.get<object>(model)
@@ -64,13 +64,13 @@ export function primaryKeyOf(em: EntityManager, model: Class): EntityProperty {
   const { primaryKeys, properties } = metadataOf(em, model)
   const [name, ...others]: string[] = primaryKeys
   const property = (properties as Record<string, EntityProperty>)[name ?? '']
-  // The key may be a relation, whose type MikroORM does not know.
+  // `unknown` is the type of a relation, which may be the primary key.
   if (!property || others.length > 0 || !keyTypes.includes(property.runtimeType))
     throw new Misuse(`${model.name} needs one primary key that is a string or a number.`)
   return property
 }
 
-/** Converts a key from text for a query. Returns `undefined` if the text cannot be a key of that type. */
+/** Converts the text of a key to a value for a query. Returns `undefined` for a malformed key. */
 export function keyFrom(property: EntityProperty, text: string): string | number | undefined {
   const { customType, runtimeType } = property
   if (typeof text !== 'string') return undefined

@@ -215,7 +215,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada:secret') })).status, 401)
   })
 
-  test('converts a user name that is the primary key with the custom type of its column', async (t) => {
+  test('applies the custom type of the column to a user name that is the primary key', async (t) => {
     const UserSchema = defineEntity({
       name: 'User',
       properties: { name: p.type(Reversed).primary(), passwordHash: p.string() },
@@ -237,7 +237,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada!:secret') })).status, 200)
   })
 
-  test('K3 queries the database with strings only', async (t) => {
+  test('K3 makes no query for a user name or password that is not a string, or for a user name with a NUL', async (t) => {
     const { User, dummyPasswords } = users()
     const { orm, statements } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
@@ -301,7 +301,7 @@ describe('ModelAuthenticatable', () => {
     assert.deepEqual(dummyPasswords, ['by header', 'by form'])
   })
 
-  test('verifies against the hash of another user for an unknown user, and rejects the request', async (t) => {
+  test('verifies the password of an unknown user against the hash of another user, and rejects the request', async (t) => {
     const UserSchema = defineEntity({ name: 'User', properties })
     const verified: string[] = []
     class User extends ModelAuthenticatable(UserSchema.class, {
@@ -326,7 +326,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 200)
   })
 
-  test('P9 omits the hash from the JSON even of a visible column, unless the model has a toJSON', async (t) => {
+  test('P9 omits the hash from the JSON even if the column is not hidden, unless the model has a toJSON', async (t) => {
     const shown = { ...properties, passwordHash: p.string() }
     const UserSchema = defineEntity({ name: 'User', properties: shown })
     class User extends ModelAuthenticatable(UserSchema.class, {
@@ -431,7 +431,7 @@ describe('ModelAuthenticatable', () => {
     assert.deepEqual(await both('throttled'), [429, 429])
   })
 
-  test('responds with 503 if the database is unavailable, and does not show its message', async (t) => {
+  test('responds with 503 if the table is missing, without the message of the database', async (t) => {
     const { User } = users()
     const { orm } = await openORM(t, User)
     const app = new Koa<object, AuthContext>()

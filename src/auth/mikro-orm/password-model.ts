@@ -54,9 +54,9 @@ export interface PasswordModelClass<User = PasswordModel> extends SessionModelCl
 type PasswordAuthenticatable = Class<PasswordModel> & PasswordModelClass<PasswordModel>
 
 /**
- * A mixin for an entity with a password hash, which can be stored in a session: `class User extends
- * ModelAuthenticatable(UserSchema.class, { username: 'email', passwordHash: 'passwordHash' })`. Its JSON omits the hash.
- * Make the column `hidden()` too, for MikroORM's other serialisations.
+ * A mixin for an entity with a password hash: `class User extends ModelAuthenticatable(UserSchema.class, { username: 'email',
+ * passwordHash: 'passwordHash' })`. A session can hold the entity. The JSON omits the hash. Make the column `hidden()` too,
+ * for MikroORM's other serialisations.
  */
 export function ModelAuthenticatable<Entity extends Base>(
   base: Entity,
@@ -89,7 +89,7 @@ export function ModelAuthenticatable<Entity extends Base>(
       metadataOf(em, model)
       // The hash may be a lazy column.
       const populate = [keys.passwordHash] as never
-      // With `$and`, MikroORM queries even if the user name is the primary key of an entity that it manages.
+      // With `$and`, MikroORM queries the database even for the primary key of an entity that it manages.
       const where = { $and: [{ [keys.username]: username }] }
       const found = await em.findOne<object>(model, where, { populate })
       // The collation of the column may ignore case.

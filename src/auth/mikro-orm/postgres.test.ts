@@ -62,7 +62,7 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     assert.equal(await tokens.find(requestTo(orm), 0.1), undefined)
   })
 
-  it('keeps its connection and its statement after a key with the wrong type', async (t) => {
+  it('keeps the connection and the statement after a malformed key', async (t) => {
     const Token = models()
     const { orm } = await openPostgres(t, [Token], { pool: { max: 1 } })
     await orm.em.fork().insert(Token, { id, owner: 'Ada' })

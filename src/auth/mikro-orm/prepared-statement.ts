@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 
 export type Key = string | number
-/** A row of the database by column name. */
+/** A row: values by column name. */
 export type Row = Readonly<Record<string, unknown>>
 /** A query with a placeholder for the key. */
 type Sql = (placeholder: string) => string
@@ -11,7 +11,7 @@ export type Load = (keys: readonly Key[]) => (Row | undefined)[] | Promise<(Row 
 /** A connection of MikroORM, or the application's subclass of it. */
 export interface Connection {
   getNativeClient?(): Promise<object>
-  /** Replaces the query of the native client, for example to add a time limit. */
+  /** Called instead of the native client's `query`, for example to add a time limit. */
   ask?(query: object): Promise<Result>
   /** Throws if the connection cannot be read now. */
   assertReadable?(client: object): void
@@ -43,7 +43,7 @@ export async function prepareStatement(connection: Connection, sql: Sql): Promis
 function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): Load {
   connection.assertReadable?.(client)
   const statement = client.prepare(sql)
-  // better-sqlite3 binds a number as a float, which a text column stores as `1.0`.
+  // better-sqlite3 binds a number as a float, which SQLite compares with a text column as `1.0`.
   const get = (key: Key) => statement.get(typeof key === 'number' ? BigInt(key) : key)
   return (keys) => {
     connection.assertReadable?.(client)
@@ -59,7 +59,7 @@ function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): L
   }
 }
 
-// Names the table of keys and the position of a key. A column or an alias of the query must not have this name.
+// The alias of the table of keys, and the column with a key's position. The query must not use this name.
 const keyName = 'koa_authenticators_key'
 let statements = 0
 
@@ -67,7 +67,7 @@ async function prepareOnPostgres(pool: Postgres, connection: Connection, sql: Sq
   const send = (query: object) => connection.ask?.(query) ?? queryPool(pool, query)
   const type = await keyTypeOnPostgres(send, sql('$1'))
   const text = `select q.*, ${keyName}.n::int as ${keyName} from unnest($1::${type}[]) with ordinality as ${keyName} (v, n) cross join lateral (${sql(`${keyName}.v`)}) as q`
-  // Processes may share connections through PgBouncer, so a name must identify the text.
+  // Processes may share connections through PgBouncer, so the name must identify the text.
   const name = `koa-authenticators-${++statements}-${hash('sha256', text, 'base64url').slice(0, 32)}`
   return async (keys) => {
     const { rows } = await send({ name, text, values: [keys] })
@@ -76,14 +76,14 @@ async function prepareOnPostgres(pool: Postgres, connection: Connection, sql: Sq
   }
 }
 
-/** Queries on a connection of the pool. Unlike `pool.query`, it keeps the connection after a failed query. */
+/** Sends a query on a connection of the pool. Unlike `pool.query`, keeps the connection open after a failed query. */
 async function queryPool(pool: Postgres, query: object): Promise<Result> {
   const client = await pool.connect()
   const results = await client.query(query).finally(() => client.release())
   return [results].flat().at(-1) ?? { rows: [] }
 }
 
-/** PostgreSQL's type of the key without a length, because a cast to `character` would truncate the key. */
+/** PostgreSQL's type of the key. With `-1`, it is `bpchar` instead of `character`, which would truncate the key. */
 async function keyTypeOnPostgres(send: (query: object) => Promise<Result>, sql: string): Promise<string> {
   const name = `koa-authenticators-${++statements}`
   // One query text, so that one connection runs all four statements. The result is that of the last statement.

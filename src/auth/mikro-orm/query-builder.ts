@@ -2,12 +2,12 @@ import { type EntityMetadata, type EntityProperty, type MikroORM, raw } from '@m
 import type { Class } from '../class.ts'
 import type { Connection, Key } from './prepared-statement.ts'
 
-/** A look-up: the model, the property with the key, and a relation to load by a join. */
+/** The options of a look-up. */
 export interface LookUpOptions<Model extends object = object> {
   readonly model: Class<Model>
-  /** The property with the key, such as `value`. */
+  /** The property that is compared with the key, such as `value`. */
   readonly property: string
-  /** A relation to load with the entity, such as `user`. */
+  /** A relation to load by a join, such as `user`. */
   readonly relation?: string | undefined
 }
 
@@ -41,8 +41,8 @@ export function driverOf(orm: MikroORM): Driver {
 }
 
 /**
- * Records the query builder of `em.findOne` and sends nothing. Returns `undefined` unless `em.findOne` builds exactly one
- * query, the query contains the key once, and it joins only the relation.
+ * Records the query builder of `em.findOne` without a query to the database. Returns `undefined` unless `em.findOne` builds
+ * exactly one query, which contains the key once and joins only the relation.
  */
 export async function recordFindOne(
   orm: MikroORM,

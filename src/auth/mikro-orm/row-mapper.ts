@@ -4,7 +4,7 @@ import { driverOf, type QueryBuilder } from './query-builder.ts'
 
 type Data = Record<string, unknown>
 
-/** Maps rows with MikroORM's functions. Returns `undefined` if another column or property is named like a joined column. */
+/** Creates a function that maps rows as MikroORM does. `undefined` if a column or property has the name of a joined column. */
 export function rowMapper(
   orm: MikroORM,
   qb: QueryBuilder,

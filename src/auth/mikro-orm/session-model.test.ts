@@ -204,7 +204,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(await isSomebody('9007199254740993'), true)
   })
 
-  test('accepts any string as a string key', async (t) => {
+  test('restores a user by a string key, and no user by a similar string', async (t) => {
     const UserSchema = defineEntity({ name: 'User', properties: { login: p.string().primary() } })
     class User extends ModelSessionAuthenticatable(UserSchema.class) {}
     UserSchema.setClass(User)
@@ -247,7 +247,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(await inMain.isSomebody(id), false)
   })
 
-  test('responds with 503 if the database is unavailable, and keeps the session', async (t) => {
+  test('responds with 503 if the table is missing, and keeps the session', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const id = crypto.randomUUID()
@@ -264,7 +264,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(await (await browser.get('/')).text(), 'true')
   })
 
-  test('adds no sessionID to the JSON of an entity, or to the properties for `em.create`', async (t) => {
+  test('adds `sessionID` neither to the JSON of an entity nor to the required properties of `em.create`', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const em = orm.em.fork()
@@ -300,7 +300,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(errors[1]?.message, 'Seat needs one primary key that is a string or a number.')
   })
 
-  test('rejects a primary key that is an object, at sign-in and at the first request', async (t) => {
+  test('rejects a primary key that is an object, when a user is stored in a session or restored from it', async (t) => {
     const DaySchema = defineEntity({
       name: 'Day',
       properties: { date: p.datetime().primary(), name: p.string() },

@@ -6,7 +6,7 @@ import { type SessionAuthenticatable, SessionAuthenticator, type SessionOptions 
 import { KeyLookUp } from './key-look-up.ts'
 import { type Base, type ModelOptions, nameAfter } from './model.ts'
 
-/** The contract of a model that a session stores: `sessionID` is its primary key as a string. */
+/** The contract of a model that a session can hold: `sessionID` is the primary key as a string. */
 export abstract class SessionModel implements SessionAuthenticatable {
   declare [OptionalProps]?: 'sessionID'
   declare readonly sessionID: string
@@ -18,7 +18,7 @@ export interface SessionModelClass {
   sessionAuthenticator(options?: ModelOptions & SessionOptions, next?: never): AuthMiddleware
 }
 
-/** A mixin for an entity that a session stores: `class User extends ModelSessionAuthenticatable(UserSchema.class) {}`. */
+/** A mixin for an entity that a session can hold: `class User extends ModelSessionAuthenticatable(UserSchema.class) {}`. */
 export function ModelSessionAuthenticatable<Entity extends Base>(base: Entity) {
   abstract class Model extends base {
     get sessionID(): string {

@@ -235,7 +235,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal((await fetch(url, bearer('right'))).status, 200)
   })
 
-  test('accepts a column as isValid, also before the ORM is initialised', async (t) => {
+  test('accepts a column as `isValid`, even if the authenticator is created before the ORM', async (t) => {
     const User = users()
     const TokenSchema = defineEntity({
       name: 'Token',
@@ -255,7 +255,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal(await orm.em.fork().count(Token), 1)
   })
 
-  test('looks up the value that `stored` returns, and makes no query if it is undefined', async (t) => {
+  test('looks up the value that `stored` returns, and makes no query for `undefined`', async (t) => {
     const User = users()
     const TokenSchema = defineEntity({
       name: 'Token',
@@ -295,7 +295,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal(statements.length, 2)
   })
 
-  test('rejects a token whose user is deleted or filtered', async (t) => {
+  test('rejects a token whose user is missing or hidden by a filter', async (t) => {
     const UserSchema = defineEntity({
       name: 'User',
       properties: { id: id(), disabled: p.boolean() },
@@ -373,7 +373,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.deepEqual(await (await fetch(url, bearer('right'))).json(), [true, 'Ada'])
   })
 
-  test('can be chained with a password authenticator, and is skipped after a right password', async (t) => {
+  test('can be chained with a password authenticator, and is skipped if a user is already authenticated', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm, statements } = await openORM(t, User, Token)
     await orm.em.fork().insert(User, ada)
@@ -384,7 +384,7 @@ describe('ModelTokenAuthenticatable', () => {
     app.use(User.authenticator())
     app.use(Token.authenticator())
     app.use((ctx, next) => {
-      // If the user is already authenticated, the token is not looked up.
+      // The next authenticator must not look up the token.
       if (ctx.path === '/vouched') ctx.auth.login(new (User as unknown as new () => object)(), User)
       return next()
     })
@@ -407,7 +407,7 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal(statements.length, 1)
   })
 
-  test('responds with 503 if the database is unavailable, and does not show its message', async (t) => {
+  test('responds with 503 if the table is missing, without the message of the database', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm } = await openORM(t, User, Token)
     const { url } = await serveGuarded(t, orm, Token.authenticator(), User)
@@ -515,7 +515,7 @@ describe('ModelTokenAuthenticatable', () => {
 })
 
 describe('generateToken', () => {
-  test('S77 returns 16 random bytes in base64, or the given number', () => {
+  test('S77 returns 16 random bytes in base64, or the given number of bytes', () => {
     assert.equal(Buffer.from(generateToken(), 'base64').length, 16)
     assert.match(generateToken(), /^[\w+/]{22}==$/)
     assert.equal(Buffer.from(generateToken(32), 'base64').length, 32)

@@ -28,7 +28,7 @@ export abstract class TokenModel {
 
 /** The properties of a token model. */
 export interface TokenKeys<Entity> {
-  /** The stored value: the token, or its digest if the model overrides `stored`. */
+  /** The property with the token, or with its digest if the model overrides `stored`. */
   readonly value: StringKey<Entity>
   /** The relation to the owner of the token. */
   readonly user: keyof Entity & string
@@ -46,7 +46,7 @@ type TokenAuthenticatable = Class<TokenModel> & TokenModelClass
 
 /**
  * A mixin for a token entity that authenticates its user: `class UserToken extends
- * ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' })`. Its JSON omits the token value.
+ * ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' })`. The JSON omits the value.
  * Make the column `hidden()` too, for MikroORM's other serialisations.
  */
 export function ModelTokenAuthenticatable<Entity extends Base>(
@@ -115,12 +115,12 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     await entityManager(ctx, this.#database).nativeDelete<object>(this.user, key)
   }
 
-  /** Skipped if the user is already authenticated, for example by password. */
+  /** Skipped if an owner is already authenticated, for example by password. */
   override isSkipped(ctx: AuthContext): boolean {
     return this.#ownersOf(ctx).some((type) => ctx.auth.peek(type) !== undefined)
   }
 
-  /** The classes of the owners: several if the relation is polymorphic. */
+  /** The classes of the owners. A polymorphic relation has several. */
   #ownersOf(ctx: AuthContext): readonly Class[] {
     const orm = databasesOf(ctx).orm(this.#database)
     const known = this.#owners.get(orm)

@@ -17,7 +17,7 @@ export interface Application {
   /** The expected result, an entity by default. */
   readonly finds?: 'an entity' | 'nothing' | 'an error'
   fill(em: EntityManager, orm: MikroORM, entities: Application['entities']): Promise<unknown>
-  /** Changes the entity, for a flush. */
+  /** Changes the entity before a flush. */
   change(found: object): void
   readonly options?: AnyOptions | undefined
   /** Options of the schema generator. */

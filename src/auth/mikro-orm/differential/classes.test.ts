@@ -124,7 +124,7 @@ describe('LookUp and em.findOne agree: classes', () => {
     Schema.setClass(User)
     return compareOf(t, 'findOne', User)
   })
-  it('persisted getter', (t) => {
+  it('getter for a property that is not persisted', (t) => {
     const Schema = defineEntity({
       name: 'User',
       properties: { ...columns, shout: p.string().getter().persist(false) },
@@ -139,7 +139,7 @@ describe('LookUp and em.findOne agree: classes', () => {
     Schema.setClass(User)
     return compareOf(t, 'findOne', User)
   })
-  it('getter for a column that is persisted', (t) => {
+  it('getter for a persisted column', (t) => {
     const Schema = defineEntity({
       name: 'User',
       properties: { ...columns, shout: p.string().getter() },
@@ -242,7 +242,7 @@ describe('LookUp and em.findOne agree: classes', () => {
     compare(t, 'prepared', { userOptions: { repository: () => class extends EntityRepository<object> {} } }))
 })
 
-/** Defines an entity from a class that does not extend a class of MikroORM. */
+/** Defines an entity from a class that does not extend the class of a schema. */
 function defineEntityOf(type: abstract new () => object, properties: object): Model {
   defineEntity({ class: type as never, properties: properties as never })
   return type as Model

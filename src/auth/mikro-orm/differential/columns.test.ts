@@ -100,7 +100,7 @@ describe('LookUp and em.findOne agree: options of columns', () => {
   it('groups', (t) => compare(t, 'prepared', () => p.string().groups('private')))
   it('field name', (t) => compare(t, 'prepared', () => p.string().fieldName('A "b" c')))
   it('field name like a reserved word', (t) => compare(t, 'prepared', () => p.string().fieldName('select')))
-  it('field name like the alias of a join', (t) =>
+  it('field name like the alias of a joined column', (t) =>
     compare(t, 'findOne', () => p.string().fieldName('u1__id')))
   it('column type', (t) => compare(t, 'prepared', () => p.string().columnType('varchar(77)')))
   it('index', (t) => compare(t, 'prepared', () => p.string().index()))
@@ -167,7 +167,7 @@ describe('LookUp and em.findOne agree: custom types', () => {
       'prepared',
       withColumn(() => p.type(DateTextType), new Date(0), new Date(1000)),
     ))
-  it('object without a snapshot of its own', (t) =>
+  it('object whose snapshot is the text in the row', (t) =>
     compareWithFindOne(
       t,
       'prepared',

@@ -135,7 +135,7 @@ describe('LookUp and em.findOne agree: configuration', () => {
     compareWith(t, 'prepared', { ...(await file(t)), replicas: [{}], preferReadReplicas: false }))
 })
 
-/** A database file, because SQLite can open only a file twice. */
+/** A database file, because two connections cannot share an in-memory database of SQLite. */
 async function file(t: TestContext): Promise<AnyOptions> {
   if (isOnPostgres) return {}
   const folder = await mkdtemp(join(tmpdir(), 'differential-'))

@@ -7,7 +7,7 @@ export class Reversed extends Type<string, string> {
   override convertToJSValue = reverse
 }
 
-/** A reversed string. Throws for `null`, because MikroORM never passes a `null` of a row to a type. */
+/** A string that is stored in reverse. Fails for a `null` in a row, which MikroORM never passes to a type. */
 export class ReversedText extends Type<string | null, string | null> {
   override convertToDatabaseValue(value: string | null): string | null {
     return value === null ? null : reverse(value)
@@ -107,7 +107,7 @@ export class PlatformType extends Type<string, string> {
   }
 }
 
-/** A type that maps a null of a row to a value. */
+/** A type that would map a `null` in a row to a value. */
 export class NeverNullType extends Type<string, string | null> {
   override convertToJSValue(value: string | null): string {
     return value ?? 'none'
@@ -129,7 +129,7 @@ export class DateTextType extends Type<Date, string> {
   }
 }
 
-/** An object that is stored as text. MikroORM compares the objects, not the texts. */
+/** An object that is stored as text. MikroORM's snapshot is the text in the row, without a conversion. */
 export class ObjectTextType extends Type<object, string> {
   override ensureComparable(): boolean {
     return false

@@ -55,7 +55,7 @@ describe('LookUp and em.findOne agree: embedded objects', () => {
       userRow: { homes: [london, { city: 'Paris', since: null }] },
     })
   })
-  it('object in columns', (t) => {
+  it('embedded object in an embedded object', (t) => {
     const Address = address()
     const Home = model(
       'Home',

@@ -59,7 +59,7 @@ const row = {
   bornAt: new Date('1815-12-10T08:00:00Z'),
 }
 
-/** Calls a handler with the token that a look-up has found, and with the one of `em.findOne`. Compares all effects. */
+/** Calls a handler with a token of `LookUp` and with a token of `em.findOne`. Compares the results, statements and tokens. */
 async function compare(
   t: TestContext,
   handle: (token: Token, handler: Handler) => unknown,
@@ -150,7 +150,7 @@ describe('LookUp and em.findOne agree: entities before the entity manager is req
     const options = { entities: [...entities], serialization: { forceObject: true } }
     const orm = await openDatabase(t, options)
     await fill(orm.em.fork(), orm, entities)
-    // Both share the prototypes of the entities.
+    // Both databases share the prototypes of the entities.
     await openDatabase(t, { ...options, serialization: { forceObject: false } })
     const reference = await findOneRequest(orm, lookUpOptions, 'value').find()
     const request = lookUpRequest(orm, new LookUp(lookUpOptions), 'value')

@@ -167,7 +167,7 @@ describe('LookUp and em.findOne agree: filters of the application', () => {
         allowGlobalContext: true,
       },
     }))
-  it('em.addFilter after the first look-up, which the relation turns on', (t) =>
+  it('em.addFilter after the first look-up, for a filter that the relation turns on', (t) =>
     compareHidden(t, 'findOne', {
       ...deletable,
       relate: (User) => p.manyToOne(User).filters({ active: true }),

@@ -23,7 +23,7 @@ const columns = {
 }
 const row = { settings: { theme: 'dark' }, tags: ['a'], roles: ['editor'], period: '1 day' }
 
-/** The column of the roles of a reader. */
+/** The stored roles of a reader. */
 const reader = isOnPostgres ? '{reader}' : 'reader'
 
 /** Inserts Ada and her token. */

@@ -18,7 +18,7 @@ after(dropDatabases)
 
 const execute = ({ em }: MikroORM, sql: string) => em.getConnection().execute(sql) as Promise<unknown>
 
-/** A program with soft deletion of users, whose user Ada is deleted. */
+/** A database with soft deletion of users. Ada is deleted, but her token is not. */
 async function openDeleted(t: TestContext, relate: (User: Model) => unknown, options: object = {}) {
   const User = userClass({ deletedAt: p.datetime().nullable() }, options)
   const UserToken = tokenClass(() => relate(User))
@@ -30,7 +30,7 @@ async function openDeleted(t: TestContext, relate: (User: Model) => unknown, opt
 const notDeleted = { name: 'notDeleted', cond: { deletedAt: null } }
 
 describe('A program with schemas', onlyPostgres, () => {
-  it('P1 authenticates tokens of the schema of the configuration only', async (t) => {
+  it('P1 authenticates only tokens in the configured schema', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User))
     const orm = await openDatabase(t, { entities: [User, UserToken], schema: 'app' })
@@ -47,7 +47,7 @@ describe('A program with schemas', onlyPostgres, () => {
     }
   })
 
-  it('P1 authenticates tokens of the schema of the RequestContext only', async (t) => {
+  it('P1 authenticates only tokens in the schema of the RequestContext', async (t) => {
     const User = userClass({}, { schema: '*' })
     const UserToken = tokenClass(
       () => p.manyToOne(User),
@@ -167,7 +167,7 @@ describe('A program with owners of several kinds', () => {
     assert.equal((await get()).status, 200)
   })
 
-  it('P1 authenticates no owner that is excluded or deleted, if filters of relations add no joins', async (t) => {
+  it('P1 authenticates no owner that is excluded or deleted, with `autoJoinRefsForFilters: false`', async (t) => {
     const { get, orm } = await openOwners(t, { autoJoinRefsForFilters: false })
     assert.equal((await get()).status, 200)
     await execute(orm, 'update "user" set deleted_at = \'2026-01-02\'')
@@ -177,7 +177,7 @@ describe('A program with owners of several kinds', () => {
   })
 })
 
-/** The options of a program with a replica that lags: it still has the token `revoked`, and lacks the token `new`. */
+/** A program with a replica that lags. The replica still has the token `revoked`, and does not have the token `new` yet. */
 async function openReplicated(t: TestContext, options: AnyOptions) {
   const User = userClass()
   const UserToken = tokenClass(() => p.manyToOne(User))

@@ -29,7 +29,7 @@ describe('LookUp and em.findOne agree: hooks', () => {
     compare(t, 'findOne', { later: (orm) => subscribe(orm, 'User') }))
 })
 
-/** Adds a subscriber to the loading of an entity. */
+/** Adds a subscriber that is called when an entity of this class is loaded. */
 function subscribe({ em }: MikroORM, name: string): void {
   const metas = [...em.getMetadata().getAll().values()]
   const classes = metas.filter((meta) => meta.className === name).map((meta) => meta.class as never)

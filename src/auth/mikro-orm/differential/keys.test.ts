@@ -10,7 +10,7 @@ after(dropDatabases)
 
 const uuid = '018f0000-0000-7000-8000-00000000000a'
 
-/** Compares a look-up by primary key, as a session authenticator does. */
+/** Compares `KeyLookUp` with `em.findOne` for a type of primary key. */
 function compareByKey(
   t: TestContext,
   strategy: Strategy,
@@ -29,7 +29,7 @@ function compareByKey(
   })
 }
 
-/** Compares a look-up by token, where user and token have this type of primary key. */
+/** Compares a look-up by token. The user and the token have this type of primary key. */
 function compareByToken(
   t: TestContext,
   strategy: Strategy,
@@ -117,7 +117,7 @@ describe('LookUp and em.findOne agree: entities with keys', () => {
     })
     return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { tokenRow: { device: 4 } }))
   })
-  it('key of a relation and a number', (t) => {
+  it('composite key of a relation and a number', (t) => {
     const User = model('User', { id: p.integer().primary(), name: p.string() })
     const Token = model('Token', {
       ...{ no: p.integer().primary(), value: p.string(), label: p.string() },
@@ -155,7 +155,7 @@ describe('LookUp and em.findOne agree: entities with keys', () => {
     compareByToken(t, 'findOne', () => p.type(MoneyType).primary(), new Money(5)))
 })
 
-/** Compares a look-up by a value of this type. */
+/** Compares a look-up by a column of this type. */
 function compareByValue(
   t: TestContext,
   strategy: Strategy,

@@ -57,9 +57,10 @@ describe('LookUp and em.findOne agree: names', () => {
       userRow: { special: 'one' },
       tokenRow: { special: 'two' },
     }))
-  it('long name of the key of the relation', (t) =>
+  it("long name of the user's key column", (t) =>
     compare(t, 'prepared', { user: { id: p.integer().primary().fieldName(long) } }))
-  it('alias of the tokens in a query, and a column that is named like that of the keys', (t) =>
+  // The prepared statement has a column `v`, too: it contains the keys.
+  it('short table aliases, and a column `v`', (t) =>
     compare(t, 'prepared', {
       options: { namingStrategy: ShortAliases },
       token: { v: p.string() },

@@ -9,7 +9,7 @@ import { serveTokens, tokenClass, userClass } from './token-program.ts'
 after(dropDatabases)
 
 describe('A program with null in columns', () => {
-  it('P1 keeps a token that is valid if a column is undefined', async (t) => {
+  it('P1 returns undefined for null with `forceUndefined`, so that the token stays valid', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(
       () => p.manyToOne(User),

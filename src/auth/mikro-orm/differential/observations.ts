@@ -3,7 +3,7 @@ import { type EntityManager, helper, type MikroORM } from '@mikro-orm/core'
 import type { Application, Key, Request } from './application.ts'
 import { serialisationsOf, stateOf } from './state.ts'
 
-/** The serialised entity before and after a handler requests the entity manager. */
+/** The entity's JSON before a handler requests the entity manager, and its JSON and state afterwards. */
 export async function observeSerialisation(request: Request): Promise<unknown> {
   const found = await findOrFail(request)
   const before = serialisationsOf(found)
@@ -22,14 +22,14 @@ export async function observeSerialisation(request: Request): Promise<unknown> {
   }
 }
 
-/** The snapshot for a flush, without relations. SQLite returns a bigint key as a number or as text. */
+/** The snapshot for a flush. Relations are left out, because SQLite returns a bigint key as a number or as text. */
 function snapshotOf(entity: object): unknown {
   const { __originalEntityData: data = {}, __meta: meta } = helper(entity)
   const isColumn = (name: string) => !meta.relations.some((relation) => relation.name === name)
   return Object.fromEntries(Object.entries(data).filter(([name]) => isColumn(name)))
 }
 
-/** The statements of a flush without a change, and of one after a change. */
+/** The statements of a flush without a change, and of a flush after a change. */
 export async function observeFlush(
   request: Request,
   orm: MikroORM,
@@ -42,7 +42,7 @@ export async function observeFlush(
   return { unchanged, changed: await statementsOf(orm, em), state: stateOf(found) }
 }
 
-/** Which objects are identical, and which statements a change writes that precedes the request for the entity manager. */
+/** Which objects are identical, and the statements of a flush, if the entity changes before the manager is requested. */
 export async function observeIdentity(
   request: Request,
   orm: MikroORM,
@@ -105,7 +105,7 @@ export async function settle<T>(call: () => Promise<T>): Promise<T | { threw: st
   }
 }
 
-/** The statements that a flush writes. They are rolled back. */
+/** The statements of a flush in a transaction that is rolled back. */
 async function statementsOf(orm: MikroORM, em: EntityManager): Promise<unknown> {
   await em.begin()
   const { statements: written, stop } = recordStatements(orm)

@@ -24,7 +24,7 @@ export const onlyPostgres = { skip: !isOnPostgres && 'PostgreSQL only: npm run p
 /** Test options for a feature that only SQLite has. */
 export const onlySqlite = { skip: isOnPostgres && 'SQLite only' }
 
-/** Opens an ORM on an empty database with the tables of the entities until the test ends. */
+/** Makes an empty database with the tables of the entities. Opens an ORM on it until the test ends. */
 export async function openDatabase(
   t: TestContext,
   options: AnyOptions,
@@ -44,7 +44,7 @@ export async function makeDatabase(t: TestContext): Promise<string> {
   const used = unused.pop()
   await used?.em.getConnection().execute(dropSchemas)
   const orm = used ?? (await createDatabase())
-  // The next test reuses it and its connection, because emptying a database is much faster than creating one.
+  // The next test reuses the database and this connection, because emptying a database is much faster than creating one.
   t.after(() => void unused.push(orm))
   return orm.config.get('dbName') ?? ''
 }
@@ -61,7 +61,7 @@ async function createDatabase(): Promise<MikroORM> {
   return connect(name)
 }
 
-/** Drops the databases of the tests of this process. */
+/** Drops the databases that the tests of this process have created. */
 export async function dropDatabases(): Promise<void> {
   for (const orm of unused.splice(0)) {
     await orm.close(true)

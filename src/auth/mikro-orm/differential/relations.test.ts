@@ -105,7 +105,7 @@ describe('LookUp and em.findOne agree: relation', () => {
   it('one to one, by reference', (t) =>
     compare(t, 'prepared', { relate: (User) => p.oneToOne(User).owner().ref() }))
   it('lazy', (t) => compare(t, 'prepared', { relate: (User) => Object.assign(p.manyToOne(User)).lazy() }))
-  it('condition, with another user', (t) =>
+  it('condition that the user does not meet', (t) =>
     compare(t, 'prepared', {
       relate: (User) => Object.assign(p.manyToOne(User).nullable()).where({ name: 'Grace' }),
     }))

@@ -163,7 +163,7 @@ describe('LookUp in a request', () => {
     }
   })
 
-  it('uses em.findOne in a transaction of the global entity manager', onlyPostgres, async (t) => {
+  it('uses em.findOne in a transaction', onlyPostgres, async (t) => {
     const { orm, find, calls } = await open(t)
     const found = await orm.em.fork().transactional(() => find())
     assert.equal(found?.user.name, 'Ada')
@@ -184,7 +184,7 @@ describe('LookUp in a request', () => {
     assert.equal(calls(), 1)
   })
 
-  it('reads committed data', async (t) => {
+  it('reads a change with the prepared statement', async (t) => {
     const { orm, find, calls } = await open(t)
     await rename(orm, 'Grace')
     assert.equal((await find())?.user.name, 'Grace')
@@ -203,7 +203,7 @@ describe('LookUp in a request', () => {
     await assert.rejects(find(), { name: 'TableNotFoundException' })
   })
 
-  it('finds nothing by a string with a NUL', async (t) => {
+  it('returns undefined for a string with a NUL', async (t) => {
     const { entities, lookUpOptions } = people()
     const orm = await openDatabase(t, { entities: [...entities] })
     assert.equal(await new LookUp(lookUpOptions).find(requestTo(orm), 'val\0ue'), undefined)

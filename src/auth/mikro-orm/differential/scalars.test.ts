@@ -6,7 +6,7 @@ import { people, withColumn } from './people.ts'
 
 after(dropDatabases)
 
-/** Compares `LookUp` with `em.findOne` for a column type that can be prepared. */
+/** Compares `LookUp` with `em.findOne` for an additional column, which a prepared statement must load. */
 function comparePrepared(
   t: TestContext,
   property: () => unknown,
@@ -128,12 +128,13 @@ describe('LookUp and em.findOne agree: scalar columns', () => {
     comparePrepared(t, () => p.uint8array(), Uint8Array.of(0, 1, 255), Uint8Array.of(2)))
   it('uuid', (t) => comparePrepared(t, () => p.uuid(), ...uuids))
   it('unknown type', (t) => comparePrepared(t, () => p.unknown().columnType('varchar(20)'), 'one', 'two'))
-  it('type of JavaScript', (t) => comparePrepared(t, () => p.type(Date), new Date(0), new Date(1000)))
+  it('class of JavaScript as the type', (t) =>
+    comparePrepared(t, () => p.type(Date), new Date(0), new Date(1000)))
   it('type by the name of its column', (t) => comparePrepared(t, () => p.type('varchar'), 'one', 'two'))
   it('inet', onlyPostgres, (t) =>
     comparePrepared(t, () => p.string().columnType('inet'), '10.0.0.1', '10.0.0.2'),
   )
-  it('citext', onlyPostgres, (t) => comparePrepared(t, () => p.string().columnType('name'), 'One', 'two'))
+  it('name', onlyPostgres, (t) => comparePrepared(t, () => p.string().columnType('name'), 'One', 'two'))
   it('integer array of PostgreSQL', onlyPostgres, (t) =>
     comparePrepared(t, () => p.array((text) => Number(text)).columnType('int[]'), [1, 2], [2]),
   )

@@ -67,7 +67,7 @@ describe('A program with bearer tokens', () => {
     assert.throws(() => UserToken.authenticator(), { code: 'ERR_AUTH_MISUSE', message: /mapToPk/ })
   })
 
-  it('P1 authenticates each type of owner of a token', async (t) => {
+  it('P1 authenticates token owners of two classes', async (t) => {
     const User = userClass()
     const Bot = model('Bot', { id: p.integer().primary(), name: p.string() })
     const UserToken = tokenClass(() => p.manyToOne([User, Bot]).discriminator('userType'))
@@ -78,14 +78,6 @@ describe('A program with bearer tokens', () => {
     em.create(UserToken, { id: 1, value: 'value', user } as never)
     em.create(UserToken, { id: 2, value: 'other', user: bot } as never)
     await em.flush()
-    let authenticator: unknown
-    try {
-      authenticator = UserToken.authenticator()
-    } catch (error) {
-      // An error at startup is acceptable too.
-      assert.equal(Reflect.get(error as object, 'code'), 'ERR_AUTH_MISUSE')
-    }
-    if (!authenticator) return
     for (const [type, value, name] of [
       [User, 'value', 'Ada'],
       [Bot, 'other', 'R2'],
@@ -97,7 +89,7 @@ describe('A program with bearer tokens', () => {
     }
   })
 
-  it('P1 rejects a session of a user whose key is an object', async (t) => {
+  it('P1 throws for the `sessionID` of a user whose key is an object', async (t) => {
     const Schema = defineEntity({ name: 'Place', properties: { id: p.type(PointType).primary() } })
     class Place extends ModelSessionAuthenticatable(Schema.class) {}
     Schema.setClass(Place as never)
@@ -163,7 +155,7 @@ describe('A program with bearer tokens', () => {
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
   })
 
-  it('P1 rejects a token whose user was deleted, if the token refers to it by a target key', async (t) => {
+  it('P1 rejects a token whose user does not exist, with a relation by target key', async (t) => {
     const User = userClass({ staff: p.integer().unique() })
     const UserToken = tokenClass(() =>
       p
@@ -196,7 +188,7 @@ describe('A program with bearer tokens', () => {
   })
 
   for (const isPolymorphic of [true, false])
-    it(`P1 rejects a token whose user is hidden by a filter of a parent class, polymorphic: ${isPolymorphic}`, async (t) => {
+    it(`P1 rejects a token whose user is hidden by a filter of a parent class, with a ${isPolymorphic ? 'polymorphic' : 'plain'} relation`, async (t) => {
       const columns = { id: p.integer().primary(), name: p.string(), leftAt: p.datetime().nullable() }
       const PersonSchema = defineEntity({
         ...{ name: 'Person', abstract: true, discriminatorColumn: 'kind', properties: columns },
@@ -238,7 +230,7 @@ describe('A program with bearer tokens', () => {
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
   })
 
-  it('writes no unsaved user of the request when it checks the owner', async (t) => {
+  it('checks the owner without a flush of unsaved users', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User))
     const orm = await openDatabase(t, { entities: [User, UserToken] })
@@ -255,7 +247,7 @@ describe('A program with bearer tokens', () => {
     assert.equal(await orm.em.fork().count(User), 1)
   })
 
-  it('P1 rejects a deleted token although MikroORM caches all results', async (t) => {
+  it('P1 rejects a deleted token, even if MikroORM caches all results', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User))
     const orm = await openDatabase(t, { entities: [User, UserToken], resultCache: { global: 60_000 } })

@@ -48,7 +48,7 @@ interface Program {
   answer?(ctx: AuthContext): unknown
 }
 
-/** Serves an application with bearer tokens. Returns a function that sends a request with the token `value`. */
+/** Serves an application with bearer tokens. Returns a function that sends a request with a token. */
 export async function serveTokens(
   t: TestContext,
   orm: MikroORM,
