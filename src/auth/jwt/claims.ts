@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json-object.ts'
 
-/** The claims of a verified token (RFC 7519 §4), frozen. `parse` of a payload class checks their types. */
+/** The claims of a token (RFC 7519 §4). `parse` of a payload class checks their types. */
 export type Claims = JsonObject
 
 /** The rules for the claims of every token. */
@@ -9,7 +9,7 @@ export interface ClaimRules {
   readonly audience: string
   /** The tolerated clock difference between two machines, in seconds. */
   readonly leeway: number
-  /** The time in milliseconds. */
+  /** Returns the time in milliseconds. */
   readonly now: () => number
 }
 

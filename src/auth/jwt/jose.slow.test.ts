@@ -166,30 +166,28 @@ describe('JWTKeys compared with jose', () => {
     assert.ok(accepted > 200, `only ${accepted} were accepted`)
   })
 
-  test('J4 jose accepts every modified token that JWTKeys accepts', async () => {
+  test('J4 JWTKeys rejects every modified token', () => {
     const edit = fc.record({
       at: fc.nat({ max: 400 }),
       remove: fc.nat({ max: 3 }),
       insert: fc.string({ maxLength: 3 }),
     })
-    const property = fc.asyncProperty(
+    const property = fc.property(
       anySigner,
       fc.array(edit, { minLength: 1, maxLength: 3 }),
-      async (signer, edits) => {
+      (signer, edits) => {
         const token = signer.keys.sign(new Anything({ a: 'b' }, new Date((made + 900) * 1000)))
         const edited = edits.reduce(
           (text, { at, remove, insert }) => text.slice(0, at) + insert + text.slice(at + remove),
           token,
         )
-        if (signer.keys.verify(edited, Anything))
-          assert.equal(await joseAccepts(edited, signer), true, edited)
         if (edited !== token) assert.equal(signer.keys.verify(edited, Anything), undefined, edited)
       },
     )
-    await fc.assert(property, { numRuns: 1000 })
+    fc.assert(property, { numRuns: 1000 })
   })
 
-  test('jose accepts the tokens listed in docs/jwt.md, which JWTKeys rejects', async () => {
+  test('JWTKeys rejects tokens that jose accepts, as docs/jwt.md says', async () => {
     const signer = signers.HS256 as Signer
     const header = { alg: 'HS256', typ: 'JWT' }
     const claims = { iss: issuer, aud: audience, iat: made, exp: made + 900 }

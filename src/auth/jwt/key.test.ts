@@ -31,7 +31,7 @@ describe('JWTKey', () => {
     assert.equal(key.kid, 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs')
   })
 
-  test('signs with a secret unless `maySign` is false', () => {
+  test('can sign with a secret unless `maySign` is false', () => {
     assert.equal(new JWTKey(createSecretKey(Buffer.alloc(32))).canSign, true)
     assert.equal(new JWTKey(createSecretKey(Buffer.alloc(32)), false).canSign, false)
   })

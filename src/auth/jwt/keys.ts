@@ -44,8 +44,8 @@ export class JWTKeys implements JWTVerifier {
   }
 
   /**
-   * Signs a payload as a compact token. Throws `Misuse` if the first key is public, the lifetime or the token is too long, or
-   * `parse` rejects the claims.
+   * Signs a payload as a compact token. Throws `Misuse` if the first key cannot sign, the lifetime or the token is too long,
+   * or `parse` rejects the claims.
    */
   sign(payload: JWTPayload): string {
     const [key] = this.#keys
@@ -70,7 +70,7 @@ export class JWTKeys implements JWTVerifier {
 
   /** The payload of a valid token, else `undefined`. Never throws for a bad token. */
   verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>): Payload | undefined {
-    // An opaque token has no dot. This saves computing its digest for the cache.
+    // An opaque token has no dot. The cache would compute a digest of the token.
     if (typeof token !== 'string' || !token.includes('.')) return undefined
     const claims = this.#verified.claims(token, type.typ, () => this.#open(token, type.typ))
     if (!claims) return undefined

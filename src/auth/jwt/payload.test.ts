@@ -80,7 +80,7 @@ describe('JWTPayload', () => {
     assert.ok(invitation.expiration.getTime() > Date.now() + 6 * 86_400_000)
   })
 
-  test('neither compiles nor starts without `lifetime` and `parse`', () => {
+  test('does not compile without `lifetime` or `parse`, and throws in JavaScript', () => {
     class NoLifetime extends JWTPayload {
       static parse = (_: Claims, expiration: Date) => new NoLifetime(expiration)
     }

@@ -26,7 +26,7 @@ export interface JWTVerifier {
 
 /** The payload of a signed token. A subclass has its claims as fields, and declares `static lifetime` and `static parse`. */
 export abstract class JWTPayload {
-  /** `JWT` by default. Two classes with the same keys need different types. */
+  /** `JWT` by default. Two classes that share keys need different values. */
   static readonly typ: string = 'JWT'
 
   /** When the token expires. */
@@ -85,7 +85,7 @@ export class JWTAuthenticator<Payload extends JWTPayload = JWTPayload> extends B
   }
 }
 
-/** Throws `Misuse` if a static member is missing. In TypeScript the compiler checks that. */
+/** Throws `Misuse` if a static member is missing or invalid. */
 export function checkPayloadClass(type: { readonly name: string }): JWTPayloadClass {
   const { lifetime = 0, parse } = type as Partial<JWTPayloadClass>
   if (!(lifetime > 0 && lifetime < Number.POSITIVE_INFINITY)) {

@@ -45,7 +45,7 @@ describe('readSecret', () => {
 })
 
 describe('readKey', () => {
-  test('reads private keys as PEM and as JWK with the same thumbprint', async () => {
+  test('reads private and public keys as PEM and as JWK, with the same thumbprint', async () => {
     for (const { privateKey, publicKey } of pairs) {
       const jwk = privateKey.export({ format: 'jwk' })
       const forms = [

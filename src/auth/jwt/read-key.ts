@@ -60,6 +60,6 @@ function load(create: () => KeyObject): KeyObject {
   try {
     return create()
   } catch (cause) {
-    throw new JWTKeyError('This key cannot be read: it is not an unencrypted PEM key or JWK.', { cause })
+    throw new JWTKeyError('This key cannot be read: pass an unencrypted PEM key or a JWK.', { cause })
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { VerifiedTokens } from './verified-tokens.ts'
 
-/** A cache, and the number of tokens that it had to verify. */
+/** A cache, and the number of verifications. */
 function verifierOf(tokens = new VerifiedTokens()) {
   let verified = 0
   const verify = (token: string, { typ = 'JWT', isRight = true } = {}) =>

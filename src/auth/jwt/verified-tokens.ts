@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Claims } from './claims.ts'
 
-/** Caches the claims of tokens with a verified signature, by digest. Expiry and claims are checked on every request. */
+/** Caches the claims of tokens with a verified signature, by digest. `JWTKeys` checks the claims on every request. */
 export class VerifiedTokens {
   readonly #maxCharacters: number
   #length = 0

@@ -59,7 +59,7 @@ describe('LookUp and em.findOne agree: names', () => {
     }))
   it("long name of the user's key column", (t) =>
     compare(t, 'prepared', { user: { id: p.integer().primary().fieldName(long) } }))
-  // The prepared statement has a column `v`, too: it contains the keys.
+  // On PostgreSQL, the prepared statement reads its keys from a column `v`, too.
   it('short table aliases, and a column `v`', (t) =>
     compare(t, 'prepared', {
       options: { namingStrategy: ShortAliases },
