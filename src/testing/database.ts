@@ -52,7 +52,7 @@ export async function count(site: Site, table: Table): Promise<number> {
   return Number(row?.n)
 }
 
-/** A counter of written and deleted rows. Writes pending last uses first. Compare two results, because the first one is not 0. */
+/** A counter of written and deleted rows. Only the difference of two results has a meaning. Writes pending last uses first. */
 export async function changes(site: Pick<Site, 'orm' | 'writeUses'>): Promise<number> {
   const { em } = site.orm
   await site.writeUses()
@@ -84,7 +84,7 @@ async function countChanges(site: Pick<Site, 'orm'>): Promise<void> {
     )
 }
 
-/** Makes all writes of this kind to a table fail. Returns a function that repairs the table. */
+/** Makes all inserts or all updates of a table fail. Returns a function that repairs the table. */
 export async function failWrites(
   site: Site,
   operation: 'insert' | 'update',

@@ -34,7 +34,7 @@ const certificate = selfSigned()
 export async function startMailServer(test: Test, options: MailServerOptions = {}) {
   const { security = 'starttls', credentials, certificate: own = certificate } = options
   const mails: AcceptedMail[] = []
-  /** The reply to the next commands, as a status code. A reply of 250 accepts. */
+  /** The replies to further commands, as status codes. 250 accepts. */
   const replies = { sender: 250, recipient: 250, data: 250 }
   /** Called when the content of a mail arrives, before the reply. */
   const hooks = { onData: async () => {} }

@@ -15,7 +15,7 @@ export interface Answer {
   /** The `Set-Cookie` headers. */
   readonly cookies: readonly string[]
   readonly text: string
-  /** The body if it is a JSON object, else empty. */
+  /** The body if it is JSON, else an empty object. */
   readonly record: Record<string, unknown>
 }
 

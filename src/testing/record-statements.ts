@@ -8,7 +8,7 @@ interface Pool {
   readonly _clients: readonly unknown[]
 }
 
-/** Records all statements of an ORM until the test ends. */
+/** Records the statements of an ORM until the test ends. */
 export async function recordStatements(t: TestContext, orm: MikroORM): Promise<string[]> {
   if (!isPostgres(orm.em)) return recordOfSqlite(t, orm)
   const statements: string[] = []

@@ -35,8 +35,8 @@ async function compare(
   }
 }
 
-describe('timing attacks', () => {
-  test('C3: the time of `POST /login` does not reveal whether an account exists, in three runs of 300 random pairs', async (t) => {
+describe('response times', () => {
+  test('C3: the time of `POST /login` does not reveal whether an account exists, in three runs of 300 pairs', async (t) => {
     const server = await startServer(t, {
       DATA_DIR: await temporaryFolder(t),
       THROTTLE: 'off',
@@ -66,7 +66,7 @@ describe('timing attacks', () => {
       })
     })
 
-  test('B6, D11: keeps pages fast during 200 log-ins with a password of a megabyte, and 200 with a wrong password', async (t) => {
+  test('B6, D11: pages stay fast during 200 log-ins with a password of a megabyte, and 200 with a wrong password', async (t) => {
     const server = await startServer(t, {
       DATA_DIR: await temporaryFolder(t),
       THROTTLE: 'off',
@@ -102,7 +102,7 @@ describe('timing attacks', () => {
     }
   })
 
-  test('N8: keeps the event loop responsive during 200 sign-ups and log-ins with pages', async (t) => {
+  test('N8: the event loop stays responsive during 200 sign-ups and log-ins, each with five pages', async (t) => {
     const { startSite } = await import('../site.ts')
     const site = await startSite(t, { BCRYPT_COST: '10', THROTTLE: 'off' })
     const delays = monitorEventLoopDelay({ resolution: 1 })

@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3'
 import { PooledConnection } from '../../database/postgres/pooled-connection.ts'
 
-// Loaded with `--import`. Kills the process with SIGKILL before the statement whose number is in `DIE_AT`. Counts the
-// statements of a migration: create, alter, drop, insert and commit.
+// Loaded with `--import`. Kills the process with SIGKILL before the statement whose number is in `DIE_AT`. Counts only create,
+// alter, drop, insert and commit.
 let left = Number(process.env.DIE_AT)
 
 const { prepare, exec } = Database.prototype

@@ -8,7 +8,10 @@ import { Ledger } from './ledger.ts'
 
 type Test = Parameters<typeof startServer>[0]
 
-/** Kills a busy server repeatedly at random times, and asserts that no acknowledged write is lost. */
+/**
+ * Kills a busy server repeatedly at random times, and asserts that no acknowledged write is lost. Returns the number of acknowledged
+ * writes.
+ */
 export async function killRepeatedly(t: Test, folder: string, times: number): Promise<number> {
   const ledger = new Ledger()
   for (let time = 0; time <= times; time += 1) {

@@ -35,6 +35,7 @@ export class Ledger {
     return this.#longest
   }
 
+  /** Resolves after this number of further acknowledged writes. */
   more(count: number): Promise<void> {
     return new Promise((reached) => {
       this.#enough = { count: this.#acknowledged + count, reached }
