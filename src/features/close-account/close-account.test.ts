@@ -147,7 +147,7 @@ describe('POST /account/close', () => {
     assert.equal(await count(site, 'users'), 1)
   })
 
-  test('closes the account once in ten concurrent requests, without a 5xx', async (t) => {
+  test('closes the account in ten concurrent requests, without a 5xx', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, i) => {
