@@ -109,7 +109,7 @@ export class AuditTrail {
     return deleteBatch(this.#orm.em.fork(), Event, { where, key: 'id' }, limit)
   }
 
-  // The query returns one row for every name, so that its time does not reveal whether the account exists.
+  // The query returns one row for every user name, so that its time does not reveal whether the account exists.
   async #idOf(account: Account): Promise<string | undefined> {
     if ('id' in account) return account.id
     const table = account.kind === 'admin' ? 'admins' : 'users'
@@ -123,7 +123,7 @@ export class AuditTrail {
     return row?.id ?? undefined
   }
 
-  // Events that are cheap to cause are written once in an interval, so that a flood of them does not hide other events.
+  // Some events are stored only once in an interval, so that a flood of them does not hide other events.
   #isDue(event: EventName, account: Account, address: string): boolean {
     const filter = this.#filters[event]
     if (!filter) return true
