@@ -47,7 +47,7 @@ export function fromRecord(record: unknown): Authentication | undefined {
 // The maximum difference between the clocks of two servers. A time further in the future is not fresh.
 const maxSkew = 60_000
 
-/** Whether an authentication is known and not older than a duration. Throws `Misuse` for an invalid duration. */
+/** Whether an authentication is known, not older than a duration, and not in the future. Throws `Misuse` for an invalid duration. */
 export function isFresh(authentication: Authentication | undefined, within: Duration): boolean {
   const maxAge = milliseconds(within)
   if (!authentication) return false

@@ -19,7 +19,7 @@ export function maxAgeOf(options: FreshOptions | undefined, name: string): numbe
   throw new Misuse(`The options of \`${name}\` need a duration, as in \`{ fresh: '10m' }\`.`)
 }
 
-/** Whether a user of that class is authenticated, and fresh if there is a maximum age. */
+/** Whether a user of that class is authenticated and, with a maximum age, also fresh. */
 export function isAdmitted(ctx: AuthContext, type: Class, maxAge: number | undefined): boolean {
   const store = authOf(ctx)
   return store.has(type) && (maxAge === undefined || store.isFresh(type, maxAge))
