@@ -22,7 +22,7 @@ test.describe.configure({ mode: 'default' })
 
 const tooMany = /^\s*Error: Too many attempts.* Try again in \d+ minutes, at \d\d:\d\d UTC\.\s*$/
 
-test('after too many wrong passwords the form shows the waiting time, also for the right password', async ({
+test('after too many wrong passwords, the form rejects the right password and shows the waiting time', async ({
   page,
   account,
   guess,

@@ -1,7 +1,8 @@
-// Passkeys (WebAuthn). The content security policy allows no `fetch`, so the page contains the options and a form sends the answer.
+// Passkeys (WebAuthn). The content security policy allows no `fetch`, so the page contains the passkey options, and a form sends the
+// result.
 
 const loadedAt = Date.now()
-// The pending request of the autofill. Browsers allow only one request at a time.
+// The pending passkey request of the autofill. Browsers allow only one passkey request at a time.
 let autofill = new AbortController()
 
 const messages = {
@@ -20,7 +21,7 @@ function addCeremony(form, options) {
   message.className = 'hint'
   message.setAttribute('role', 'status')
   let isAsking = false
-  // A second request during a double click would make the browser reject both.
+  // A double click must not start a second passkey request, because the browser would reject both.
   const start = async () => {
     if (isAsking) return
     if (Date.now() - loadedAt > options.timeout) {
