@@ -145,6 +145,7 @@ describe('compose.yaml', () => {
       published.map(([name]) => name),
       ['proxy'],
     )
+    assert.deepEqual(services.proxy.networks, ['outside'])
     assert.deepEqual(services.database.networks, ['inside'])
     assert.equal(parse(read('compose.yaml'), { merge: true }).networks.inside.internal, true)
   })
@@ -177,6 +178,7 @@ describe('the image', () => {
   })
 
   test('contains every file that the site imports', () => {
+    assert.ok(copied.includes('src'))
     for (const file of sources)
       for (const name of matches(read(file), /\bfrom '(\.[^']+)'/g)) {
         const path = join(dirname(file), name)
@@ -212,7 +214,7 @@ describe('docs/deploy.md', () => {
       assert.ok(code.includes(`'${line}'`), `nothing logs "${line}"`)
   })
 
-  test('is linked from README and the deployment files', () => {
+  test('is linked from README, the Dockerfile, compose.yaml and the unit', () => {
     for (const file of ['README.md', 'Dockerfile', 'compose.yaml', 'deploy/koa-authenticators.service'])
       assert.match(read(file), /docs\/deploy\.md/)
   })

@@ -35,7 +35,7 @@ const rowByEmail = async (email: string) =>
   db.prepare<[string], Row>('select * from users where email = ?').get(email)
 const rowByID = async (id: string) => db.prepare<[string], Row>('select * from users where id = ?').get(id)
 
-// `ctx.auth` stores users by class. The session stores only the `sessionID`.
+// `ctx.auth` stores users by class. The session stores the `sessionID`.
 class User {
   readonly sessionID: string
   readonly email: string
