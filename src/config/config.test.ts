@@ -206,7 +206,7 @@ describe('readConfig', () => {
     ])
   })
 
-  test('reads the URL of a PostgreSQL database, and the size of its pool from 2 to 1000', () => {
+  test('reads the URL of a PostgreSQL database, and a pool size from 2 to 1000', () => {
     for (const DATABASE_URL of [
       'postgres://me:hunter2@db.example.com:5433/site',
       'postgresql://me@[::1]/site?sslmode=verify-full',

@@ -11,7 +11,7 @@ const host = 'Host: localhost\r\n'
 const short = { headersTimeout: 100, requestTimeout: 200, keepAliveTimeout: 50, timeout: 300, linger: 100 }
 
 /**
- * Starts a server, and returns a connection to it. Responses have a megabyte, and 50 MB for `/long`. The response to `/slow`
+ * Starts a server, and returns a connection to it. A response has a megabyte, or 50 MB for `/long`. The response to `/slow`
  * takes a second. The server does not read the body of a PUT request.
  */
 async function open(

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { SiteData } from './view-data.ts'
 
-/** The data of the configuration for every page. */
+/** The configured data of every page. */
 export function siteData({ siteName, supportUrl, brandColor, mail }: Config): SiteData {
   return {
     site: siteName,

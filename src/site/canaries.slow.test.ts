@@ -12,7 +12,7 @@ import { startServer, temporaryFolder } from '../testing/server-process.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { isOnPostgres } from '../testing/test-database.ts'
 
-// Secrets that must not appear in logs or responses.
+// Secrets that must not appear in logs or responses. `wrong` may appear in responses, because some requests send it as an address.
 const first = 'first canary of nine 1815'
 const second = 'second canary, much braver 1843'
 const wrong = 'canary in the wrong mine 1852'

@@ -5,7 +5,7 @@ import { type Site, startSite } from '../testing/site.ts'
 import { trustedProxies } from './client-address.ts'
 
 describe('the address of a client', () => {
-  test('D8 is the address of the connection without a trusted proxy, regardless of X-Forwarded-For', async (t) => {
+  test('D8 is the peer of the connection if no proxy is trusted, regardless of X-Forwarded-For', async (t) => {
     const site = await startSite(t)
     for (const claimed of ['192.0.2.1', '192.0.2.1, 192.0.2.2', 'x', ''])
       assert.equal(await addressOf(site, claimed), '127.0.0.1')
