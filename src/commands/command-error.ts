@@ -13,7 +13,7 @@ export function commandProblem(error: unknown): unknown {
     return error.message
   // The message of a driver contains SQL with values, such as a password hash.
   if (error instanceof DriverException)
-    return `The database failed: ${errorCode(error)}. Nothing was changed.`
+    return `The database failed: ${errorCode(error)}. No data was changed.`
   return error
 }
 

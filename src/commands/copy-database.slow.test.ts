@@ -39,7 +39,7 @@ function copyDatabase(...words: string[]) {
   return runCommand(['commands/copy-database', ...words], { PATH: process.env.PATH })
 }
 
-/** A site on SQLite with rows in every table, and the URL of an empty database in the tested system. */
+/** A site on SQLite with rows in every table, and the URL of an empty database, on PostgreSQL if `TEST_DATABASE_URL` is set. */
 async function open(t: TestContext) {
   const folder = await temporaryFolder(t)
   const from = `sqlite:${folder}/from.sqlite`
@@ -137,7 +137,7 @@ describe('npm run copy-database', () => {
     assert.deepEqual(dump(from), before)
   })
 
-  test('copies a snapshot while the source is in use', async (t) => {
+  test('copies a source that is in use, without locking it', async (t) => {
     const { from, to, site, ada } = await open(t)
     let isDone = false
     const copying = copyDatabase(from, to).finally(() => {
@@ -180,14 +180,14 @@ describe('npm run copy-database', () => {
         .exec("create trigger no before insert on sessions begin select raise(abort, 'no'); end")
         .close()
 
-    assertRefused(await copyDatabase(from, to), /^The database failed: \w+\. Nothing was changed\.\n$/)
+    assertRefused(await copyDatabase(from, to), /^The database failed: \w+\. No data was changed\.\n$/)
     assert.deepEqual(
       await counts(t, to),
       tables.map(() => 0),
     )
   })
 
-  test('rejects a source of another version', async (t) => {
+  test('rejects a source of another version, and a newer target', async (t) => {
     const { from, to, folder } = await open(t)
     const change = async (name: string, statement: string) => {
       await (await openDatabase(`sqlite:${folder}/${name}`, schema)).close()
@@ -214,7 +214,7 @@ describe('npm run copy-database', () => {
     )
   })
 
-  test('explains every mistake in one line without a password', async (t) => {
+  test('explains a mistake in one line without a password', async (t) => {
     const { from, to, folder } = await open(t)
     await writeFile(`${folder}/text.sqlite`, 'no database '.repeat(1000))
     new Database(`${folder}/foreign.sqlite`).exec('create table cats (name text)').close()

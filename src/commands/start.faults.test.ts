@@ -14,9 +14,9 @@ const secretsKey = `key1:${randomBytes(32).toString('base64')}`
 interface BadStart {
   readonly line: RegExp
   readonly variables?: Record<string, string>
-  /** Whether the folder is the working directory. */
+  /** Whether `DATA_DIR` is the working directory. */
   readonly isWorkingDirectory?: boolean
-  /** Prepares the folder, which is `DATA_DIR`. */
+  /** Prepares `DATA_DIR`. */
   readonly prepare?: (folder: string, t: TestContext) => Promise<void>
 }
 

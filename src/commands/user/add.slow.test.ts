@@ -28,7 +28,7 @@ describe('add', () => {
     assert.deepEqual([name, emailKey], ['Ada', 'ada@example.com'])
   })
 
-  test('F2 creates a database that only its owner can read, even in a readable folder', async (t) => {
+  test('F2 gives other users no access to a new database, even in a readable folder', async (t) => {
     if (process.platform === 'win32') return t.skip('Windows has no such permission bits.')
     const { user, site } = await startWithUserCommand(t)
     const folder = join(site.config.dataDir, 'another')

@@ -29,7 +29,7 @@ describe('parseCommandLine', () => {
     }
   })
 
-  test('returns nothing if the line asks for help', () => {
+  test('returns undefined if the line is empty or asks for help', () => {
     for (const words of ['', '--help', '-h', 'help', 'help frob', 'add --help', 'help add', 'list -h'])
       assert.equal(parse(words), undefined, words)
   })

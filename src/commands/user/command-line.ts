@@ -9,7 +9,7 @@ export interface Request {
 }
 
 /**
- * Parses the words after `npm run user --`. Returns `undefined` if they ask for help.
+ * Parses the words after `npm run user --`. Returns `undefined` if there are none, or if they ask for help.
  * @throws {UsageError} if they are not valid
  */
 export function parseCommandLine(words: readonly string[], variables = process.env): Request | undefined {

@@ -44,7 +44,7 @@ describe('disable, enable, delete', () => {
     assertRefused(await user('delete ada@example.com'), /^There is no user/)
   })
 
-  test('--admin selects the admin and not the user of the same address', async (t) => {
+  test('--admin selects the admin and not the user with the same address', async (t) => {
     const { site, user, em } = await startWithUserCommand(t)
     const [ada] = [await signUp(site, 'Ada'), await addAdmin(site, 'Ada')]
     const statuses = await signInWithEachCredential(site, ada)

@@ -6,7 +6,7 @@ import type { NoticeEvent } from '../../mail/notices.ts'
 import { isVerified } from '../../users/person.ts'
 import type { User } from '../../users/user.ts'
 
-/** Queues a notice about a change by the operator, if the address is verified. Admins have no verified addresses. */
+/** Queues a notice about a change by the operator, if the address is verified and the site sends mail. Admins get none. */
 export async function notifyOwner(em: EntityManager, account: User, event: NoticeEvent): Promise<void> {
   if (!isVerified(account) || !sendsMail()) return
   const { id: userId, email: to, name } = account

@@ -53,7 +53,7 @@ describe('remove-factors', () => {
     assert.match(mail.text, /^Device: The operator of the site$/m)
   })
 
-  test('T13 changes nothing for a user without a second factor', async (t) => {
+  test('T13 records no event for a user without a second factor', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     await signUp(site)
     await sql(site, 'delete from events')

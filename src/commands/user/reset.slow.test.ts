@@ -11,7 +11,7 @@ const passwords = { password: another, confirmPassword: another }
 const production = { NODE_ENV: 'production', BCRYPT_COST: '10', PUBLIC_URL: 'https://auth.example' }
 
 describe('reset', () => {
-  test('R3 mails a link to choose a new password, and prints no secret', async (t) => {
+  test('R3 mails a link to choose a new password, and does not print the link', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const ada = await signUp(site)
     await receiveMails(site)

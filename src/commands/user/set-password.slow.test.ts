@@ -60,7 +60,7 @@ describe('set-password', () => {
     assert.deepEqual([await loginStatus(site, ada, another), await loginStatus(site, bob)], [200, 429])
   })
 
-  test('ends JWTs that were issued before the change', async (t) => {
+  test('stores the time of the change, so that older JWTs are invalid', async (t) => {
     const { site, user, em } = await startWithUserCommand(t)
     const { id } = await signUp(site)
     const before = new Date()
@@ -79,7 +79,7 @@ describe('set-password', () => {
     assert.deepEqual(await statuses(), [200, 200, 200])
   })
 
-  test('finds an account by its exact address, among users or among admins', async (t) => {
+  test('rejects an address in another letter case, and the address of a user with --admin', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     await signUp(site)
 

@@ -13,7 +13,7 @@ const longestPause = 5_000
 
 /**
  * Starts several processes that share a port. The operating system distributes the connections. On SIGHUP, new workers
- * with the current code on the disk replace the old ones, one by one, without losing a request.
+ * replace the old ones, one by one, without losing a request. They run the code that is on the disk then.
  */
 export async function startWorkers(config: Config, log: Logger): Promise<void> {
   cluster.schedulingPolicy = cluster.SCHED_NONE
@@ -47,7 +47,7 @@ class Workers {
     this.#log = log
   }
 
-  /** Starts one worker before the others, so that a problem is printed only once. Returns `undefined` if the start fails. */
+  /** Starts one worker before the others, so that a problem is printed only once. Returns `undefined` if its start fails. */
   async start(): Promise<Address | undefined> {
     const address = await this.#launch()
     if (!address) return undefined

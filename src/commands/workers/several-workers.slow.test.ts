@@ -34,7 +34,7 @@ async function threeWorkers(test: Parameters<typeof startServer>[0]) {
   return { visitor, answered }
 }
 
-/** Sends a request once for each worker, and returns the distinct statuses. */
+/** Sends a request three times, each time to any worker, and returns the distinct statuses. */
 async function everywhere(send: () => Promise<{ status: number }>): Promise<number[]> {
   const statuses = new Set<number>()
   for (let worker = 0; worker < 3; worker += 1) statuses.add((await send()).status)
@@ -52,7 +52,7 @@ describe('a site of three workers', { timeout: 60_000 }, () => {
     for (const end of ends) await end()
   })
 
-  test('M6 accepts a session, a token and a JWT at every worker', async () => {
+  test('M6 accepts a session, a token and a JWT at several workers', async () => {
     const site = await three()
     const ada = await signUp(site)
     const here = await signIn(site, ada)
@@ -65,13 +65,13 @@ describe('a site of three workers', { timeout: 60_000 }, () => {
     assert.ok(site.answered().size > 1)
   })
 
-  test('M6 ends a session, a token and an account at every worker immediately', async () => {
+  test('M6 ends a session, a token and an account at several workers immediately', async () => {
     const site = await three()
     const ada = await signUp(site, 'Annabella')
     const [here, there] = [await signIn(site, ada), await signIn(site, ada)]
     const { id, value } = (await site.visitor().post('/login', basic(ada))).record
     const me = () => site.visitor().get('/me', bearer(String(value)))
-    // Every worker looks up both sessions and the token before they end.
+    // The workers look up both sessions and the token before they end.
     for (let time = 0; time < 3; time += 1)
       for (const send of [() => here.get('/me'), () => there.get('/me'), me])
         assert.deepEqual(await everywhere(send), [200])
@@ -88,7 +88,7 @@ describe('a site of three workers', { timeout: 60_000 }, () => {
     assert.deepEqual(await everywhere(() => site.visitor().get('/me', bearer(jwt))), [401])
   })
 
-  test('D6 M6 shares one allowance for failed sign-ins, and recognises a device at every worker', async () => {
+  test('D6 M6 shares one rate limit of failed sign-ins, and recognises a device at several workers', async () => {
     const site = await three()
     const { email } = await signUp(site, 'Augusta')
     const home = { 'x-forwarded-for': '192.0.2.7' }
@@ -122,7 +122,7 @@ describe('a site of three workers', { timeout: 60_000 }, () => {
     assert.ok(site.answered().size > 1)
   })
 
-  test('M6 shows the events of all workers on the page of recent activity', async () => {
+  test('M6 shows the events of several workers in the list of recent activity', async () => {
     const site = await three()
     const grace = await signUp(site, 'Grace')
     site.answered()

@@ -62,7 +62,7 @@ describe('workers under load', { concurrency: 2 }, () => {
       await Promise.race([busy, until('requests are served', () => answered() > before + 50)])
     }
     await more()
-    // A slow request: half of it is sent before the restart, half after it.
+    // A slow request: a part of its body is sent before the restart, and the rest after it.
     const body = JSON.stringify(registration('Grace'))
     const length = { 'content-type': 'application/json', 'content-length': body.length }
     const slow = server.visitor().open('POST', '/users', { ...length, expect: '100-continue' })
@@ -88,7 +88,7 @@ describe('workers under load', { concurrency: 2 }, () => {
     assert.equal(server.child.exitCode, null)
   })
 
-  test('keep running after SIGHUP if new workers cannot start, and are replaced by the next SIGHUP after the repair', async (t) => {
+  test('keep running after SIGHUP if new workers cannot start, and are replaced at the next SIGHUP after the repair', async (t) => {
     const folder = await temporaryFolder(t)
     const program = `import cluster from 'node:cluster'; import { existsSync } from 'node:fs'
       if (cluster.isWorker && existsSync('${folder}/broken')) process.exit(3)`
@@ -105,7 +105,7 @@ describe('workers under load', { concurrency: 2 }, () => {
     assert.deepEqual([server.workers().length, server.lines('stopped').length], [4, 2])
   })
 
-  test('N5 are replaced when they are killed, and lose no acknowledged change or open request', {
+  test('N5 are replaced when they are killed, lose no acknowledged change, and leave no request open', {
     timeout: 120_000,
   }, async (t) => {
     const folder = await temporaryFolder(t)

@@ -21,12 +21,12 @@ function lines({ log }: Server, message: string) {
   return log.filter(({ msg }) => msg === message)
 }
 
-/** The processes of all workers that ever listened. */
+/** The process ids of all workers that ever listened. */
 function workersOf(server: Server): number[] {
   return lines(server, 'a worker listens').map(({ worker }) => Number(worker))
 }
 
-/** A program that every worker runs first. */
+/** The Node option that makes every worker run this code first. */
 function inWorkers(code: string): string {
   const program = `import cluster from 'node:cluster'; if (cluster.isWorker) { ${code} }`
   return `--import=data:text/javascript,${encodeURIComponent(program)}`
@@ -157,7 +157,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.equal(stderr.match(/^Error: a bug at the start$/gm)?.length, 1)
   })
 
-  test('are restarted with a back-off while other workers serve', async (t) => {
+  test('are restarted until a start succeeds, while other workers serve', async (t) => {
     const folder = await temporaryFolder(t)
     const flag = join(folder, 'broken')
     const isBroken = `const { existsSync } = await import('node:fs'); if (existsSync('${flag}')) process.exit(3)`
