@@ -91,7 +91,7 @@ describe('a change of the bcrypt cost', () => {
     assert.match(await hashOf(site), /^\$2b\$05\$/)
   })
 
-  test('C2 does the same work for a wrong password, for any cost of the hash and without an account', async (t) => {
+  test('C2 leaves the work of a wrong password equal for an old, a new, a damaged and a missing hash', async (t) => {
     const site = await startSite(t)
     const [old, recent] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
     const damaged = await signUp(site, 'Eve')
@@ -164,7 +164,7 @@ describe('User.findByCredentials', () => {
     await assert.rejects(found, /app\.context\.credentialCheck/)
   })
 
-  test('rejects a password if the password changes, or the account is closed, during verification', async (t) => {
+  test('rejects a password if, during verification, it changes or the account is disabled or deleted', async (t) => {
     const site = await startSite(t)
     const { email: username } = await signUp(site)
     const logIn = async (meanwhile: string) => {

@@ -13,7 +13,7 @@ import {
   verifyPassword,
 } from './password.ts'
 
-/** The account that the credentials name. It may not exist. */
+/** The account that the credentials name, whether it exists or not. */
 export interface ClaimedAccount {
   readonly kind: 'user' | 'admin'
   readonly username: string

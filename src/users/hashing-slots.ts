@@ -7,7 +7,7 @@ const longestWait = 10_000
 
 /** The priority of a hash, and whether it is still needed. */
 export interface HashingOptions {
-  /** Whether the device is known to the account. If so, its hash is run first, and replaces the last unknown device in a full queue. */
+  /** Whether the device is known to the account. Its hash runs first, and replaces the last unknown device in a full queue. */
   readonly isKnownDevice?: boolean
   /** Whether the client has closed the connection. */
   readonly isDisconnected?: () => boolean
@@ -19,7 +19,7 @@ export class HashingSlots {
   readonly #known: PromiseWithResolvers<void>[] = []
   readonly #unknown: PromiseWithResolvers<void>[] = []
   #running = 0
-  // The moving average of one evaluation, in milliseconds.
+  // The moving average of the duration of a hash, in milliseconds.
   #duration: number
 
   /** @param options `processes` is the number of processes that share the cores of this machine */
@@ -34,7 +34,7 @@ export class HashingSlots {
 
   /**
    * Runs the evaluation when a slot is free.
-   * @throws {TryLater} 503, immediately if the queue is full, or after ten seconds
+   * @throws {TryLater} 503 if the queue is full, or after ten seconds in the queue
    * @throws {Refusal} 400, if the client has closed the connection
    */
   async run<Result>(
@@ -57,7 +57,7 @@ export class HashingSlots {
     }
   }
 
-  /** The capacity of the queue: five seconds of work, and at least 64. */
+  /** The capacity of the queue: five seconds of work, and at least 64 hashes. */
   get capacity(): number {
     return Math.max(64, Math.floor((longestWork / this.#duration) * this.#slots))
   }
@@ -86,7 +86,7 @@ export class HashingSlots {
 
   #full(): TryLater {
     const seconds = Math.max(1, Math.ceil((this.#waiting * this.#duration) / this.#slots / 1000))
-    const detail = 'Too many people are signing in at the moment. Please try again shortly.'
+    const detail = 'The site is processing too many passwords at the moment. Please try again shortly.'
     return new TryLater(503, detail, seconds)
   }
 }

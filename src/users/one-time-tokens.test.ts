@@ -87,7 +87,7 @@ describe('one-time tokens', () => {
     assert.ok(await consume(token, now + hour - 1))
   })
 
-  test('P4 are invalid if they were issued more than two minutes in the future', async (t) => {
+  test('P4 are invalid if their creation time is more than two minutes in the future', async (t) => {
     const { issue, find, consume } = await siteWithAda(t)
     const now = Date.now()
     assert.ok(await find(await issue({}, now + 120_000), now))
@@ -125,7 +125,7 @@ describe('one-time tokens', () => {
     assert.equal(grants.filter(Boolean).length, 1)
   })
 
-  test('C5 end when the address or the password of the account changes, or the account is disabled', async (t) => {
+  test('C5 are invalid after a change of the address or password, and while the account is disabled', async (t) => {
     const { site, issue, find, consume } = await siteWithAda(t)
     for (const [change, undo] of [
       ["email = 'ada@example.org'", "email = 'ada@example.com'"],

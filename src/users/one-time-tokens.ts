@@ -28,7 +28,7 @@ const OneTimeTokenSchema = defineEntity({
   },
 })
 
-/** The token of a link that works once. A row is never updated. Other files only delete it. */
+/** The token of a link that works once. A row is never updated. Other files only delete rows. */
 export class OneTimeToken extends OneTimeTokenSchema.class {}
 
 OneTimeTokenSchema.setClass(OneTimeToken)
@@ -74,7 +74,7 @@ export async function issueOneTimeToken(
   })
 }
 
-/** Finds the account of a valid token. It changes nothing, because mail scanners open links. */
+/** Finds the account of a valid token. Changes nothing, because mail scanners open links. */
 export async function findOneTimeToken(
   em: EntityManager,
   token: string,

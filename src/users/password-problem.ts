@@ -87,7 +87,7 @@ export function isCommonPassword(password: string): boolean {
   return common.has(password.normalize('NFC').toLowerCase())
 }
 
-// Loaded on first use, because it takes 40 ms and 15 MB. Shorter passwords are rejected anyway.
+// Loaded on first use, because loading takes 40 ms and 15 MB. Shorter passwords are rejected anyway.
 function load(): Set<string> {
   const { dictionary }: typeof import('@zxcvbn-ts/language-common') = require('@zxcvbn-ts/language-common')
   return new Set(dictionary['passwords-common'].filter((password) => password.length >= 8))

@@ -15,7 +15,7 @@ export function setBcryptCost(cost: number): void {
   currentCost = cost
 }
 
-/** Divides the cores of the machine by a number of processes, including this one. */
+/** Shares the cores of the machine among a number of processes, including this one. */
 export function shareCores(processes: number): void {
   slots = new HashingSlots({ processes })
 }
@@ -32,8 +32,8 @@ export async function hashPassword(password: string, options?: HashingOptions): 
 }
 
 /**
- * Whether the password matches the hash. The time does not depend on the stored hash, even if that is unusable.
- * An ill-formed or too long password never matches, and is not hashed for any account.
+ * Whether the password matches the hash. If the stored hash is unusable or has a lower cost, a mismatch still takes the time
+ * of one hash at the current cost. An ill-formed or too long password never matches, and is not hashed for any account.
  */
 export async function verifyPassword(
   password: string,

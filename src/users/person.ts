@@ -15,8 +15,8 @@ export const person = {
   // The time at which the owner has proved the address. Unused for admins, who have the same columns.
   emailVerifiedAt: p.datetime().nullable().hidden(),
   passwordHash: p.string().length(60).hidden().lazy(),
-  // Signed tokens with an earlier password are invalid. For tokens without the claim `passwordChangedAt`, only the second of
-  // issue is known. At sign-up, this time is one second earlier, so that such a token is valid in the second of the sign-up.
+  // Signed tokens from before this time are invalid. Some tokens have their time of issue in whole seconds, so a sign-up stores
+  // a time that is one second early. Otherwise, a token that is issued in the same second would be invalid.
   passwordChangedAt: p
     .datetime()
     .hidden()

@@ -23,7 +23,7 @@ describe('newTokenValue', () => {
 })
 
 describe('randomPart', () => {
-  test('restores the token', () => {
+  test('returns 43 characters, from which `withChecksum` restores the token', () => {
     const value = newTokenValue()
     assert.match(randomPart(value), /^[\w-]{43}$/)
     assert.equal(withChecksum(randomPart(value)), value)
@@ -36,7 +36,7 @@ describe('storedToken', () => {
     assert.equal(storedToken(value), hash('sha256', value, 'base64url'))
   })
 
-  test('differs if any character differs, and is undefined for another length', () => {
+  test('differs if any character differs, and is undefined for another length or prefix', () => {
     const value = newTokenValue()
     const stored = storedToken(value)
     for (let at = 0; at < value.length; at += 1) {

@@ -7,7 +7,7 @@ import { enabled, person } from './person.ts'
 
 const UserSchema = defineEntity({ name: 'User', tableName: 'users', properties: person, filters: enabled })
 
-/** Checks the second factor of a request with the right password. Throws if it is missing or wrong. */
+/** Checks the second factor of a request with the right password. Throws if the second factor is missing or wrong. */
 export type SecondFactorCheck = (ctx: AuthContext, user: User) => Promise<void>
 
 /** The context of an application with `app.context.secondFactorCheck = …`. */
@@ -21,8 +21,8 @@ export class User extends ModelAuthenticatable(UserSchema.class, {
   passwordHash: 'passwordHash',
 }) {
   /**
-   * Finds the user of Basic credentials or of a sign-in form. Rate limits and the audit trail apply. Every sign-in by password calls this
-   * method. It requires the second factor if the account has one.
+   * Finds the user of Basic credentials or of a sign-in form. Rate limits and the audit trail apply. Every sign-in by password
+   * calls this method. It requires the second factor if the account has one.
    *
    * @throws {Error} the error of `secondFactorCheck`
    */
@@ -39,7 +39,7 @@ export class User extends ModelAuthenticatable(UserSchema.class, {
     return user
   }
 
-  /** Finds the user of a password without a check of the second factor. Only for users who are already signed in. */
+  /** Finds the user of credentials without a check of the second factor. Only for users who are already signed in. */
   static findByPassword(
     credentials: PasswordCredentials,
     ctx: AuthContext,
