@@ -2,7 +2,7 @@ import type { NoticeData } from './notices.ts'
 import { notices } from './notices.ts'
 
 /**
- * The kinds of mail, with the data of each. The outbox stores the data, so it contains no secret.
+ * The kinds of mail, with the data of each. The outbox stores the data, so the data contains no secret.
  * The templates are `views/mail/<kind>.txt.eta` and `<kind>.html.eta`.
  */
 export interface Mails {
@@ -25,7 +25,7 @@ export type MailKind = keyof Mails
 /** The kinds with a link. The outbox creates the link when it sends the mail. */
 export type LinkKind = 'invite' | 'reset' | 'verify' | 'change-email'
 
-/** The subject of each kind. The mail has the name of the site before it. */
+/** The subject of each kind, without the name of the site, which begins every subject. */
 export const subjects: { readonly [Kind in MailKind]: (data: Mails[Kind]) => string } = {
   invite: () => 'Choose a password for your account',
   reset: () => 'Choose a new password',

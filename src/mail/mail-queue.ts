@@ -116,7 +116,7 @@ export class MailQueue {
     })
   }
 
-  /** Whether another process may have claimed the mail, because this one was suspended. */
+  /** Whether another process may have claimed the mail, because this process was suspended. */
   hasLostLease(mail: Mail): boolean {
     return this.#now() > mail.dueAt.getTime() - clockSkew
   }

@@ -68,7 +68,7 @@ describe('MailTemplates', () => {
     }
   })
 
-  test('a text has one line for each paragraph, and its link stands alone on a line', () => {
+  test('a text has no superfluous space and no HTML entity, and its link stands alone on a line', () => {
     for (const { kind, text } of renderAll()) {
       assert.match(text, /^\S[\s\S]*[^\n]\n$/, kind)
       assert.doesNotMatch(text, /\n{3}|[ \t]\n|[\r\0\u202e]|&\w+;|&#/, kind)
@@ -110,7 +110,7 @@ describe('MailTemplates', () => {
     assert.match(without.text, /^If it was not you, contact us at once\.$/m)
   })
 
-  test('names the lifetime of a link in words', () => {
+  test('name the lifetime of a link in words', () => {
     const lifetime = (hours: number) =>
       templates.render('verify', undefined, { origin, to: 'x', link: { url, lifetime: hours * 3_600_000 } })
         .text

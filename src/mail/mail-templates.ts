@@ -21,9 +21,9 @@ export interface MailView {
 /** A link of a mail. */
 export interface Link {
   readonly url: string
-  /** How long it works, in milliseconds. */
+  /** How long the link works, in milliseconds. */
   readonly lifetime: number
-  /** The recipient, if the account has another spelling of the address than the mail. */
+  /** The recipient's address as the account spells it. By default, the address of the mail. */
   readonly to?: string
 }
 

@@ -25,7 +25,7 @@ export class DeliveryError extends Error {
   readonly code: string
   /** The reply of the mail server (RFC 5321 §4.2). */
   readonly responseCode: number | undefined
-  /** Whether a further attempt is useless, because the server has refused the mail with a 5xx. */
+  /** Whether a further attempt is useless, for example because the server has refused the mail with a 5xx. */
   readonly isFinal: boolean
 
   constructor(

@@ -12,7 +12,7 @@ import { queueMail } from './mail-queue.ts'
 
 const mailCount = 1_000
 
-describe('a long queue', () => {
+describe('a long queue of mails', () => {
   test('N8 does not slow pages: 1,000 mails over TLS', async (t) => {
     const DATA_DIR = await temporaryFolder(t)
     const { port, mails, certificate } = await startMailServer(t, { security: 'tls' })

@@ -218,7 +218,7 @@ describe('a mail that is not delivered', () => {
     assert.match(String(mail), /^[\da-f-]{36}$/)
   })
 
-  test('N9 writes one line a minute to the log while a long queue waits', async (t) => {
+  test('N9 adds one line a minute to the log, even if many mails wait', async (t) => {
     const { clock, outbox, add, log } = await open(t, {
       deliver: async () => {
         throw new DeliveryError('ESOCKET')
@@ -327,7 +327,7 @@ describe('several outboxes', () => {
     assert.equal(new Set(sent).size, 60)
   })
 
-  test('M6 send the mail that a dead process had claimed, after the claim ends, even if the clocks differ', async (t) => {
+  test('M6 send the mail that a stalled process had claimed, after the claim ends, even if the clocks differ', async (t) => {
     const { promise: stalled, resolve: resume } = Promise.withResolvers<object>()
     const deliveries: Deliver[] = [() => stalled, async () => ({})]
     const { clock, outbox, mails, add, another } = await open(t, {
@@ -392,7 +392,7 @@ describe('stop', () => {
 })
 
 describe('a site without a mail server', () => {
-  test('writes each mail to a file in DATA_DIR/mail, and its path to the log', async (t) => {
+  test('writes each mail to a file in DATA_DIR/mail, and the path of the file to the log', async (t) => {
     const site = await startSite(t)
     const outbox = site.outbox ?? assert.fail()
     outbox.onLink('reset', async (_mail, { origin }) => ({
