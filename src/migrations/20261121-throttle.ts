@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 import { columnTypes } from './column-types.ts'
 
-/** Adds the failed attempts of the throttle and the known devices. */
+/** Adds the attempts for the rate limits, and the known devices. */
 export class Throttle20261121 extends Migration {
   override up(): void {
     const { uuid, boolean, datetime, text } = columnTypes(this.driver)

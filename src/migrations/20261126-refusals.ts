@@ -1,7 +1,10 @@
 import { Migration } from '@mikro-orm/migrations'
 import { columnTypes } from './column-types.ts'
 
-/** Counts an account's refusals of one day in a single event. Otherwise, an attacker could fill the table or hide a sign-in. */
+/**
+ * Adds columns for counting rejected attempts of one kind, account and day in a single event. Otherwise, an attacker could
+ * fill the table or hide a sign-in.
+ */
 export class Refusals20261126 extends Migration {
   override up(): void {
     const { text } = columnTypes(this.driver)

@@ -8,7 +8,7 @@ const sqlite = {
   datetime: 'datetime',
   // Text of a maximum length, compared byte by byte. SQLite ignores a length.
   text: (_maxLength: number) => 'text',
-  // A suffix of `create table` that clusters the rows by primary key, which saves SQLite a second search for each read.
+  // A suffix of `create table` that clusters the rows by primary key. This saves SQLite a second search for a read by that key.
   clustered: 'without rowid',
 }
 

@@ -44,7 +44,7 @@ const table = {
     allowances: [{ by: ['account'], limit: 20, within: day, counts: ['failure'] }],
     fromDevice: [{ by: ['account', 'device'], limit: 20, within: day, counts: ['failure'] }],
   },
-  // Passkeys that sign in or confirm.
+  // Sign-ins and confirmations with a passkey.
   passkey: { allowances: [{ by: ['network'], limit: 50, within: quarterHour, counts: ['failure'] }] },
   // Accepted passkeys of an account, and attempts to add a passkey. A program could otherwise send them without a limit.
   'passkey-of-account': everyAttempt('account', 100, quarterHour),

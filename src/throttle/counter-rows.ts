@@ -26,7 +26,7 @@ const AttemptCountSchema = defineEntity({
   },
 })
 
-/** The attempts of a counter in one slice of its window. `Counters` reads and writes it in SQL. */
+/** The attempts of a counter in one slice of its window. `Counters` reads and writes the rows in SQL. */
 export class AttemptCount extends AttemptCountSchema.class {}
 
 AttemptCountSchema.setClass(AttemptCount)
@@ -69,7 +69,7 @@ export function rowsOf({ action, key, allowances }: Quota, now: number): readonl
   })
 }
 
-/** The milliseconds until the allowance of a row is free again. 0 if it is free. The slices are sorted, newest first. */
+/** The milliseconds until the allowance of a row is free again, or 0 if it is free. The slices are sorted, newest first. */
 export function retryAfter(slices: readonly Slice[], row: CounterRow, now: number): number {
   const { limit, within } = row.allowance
   let count = 0

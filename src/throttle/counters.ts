@@ -98,7 +98,7 @@ export class Counters {
     )
   }
 
-  // A write locks the whole database of SQLite. On PostgreSQL each counter has a lock, and the locks are taken in sorted order
+  // A write locks the whole SQLite database. On PostgreSQL, each counter has a lock, and the locks are taken in sorted order
   // to avoid deadlocks.
   #lock<Result>(rows: Reservation, work: (transaction?: Transaction) => Promise<Result>): Promise<Result> {
     if (!isPostgres(this.#orm.em)) return work()

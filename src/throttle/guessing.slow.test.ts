@@ -23,8 +23,8 @@ function statuses(answers: readonly Answer[]): Record<number, number> {
   return counted
 }
 
-describe('guessing', () => {
-  test('D1 D5 shares one allowance between nine kinds of requests: ten of 30 wrong passwords are evaluated', async (t) => {
+describe('a site with rate limits', () => {
+  test('D1 D5 shares one limit between nine kinds of requests: ten of 30 wrong passwords are evaluated', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const ada = await signIn(site, person)
     ada.cookies.delete('device')
@@ -110,7 +110,7 @@ describe('guessing', () => {
     assert.ok(!site.log.some((line) => JSON.parse(line).level >= 40), 'no warning is logged')
   })
 
-  test('C1 gets the same text, headers and work whether the account exists or not: form, JSON and Basic', async (t) => {
+  test('C1 gives the same response after the same work, whether the account exists or not: form, JSON and Basic', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const hashes = countHashes(t)
     const request = async (email: string, address: string) => {
@@ -198,7 +198,7 @@ describe('guessing', () => {
     assert.equal(await rows(), before)
   })
 
-  test('D9 keeps counts in the database, and other attempts do not reset a used-up allowance', async (t) => {
+  test('D9 keeps counts in the database, and does not reset a used-up limit after other attempts', async (t) => {
     const { site } = await siteWithAda(t)
     let now = Date.now()
     const throttle = new Throttle(site.orm, () => now)
@@ -221,7 +221,7 @@ describe('guessing', () => {
     assert.deepEqual(await sql(site, 'select count(*) as n from attempts'), [{ n: 0 }])
   })
 
-  test('D1 removes the allowance of a device when the password changes on another device', async (t) => {
+  test('D1 removes the separate limit of a device when the password changes on another device', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const thief = await signIn(site, person)
     const owner = await signIn(site, person)

@@ -86,7 +86,7 @@ describe('Throttle', () => {
     await settled
   })
 
-  test('D11 keeps the event loop responsive while hundreds of networks wait for one account', async (t) => {
+  test('D11 limits the statements of one event-loop turn while hundreds of networks wait for one account', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const gate = Promise.withResolvers<undefined>()
@@ -136,7 +136,7 @@ describe('Throttle', () => {
     assert.equal((await flood([new Throttle(orm)], spray, wrong)).evaluated, 50)
   })
 
-  test('D4 counts the addresses of one IPv6 /64, and the two forms of an IPv4 address, as one', async (t) => {
+  test('D4 counts the addresses of one IPv6 /64, and the two forms of an IPv4 address, as one network', async (t) => {
     const { orm } = await openOne(t)
     const six = Array.from({ length: 20 }, (_, i) => ({ ...guess, address: `2001:db8:0:1::${i}` }))
     assert.equal((await flood([new Throttle(orm)], six, wrong)).evaluated, 10)
@@ -153,7 +153,7 @@ describe('Throttle', () => {
     assert.equal((await flood([new Throttle(orm)], many, wrong)).evaluated, 100)
   })
 
-  test('D3 accepts the owner from a known device while attackers use up the other allowances', async (t) => {
+  test('D3 accepts the owner from a known device after attackers have used up the other allowances', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const many = Array.from({ length: 120 }, (_, i) => ({ ...guess, address: `198.51.${i}.1` }))

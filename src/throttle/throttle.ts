@@ -18,7 +18,7 @@ const busy = 5_000
 /** An attempt at an action, by account, network and device. */
 export interface Attempt {
   readonly action: Action
-  /** A string that identifies the account, which may not exist. */
+  /** A string that identifies the account, whether the account exists or not. */
   readonly account: string
   readonly address: string
   /** A device from which the account has signed in before. It has separate allowances. */
@@ -35,7 +35,7 @@ export class Throttle {
   readonly #lookUps = new NetworkLimit(50)
   readonly #pending = new PendingLimit()
 
-  /** @param maxRows the maximum rows of the table, of 200 bytes each. A full table rejects attempts counted by network */
+  /** @param maxRows the maximum number of rows, of 200 bytes each. A full table rejects attempts that are counted by network */
   constructor(orm: MikroORM, now = Date.now, maxRows = 1_000_000) {
     this.#counters = new Counters(orm, now)
     this.#now = now
