@@ -90,7 +90,7 @@ test('a password change requires the current password and ends other sessions, a
   await elsewhere.close()
 })
 
-test('a closed account rejects sign-in', async ({ page, account }) => {
+test('a user closes the account, and can no longer sign in', async ({ page, account }) => {
   await account.signIn(page)
   await page.goto('/account')
   await page.getByRole('link', { name: 'Close account' }).click()

@@ -37,7 +37,7 @@ test('Q8 Q10 a user changes the e-mail address, and signs in with the new one', 
   await expect(page).toHaveURL('/account')
 })
 
-test('Q8 a user cancels the change of the address, and the link does not work', async ({
+test('Q8 a user cancels the change of the address, and the link then no longer works', async ({
   page,
   server,
   account,

@@ -65,7 +65,7 @@ test('H2 sign-in does not redirect to another site', async ({ page, context, acc
   }
 })
 
-test('H2 sign-in does not redirect to another site from a modified form', async ({ page, account }) => {
+test('H2 sign-in with a modified form does not redirect to another site', async ({ page, account }) => {
   await page.goto('/login?next=/account')
   await page.locator('input[name="next"]').evaluate((input) => {
     input.setAttribute('value', '//example.org/account')

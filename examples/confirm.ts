@@ -1,5 +1,5 @@
 // Confirmation of a sensitive action. The page /close needs a sign-in or a confirmation in the last ten minutes.
-// With an older session, it redirects to /confirm, and the right password leads back.
+// Later, it redirects to /confirm, and the right password leads back.
 //
 //   npm run example examples/confirm.ts
 //   curl -i localhost:3000/close                                # Location: /login?next=%2Fclose
