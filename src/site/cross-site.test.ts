@@ -85,7 +85,7 @@ describe('cross-site requests', () => {
       }
     assert.deepEqual(await dump(site), before)
     assert.equal((await ada.get('/me')).status, 200)
-    assert.doesNotMatch(site.log.join(''), /"authentication"/, 'no authenticator ran')
+    assert.doesNotMatch(site.log.join(''), /"authentication"/, 'no authentication event')
   })
 
   test('G3 do not include requests of our own pages and of API clients', async (t) => {

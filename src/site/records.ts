@@ -25,7 +25,6 @@ export interface NewTokenRecord {
   readonly expiresAt: Date
 }
 
-/** The record of a passkey. */
 export type PasskeyRecord = ReturnType<typeof passkeyRecord>
 
 export function passkeyRecord({ id, name, createdAt, lastUsedAt = null }: Passkey) {

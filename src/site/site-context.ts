@@ -36,9 +36,9 @@ export interface SiteContext extends CheckedContext, SecondFactorContext {
   readonly guessing?: Guessing | undefined
   /** `undefined` if the site sends no mail. */
   readonly outbox?: Outbox | undefined
-  /** `undefined` without `SECRETS_KEY`. Users cannot turn on a second factor then. */
+  /** `undefined` in production without `SECRETS_KEY`. Users cannot turn on a second factor then. */
   readonly secretBox?: SecretBox | undefined
-  /** `undefined` without `SECRETS_KEY`: the site has no passkeys. */
+  /** `undefined` in production without `SECRETS_KEY`. The site then has no passkeys. */
   readonly passkeys?: SitePasskeys | undefined
   readonly siteName: string
   /** The origin of `PUBLIC_URL`. */

@@ -8,7 +8,6 @@ export interface SiteData {
   readonly support?: string | undefined
   /** Whether pages load `/brand.css`, which has the configured accent colours. */
   readonly hasBrandColor?: boolean
-  /** Whether the site sends mail. */
   readonly hasMail?: boolean
   /** The folder of the mails, if there is no mail server. */
   readonly mailFolder?: string | undefined
@@ -62,11 +61,10 @@ interface PageData {
     passwordChangedAt: Date
     /** The time at which the authenticator app was turned on. */
     secondFactorAt: Date | undefined
-    /** Whether a second factor can be turned on: the operator has set `SECRETS_KEY`. */
+    /** Whether a second factor can be turned on. In production, this requires `SECRETS_KEY`. */
     isAvailable: boolean
     recoveryCodesLeft: number
     passkeys: PasskeyRecord[]
-    /** Whether the site has passkeys. */
     hasPasskeys: boolean
     /** `undefined` if the session is not fresh or the site has no passkeys. */
     passkeyOptions?: string | undefined

@@ -9,7 +9,6 @@ interface Test {
   after(run: () => Promise<void>): void
 }
 
-/** A mail that a server has accepted. */
 export interface AcceptedMail extends ReceivedMail {
   readonly from: string
   /** The recipients of the envelope. */

@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-/** The exit code and the output of a command. */
 export interface Outcome {
   readonly code: number | null
   readonly out: string

@@ -15,7 +15,6 @@ interface Test {
   after(run: () => Promise<void>): void
 }
 
-/** The exit code and the output of a process. */
 export interface ProcessResult {
   readonly code: number | null
   readonly stdout: string
