@@ -44,7 +44,7 @@ describe('JWTKey', () => {
     }
   })
 
-  test('J5 rejects weak keys, other curves and other types with the reason', () => {
+  test('J5 rejects weak keys, other curves and other types of keys, and names the reason', () => {
     const { publicKey: wide } = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 3 })
     const cases: [KeyObject, RegExp][] = [
       [createSecretKey(Buffer.alloc(31)), /32 bytes or more; this one has 31/],

@@ -20,7 +20,7 @@ const decode = (token: string) =>
 
 const claims = { userId: id, exp: made + 900, iat: made, iss: names.issuer, aud: names.audience }
 
-/** A token with any header and payload, signed with the test's secret. */
+/** A token with any header and payload, and a correct HS256 signature. */
 function forge(header: object | string, payload: object | string = claims, secret = newer): string {
   const parts = [header, payload].map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))
   const input = parts.map((part) => Buffer.from(part).toString('base64url')).join('.')
@@ -144,7 +144,7 @@ describe('JWTKeys', () => {
     })
   })
 
-  test('uses the algorithm of its keys, never of the token', () => {
+  test('uses the algorithm of its keys, never that of the token', () => {
     const keys = keysOf([newer])
     const [kid] = [newer].map(
       (secret) => JSON.parse(decode(keysOf([secret]).sign(sessionToken()))[0] ?? '').kid,

@@ -70,7 +70,7 @@ export class JWTKeys implements JWTVerifier {
 
   /** The payload of a valid token, else `undefined`. Never throws for a bad token. */
   verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>): Payload | undefined {
-    // An opaque token has no dot. The cache would compute a digest of the token.
+    // Opaque tokens have no dot. The cache need not compute their digests.
     if (typeof token !== 'string' || !token.includes('.')) return undefined
     const claims = this.#verified.claims(token, type.typ, () => this.#open(token, type.typ))
     if (!claims) return undefined

@@ -41,16 +41,6 @@ class RobotAuthenticator extends BearerAuthenticator<Robot> {
   }
 }
 
-describe('JWTPayload', () => {
-  test('reports an authenticator without parentheses', () => {
-    const { authenticator } = SessionToken as unknown as { authenticator: (this: undefined) => unknown }
-    assert.throws(() => authenticator.call(undefined), {
-      code: 'ERR_AUTH_MISUSE',
-      message: 'Call `SessionToken.authenticator()`, with parentheses.',
-    })
-  })
-})
-
 /** A site whose only page shows the authenticated payload: a session token, a robot or none. */
 async function start(t: TestContext, keys: JWTKeys, ...more: AuthMiddleware[]) {
   const app = new Koa()
@@ -71,6 +61,14 @@ async function start(t: TestContext, keys: JWTKeys, ...more: AuthMiddleware[]) {
 }
 
 describe('JWTPayload', () => {
+  test('reports an authenticator without parentheses', () => {
+    const { authenticator } = SessionToken as unknown as { authenticator: (this: undefined) => unknown }
+    assert.throws(() => authenticator.call(undefined), {
+      code: 'ERR_AUTH_MISUSE',
+      message: 'Call `SessionToken.authenticator()`, with parentheses.',
+    })
+  })
+
   test('S14 can be subclassed', () => {
     const keys = newKeys()
     Invitation.authenticator(keys)

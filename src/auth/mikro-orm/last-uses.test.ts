@@ -86,7 +86,7 @@ describe('LastUses', () => {
     assert.equal(uses.of(token)?.getTime(), now + 1)
   })
 
-  test('does not overwrite a later or almost equal time of another process, or insert a deleted row', async (t) => {
+  test('keeps a later or almost equal time of another process, and does not insert a deleted row again', async (t) => {
     const { orm, Token, uses, tokens, used } = await usesOf(t, 4)
     const all = await tokens()
     for (const token of all) uses.note(token, now)

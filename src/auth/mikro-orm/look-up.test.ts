@@ -17,7 +17,7 @@ class Backwards extends Type<string, string> {
   override convertToJSValue = (value: string) => [...value].reverse().join('')
 }
 
-/** A user model with a column of every common type, and its token model. */
+/** A user model with columns of several types, and its token model. */
 function models() {
   const UserSchema = defineEntity({
     name: 'User',

@@ -47,7 +47,7 @@ type TokenAuthenticatable = Class<TokenModel> & TokenModelClass
 /**
  * A mixin for a token entity that authenticates its user: `class UserToken extends
  * ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' })`. The JSON omits the value.
- * Make the column `hidden()` too, for MikroORM's other serialisations.
+ * Make the column `hidden()` too, for `toObject()` and `serialize()` of MikroORM.
  */
 export function ModelTokenAuthenticatable<Entity extends Base>(
   base: Entity,

@@ -55,7 +55,8 @@ describe('LookUp and em.findOne agree: configuration', () => {
     compareWith(t, 'findOne', { forceUndefined: true }, withoutUser))
   it('undefined for null, set later', (t) =>
     compareWith(t, 'findOne', {}, { later: ({ config }) => config.set('forceUndefined', true) }))
-  it('undefined for null in a query', (t) => compareWith(t, 'prepared', { ignoreUndefinedInQuery: true }))
+  it('undefined values ignored in queries', (t) =>
+    compareWith(t, 'prepared', { ignoreUndefinedInQuery: true }))
   it('forced constructors', (t) => compareWith(t, 'findOne', { forceEntityConstructor: true }))
   it('forced constructors of some entities', (t) =>
     compareWith(t, 'findOne', { forceEntityConstructor: ['User'] }))
@@ -77,16 +78,16 @@ describe('LookUp and em.findOne agree: configuration', () => {
     compareWith(t, 'prepared', { serialization: { includePrimaryKeys: false } }))
   it('no automatic join of one-to-one owners', (t) =>
     compareWith(t, 'prepared', { autoJoinOneToOneOwner: false }))
-  it('no hooks before the flush', (t) =>
+  it('no onCreate hooks and no persist before the flush', (t) =>
     compareWith(t, 'prepared', { processOnCreateHooksEarly: false, persistOnCreate: false }))
   it('flush on commit', (t) => compareWith(t, 'prepared', { flushMode: 'commit' }))
-  it('logger that logs each query', (t) => {
+  it('logger that overrides `logQuery`', (t) => {
     class QueryLogger extends DefaultLogger {
       override logQuery(): void {}
     }
     return compareWith(t, 'findOne', { loggerFactory: () => new QueryLogger({ writer: () => {} }) })
   })
-  it('logger that formats messages', (t) => {
+  it('logger that overrides `log`', (t) => {
     class PlainLogger extends DefaultLogger {
       override log(): void {}
     }

@@ -130,7 +130,7 @@ describe('LookUp and em.findOne agree: entities before the entity manager is req
         await orm.em.persist(token).flush()
       }),
     ))
-  it('load of an entity with the mixin Loadable', (t) => {
+  it('load of an entity that extends LoadableBaseEntity', (t) => {
     class Person extends LoadableBaseEntity {
       declare id: number
       declare name: string
@@ -281,7 +281,7 @@ describe('LookUp and em.findOne agree: entities with lazy columns', () => {
       await em().transactional(change, { clear: true })
       await em().flush()
     }))
-  it('query builder, stream and repository', (t) =>
+  it('repository, stream and cursor', (t) =>
     compare(t, async (token, { em, Token }) => {
       const found = await em().getRepository(Token).findAll()
       for await (const each of em().stream(Token, { populate: ['user'] as never })) found.push(each)
@@ -309,7 +309,7 @@ describe('LookUp and em.findOne agree: entities with lazy columns', () => {
       await em().flush()
       return [...seen]
     }))
-  it('removal and persist after clear', (t) =>
+  it('persist and removal after clear', (t) =>
     compare(t, async (token, { em }) => {
       em().clear()
       token.label = 'phone'

@@ -91,7 +91,7 @@ export function tokensOf(User: Model): Model {
   })
 }
 
-/** Users and tokens with an additional column, whose value a flush changes. */
+/** Users and tokens with an additional column. `change` sets it to the other value. */
 export function withColumn(property: () => unknown, value: unknown, other: unknown): Application {
   const row = { special: value }
   return people({

@@ -120,7 +120,7 @@ describe('A program with bearer tokens', () => {
   const hiding: Readonly<Record<string, object>> = {
     'raw SQL': { [raw((alias) => `${alias}.left_at is null`)]: [] },
     'a negation': { $not: { name: 'Ada' } },
-    'two alternatives': {
+    'several `$or`': {
       $and: [{ $or: [{ leftAt: null }, { id: 9 }] }, { $or: [{ id: 1 }, { name: 'Ada' }] }],
     },
     'a JSON property': { settings: { active: true } },
