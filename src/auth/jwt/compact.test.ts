@@ -147,7 +147,7 @@ describe('verifyCompact', () => {
     )
   })
 
-  test('J2 accepts no public key as a secret, in any of thirteen encodings', () => {
+  test('J2 accepts no public key as a secret, in any of 13 encodings', () => {
     for (const { publicKey } of Object.values(pairs)) {
       const jwk = publicKey.export({ format: 'jwk' })
       const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
