@@ -71,7 +71,7 @@ describe('a site without SECRETS_KEY', () => {
 describe('a request whose session ends before its transaction', () => {
   const endSessions = 'delete from sessions'
 
-  test('E6 T8 is rejected at a confirmation', async (t) => {
+  test('E6 T8 starts no session by a confirmation', async (t) => {
     const site = await startSite(t)
     const visitor = await signIn(site, await signUp(site))
     const other = await lockDatabase(t, site)

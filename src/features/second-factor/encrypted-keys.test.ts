@@ -11,10 +11,10 @@ import { SecretBox } from './secret-box.ts'
 
 const newKey = (id: string) => ({ id, bytes: randomBytes(32) })
 
-/** A site with apps of two users and an unfinished set-up of a third, encrypted with the key `old_key`. */
+/** A site with apps of two users and an unfinished set-up of a third. The key `keyX1` encrypted all three. */
 async function siteWithApps(t: TestContext) {
-  const old = newKey('old_key')
-  const SECRETS_KEY = `old_key:${Buffer.from(old.bytes).toString('base64')}`
+  const old = newKey('keyX1')
+  const SECRETS_KEY = `keyX1:${Buffer.from(old.bytes).toString('base64')}`
   const site = await startSite(t, { SECRETS_KEY })
   const apps = new Map<string, Buffer>()
   for (const name of ['Ada', 'Bob']) {
@@ -45,15 +45,15 @@ describe('encryptWithNewestKey', () => {
 
   test('T12 encrypts the key of every app with the newest key, so that the older key can be removed', async (t) => {
     const { old, start, rows, assertReadable } = await siteWithApps(t)
-    // A query with `like` would confuse these names, because `_` matches any character.
-    const newest = newKey('oldXkey')
+    // A query with `like` would confuse this name with `keyX1`, because `_` matches any character.
+    const newest = newKey('key_1')
     await start(newest, old)
-    assert.equal((await rows()).length, 2, 'an unfinished set-up starts again')
+    assert.equal((await rows()).length, 2, 'the unfinished set-up is deleted')
     await assertReadable(new SecretBox([newest]))
     await start(newest)
   })
 
-  test('T12 M6 can run in several processes concurrently', async (t) => {
+  test('T12 M6 can run several times concurrently', async (t) => {
     const { old, start, assertReadable } = await siteWithApps(t)
     const newest = newKey('new')
     await Promise.all(Array.from({ length: 8 }, () => start(newest, old)))
@@ -67,8 +67,8 @@ describe('encryptWithNewestKey', () => {
         [],
         /^SECRETS_KEY must be set, because accounts have authenticator apps\. Add .+remove-factors EMAIL"\.$/,
       ],
-      [[newKey('new')], /^SECRETS_KEY has no key "old_key", which encrypted a secret\. Add .+\.$/],
-      [[newKey('old_key')], /^The key "old_key" of SECRETS_KEY cannot decrypt a secret\. Add .+\.$/],
+      [[newKey('new')], /^SECRETS_KEY has no key "keyX1", which encrypted a secret\. Add .+\.$/],
+      [[newKey('keyX1')], /^The key "keyX1" of SECRETS_KEY cannot decrypt a secret\. Add .+\.$/],
     ] as const
     for (const [keys, message] of lines)
       await assert.rejects(

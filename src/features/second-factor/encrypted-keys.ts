@@ -17,7 +17,7 @@ const isConfirmed = { confirmedAt: { $ne: null } }
 export async function encryptWithNewestKey(em: EntityManager, box: SecretBox | undefined): Promise<void> {
   if (!box) return refuseApps(em)
   const isOlder = { [raw('substr(secret, 1, ?)', [box.prefix.length])]: { $ne: box.prefix } }
-  // Deletes unfinished set-ups, because their users can start again.
+  // Deletes unfinished set-ups with an older key, because their users can start again.
   await em.nativeDelete(TotpFactor, { ...isOlder, confirmedAt: null }, { filters: false })
   const options = { filters: false, disableIdentityMap: true } as const
   const nextBatch = () => em.find(TotpFactor, isOlder, { ...options, limit: batchSize })
@@ -29,7 +29,7 @@ export async function encryptWithNewestKey(em: EntityManager, box: SecretBox | u
       await em.nativeUpdate(TotpFactor, { user, secret: factor.secret }, { secret }, { filters: false })
     }
   }
-  // Fails if `SECRETS_KEY` has a different key under the newest name.
+  // Fails if the newest key has changed but kept its name.
   const newest = await em.findOne(TotpFactor, isConfirmed, options)
   if (newest) decrypt(box, newest)
 }

@@ -43,7 +43,7 @@ export interface Pending {
   readonly isKept: boolean
 }
 
-/** Stores sign-ins that wait for a code, for ten minutes. A cookie identifies each. */
+/** Stores sign-ins that wait for a code. Each expires after ten minutes, and a cookie identifies it. */
 export class PendingSignIns {
   readonly #cookie: HostCookie
 

@@ -1,9 +1,9 @@
 import { encode } from 'uqr'
 
-/** A QR code as the path data of an SVG, in modules. */
+/** A QR code as the path data of an SVG. A module, the smallest square of the code, is one unit. */
 export interface QrCode {
   readonly path: string
-  /** The width and the height, with the margin of four modules. */
+  /** The width and the height, including the margin of four modules. */
   readonly size: number
 }
 

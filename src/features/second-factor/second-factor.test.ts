@@ -6,7 +6,7 @@ import { turnOnApp } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
 
 describe('an account with an authenticator app', () => {
-  test('T6 does not sign in with the password alone at any route that accepts passwords', async (t) => {
+  test('T6 does not sign in with the password alone, by form, JSON or Basic', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     await turnOnApp(site, ada)
@@ -74,24 +74,7 @@ describe('an account with an authenticator app', () => {
     assert.equal((await app.visitor.get('/account/security')).record.recoveryCodesLeft, 9)
   })
 
-  test('H1 redirects a code without a pending sign-in to the sign-in page, and drops an unsafe `next`', async (t) => {
-    const visitor = (await startSite(t)).visitor()
-    const locations: [string, string][] = [
-      ['/account/tokens', '/login?expired&next=%2Faccount%2Ftokens'],
-      ['//evil.example', '/login?expired'],
-      ['\ud800', '/login?expired'],
-    ]
-    for (const [next, location] of locations) {
-      const { status, headers } = await visitor.json(
-        '/login/code',
-        { next, code: '1' },
-        { accept: 'text/html' },
-      )
-      assert.deepEqual([status, headers.location], [303, location])
-    }
-  })
-
-  test('T5 has no access during a pending sign-in', async (t) => {
+  test('T5 gives no access to a pending sign-in', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     await turnOnApp(site, ada)
@@ -125,7 +108,7 @@ describe('an account with an authenticator app', () => {
     for (const each of [token, jwt]) assert.equal((await site.visitor().get('/me', bearer(each))).status, 200)
   })
 
-  test('T5 cannot finish a pending sign-in after the app is removed or the password changes', async (t) => {
+  test('T5 cannot finish a pending sign-in after the app is removed', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const app = await turnOnApp(site, ada)
@@ -139,5 +122,24 @@ describe('an account with an authenticator app', () => {
       (await site.visitor().form('/login', { username: ada.email, password })).headers.location,
       '/account',
     )
+  })
+})
+
+describe('POST /login/code', () => {
+  test('H1 redirects to the sign-in page without a pending sign-in, and drops an unsafe `next`', async (t) => {
+    const visitor = (await startSite(t)).visitor()
+    const locations: [string, string][] = [
+      ['/account/tokens', '/login?expired&next=%2Faccount%2Ftokens'],
+      ['//evil.example', '/login?expired'],
+      ['\ud800', '/login?expired'],
+    ]
+    for (const [next, location] of locations) {
+      const { status, headers } = await visitor.json(
+        '/login/code',
+        { next, code: '1' },
+        { accept: 'text/html' },
+      )
+      assert.deepEqual([status, headers.location], [303, location])
+    }
   })
 })

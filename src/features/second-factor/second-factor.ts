@@ -24,8 +24,8 @@ export function startSetUp(ctx: SiteContext): Promise<Buffer> {
 }
 
 /**
- * Turns the second factor on if the code is right. Ends all other sessions and known devices. The session of this request gets a new
- * identifier.
+ * Turns the second factor on if the code is right. Ends all other sessions, and deletes the known devices. The session of this request
+ * gets a new identifier.
  *
  * @returns the seed of the recovery codes; `undefined` for a wrong code
  */
@@ -41,7 +41,7 @@ export async function turnOn(ctx: SiteContext, code: string): Promise<string | u
     return replaceRecoveryCodes(em, user.id)
   })
   if (seed === undefined) return undefined
-  // `SessionStore.start` compares this time with the row.
+  // `SessionStore.start` compares this time with the account row.
   user.secondFactorAt = secondFactorAt
   if (!ctx.auth.credentialsSent) {
     renewSession(ctx, user, ['otp', 'mfa'])
@@ -69,7 +69,7 @@ export function newRecoveryCodes(ctx: SiteContext): Promise<string> {
   })
 }
 
-/** Deletes the authenticator app and the recovery codes of a locked account. Returns whether it had an app. */
+/** Deletes the app and the recovery codes of an account, which the caller has locked. Returns whether it had an app. */
 export async function removeSecondFactor(em: EntityManager, user: string): Promise<boolean> {
   const hasApp = { id: user, secondFactorAt: { $ne: null } }
   const changed = await em.nativeUpdate(User, hasApp, { secondFactorAt: null }, { filters: false })
@@ -99,7 +99,7 @@ function change<Result>(
   })
 }
 
-// Known devices end too, because each has its own limit of guesses. A thief of the password could have added devices.
+// Deletes known devices too. Each has its own limit of guesses, and a thief of the password could have added one.
 async function endEarlierAccess(em: EntityManager, user: string): Promise<void> {
   await em.nativeDelete(StoredSession, { user })
   await em.nativeDelete(PendingSignIn, { user })

@@ -23,7 +23,7 @@ export class SecretBox {
     this.#newest = newest
   }
 
-  /** @param owner the id of the user. It is authenticated too, so that a secret cannot be moved to another account */
+  /** @param owner the id of the user, which decryption checks. Otherwise a secret could be moved to another account */
   encrypt(secret: Uint8Array, owner: string): string {
     const nonce = randomBytes(nonceBytes)
     const cipher = createCipheriv(algorithm, this.#newest.bytes, nonce).setAAD(Buffer.from(owner))

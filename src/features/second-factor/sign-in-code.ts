@@ -69,7 +69,7 @@ function formWithErrors(ctx: SiteContext, errors: FormMessage[]): Promise<void> 
   return page(ctx, 'sign-in-code', { errors, isRecovery: fieldsOf(ctx).recovery !== undefined, next })
 }
 
-// The query parameter only selects a fixed message, so a link on another site can do no harm.
+// `expired` only selects a fixed message, so a link on another site can do no harm.
 function startAgain(ctx: SiteContext): void {
   const next = requestedPath(textFields(ctx, 'next').next)
   seeOther(ctx, next === undefined ? '/login?expired' : `/login?expired&next=${encodeURIComponent(next)}`)

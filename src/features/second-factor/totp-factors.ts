@@ -11,7 +11,7 @@ const TotpFactorSchema = defineEntity({
     user: () => p.manyToOne(User).primary().deleteRule('cascade').index(false),
     // The key, encrypted by `SecretBox`.
     secret: p.string().length(200),
-    // The step of the last accepted code.
+    // The 30-second step of the last accepted code.
     lastStep: p.integer(),
     // Null until the user has confirmed the set-up with a code.
     confirmedAt: p.datetime().nullable(),

@@ -4,7 +4,7 @@ import { base32 } from './base32.ts'
 const stepLength = 30_000
 const digits = 6
 
-/** The number of bytes of a key: 160 bits (RFC 4226 §4, R6). */
+/** The length of a key in bytes: 160 bits (RFC 4226 §4, R6). */
 export const keyBytes = 20
 
 /** The code of a key for a counter: HOTP with SHA-1 and six digits (RFC 4226 §5.3). */
@@ -23,8 +23,8 @@ export function stepAt(time: number): number {
 }
 
 /**
- * Returns the step of a code: the current, the previous or the next step (RFC 6238 §5.2). Returns `undefined` for a wrong code. A code
- * counts once, so the steps up to `lastStep` are rejected too.
+ * Returns the step of a code: the current, the previous or the next step (RFC 6238 §5.2). Returns `undefined` for a wrong code. Each
+ * code works once, so the steps up to `lastStep` are rejected too.
  */
 export function acceptedStep(
   key: Uint8Array,

@@ -34,7 +34,7 @@ export async function verifyCode(ctx: SiteContext, user: User, typed: string): P
 }
 
 /**
- * Removes spaces and dashes from a typed code, and converts it to upper case. Recovery codes contain no 0, 1 and 8, so these are
+ * Removes spaces and dashes from a typed code, and converts it to upper case. Recovery codes contain no 0, 1 or 8, so these are
  * misread letters.
  */
 export function plainCode(typed: string): string {
@@ -46,7 +46,7 @@ export function plainCode(typed: string): string {
 /** The message does not reveal whether the code was wrong or used. */
 export const wrongCode = 'The code is wrong or was used before.'
 
-/** The encryption of the keys of authenticator apps. */
+/** Returns the box that encrypts the keys of authenticator apps. Throws without `SECRETS_KEY`. */
 export function secretBoxOf({ secretBox }: SiteContext): SecretBox {
   if (!secretBox) throw new Error('Set SECRETS_KEY, because an account has an authenticator app.')
   return secretBox
@@ -78,7 +78,7 @@ export class SecondFactorRequired extends Refusal {
 
 /**
  * Requires a code after the right password of an account with a second factor. `User.findByCredentials` calls it, so it covers every
- * route that accepts passwords. A body has the code in the field `code`. Basic credentials cannot contain a code.
+ * sign-in by password. A body has the code in the field `code`. Basic credentials cannot contain a code.
  *
  * @throws {SecondFactorRequired} 403 with Basic, 401 without a code
  * @throws {Refusal} 401 if the code is wrong, 400 if it is not a string
