@@ -18,7 +18,7 @@ const hour = 60 * minute
 const day = 24 * hour
 
 describe('sessionCookie', () => {
-  test('E1 F4 contains 256 random bits, of which the database stores the SHA-256', async (t) => {
+  test('E1 F4 contains 256 random bits, and the database stores only their SHA-256', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ids = new Set<string>()
@@ -39,7 +39,7 @@ describe('sessionCookie', () => {
     assert.equal((await site.visitor(String(row?.digest)).get('/me')).status, 401)
   })
 
-  test('is ignored with any other value, and no row is written', async (t) => {
+  test('is ignored with an invalid value or under another name, and no row is written', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dump(site)
@@ -130,7 +130,7 @@ describe('sessionCookie', () => {
     assert.equal((await ada.get('/me')).status, 401)
   })
 
-  test('authenticates no user if the stored user id is malformed', async (t) => {
+  test('authenticates no user if the stored user id is malformed or unknown', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     for (const user of [
@@ -149,7 +149,7 @@ describe('sessionCookie', () => {
     }
   })
 
-  test('remains after 50 concurrent requests', async (t) => {
+  test('remains valid after 50 concurrent requests', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     await unused(site, 2 * minute)
@@ -211,7 +211,7 @@ describe('a session whose row is damaged', () => {
     ['contains malformed JSON', '{', onlyJSON],
     ['contains null', 'null', {}],
   ] as const)
-    test(`causes 503 instead of anonymous access until the session ends: it ${what}`, on, async (t) => {
+    test(`causes 503 instead of anonymous access if it ${what}`, on, async (t) => {
       const site = await startSite(t)
       const ada = await signIn(site, await signUp(site))
       await sql(site, 'update sessions set data = ?', [data])

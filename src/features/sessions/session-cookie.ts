@@ -46,7 +46,7 @@ function mayUseSession({ auth, req }: Context): boolean {
   return !auth.credentialsSent && req.headers.cookie !== undefined
 }
 
-// Keys of properties of the context. A `WeakMap` would cost time at each garbage collection.
+// Properties of the context. A `WeakMap` would cost time at each garbage collection.
 const existing = Symbol('existing')
 const started = Symbol('started')
 
@@ -103,7 +103,7 @@ function contextOf({ ctx }: StoreOptions): Context {
   return ctx as Context
 }
 
-// koa-session adds ten seconds to the lifetime of the cookie.
+// The maximum age that koa-session passes to the store is ten seconds more than that of the cookie.
 const slack = 10_000
 
 // After an error, saves the session only if it is a logout. koa-session itself would save every change.

@@ -34,9 +34,9 @@ describe('SessionStore', () => {
     ] as const) {
       await store.start(id, { user }, { ...usual, isKept })
       clock.now += idle - 1
-      assert.ok(await get(id), 'valid after its first use')
+      assert.ok(await get(id), 'valid before the limit')
       clock.now += idle - 1
-      assert.ok(await get(id), 'the last use was recorded')
+      assert.ok(await get(id), 'its first use was recorded')
       clock.now += idle
       assert.equal(await get(id), undefined)
       await store.destroy(id)
@@ -62,7 +62,6 @@ describe('SessionStore', () => {
   })
 
   test('E7 has limits of 2 and 24 hours, or of 14 and 30 days for a persistent session', () => {
-    const hour = 60 * minute
     const day = 24 * hour
     assert.deepEqual(limits, {
       usual: { idle: 2 * hour, absolute: 24 * hour },
@@ -133,7 +132,7 @@ describe('SessionStore', () => {
     assert.ok(await get('b'.repeat(43)), 'sessions of other users remain')
   })
 
-  test('keeps 100 sessions that start at the same time, and each later one, even if a clock is behind', async (t) => {
+  test('keeps 100 sessions that start at the same time, and each later one even if its clock is behind', async (t) => {
     const { store, get, clock, user, site } = await storeWithClock(t)
     const ids = Array.from({ length: 150 }, (_, i) => String(i).padStart(43, 'y'))
     await Promise.all(ids.slice(0, 100).map((each) => store.start(each, { user }, usual)))

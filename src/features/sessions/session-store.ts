@@ -49,7 +49,7 @@ export class SessionStore {
     this.#now = now
   }
 
-  /** Returns the data of a session and records its use. Returns `undefined` if it has ended. */
+  /** Returns the data of a session and records its use. Returns `undefined` if the session has ended. */
   async get(id: string, ctx: object): Promise<SessionData | undefined> {
     const digest = digestOf(id)
     if (digest === undefined) return undefined
@@ -82,11 +82,11 @@ export class SessionStore {
     const now = new Date(this.#now())
     const digest = digestOf(id) ?? ''
     await this.#orm.em.fork().transactional(async (em) => {
-      // A concurrent sign-in with the old password must not start a session after the change.
+      // A sign-in with the old password must not start a session after the password change.
       if (!(await lockAccount(em, { ...account, id: user }))) throw signedOut()
       const replaced = replaces !== undefined && { digest: digestOf(replaces) ?? '', user }
       if (replaced && (await em.nativeDelete(StoredSession, replaced)) !== 1) throw signedOut()
-      // After the checks above, because the set-up of an app may have ended the replaced session during a confirmation.
+      // Comes last, because the set-up of an app may have ended the replaced session. The response is then 409.
       if (account?.secondFactorAt && !methods.includes('mfa'))
         throw new Error('The sign-in of a user with a second factor must use it.')
       await em.insert(StoredSession, {

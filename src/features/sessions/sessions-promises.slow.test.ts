@@ -23,7 +23,7 @@ describe('an ended session', () => {
     const pauseNextFlush = flushPauser(site)
     let nth = 0
 
-    // Each of these requests ends the session of the running request.
+    // Each of these actions ends the session of the running request.
     const endings: ((round: Round) => Promise<number>)[] = [
       async ({ session }) => (await site.visitor(session).post('/logout')).status,
       async ({ session }) =>
@@ -43,7 +43,7 @@ describe('an ended session', () => {
       const person = deletesUser ? await signUp(site, `Bob${nth}`) : ada
       const session = newIdentifier()
       await store.start(session, { user: person.id }, { isKept: i % 2 === 0, userAgent: '', address: '' })
-      // The last use is old, so the running request also writes it into this row.
+      // The running request also writes the last use, because the stored one is two minutes old.
       await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
       const paused = pauseNextFlush()
       const slow = site.visitor(session).form('/account/name', { name: `Ada ${i}` })
@@ -63,7 +63,7 @@ describe('an ended session', () => {
 })
 
 describe('a request whose session ends before its body arrives', () => {
-  test('E10 M5 changes nothing, on every route, as a form and as JSON', async (t) => {
+  test('E10 M5 changes nothing on nine account routes, as a form and as JSON', async (t) => {
     const { site, person, thief, owner, tokenId } = await siteWithThief(t)
     const other = await signIn(site, person)
     const ofOther = await idOf(site, other.session ?? '')
@@ -106,7 +106,7 @@ describe('a request whose session ends before its body arrives', () => {
     assert.equal((await owner.get('/me')).record.name, 'Ada')
   })
 
-  test('E5 changes nothing if only its own session ends', async (t) => {
+  test('E5 changes nothing after a sign-out, or after the owner ends all other sessions', async (t) => {
     const { site, person, owner, tokenId } = await siteWithThief(t)
     const ofOwner = await idOf(site, owner.session ?? '')
     const paths = [
