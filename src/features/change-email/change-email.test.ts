@@ -14,7 +14,7 @@ const email = 'ada@example.org'
 const change = { email, password }
 
 describe('GET /account/email', () => {
-  test('L7 has a field for the new address, and ten minutes after the sign-in also for the password', async (t) => {
+  test('L7 has a field for the new address, and more than ten minutes after the sign-in also for the password', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     assert.doesNotMatch((await ada.page(path)).text, /type="password"/)
     await ageSessions(site)
@@ -25,7 +25,7 @@ describe('GET /account/email', () => {
     assert.match(text, /<input id="password" name="password" type="password" autocomplete="current-password"/)
   })
 
-  test('redirects an anonymous visitor to sign-in and back', async (t) => {
+  test('redirects an anonymous visitor to the sign-in page, with this page as `next`', async (t) => {
     const { site } = await siteWithAda(t)
     const { status, headers } = await site.visitor().page(path)
     assert.deepEqual([status, headers.location], [303, '/login?next=%2Faccount%2Femail'])
@@ -33,7 +33,7 @@ describe('GET /account/email', () => {
 })
 
 describe('POST /account/email', () => {
-  test('Q8 sends a link to the new address and a notice to the old one, and changes nothing yet', async (t) => {
+  test('Q8 sends a link to the new address and a notice to the old one, and does not change the account yet', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const users = async () => sql(site, 'select * from users')
     const before = await users()
@@ -163,7 +163,7 @@ describe('POST /account/email', () => {
     assert.match((await ada.page('/account/activity')).text, /Change of address form/)
   })
 
-  test('Q3 accepts three requests an hour for a new address, from all accounts together, even for the address of an account', async (t) => {
+  test('Q3 accepts three requests an hour for a new address, from all accounts together, even if an account has it', async (t) => {
     const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
     const bob = await signUp(site, 'Bob')
     const eve = await signIn(site, await signUp(site, 'Eve'))
@@ -195,7 +195,7 @@ describe('POST /account/email', () => {
     assert.equal((await eve.json(path, change)).status, 202)
   })
 
-  test('Q3 does not stop the reset links of the owner of the address', async (t) => {
+  test('Q3 does not block reset links to the requested address', async (t) => {
     const { site, person } = await siteWithAda(t, { THROTTLE: 'on' })
     const eve = await signIn(site, await signUp(site, 'Eve'))
     await sql(site, 'delete from attempts')
@@ -206,7 +206,7 @@ describe('POST /account/email', () => {
     assert.deepEqual([to, subject], [person.email, 'koa-authenticators: Choose a new password'])
   })
 
-  test('rejects tokens, anonymous requests and other sites', async (t) => {
+  test('rejects tokens, anonymous requests and requests from other sites', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     for (const each of [await takeToken(site, person), await takeJWT(site, person)])
       for (const route of [path, `${path}/cancel`])
@@ -258,7 +258,7 @@ describe('the pending address', () => {
     assert.equal((await ada.json(`${path}/cancel`, {})).status, 204)
   })
 
-  test('adds one query to the profile', async (t) => {
+  test('needs one query on the profile, besides the query of the session', async (t) => {
     const { site, ada } = await siteWithAda(t)
     await ada.json(path, change)
     await ada.page('/account')

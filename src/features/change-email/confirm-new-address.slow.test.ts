@@ -61,7 +61,7 @@ describe('POST /verify with the link of a new address', () => {
     )
   })
 
-  test('Q8 Q10 sends each mail to one recipient of a mail server, without a link in a notice', async (t) => {
+  test('Q8 Q10 sends each mail to a single recipient, and no link in a notice', async (t) => {
     const { port, mails } = await startMailServer(t, { security: 'none' })
     const mail = { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'site@example.com' }
     const site = await startSite(t, mail)
@@ -84,7 +84,7 @@ describe('POST /verify with the link of a new address', () => {
     for (const { raw } of all.filter((each) => each !== link)) assert.doesNotMatch(raw, /token=/)
   })
 
-  test('responds to JSON with 204, and accepts a change of case only', async (t) => {
+  test('responds to JSON with 204, also if only the case of the address changes', async (t) => {
     const { site, ada, token } = await siteWithLink(t, 'ADA@example.com')
     const { status, text } = await ada.json('/verify', { token })
     assert.deepEqual([status, text], [204, ''])
@@ -117,7 +117,7 @@ describe('POST /verify with the link of a new address', () => {
     assert.equal((await ada.get('/me')).record.email, person.email)
   })
 
-  test('Q10 gives an address to one of two accounts that confirm it concurrently', async (t) => {
+  test('Q10 gives an address to only one of two accounts that confirm it concurrently', async (t) => {
     const { site, ada, token } = await siteWithLink(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const other = await takeLink(site, bob, 'ADA@example.org')
@@ -136,7 +136,7 @@ describe('POST /verify with the link of a new address', () => {
     assert.doesNotMatch((await ada.page('/account')).text, /email\/cancel/)
   })
 
-  test('Q8 works once, and not after a newer request, a cancellation, a new password, a disabled account or 24 hours', async (t) => {
+  test('Q8 works once, and not after a newer request, a cancellation, a password change or 24 hours, or if the account is disabled', async (t) => {
     const { site, ada, person, token: replaced } = await siteWithLink(t)
     const refused = async (token: string) => {
       for (const answer of [await ada.form('/verify', { token }), await ada.page(`/verify?token=${token}`)])
@@ -187,7 +187,7 @@ describe('POST /verify with the link of a new address', () => {
     assert.equal((await receiveMails(site)).length, 2)
   })
 
-  test('Q10 sets the address that received the valid link, after each of 50 pairs of concurrent requests', async (t) => {
+  test('Q10 accepts one of two links if each of 50 users requests two addresses concurrently', async (t) => {
     const site = await startSite(t)
     const people = await Promise.all(
       Array.from({ length: 50 }, async (_, i) => signIn(site, await signUp(site, `User${i}`))),

@@ -23,13 +23,13 @@ const purpose = 'change-email'
 const changeLifetime = 24 * 60 * 60_000
 
 /**
- * Starts a change of the address. It replaces a pending change. The pending change is the row of a one-time token. It is stored
- * even if another account has the address. Otherwise, the response and the pages would reveal that account.
+ * Stores a change of the address as a one-time token, which replaces a pending change. The change is stored even if another account
+ * has the address. Otherwise, the response and the pages would reveal that account.
  */
 export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: string): Promise<void> {
   const user = ctx.auth.require(User)
   await entityManager(ctx).transactional(async (em) => {
-    // This token is never sent. The outbox replaces it when it sends the link.
+    // This token is never sent, because `createChangeLink` replaces it.
     const token = await issueOneTimeToken(em, { purpose, account: user, email, lifetime: changeLifetime })
     if (!token) throw new Refusal(409, 'Another request has just changed the password of this account.')
     const where = { emailKey: emailKey(email), id: { $ne: user.id } }
@@ -67,13 +67,13 @@ export const createChangeLink: CreateLink = ({ address, userId = '' }, { em, ori
     // The new link keeps the expiry of the pending change.
     const lifetime = pending.expiresAt.getTime() - Date.now()
     const token = await issueOneTimeToken(em, { purpose, account, email: address, lifetime })
-    // In the query, because the request log contains paths.
+    // The token is in the query, because the request log contains paths without queries.
     return token ? { url: `${origin}/verify?token=${token}`, lifetime } : undefined
   })
 
 /**
  * Changes the address of an account to the one that the link was sent to, and ends the account's other links. Sessions and tokens
- * continue. The caller has checked that the link belongs to the signed-in user.
+ * stay valid. The caller has checked that the link belongs to the signed-in user.
  *
  * @returns `undefined` if the link is not valid
  * @throws {FieldRefusal} 409, if another account has the address by now. The link stays valid

@@ -21,7 +21,7 @@ const sensitive: Record<string, [path: string, body: Record<string, string>, bac
   'recovery codes': ['/account/security/recovery-codes', {}, '/account/security'],
 }
 
-describe('a sensitive action ten minutes after the sign-in', () => {
+describe('a sensitive action more than ten minutes after the sign-in', () => {
   for (const [name, [path, body, back]] of Object.entries(sensitive))
     test(`T14 needs a confirmation: ${name}`, async (t) => {
       const { ada } = await siteWithStaleSession(t)
@@ -56,7 +56,7 @@ describe('a sensitive action ten minutes after the sign-in', () => {
 })
 
 describe('POST /confirm', () => {
-  test('T8 T14 accepts the password for ten minutes, and gives the session a new identifier', async (t) => {
+  test('T8 T14 accepts the password, allows sensitive actions for ten minutes, and changes the session identifier', async (t) => {
     const { site, ada } = await siteWithStaleSession(t)
     const before = ada.session
     const { status, headers, cookies } = await ada.form('/confirm', { password, next: '/account/tokens' })

@@ -23,7 +23,7 @@ const sections = [
   { back: '/account/security', purpose: 'change how you sign in' },
 ]
 
-/** `/confirm`: asks a signed-in user for a proof before a sensitive action. */
+/** `/confirm`: asks a signed-in user for a proof of identity before a sensitive action. */
 export function confirm(router: SiteRouter): void {
   router.get('/confirm', signedIn, (ctx) => showForm(ctx, queryParameter(ctx, 'next')))
 

@@ -12,7 +12,7 @@ export const freshFor = '10m'
 const refuseStale = guard(User, { fresh: freshFor })
 
 /**
- * Requires a proof of identity of the last ten minutes. Use it after `owner()`. Without such a proof, a page request is redirected to
+ * Requires a proof of identity from the last ten minutes. Use it after `owner()`. Without such a proof, a page request is redirected to
  * `/confirm`, and an API request gets 401.
  *
  * @param back the path to redirect to after the confirmation

@@ -26,8 +26,8 @@ async function siteWithAda(t: TestContext, environment: Record<string, string> =
   return { ...site, post, basic }
 }
 
-describe('guessing', () => {
-  test('counts form, JSON and Basic on all routes against one allowance', async (t) => {
+describe('the rate limit of passwords', () => {
+  test('counts guesses by form, JSON and Basic against one allowance', async (t) => {
     const { url, post, basic } = await siteWithAda(t)
     const wrong = { username: 'ada@example.com', password: 'wrong' }
     for (let i = 0; i < 3; i += 1) {
@@ -85,7 +85,7 @@ describe('guessing', () => {
     )
   })
 
-  test('D5 limits guesses at the password of an admin too', async (t) => {
+  test('D5 also covers the password of an admin', async (t) => {
     const { url } = await siteWithAda(t)
     const secure = () =>
       fetch(`${url}/secure`, { headers: { Authorization: `Basic ${btoa('root@example.com:x')}` } })
@@ -157,7 +157,20 @@ describe('guessing', () => {
     assert.equal((await basic('/login', password, '[2001:db8:0:2::1]:4000')).status, 200)
   })
 
-  test('replaces an invented device cookie, or a device cookie of another account, at sign-in', async (t) => {
+  test('P2 writes no row for a password that no account can have', async (t) => {
+    const { basic, post, ...site } = await siteWithAda(t)
+    await sql(site, 'delete from attempts')
+    const tooLong = 'x'.repeat(1025)
+    for (const username of ['ada@example.com', 'nobody@example.com']) {
+      assert.equal((await post('/login', form({ username, password: tooLong }))).status, 401)
+      assert.equal((await basic('/login', tooLong, '192.0.2.2', username)).status, 401)
+    }
+    assert.deepEqual(await sql(site, 'select * from attempts'), [])
+  })
+})
+
+describe('a sign-in', () => {
+  test('replaces an invented device cookie and a device cookie of another account', async (t) => {
     const { post } = await siteWithAda(t)
     const deviceOf = (answer: Response) =>
       /^device=[\w-]{43}(?=;)/.exec(
@@ -169,16 +182,5 @@ describe('guessing', () => {
         post('/login', form({ username: 'ada@example.com', password }), { Cookie: planted })
       assert.notEqual(deviceOf(await signIn()), planted)
     }
-  })
-
-  test('P2 writes no row for a password that no account can have', async (t) => {
-    const { basic, post, ...site } = await siteWithAda(t)
-    await sql(site, 'delete from attempts')
-    const tooLong = 'x'.repeat(1025)
-    for (const username of ['ada@example.com', 'nobody@example.com']) {
-      assert.equal((await post('/login', form({ username, password: tooLong }))).status, 401)
-      assert.equal((await basic('/login', tooLong, '192.0.2.2', username)).status, 401)
-    }
-    assert.deepEqual(await sql(site, 'select * from attempts'), [])
   })
 })

@@ -17,7 +17,7 @@ export const credentialCheck: CredentialCheck = async (ctx, claim, evaluate) => 
   return found
 }
 
-/** Rate-limits an action. Successes count too. */
+/** Rate-limits an action. Its rule determines which outcomes count. */
 export async function limited<Result>(
   ctx: SiteContext,
   attempt: Pick<Attempt, 'action' | 'account'>,

@@ -28,7 +28,7 @@ const good = [
   ...['/loginx', '/login/more', '/users/login', '/?/login', `/${'a'.repeat(2047)}`],
 ]
 
-// Pages that sign in or out, and paths that are too long.
+// The paths of sign-in, sign-out and sign-up, and paths that are too long.
 const dropped = [
   ...['/login', '/login?next=%2Flogin', '/login#top', '/logout', '/logout?x', '/signup', '/signup?x=1'],
   ...['/./login', '/a/../logout', '/%2e/login', '/%6cogin?x', '/LOGIN', '/%4cog%49n'],

@@ -74,7 +74,7 @@ export function ignoreSession(ctx: SiteContext, next: Next) {
   return next()
 }
 
-/** Names a missing field. A body with neither field is no attempt to sign in, so the response is 401. */
+/** Throws 400 for a missing or malformed field. A body with neither field is no attempt to sign in, and gets 401 later. */
 function requireFields(ctx: SiteContext, next: Next) {
   const { username, password } = fieldsOf(ctx)
   const isAttempt = username !== undefined || password !== undefined

@@ -21,7 +21,7 @@ describe('POST /logout', () => {
     assert.match((await replay.page('/')).text, /Sign in/)
   })
 
-  test('as JSON responds with 204', async (t) => {
+  test('as JSON or without a body responds with 204', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     for (const visitor of [ada, await signIn(site, { email: 'ada@example.com' })]) {
