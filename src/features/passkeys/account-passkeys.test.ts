@@ -21,7 +21,7 @@ const eventsOf = async (site: Site) =>
   )
 
 describe('POST /account/passkeys', () => {
-  test('U11 adds a passkey to the page and to the JSON', async (t) => {
+  test('U11 adds a passkey, which the page and the JSON list, and sends a notice', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await sql(site, 'update users set email_verified_at = created_at')
     assert.match((await visitor.page('/account/security')).text, /You have no passkeys\./)
@@ -50,7 +50,7 @@ describe('POST /account/passkeys', () => {
     assert.deepEqual([record], await passkeysOf(visitor))
   })
 
-  test('U11 requires a fresh session, and shows the options only in one', async (t) => {
+  test('U11 requires a fresh session, and shows no options without one', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const credential = newAuthenticator().create(await loadOptions(visitor, '/account/security'))
     await ageSessions(site)
@@ -172,6 +172,7 @@ describe('POST /account/passkeys/:id/name', () => {
       ]
       for (const { status, record } of [renamed, removed])
         assert.deepEqual([status, record.detail], [404, 'You have no such passkey.'])
+      assert.equal((await bob.json(`/account/passkeys/${each}/name`, { name: '' })).status, 400)
     }
     assert.deepEqual(await dumpAll(site), before)
   })
@@ -228,7 +229,7 @@ describe('POST /confirm with a passkey', () => {
     assert.deepEqual([status, headers.location], [303, '/account/security'])
     assert.notEqual(visitor.session, earlier)
     assert.ok(optionsOf(await visitor.page('/account/security')))
-    assert.equal((await visitor.json('/confirm', { credential })).status, 401, 'an answer counts once')
+    assert.equal((await visitor.json('/confirm', { credential })).status, 401, 'an answer works once')
   })
 
   test('U10 keeps the second factor of the session', async (t) => {

@@ -34,7 +34,7 @@ type PathContext = SiteContext & { params?: { id?: string } }
 
 /** `/account/passkeys`: adds, renames and removes the passkeys of the user. */
 export function accountPasskeys(router: SiteRouter): void {
-  // A failed form shows the page at its own path. If the user reloads that page, the browser sends a GET request.
+  // After a failed form, a reload of the page loads one of these addresses.
   router.get(['/account/passkeys', '/account/passkeys/:id/name'], ...owner(), (ctx) =>
     seeOther(ctx, securityPage),
   )
@@ -60,10 +60,10 @@ export function accountPasskeys(router: SiteRouter): void {
     fresh(securityPage),
     formAgain(showSecurity),
     async (ctx) => {
-      const own = ownPasskey(ctx)
       const name = textFields(ctx, 'name').name.trim()
       refuseProblems({ name: name === '' ? 'Enter a name for the passkey.' : nameProblem(name) })
-      if ((await entityManager(ctx).nativeUpdate(Passkey, own, { name })) === 0) throw noSuchPasskey()
+      const changed = await entityManager(ctx).nativeUpdate(Passkey, ownPasskey(ctx), { name })
+      if (changed === 0) throw noSuchPasskey()
       audit(ctx, 'passkey renamed', ctx.auth.require(User), { detail: name })
       complete(ctx, securityPage, `The passkey is now called “${name}”.`)
     },
