@@ -26,7 +26,7 @@ const wrong: Record<string, Overrides> = {
   'a `crossOrigin` that is not a boolean': { crossOrigin: 'false' },
   'no user presence': { flags: verified },
   'no user verification': { flags: present },
-  'a backup of a passkey without backups': { flags: present | verified | backedUp },
+  'a backup without backup eligibility': { flags: present | verified | backedUp },
   'an algorithm that was not offered': { algorithm: -48 },
   'an unknown format': { format: 'canary' },
   'a wrong attestation by the passkey itself': {
@@ -74,7 +74,7 @@ describe('creationOptions', () => {
     assert.deepEqual(options, expected)
   })
 
-  test('U3 contain one user handle per account, which is not the id or the address', async (t) => {
+  test('U3 contain one user handle of 32 bytes for each account', async (t) => {
     const { site, em, party, ada, session, userOf, withPasskey } = await siteWithPasskeys(t)
     const handle = async (user = ada, key = party.key) =>
       (await creationOptions(em(), { ...party, key }, { user: await userOf(user), session })).user.id
@@ -222,7 +222,7 @@ describe('verifyRegistration', () => {
     await withPasskey(await signUp(site, 'Bob'))
   })
 
-  test('U8 E9 rejects a passkey after the account was disabled or deleted, or the password has changed', async (t) => {
+  test('U8 E9 rejects a passkey after the password or the second factor has changed, or the account was disabled or deleted', async (t) => {
     const { site, em, party, ada, session, userOf, authenticator } = await siteWithPasskeys(t)
     const owner = { user: await userOf(ada), session }
     const attempt = async () => {
@@ -232,6 +232,9 @@ describe('verifyRegistration', () => {
     await sql(site, 'update users set password_changed_at = password_changed_at + 1')
     assert.equal(await attempt(), 'outdated')
     await sql(site, 'update users set password_changed_at = password_changed_at - 1')
+    await sql(site, 'update users set second_factor_at = 1')
+    assert.equal(await attempt(), 'outdated')
+    await sql(site, 'update users set second_factor_at = null')
     await sql(site, 'update users set disabled_at = 1')
     assert.equal(await attempt(), 'outdated')
     await sql(site, 'delete from users')

@@ -11,7 +11,7 @@ import { verifyAttestation } from './verify-answer.ts'
 
 /** The user who adds a passkey, and the digest of the user's session. */
 export interface PasskeyOwner {
-  readonly user: Pick<User, 'id' | 'email' | 'name' | 'passwordChangedAt'>
+  readonly user: Pick<User, 'id' | 'email' | 'name' | 'passwordChangedAt' | 'secondFactorAt'>
   readonly session: string
 }
 
@@ -22,7 +22,7 @@ interface NewPasskey extends PasskeyOwner {
   readonly onAdded?: (em: EntityManager) => Promise<void>
 }
 
-/** Why a passkey was not added. `outdated`: the account is disabled, or its password has changed since the sign-in. */
+/** Why a passkey was not added. `outdated`: another request has changed the password or the second factor, or disabled the account. */
 export type AddProblem = 'invalid' | 'taken' | 'too many' | 'outdated'
 
 /** The options of `navigator.credentials.create` as JSON. Writes nothing to the database. */

@@ -39,7 +39,7 @@ describe('challenges', () => {
     assert.deepEqual(rows, [{ digest: hash('sha256', challenge, 'base64url') }])
   })
 
-  test('U1 M6 are accepted only once in 50 concurrent uses over two connections', async (t) => {
+  test('U1 M6 are accepted only once in 50 concurrent uses over two connection pools', async (t) => {
     const { site } = await siteWithChallenges(t)
     const other = await openDatabase(site.config.databaseUrl, { ...schema, connections: 2 })
     t.after(() => other.close())
@@ -106,7 +106,7 @@ describe('challenges', () => {
     assert.equal(await purge(made + challengeLifetime + clockSkew), 1)
   })
 
-  test('throw the error of the database if it cannot store them', async (t) => {
+  test('are not used up if the database cannot store them', async (t) => {
     const { site, consume } = await siteWithChallenges(t)
     const repair = await failWrites(site, 'insert', 'used_challenges')
     const challenge = newChallenge(key, ceremony)

@@ -36,7 +36,7 @@ describe('GET /login', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('U13 offers no passkey at an address without passkeys, and without SECRETS_KEY', async (t) => {
+  test('U13 offers no passkey at an address that does not support them, or without SECRETS_KEY', async (t) => {
     const withoutSecretsKey = {
       NODE_ENV: 'production',
       PUBLIC_URL: 'https://example.com',
@@ -68,7 +68,7 @@ describe('GET /login', () => {
 })
 
 describe('POST /login/passkey', () => {
-  test('U10 signs in without an address and a code, and returns to the requested page', async (t) => {
+  test('U10 signs in without an address, a password or a code, and redirects to the requested page', async (t) => {
     const { site, ada, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     await turnOnApp(site, ada)
@@ -203,7 +203,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 303)
   })
 
-  test('U1 M6 works in another process with the same SECRETS_KEY', async (t) => {
+  test('U1 M6 works on another server with the same SECRETS_KEY', async (t) => {
     const SECRETS_KEY = `a:${Buffer.from('0123456789abcdefghijklmnopqrstuv').toString('base64')}`
     const { site, visitor } = await passkeySite(t, { SECRETS_KEY })
     const authenticator = await addPasskey(visitor)
@@ -216,14 +216,10 @@ describe('POST /login/passkey', () => {
     const credential = authenticator.get(await loadOptions(browser, '/login'))
     const cookie = `passkey=${browser.cookies.get('passkey')}`
     assert.equal((await other.visitor().form('/login/passkey', { credential }, { cookie })).status, 303)
-    assert.equal(
-      (await browser.form('/login/passkey', { credential })).status,
-      401,
-      'a challenge counts once',
-    )
+    assert.equal((await browser.form('/login/passkey', { credential })).status, 401, 'a challenge works once')
   })
 
-  test('U5 rejects a counter that went back, and sends a notice', async (t) => {
+  test('U5 rejects a counter that does not increase, and sends a notice', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await sql(site, 'update users set email_verified_at = created_at')
     const authenticator = await addPasskey(visitor)
@@ -254,7 +250,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await browser.form('/login/passkey', { credential }, from('192.0.2.2'))).status, 303)
   })
 
-  test('P2 is limited to 100 sign-ins of an account in 15 minutes', async (t) => {
+  test('P2 is limited to 100 sign-ins and new passkeys of an account in 15 minutes', async (t) => {
     const { site, visitor } = await passkeySite(t, { THROTTLE: 'on' })
     const authenticator = await addPasskey(visitor)
     const browser = site.visitor()

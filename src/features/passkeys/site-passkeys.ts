@@ -15,7 +15,7 @@ interface PasskeySettings {
   readonly isTls: boolean
 }
 
-/** The part of `SiteContext` that is needed. */
+/** The part of `SiteContext` that these functions need. */
 interface PasskeyContext extends ExtendableContext {
   readonly siteName: string
   readonly publicOrigin?: string | undefined

@@ -106,7 +106,7 @@ describe('verifyUse of a sign-in', () => {
     assert.equal((await signIn(adas)).isValid, true)
   })
 
-  test('U1 rejects a challenge of another purpose, browser or time', async (t) => {
+  test('U1 rejects a challenge of another purpose, browser or key, and an expired one', async (t) => {
     const { site, party, session, browser, withPasskey, signInOptions, answer } = await siteWithPasskeys(t)
     const from = await withPasskey()
     const old = Date.now() - challengeLifetime
@@ -124,7 +124,7 @@ describe('verifyUse of a sign-in', () => {
     assert.deepEqual(await sql(site, 'select * from used_challenges'), before)
   })
 
-  test('U1 rejects an answer from a browser without a cookie', async (t) => {
+  test('U1 rejects a challenge with an empty binding', async (t) => {
     const { em, party, withPasskey } = await siteWithPasskeys(t)
     const from = await withPasskey()
     for (const browser of ['', newIdentifier()]) {

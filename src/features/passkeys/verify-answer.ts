@@ -2,7 +2,7 @@ import { type Answer, isBase64url } from './answer.ts'
 import { type Passkey, storedTransports } from './passkey.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
 
-// The maximum length of a field in base64url.
+// The maximum length of a base64url field, except the attestation object.
 const maxLength = 4096
 
 type Attested = Pick<
@@ -10,7 +10,7 @@ type Attested = Pick<
   'credentialId' | 'publicKey' | 'counter' | 'transports' | 'isBackupEligible' | 'isBackedUp'
 >
 
-// The length of the column.
+// The length of the column `publicKey`.
 const maxKeyLength = 2000
 
 /**
