@@ -30,7 +30,7 @@ describe('startProblem', () => {
     assert.match(problem ?? '', /^getaddrinfo [A-Z_]+ no\.such\.host\.invalid\. Set HOST to an address /)
   })
 
-  test('names HOST for an error of `bind`, as in a worker', () => {
+  test('names HOST for an error of `bind`, as with several workers', () => {
     for (const code of ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL']) {
       const error = Object.assign(new Error(`bind ${code} ::1:3000`), { code, syscall: 'bind' })
       assert.equal(startProblem(error), `bind ${code} ::1:3000. Set HOST to an address of this machine.`)

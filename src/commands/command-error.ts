@@ -23,7 +23,7 @@ export function startProblem(error: unknown): string | undefined {
   return isListenError(error) ? `${error.message}. ${remedy(error.code)}` : undefined
 }
 
-// `bind` fails in the primary process of several workers, and `getaddrinfo` for an unknown host name.
+// The failed call is `bind` if several workers share the port, and `getaddrinfo` for an unknown host name.
 function isListenError(error: unknown): error is NodeJS.ErrnoException {
   const syscall = error instanceof Error && 'syscall' in error && error.syscall
   return syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo'

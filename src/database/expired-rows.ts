@@ -8,7 +8,7 @@ interface Expiring {
   readonly expiresAt: Date
 }
 
-/** The condition for rows that are valid now. A creation time in the future counts as expired, because a clock was wrong. */
+/** The condition for rows that are valid now. Rows with a creation time in the future are not, because a clock was wrong. */
 export function unexpired(now = Date.now()) {
   return { expiresAt: { $gt: new Date(now) }, createdAt: { $lte: new Date(now + clockSkew) } }
 }

@@ -10,7 +10,7 @@ export interface Mails {
   invite: undefined
   /** A link to choose a new password. */
   reset: undefined
-  /** A link that proves the address of a new account. */
+  /** A link that verifies the address of an account. */
   verify: undefined
   /** A link, sent to the new address, that changes the address of an account. */
   'change-email': undefined

@@ -28,7 +28,7 @@ const MailSchema = defineEntity({
   },
 })
 
-/** A mail that is not sent yet. `Outbox` deletes the row when the mail server has accepted the mail. */
+/** A mail that is not sent yet. `Outbox` deletes the row when the mail is sent, given up or no longer needed. */
 export class Mail extends MailSchema.class {}
 
 MailSchema.setClass(Mail)

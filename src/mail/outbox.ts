@@ -16,8 +16,8 @@ const stopTimeout = 5_000
 const maxMails = 100_000
 
 /**
- * Transactional outbox: a feature adds a mail in the transaction of the change that causes it, and a background task sends it. No request
- * waits for the mail server, and a committed mail survives the death of the process.
+ * Transactional outbox: a feature adds a mail in the transaction of the change that causes the mail, and a background task
+ * sends it. No request waits for the mail server, and a committed mail survives the death of the process.
  *
  * Links are created when their mail is sent, so that no row contains a usable token.
  *

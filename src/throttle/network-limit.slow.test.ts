@@ -5,7 +5,7 @@ import { NetworkLimit } from './network-limit.ts'
 const minute = 60_000
 
 describe('NetworkLimit', () => {
-  test('rejects a network above the limit with 429 for 15 minutes', () => {
+  test('rejects a network above the limit with 429 until the window of 15 minutes ends', () => {
     let now = 0
     const limit = new NetworkLimit(50, () => now)
     const count = () => limit.count('2001:db8::1')

@@ -46,7 +46,7 @@ export class Throttle {
    * Evaluates an attempt within its allowances. The attempt is reserved first, so that concurrent attempts count like
    * successive ones. If running evaluations hold all reservations, the attempt waits for up to five seconds.
    * @returns the result of `evaluate`; `undefined` counts as a failure
-   * @throws {TryLater} 429, if an allowance is used up or stays busy
+   * @throws {TryLater} 429, if an allowance is used up, or if too many attempts wait
    * @throws {Refusal} 400, if the client closes the connection in the meantime
    */
   async attempt<Result>(

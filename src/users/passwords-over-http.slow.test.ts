@@ -45,7 +45,7 @@ describe('passwords', () => {
     let pairs = 0
     for (const length of [8, 17, 36, 64, 71, 72, 73, 74, 100, 255, 256, 257, 500, 1000, 1024]) {
       for (const [one, other] of characters) {
-        // `length` bytes that end with the character.
+        // Passwords of `length` bytes that differ in the last character only.
         const last = Buffer.byteLength(one)
         const rest = length - last - 'yz'.length
         const fill = one.repeat(Math.floor(rest / last)) + 'x'.repeat(rest % last)

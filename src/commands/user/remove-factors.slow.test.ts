@@ -9,7 +9,7 @@ import { storePasskey } from '../../testing/store-passkey.ts'
 import { loginStatus, startWithUserCommand } from '../../testing/user-command.ts'
 
 describe('remove-factors', () => {
-  test('T13 removes the app, the recovery codes and the passkeys of this user only', async (t) => {
+  test('T13 removes the app, the recovery codes and the passkeys of the named user only', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const [ada, bob] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
     const app = await turnOnApp(site, ada)

@@ -10,7 +10,7 @@ import { User } from '../../users/user.ts'
 const another = 'correct horse battery'
 
 describe('set-password', () => {
-  test('changes the password, and ends the sessions and tokens of this user only', async (t) => {
+  test('changes the password, and ends the sessions and tokens, of the named user only', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const [ada, bob] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
     const [forAda, forBob] = [
@@ -49,7 +49,7 @@ describe('set-password', () => {
     assert.match(text, /^If it was not you, choose a new password\./m)
   })
 
-  test('resets the throttle of this account only', async (t) => {
+  test('resets the rate limit of the named account only', async (t) => {
     const { site, user } = await startWithUserCommand(t, { THROTTLE: 'on' })
     const [ada, bob] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
     for (const person of [ada, bob])
@@ -79,7 +79,7 @@ describe('set-password', () => {
     assert.deepEqual(await statuses(), [200, 200, 200])
   })
 
-  test('rejects an address in another letter case, and the address of a user with --admin', async (t) => {
+  test("rejects an address in another letter case, and a user's address with --admin", async (t) => {
     const { site, user } = await startWithUserCommand(t)
     await signUp(site)
 

@@ -13,7 +13,7 @@ const longestPause = 5_000
 
 /**
  * Starts several processes that share a port. The operating system distributes the connections. On SIGHUP, new workers
- * replace the old ones, one by one, without losing a request. They run the code that is on the disk then.
+ * replace the old ones, one by one, without losing a request. The new workers run the code that is then on the disk.
  */
 export async function startWorkers(config: Config, log: Logger): Promise<void> {
   cluster.schedulingPolicy = cluster.SCHED_NONE
