@@ -6,8 +6,9 @@ import type { TrustProxy } from '../config/config.ts'
 import { Refusal } from '../refusal.ts'
 
 /**
- * Sets `ctx.ip` to the right-most address in `X-Forwarded-For` that is not a trusted proxy, or to the peer of the
- * connection. Sets `ctx.state.isOverTls` if the client uses TLS, to this server or to a trusted proxy.
+ * Sets `ctx.ip` to the right-most address in `X-Forwarded-For` that is not a trusted proxy, or to the left-most one if all are
+ * trusted. Without a valid address, `ctx.ip` is the peer of the connection. Sets `ctx.state.isOverTls` if the client uses TLS, to
+ * this server or to a trusted proxy.
  */
 export function clientAddress(proxies: TrustProxy): Middleware {
   const isTrusted = trustedProxies(proxies)
