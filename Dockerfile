@@ -4,7 +4,7 @@ FROM node:24.21.0-trixie-slim
 ENV NODE_ENV=production DATA_DIR=/data
 WORKDIR /site
 
-# No package needs its install script, because bcrypt and SQLite contain their binaries.
+# No package needs its install script, because bcrypt and better-sqlite3 contain their binaries.
 COPY package.json package-lock.json ./
 COPY src/auth/package.json src/auth/
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force

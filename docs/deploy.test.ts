@@ -36,7 +36,7 @@ const page = read('docs/deploy.md')
 const { engines, scripts, devDependencies } = JSON.parse(read('package.json'))
 const explained = new Set(matches(read('.env.example'), /^#?([A-Z][A-Z_]*)=/gm))
 
-/** The first capture group of a pattern in a text. */
+/** The first capture group of each match in a text. */
 function matches(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found)
 }
@@ -46,7 +46,7 @@ function instructions(name: string): string[] {
   return dockerfile.filter(([each]) => each === name).map(([, text]) => text)
 }
 
-/** The files of the site itself, by their paths. */
+/** The paths of the site's own source files. */
 const sources = globSync('src/**/*.ts', { cwd: root }).filter(
   (file) =>
     !/\.test\.ts$|\/dist\/|\/node_modules\//.test(file) && !/^src\/(faults|promises|testing)\//.test(file),
