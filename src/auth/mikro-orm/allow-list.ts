@@ -17,7 +17,7 @@ const entityOptions = ['forceEntityConstructor', 'forceUndefined', 'hydrator'] a
 const managerOptions = ['disableIdentityMap', 'entityManager', 'propagationOnPrototype'] as const
 // With another value than the default, each of these options may change a query, its rows or the entities.
 const defaults = [...queryOptions, ...connectionHooks, ...entityOptions, ...managerOptions]
-// Each of these options of `pg` may change the connection or the format of values.
+// Each of these driver options may change the connection or the format of values.
 const driverOptions = ['Client', 'binary', 'onPoolCreated']
 
 /** Whether the options and classes of the application leave queries and entities unchanged. */
