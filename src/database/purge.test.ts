@@ -9,7 +9,7 @@ import { type Purgeable, startPurging } from './purge.ts'
 
 const minute = 60_000
 
-/** A store with a number of expired rows, which records the size of each deleted batch. */
+/** A store of expired rows. Records the size of each deleted batch. */
 class Rows implements Purgeable {
   readonly batches: number[] = []
   left: number

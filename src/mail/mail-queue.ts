@@ -50,7 +50,7 @@ export type NewMail = { [Kind in MailKind]: MailOf<Kind> }[MailKind]
 type MailOf<Kind extends MailKind> = {
   readonly kind: Kind
   readonly to: string
-  /** The account. Deleting it deletes its waiting mails. */
+  /** The account. Deleting the account deletes the mail, unless the mail has been sent. */
   readonly userId?: string | undefined
 } & (Mails[Kind] extends undefined ? unknown : { readonly data: Mails[Kind] })
 

@@ -12,7 +12,7 @@ import { smtp } from './smtp.ts'
 // In milliseconds.
 const pollInterval = 5_000
 const stopTimeout = 5_000
-// The limit of waiting mails, of about 500 bytes each. Above it, anonymous requests add no mail.
+// The maximum number of waiting mails, at about 500 bytes each. Above it, anonymous requests add no mail.
 const maxMails = 100_000
 
 /**

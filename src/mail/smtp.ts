@@ -46,7 +46,7 @@ export function smtp({ host, port, security, credentials }: MailServer, from: Ma
   }
 }
 
-/** Removes the message of an error of nodemailer, because it contains the text of the server. */
+/** Removes nodemailer's error message, because it contains the reply of the server. */
 function deliveryError(error: unknown): DeliveryError {
   const { code = 'EUNKNOWN', responseCode, command = '' } = error as NodemailerError
   // A 5xx to the sign-in or to the greeting is a problem of the server or of the configuration, not of the mail.

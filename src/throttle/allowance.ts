@@ -61,7 +61,7 @@ const table = {
   'new-address': everyAttempt('account', 3, hour),
   // Requests of an account to change its address. Each request mails to an address that the user chooses.
   'address-change': everyAttempt('account', 10, day),
-  // Notices of one event to an account.
+  // Notices of one kind of event to an account.
   notice: everyAttempt('account', 10, hour),
 } satisfies Record<string, Rule>
 

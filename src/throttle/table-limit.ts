@@ -1,6 +1,6 @@
 // Time until a full table is counted again, in milliseconds.
 const recount = 10_000
-// The maximum number of allowances of an attempt. Each writes a row.
+// An attempt has at most four allowances, and each writes a row.
 const rowsPerAttempt = 4
 
 /** Limits the rows of a table, without counting them at each attempt. */

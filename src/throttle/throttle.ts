@@ -35,7 +35,7 @@ export class Throttle {
   readonly #lookUps = new NetworkLimit(50)
   readonly #pending = new PendingLimit()
 
-  /** @param maxRows the maximum number of rows, of 200 bytes each. A full table rejects attempts that are counted by network */
+  /** @param maxRows the maximum number of rows, at 200 bytes each. A full table rejects attempts that are counted by network */
   constructor(orm: MikroORM, now = Date.now, maxRows = 1_000_000) {
     this.#counters = new Counters(orm, now)
     this.#now = now

@@ -9,7 +9,7 @@ import { User } from '../../users/user.ts'
 const another = 'correct horse battery'
 
 describe('disable, enable, delete', () => {
-  test('disable blocks sign-in and ends sessions and tokens, and enable unblocks it', async (t) => {
+  test('disable blocks sign-in and ends sessions and tokens, and enable allows sign-in again', async (t) => {
     const { site, user, em } = await startWithUserCommand(t)
     const ada = await signUp(site)
     const statuses = await signInWithEachCredential(site, ada)

@@ -17,7 +17,7 @@ function pathIn(out: string, origin = PUBLIC_URL): string {
 }
 
 describe('reset-link', () => {
-  test('C5 prints a link to choose a new password, and does not change the password itself', async (t) => {
+  test('C5 prints a link to choose a new password, and changes nothing until the link is used', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const ada = await signUp(site)
     const statuses = await signInWithEachCredential(site, ada)

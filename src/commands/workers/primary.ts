@@ -47,7 +47,7 @@ class Workers {
     this.#log = log
   }
 
-  /** Starts one worker before the others, so that a problem is printed only once. Returns `undefined` if its start fails. */
+  /** Starts one worker before the others, so that a problem is printed only once. Returns `undefined` if this worker fails. */
   async start(): Promise<Address | undefined> {
     const address = await this.#launch()
     if (!address) return undefined

@@ -22,7 +22,7 @@ export class CircuitBreaker {
     this.#openUntil = 0
   }
 
-  /** Runs work unless the breaker is open. If it opens during the work, the call fails, and `undo` receives the late result. */
+  /** Runs work unless the breaker is open. If the breaker opens meanwhile, the call fails, and `undo` receives the late result. */
   run<Result>(work: () => Promise<Result>, undo: (late: Result) => void): Promise<Result> {
     if (this.#error && performance.now() < this.#openUntil) return Promise.reject(this.#error)
     const { promise, resolve, reject } = Promise.withResolvers<Result>()

@@ -13,7 +13,7 @@ const setupTimeout = 1_000
 // A timeout, because a silent server does not confirm that a connection is closed.
 const closeTimeout = 1_000
 
-// The lock timeout equals the busy timeout on SQLite. An idle transaction blocks other requests, so the server ends it.
+// The lock timeout equals the busy timeout on SQLite. An idle transaction may block other requests, so the server ends it.
 const sessionSettings = `
   set lock_timeout = 2000; set statement_timeout = 2250; set idle_in_transaction_session_timeout = 5000;
   set default_transaction_isolation = 'read committed'`

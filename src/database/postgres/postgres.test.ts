@@ -43,7 +43,7 @@ async function refusal(url: string): Promise<string> {
   )
   assert.ok(error instanceof DatabaseError)
   assert.doesNotMatch(error.message, /hunter2|select|\n/)
-  for (const secret of [new URL(url).password]) assert.ok(!error.message.includes(secret))
+  assert.ok(!error.message.includes(new URL(url).password))
   return error.message
 }
 
