@@ -12,7 +12,7 @@ import { countMailToNewAddress } from '../mail-limit.ts'
 import { owner, signedIn } from '../sign-in/owner.ts'
 import { cancelAddress, createChangeLink, pendingAddress, requestAddress } from './pending-address.ts'
 
-/** `/account/email`: sends a link to a new address. The address changes when the link is used, by `confirmNewAddress`. */
+/** `/account/email`: sends a link to a new address. When the link is used, `confirmNewAddress` changes the address. */
 export function changeEmail(router: SiteRouter, outbox: Outbox): void {
   outbox.onLink('change-email', createChangeLink)
 

@@ -29,7 +29,7 @@ const changeLifetime = 24 * 60 * 60_000
 export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: string): Promise<void> {
   const user = ctx.auth.require(User)
   await entityManager(ctx).transactional(async (em) => {
-    // This token is never sent, because `createChangeLink` replaces it.
+    // This token is never sent, because `createChangeLink` issues the token of the link.
     const token = await issueOneTimeToken(em, { purpose, account: user, email, lifetime: changeLifetime })
     if (!token) throw new Refusal(409, 'Another request has just changed the password of this account.')
     const where = { emailKey: emailKey(email), id: { $ne: user.id } }

@@ -59,7 +59,7 @@ function completeConfirmation(ctx: SiteContext, user: User, methods: readonly st
   ctx.state.replacesSession = true
   audit(ctx, 'confirmed', user)
   const path = afterSignIn(next === '' ? undefined : next)
-  // On the start page of a section, the user has to press the button again, so the page shows a notice. Other pages continue the action.
+  // Only the start page of a section shows a notice, because the user has to press its button again.
   const isStart = sectionOf(path)?.back === path.split('?', 1)[0]
   complete(ctx, path, isStart ? 'Thank you. You can continue now.' : undefined)
 }

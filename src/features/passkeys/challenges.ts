@@ -17,7 +17,7 @@ const UsedChallengeSchema = defineEntity({
   },
 })
 
-/** A used challenge, so that a second answer is rejected. */
+/** A used challenge. Its row prevents a second use. */
 export class UsedChallenge extends UsedChallengeSchema.class {}
 
 UsedChallengeSchema.setClass(UsedChallenge)

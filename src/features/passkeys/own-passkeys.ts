@@ -10,8 +10,8 @@ export function listPasskeys(em: EntityManager, user: string): Promise<Passkey[]
 }
 
 /**
- * The user handle of an account. All its passkeys have the same one. For the first passkey, it is derived from the account id, so
- * that two open pages use the same handle. It reveals nothing about the user (WebAuthn §14.6.1).
+ * The user handle, which all passkeys of an account share. It reveals nothing about the user (WebAuthn §14.6.1). The first handle is
+ * derived from the account id, so that two open pages use the same handle.
  */
 export function userHandleOf(user: string, own: readonly Passkey[], key: Buffer): string {
   return own[0]?.userHandle ?? createHmac('sha256', key).update(`user handle\0${user}`).digest('base64url')

@@ -14,7 +14,7 @@ describe('the secrets of a second factor', () => {
     const person = await signUp(site)
     const ada = await signIn(site, person)
 
-    // Shown until the set-up is finished.
+    // The page shows the key until the set-up is finished.
     await ada.form('/account/security/totp', {})
     const { text: setUp } = await ada.page('/account/security/totp')
     const [, secret = ''] = / data-copy="([A-Z2-7]{32})"/.exec(setUp) ?? []

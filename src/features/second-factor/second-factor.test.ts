@@ -61,7 +61,7 @@ describe('an account with an authenticator app', () => {
     assert.equal((await program.get('/account/sessions')).status, 200)
   })
 
-  test('T1 accepts each code and each recovery code only once in ten concurrent requests', async (t) => {
+  test('T1 accepts a code or a recovery code only once in ten concurrent requests', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const app = await turnOnApp(site, ada)

@@ -106,7 +106,7 @@ function contextOf({ ctx }: StoreOptions): Context {
 // The maximum age that koa-session passes to the store is ten seconds more than that of the cookie.
 const slack = 10_000
 
-// After an error, saves the session only if it is a logout. koa-session itself would save every change.
+// After an error, saves only a logout. koa-session itself would save every change.
 async function commit(ctx: Context, next: () => Promise<unknown>): Promise<void> {
   const { session } = ctx
   try {
