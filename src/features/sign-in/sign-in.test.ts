@@ -255,7 +255,7 @@ describe('POST /login with a form', () => {
     assert.equal(row?.kept, 1)
   })
 
-  test('responds to wrong credentials with 401 and the filled form, without challenge and cookie', async (t) => {
+  test('responds to wrong credentials with 401, no challenge, no cookie, and the form without the password', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const fields = { username: person.email, password: 'wrong canary', next: '/secure?a=1', remember: 'on' }
@@ -363,7 +363,7 @@ describe('POST /login with a form', () => {
     assert.equal((await ada.page('/account')).status, 200)
   })
 
-  test('E3 changes the identifier at every sign-in, and the old one is invalid', async (t) => {
+  test('E3 changes the session identifier at every sign-in, and the old one is invalid', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -375,7 +375,7 @@ describe('POST /login with a form', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('E2 never accepts an identifier that it did not issue', async (t) => {
+  test('E2 does not accept a session identifier that the site did not issue', async (t) => {
     const site = await startSite(t)
     const planted = 'p'.repeat(43)
     const ada = await signIn(site, await signUp(site), { visitor: site.visitor(planted) })
