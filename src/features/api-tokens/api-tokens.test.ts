@@ -54,7 +54,7 @@ describe('POST /account/tokens as JSON', () => {
     }
   })
 
-  test('rejects an invalid name and number of days together, each with its field, and creates nothing', async (t) => {
+  test('rejects an invalid name or number of days, names each invalid field, and creates nothing', async (t) => {
     const { site, here } = await siteWithSession(t)
     const names = ['', '  ', 'n'.repeat(101), 'a\nb', '\u0000', '\u202e', '\ud800', null, 1, ['x'], { a: 1 }]
     for (const name of [...names, undefined]) {
@@ -98,7 +98,7 @@ describe('POST /account/tokens as JSON', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('M2 returns a token with 256 random bits, and stores only its SHA-256', async (t) => {
+  test('M2 returns a token with 256 random bits, and stores its SHA-256 instead of these bits', async (t) => {
     const { site, here } = await siteWithSession(t)
     const values = new Set<string>()
     for (let i = 0; i < 100; i += 1) values.add(String((await here.json(path, { name: 'x' })).record.value))
@@ -473,6 +473,9 @@ describe('creating many tokens', () => {
       assert.ok(status < 400, `${i}: ${status}`)
     }
     for (const send of requests) assert.equal((await send()).status, 429)
+    assert.deepEqual(await sql(site, "select detail from events where event = 'throttled'"), [
+      { detail: 'API tokens page' },
+    ])
     const { headers, text } = await here.form(path, { name: 'kept', days: '7' })
     assert.match(headers['retry-after'] ?? '', /^\d+$/)
     assert.match(text, /<title>Error: API tokens[\s\S]*Too many attempts for this account\./)

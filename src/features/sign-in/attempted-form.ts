@@ -12,9 +12,11 @@ const forms: Record<string, string> = {
   '/account/verification': 'Profile page',
   '/account/password': 'Change password form',
   '/account/close': 'Close account form',
+  '/account/tokens': 'API tokens page',
+  '/account/passkeys': 'Security page',
 }
 
-/** The name of the form that sent the credentials, for the activity page. */
+/** The name of the form that sent the request, for the activity page. */
 export function attemptedForm(ctx: ExtendableContext): string {
   if (ctx.req.headers.authorization !== undefined) return 'API, Authorization header'
   return (ctx.is('urlencoded') && forms[ctx.path]) || 'API, JSON'
