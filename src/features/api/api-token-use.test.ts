@@ -38,14 +38,8 @@ describe('tokenUse', () => {
     const answers = await Promise.all(Array.from({ length: many }, () => fetch(url, { headers })))
     assert.ok(answers.every(({ status }) => status === 200))
     assert.equal(await changes(site), before + 1)
-
-    const updates: string[] = []
-    // The logger of MikroORM gets every statement.
-    Object.assign(site.orm.config.getLogger(), {
-      logQuery: ({ query }: { query: string }) => query.startsWith('update') && updates.push(query),
-    })
     for (let i = 0; i < many; i += 1) assert.equal((await fetch(url, { headers })).status, 200)
-    assert.deepEqual(updates, [])
+    assert.equal(await changes(site), before + 1)
   })
 
   test('records the use of a token by a request that fails later', async (t) => {
