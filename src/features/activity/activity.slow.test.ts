@@ -51,7 +51,7 @@ describe('GET /account/activity', () => {
     assert.deepEqual(await eventsOf(browser.get('/account/activity')), ['signed in', 'signed up'])
   })
 
-  test('redirects an anonymous browser to sign-in, and rejects an API request without the password', async (t) => {
+  test('redirects an anonymous browser to sign-in, and rejects an API request without a session or the right password', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const { status, headers } = await site.visitor().page('/account/activity')
@@ -88,7 +88,7 @@ describe('GET /account/activity', () => {
     )
   })
 
-  test('shows an unknown event and any user agent as escaped text', async (t) => {
+  test('shows an unknown event, a hostile user agent and a hostile address as escaped text', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)
@@ -98,7 +98,7 @@ describe('GET /account/activity', () => {
     assert.doesNotMatch(text, /<script>|<b>new|<i>/)
   })
 
-  test('P3 keeps a sign-in on the first page after a hundred wrong passwords, as a page and as JSON', async (t) => {
+  test('P3 keeps a sign-in on the first page after a hundred wrong passwords, as HTML and as JSON', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)
@@ -186,7 +186,7 @@ describe('GET /account/activity', () => {
     assert.doesNotMatch(text, /<table/)
   })
 
-  test('responds with 503 while the database is unavailable, as a page and as JSON', async (t) => {
+  test('responds with 503 if the events cannot be read, as HTML and as JSON', async (t) => {
     const site = await startSite(t)
     const browser = await signIn(site, await signUp(site))
     await sql(site, 'alter table events rename to lost')

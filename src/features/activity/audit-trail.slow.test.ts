@@ -175,7 +175,7 @@ describe('AuditTrail', () => {
     clock.now += 15 * 60_000
     await throttled('ada@example.com', '192.0.2.1')
     const times = (await rows()).map((row) => row.times)
-    assert.deepEqual(times, [2, 1], 'one row for each account and day')
+    assert.deepEqual(times, [2, 1], 'the repeated event updates its row of this day')
   })
 
   test('writes one row for repeated Basic credentials from one network', async (t) => {
@@ -199,7 +199,7 @@ describe('AuditTrail', () => {
     )
   })
 
-  test('O3 writes at most one row a minute for cheap repeatable actions, so that other events stay visible', async (t) => {
+  test('O3 writes at most one row a minute for each cheap repeatable action of an account, so that other events stay visible', async (t) => {
     const { audit, clock, lines, rows } = await openTrail(t)
     const cheap = ['name changed', 'other sessions ended'] as const
     await audit.record(signedIn)

@@ -34,7 +34,7 @@ type PathContext = SiteContext & { params?: { id?: string } }
 
 /** `/account/passkeys`: adds, renames and removes the passkeys of the user. */
 export function accountPasskeys(router: SiteRouter): void {
-  // After a failed form, a reload of the page loads one of these addresses.
+  // A failed form leaves one of these addresses in the browser, where the user can open it again.
   router.get(['/account/passkeys', '/account/passkeys/:id/name'], ...owner(), (ctx) =>
     seeOther(ctx, securityPage),
   )

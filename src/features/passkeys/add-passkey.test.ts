@@ -39,7 +39,7 @@ const wrong: Record<string, Overrides> = {
   },
   'a right signature by a certificate': { format: 'fido-u2f' },
   'an attestation of Apple': { format: 'apple', statement: new Map([['x5c', [randomBytes(300)]]]) },
-  'a statement without a format': { statement: new Map([['sig', 'canary']]) },
+  'a statement with the format `none`': { statement: new Map([['sig', 'canary']]) },
   'CBOR that is cut off': { response: { attestationObject: 'o2NmbXRkbm9uZQ' } },
   'CBOR that is nested 11,000 times': {
     response: { attestationObject: Buffer.alloc(11_000, 0x81).toString('base64url') },
@@ -204,7 +204,7 @@ describe('verifyRegistration', () => {
     assert.equal(all.filter((each) => each === 'taken').length, 9)
   })
 
-  test('U1 U4 adds a passkey once if ten concurrent requests send the same answer', async (t) => {
+  test('U1 U4 adds a passkey once if ten concurrent calls verify the same answer', async (t) => {
     const { em, party, ada, session, userOf, authenticator } = await siteWithPasskeys(t)
     const owner = { user: await userOf(ada), session }
     const credential = authenticator().create(await creationOptions(em(), party, owner))
@@ -248,7 +248,7 @@ describe('verifyRegistration', () => {
     await assert.rejects(add(), /a rule of the database/)
   })
 
-  test('U9 rejects anything but the JSON of a credential, and writes nothing', async (t) => {
+  test('U9 rejects anything but the JSON of a credential, and uses up no challenge', async (t) => {
     const { site, em, party, ada, session, userOf, authenticator } = await siteWithPasskeys(t)
     const owner = { user: await userOf(ada), session }
     const right = JSON.parse(authenticator().create(await creationOptions(em(), party, owner)))

@@ -28,7 +28,7 @@ export const challengeLifetime = 5 * 60_000
 /** The purpose and the browser of a challenge. */
 export interface Ceremony {
   readonly purpose: 'sign-in' | 'add' | 'confirm'
-  /** Identifies the browser: the value of a cookie, or the digest of the session. No challenge is valid for an empty string. */
+  /** Contains the value of a cookie or the digest of the session, which identifies the browser. No challenge is valid for an empty string. */
   readonly binding: string
 }
 
@@ -38,7 +38,7 @@ const signedLength = randomLength + expiryLength
 
 /**
  * Creates a challenge in base64url: 16 random bytes, the expiry, and an HMAC. The HMAC also covers the purpose and the binding.
- * The challenge is not stored, so the sign-in page runs no statement.
+ * The challenge is not stored, so that visitors of the sign-in page write no row.
  */
 export function newChallenge(key: Buffer, ceremony: Ceremony, now = Date.now()): string {
   const signed = Buffer.alloc(signedLength)

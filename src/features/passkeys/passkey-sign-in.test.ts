@@ -36,7 +36,7 @@ describe('GET /login', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('U13 offers no passkey at an address that does not support them, or without SECRETS_KEY', async (t) => {
+  test('U13 offers no passkeys at an address that does not support them, or without SECRETS_KEY', async (t) => {
     const withoutSecretsKey = {
       NODE_ENV: 'production',
       PUBLIC_URL: 'https://example.com',

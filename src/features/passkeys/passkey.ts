@@ -17,7 +17,7 @@ const PasskeySchema = defineEntity({
     user: () => p.manyToOne(User).deleteRule('cascade').index().hidden(),
     // 32 bytes in base64url, the same for all passkeys of an account. The authenticator sends them at sign-in.
     userHandle: p.string().length(43).hidden(),
-    // The COSE key in base64url. An RSA key of 8192 bits has 1400 characters.
+    // The COSE key in base64url. An RSA key of 8192 bits has about 1,400 characters.
     publicKey: p.string().length(2000).hidden(),
     // The signature counter, or 0 if the authenticator has none.
     counter: p.bigint('number').hidden(),

@@ -34,7 +34,8 @@ export function authenticatorApp(router: SiteRouter, { isTls }: { isTls: boolean
   // After a reload, the page shows the same key.
   router.get(setUpPage, ...owner(), fresh(setUpPage), async (ctx) => {
     const key = await keyOfSetUp(ctx)
-    if (!wantsPage(ctx) && !key) throw new Refusal(404, 'No set-up of an authenticator app has been started.')
+    if (!wantsPage(ctx) && !key)
+      throw new Refusal(404, 'This client has no unfinished set-up of an authenticator app.')
     if (key) return showKey(ctx, key)
     return ctx.secretBox && !isOn(ctx) ? page(ctx, 'totp-start', {}) : seeOther(ctx, securityPage)
   })
@@ -46,7 +47,7 @@ export function authenticatorApp(router: SiteRouter, { isTls }: { isTls: boolean
     return wantsPage(ctx) ? seeOther(ctx, setUpPage) : showKey(ctx, key)
   })
 
-  // After a failed form, a reload of the page loads this address.
+  // A failed form leaves this address in the browser, where the user can open it again.
   router.get('/account/security/totp/confirm', ...owner(), (ctx) => seeOther(ctx, setUpPage))
 
   router.post(

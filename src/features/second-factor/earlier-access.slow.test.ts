@@ -50,7 +50,7 @@ describe('a thief with an earlier session', () => {
 })
 
 describe('a site without SECRETS_KEY', () => {
-  test('K1 responds to the set-up of an app with 404', async (t) => {
+  test('responds to the set-up of an app with 404', async (t) => {
     const site = await startSite(t, {
       NODE_ENV: 'production',
       PUBLIC_URL: 'http://localhost:3000',

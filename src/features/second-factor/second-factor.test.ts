@@ -126,7 +126,7 @@ describe('an account with an authenticator app', () => {
 })
 
 describe('POST /login/code', () => {
-  test('H1 redirects to the sign-in page without a pending sign-in, and drops an unsafe `next`', async (t) => {
+  test('H1 redirects to the sign-in page if no sign-in is pending, and drops an unsafe `next`', async (t) => {
     const visitor = (await startSite(t)).visitor()
     const locations: [string, string][] = [
       ['/account/tokens', '/login?expired&next=%2Faccount%2Ftokens'],

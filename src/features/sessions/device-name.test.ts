@@ -6,7 +6,7 @@ import { deviceName } from './device-name.ts'
 const webKit = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 
 describe('deviceName', () => {
-  test('names the browser and the operating system', () => {
+  test('names the browser, and the operating system or device', () => {
     const devices = {
       [`Mozilla/5.0 (X11; Linux x86_64) ${webKit} Chrome/140.0.0.0 Safari/537.36`]: 'Chrome on Linux',
       'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0':
@@ -23,7 +23,7 @@ describe('deviceName', () => {
     for (const [userAgent, name] of Object.entries(devices)) assert.equal(deviceName(userAgent), name)
   })
 
-  test('names a program by its product, and any other text an unknown device', () => {
+  test('names a program by its product, and unrecognised text an unknown device', () => {
     assert.equal(deviceName('curl/8.5.0'), 'A program (curl)')
     assert.equal(deviceName('python-requests/2.32.3'), 'A program (python-requests)')
     for (const userAgent of ['', '-', 'Mozilla/5.0', '<b>me</b>', `${'a'.repeat(40)}/1`, '(((((((('])

@@ -15,7 +15,7 @@ const StoredSessionSchema = defineEntity({
     id: p.uuid().unique().lazy(),
     user: () => p.manyToOne(User).deleteRule('cascade').index(),
     userAgent: p.string().length(255).lazy(),
-    // The IP address that signed in.
+    // The IP address of the request that inserted the row.
     address: p.string().length(45).nullable().lazy(),
     data: p.json<Record<string, unknown>>(),
     // "Keep me signed in on this device".

@@ -12,7 +12,7 @@ export function requestedPath(next: unknown): string | undefined {
   return next !== undefined && afterSignIn(next) === next ? next : undefined
 }
 
-// Normalised as a browser does, because dots and escapes allow several spellings of a path.
+// Normalised and decoded, because dots and escapes allow several spellings of a path.
 function pathname(path: string): string {
   return decodeURIComponent(new URL(path, 'https://here.invalid').pathname)
 }

@@ -38,7 +38,7 @@ describe('POST /login with Basic', () => {
       assert.equal((await site.visitor().get('/me', bearer(String(each.value)))).record.id, person.id)
   })
 
-  test('stores only the SHA-256 of a token', async (t) => {
+  test('stores the SHA-256 of a token, not the token', async (t) => {
     const site = await startSite(t)
     const token = await takeToken(site, await signUp(site))
     const [row] = await sql(site, 'select value from user_tokens')
@@ -88,7 +88,7 @@ describe('POST /login with Basic', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
-  test('S54 S58 S96 rejects wrong credentials with 401 and a challenge, and stores nothing', async (t) => {
+  test('S54 S58 S96 rejects wrong credentials with 401 and a challenge, and changes no account, session or token', async (t) => {
     const site = await startSite(t, { THROTTLE: 'off' })
     const person = await signUp(site)
     await addAdmin(site)
@@ -340,7 +340,7 @@ describe('POST /login with a form', () => {
     assert.match(await answer({ username: '', password: '' }), /e-mail address\.[\s\S]*Enter your password\./)
   })
 
-  test('rejects a field that is an object or has two values with 400', async (t) => {
+  test('responds with 400 to a field that is an object or has two values', async (t) => {
     const site = await startSite(t)
     const { email } = await signUp(site)
     for (const body of [
