@@ -1,5 +1,5 @@
 // Koa without an authentication library. It does the remaining work of the site: log, security headers, static files, cross-site
-// check, problem+json and bodies of at most 16 KB. It has as many routes as the site, and uses koa-session, koa-views and Eta.
+// check, problem+json and bodies of at most 16 KB. It has the routes of the site, and uses koa-session, koa-views and Eta.
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
@@ -21,23 +21,16 @@ import {
 
 // The other routes of the site. The benchmark does not request them.
 const furtherPages = [
-  ...[
-    '/',
-    '/signup',
-    '/secure',
-    '/login/code',
-    '/login/recovery-code',
-    '/login/passkey',
-    '/reset',
-    '/confirm',
-  ],
-  ...['/account/sessions', '/account/tokens', '/account/password', '/.well-known/change-password'],
+  ...['/', '/signup', '/secure', '/login/code', '/login/recovery-code', '/login/passkey', '/reset'],
+  ...['/forgot', '/verify', '/confirm', '/account/sessions', '/account/tokens', '/account/password'],
+  ...['/account/email', '/.well-known/change-password'],
   ...['/account/close', '/account/closed', '/account/activity', '/account/security'],
   ...['/account/security/totp', '/account/security/totp/confirm', '/account/security/recovery-codes'],
   ...['/account/passkeys', '/account/passkeys/:id/name', '/problems/:code'],
 ]
 const furtherForms = [
-  ...['/users', '/login', '/logout', '/login/code', '/login/passkey', '/reset', '/confirm', '/account/name'],
+  ...['/users', '/login', '/logout', '/login/code', '/login/passkey', '/reset', '/forgot', '/verify'],
+  ...['/confirm', '/account/name', '/account/verification', '/account/email', '/account/email/cancel'],
   ...['/account/sessions/end-others', '/account/sessions/:id/end', '/account/tokens'],
   ...['/account/tokens/:id/revoke', '/account/password', '/account/close', '/account/security/totp'],
   ...['/account/security/totp/confirm', '/account/security/totp/remove', '/account/security/recovery-codes'],
