@@ -8,7 +8,7 @@ export const databaseURL = process.env.DATABASE_URL ?? ''
 export const isPostgres = databaseURL.startsWith('postgres')
 export const databasePath = databaseURL.replace(/^sqlite:/, '')
 /** The page cache of SQLite in kibibytes, as in the site. */
-export const cacheSize = 256 * 1024
+export const cacheSize = 64 * 1024
 /** The number of PostgreSQL connections, as in the site. */
 export const poolSize = 10
 export const issuer = 'koa-authenticators'
