@@ -14,7 +14,7 @@ export const users = 10_000
 export const unknown = 10_000_000
 // The default cost of the site.
 export const bcryptCost = 12
-/** The public URL. As in production, a proxy terminates TLS. */
+/** The public URL, as if a proxy terminated TLS. */
 export const publicUrl = 'https://bench.example'
 /** For servers that sign their cookies. */
 export const cookieSecret = 'a public secret, used by the benchmark only'

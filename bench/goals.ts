@@ -12,7 +12,6 @@ export interface Goal {
   readonly unit?: string
 }
 
-/** The required goals. */
 export const requiredGoals: readonly Goal[] = [
   { task: 'bearer', figure: 'layer', of: 'koa-by-hand', minimum: 1.1 },
   { task: 'bearer', figure: 'site', of: 'site-by-hand', minimum: 1 },
@@ -40,7 +39,6 @@ export const requiredGoals: readonly Goal[] = [
   { task: 'memory', figure: 'after all requests', of: 'after a quarter', maximum: 1.1 },
 ]
 
-/** The optional goals. */
 export const optionalGoals: readonly Goal[] = [
   { task: 'bearer', figure: 'layer', of: 'fastify', minimum: 1 },
   { task: 'jwt-hs256', figure: 'layer', of: 'koa-by-hand', minimum: 1.7 },
@@ -49,7 +47,7 @@ export const optionalGoals: readonly Goal[] = [
   { task: 'visitor', figure: 'layer', of: 'fastify', minimum: 1 },
 ]
 
-/** A figure and its goal. */
+/** A figure compared with its goal. */
 export interface Verdict {
   readonly median: number
   readonly low: number

@@ -9,8 +9,8 @@ const sizes = [10_000, 1_000_000]
 
 /** Measures the requests per second of the site with few and with many tokens and sessions. */
 export async function measureGrowth(runLength: RunLength): Promise<Record<string, Figures>> {
-  // Creates both databases before a server starts. Otherwise, the first server would wait minutes for the second database. Its
-  // stored last uses would then be old, so the server would write new ones during the measurement.
+  // Creates both databases before a server starts. Otherwise, the first server would wait minutes for the second database. The
+  // last uses in the first database would then be old, so the first server would write new ones during the measurement.
   for (const rows of sizes) await original({ tokens: rows, sessions: rows })
   const sites = new Map(sizes.map((rows) => [siteWith(rows), spread(rows)]))
   const numbers = (server: Server) => sites.get(server) ?? []

@@ -14,7 +14,7 @@ export interface Keys {
 
 const secret = 'at-the-very-least-thirty-two-bytes-for-HS256'
 
-/** New keys for an algorithm. */
+/** The keys for an algorithm: a fixed secret, or a new key pair. */
 export function newKeys(algorithm: Algorithm, name: string = algorithm): Keys {
   const [environment, keys] = algorithm === 'HS256' ? secretKeys() : pairKeys(algorithm, name)
   const issuer = 'koa-authenticators'

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 export const cores = availableParallelism()
 
 const canPin = cores > 1 && has('taskset', '--version')
-/** The core of the servers, or `undefined` if processes cannot be pinned. The load generator has another core. */
+/** The core of the servers, or `undefined` if processes cannot be pinned. wrk and PostgreSQL have another core. */
 export const serverCore = canPin ? 0 : undefined
 export const loadCore = canPin ? 1 : undefined
 
@@ -14,7 +14,7 @@ export const hasWrk = has('wrk', '--version')
 /** Whether CPU idle states are disabled. Otherwise, the delay until a core wakes up would distort the measurements. */
 export const isAwake = keepAwake()
 
-/** A command pinned to one core. */
+/** A command pinned to this core, if there is one. */
 export function onCore(core: number | undefined, command: readonly string[]): string[] {
   return core === undefined || !canPin ? [...command] : ['taskset', '-c', String(core), ...command]
 }

@@ -13,8 +13,8 @@ import { taskOf } from './tasks.ts'
 const name = 'koa_authenticators_bench'
 
 /**
- * Measures bearer tokens and sessions on the PostgreSQL server at `TEST_DATABASE_URL`. Without that variable, it starts a server
- * with default settings on the core of the load generator.
+ * Measures bearer tokens and sessions on the PostgreSQL server at `TEST_DATABASE_URL`. Without that variable, starts a server
+ * that syncs each commit, on the core of the load generator.
  */
 export async function measurePostgres(
   serversOf: (task: string) => Server[],

@@ -35,7 +35,7 @@ export function measurement(figures: Figures): Measurement {
 const git = spawnSync('git', ['describe', '--always', '--exclude=*', '--dirty=+'], { encoding: 'utf8' })
 const [{ model = 'unknown processor' } = {}] = cpus()
 const tool = hasWrk ? 'wrk' : 'autocannon'
-/** The processor, the version of Node, the load generator and the commit, with a plus for uncommitted changes. */
+/** The machine, the version of Node, the load generator and the commit, with a plus for uncommitted changes. */
 export const machine = [
   `${cores} cores (${model.trim()})`,
   `Node ${process.versions.node}`,

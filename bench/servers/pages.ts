@@ -5,7 +5,7 @@ import { ago, day, full, quoted } from '../../src/site/wording.ts'
 import { publicUrl as origin } from '../data.ts'
 import type { Person } from './row-rules.ts'
 
-/** The folder of the site's templates. All servers render them with Eta, so their pages are equal. */
+/** The folder of the site's templates. All servers with pages render them with Eta, so the pages are equal. */
 export const templates = join(import.meta.dirname, '../../views')
 
 const eta = new Eta({ cache: true, autoEscape: true })

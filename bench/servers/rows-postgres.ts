@@ -38,7 +38,7 @@ export async function userBySession(id: string): Promise<Person | undefined> {
   return found
 }
 
-/** Returns the first row of a named statement, which each connection prepares once. */
+/** A function that returns the first row of a named statement. Each connection prepares the statement once. */
 function statement<Row extends object>(name: string, text: string) {
   return async (...values: string[]): Promise<Row | undefined> => {
     const { rows } = await pool.query<Row>({ name, text, values })
