@@ -9,7 +9,7 @@ type Table = (typeof tables)[number]
 
 type Row = Record<string, unknown>
 
-/** Runs a statement on the database of a site. On both databases, times are milliseconds, and booleans are 0 or 1. */
+/** Runs a statement on the database of a site. On SQLite and PostgreSQL, times are milliseconds, and booleans are 0 or 1. */
 export function sql({ orm }: Pick<Site, 'orm'>, statement: string, values: unknown[] = []): Promise<Row[]> {
   // Both drivers are SQL drivers.
   const connection = orm.em.getConnection() as AbstractSqlConnection
@@ -30,7 +30,7 @@ async function runOnPostgres(connection: AbstractSqlConnection, text: string): P
   return rows
 }
 
-// The parsers by type OID of PostgreSQL: boolean, three integers, timestamptz.
+// The parsers by type OID of PostgreSQL: boolean, three integer types, timestamptz.
 const parsers: Record<number, (text: string) => unknown> = {
   16: (text) => (text === 't' ? 1 : 0),
   20: Number,
@@ -52,7 +52,7 @@ export async function count(site: Site, table: Table): Promise<number> {
   return Number(row?.n)
 }
 
-/** A counter of written and deleted rows. Only the difference of two results has a meaning. Writes pending last uses first. */
+/** Writes the pending last uses. Returns a counter of written and deleted rows: only the difference of two results has a meaning. */
 export async function changes(site: Pick<Site, 'orm' | 'writeUses'>): Promise<number> {
   const { em } = site.orm
   await site.writeUses()
@@ -76,7 +76,9 @@ async function countChanges(site: Pick<Site, 'orm'>): Promise<void> {
      create function count_change() returns trigger language plpgsql as
        $$ begin perform nextval('changes'); return null; end $$`,
   )
-  for (const each of [...tables, 'events', 'attempts', 'devices', 'passkeys', 'used_challenges'])
+  const passkeyTables = ['passkeys', 'used_challenges']
+  const factorTables = ['totp_factors', 'recovery_codes', 'pending_sign_ins']
+  for (const each of [...tables, 'events', 'attempts', 'devices', 'mails', ...passkeyTables, ...factorTables])
     await sql(
       site,
       `create trigger count_change after insert or update or delete on ${each}
@@ -106,7 +108,7 @@ export async function failWrites(
   return async () => void (await sql(site, `drop trigger broken on ${table}`))
 }
 
-/** All rows of the account tables. Writes pending last uses first. */
+/** Writes the pending last uses. Returns all rows of the account tables. */
 export async function dump(site: Site): Promise<Record<string, Row[]>> {
   await site.writeUses()
   const entries = tables.map(
