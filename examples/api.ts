@@ -1,4 +1,4 @@
-// An API. A client exchanges a password for a token. `/me` requires a token or a password. The database stores only digests of them.
+// An API. A client exchanges a password for a token. `/me` requires a token or a password. The database stores only hashes of both.
 //
 //   npm run example examples/api.ts
 //   curl -u ada@example.org:analytical-engine -X POST localhost:3000/tokens        # {"token":"

@@ -22,7 +22,7 @@ class User {
   }
 }
 
-// The keys of the map are SHA-256 digests, so the code contains no token, and the look-up time reveals nothing about tokens.
+// The keys of the map are SHA-256 digests, so the map contains no token, and the look-up time reveals nothing about tokens.
 // `node -p "crypto.hash('sha256', 'the token')"` prints a digest. A real token needs at least 128 random bits.
 const users = new Map([
   ['60f692dfae0227420bd015f053155102a6e1ccf83655fe6a060a32d721e826bd', new User('Ada')],

@@ -28,7 +28,7 @@ describe('the curl commands at the top of each example', { skip: !hasCurl && 'cu
       t.after(() => program.stop())
       const host = new URL(program.url).host
 
-      // Separates the outputs, so that each is compared with its own command.
+      // Separates the outputs of the commands.
       const pasted = lines.map(({ command }) => `${command}\nprintf '\\n%s\\n' ----`).join('\n')
       const script = pasted.replaceAll('localhost:3000', host).replaceAll('/tmp/', `${cookies}/`)
       const { stdout } = await run('sh', ['-c', script])

@@ -114,7 +114,7 @@ router.post('/users', async (ctx) => {
   ctx.body = user
 })
 
-/** Validates the fields of a new user. A JSON body can contain values of any type, and drivers throw for a NUL character. */
+/** Validates the fields of a new user. A JSON body can contain values of any type, and PostgreSQL rejects a NUL character. */
 function readForm(body: unknown): string | { name: string; email: string; password: string } {
   const { name, email, password, confirmPassword } = { ...(body as Record<string, unknown>) }
   if (!isText(name) || name.trim() === '') return 'The name is empty or invalid.'
@@ -162,9 +162,9 @@ app.use(bodyParser())
 app.use(databases(orm))
 // Sets `ctx.auth`. It must come before the first authenticator and guard.
 app.use(auth())
-// Restores the user of the session on every page.
+// Restores the user of the session in each request.
 app.use(User.sessionAuthenticator({ remember: 'signed-in' }))
-// The routes contain the other authenticators and the guards. They must come last.
+// The routes must come last. They contain the other authenticators and the guards.
 app.use(router.routes())
 const server = app.listen(process.env.PORT ?? 3000, () => {
   const { port } = server.address() as AddressInfo

@@ -11,11 +11,11 @@ const examples = await Promise.all(names.map((name) => readFile(`${folder}/${nam
 
 describe('the README of the package', () => {
   for (const name of ['website.ts', 'api.ts', 'models.ts', 'jwt.ts'])
-    test(`shows ${name}, byte for byte`, async () => {
+    test(`shows ${name} without the comment at its top, byte for byte`, async () => {
       assert.ok(blocksOf().includes(await programOf(name)))
     })
 
-  test('shows only programs of examples, and excerpts of them', () => {
+  test('shows only programs of examples and excerpts of them, except in two sections', () => {
     // website.slow.test.ts tests the route of "Sign up". The libraries of "With any database" are not installed.
     const others = [sectionOf('### Sign up'), sectionOf('## With any database')].flatMap(blocksOf)
     const excerpts = blocksOf().filter((block) => !others.includes(block))

@@ -87,7 +87,7 @@ describe('examples/website.ts with the additions from the README', () => {
     }
   })
 
-  test('shares sessions between two processes in a table, and a logout ends the session in both', async (t) => {
+  test('shares the sessions of a table between two processes, and a logout ends the session in both', async (t) => {
     const [store = ''] = blocksOf(sectionOf('## Sessions'))
     const program = await programOf('website.ts')
     const inTable = program.replace(/^const sessions = [\s\S]*?\n}\n/m, () => store)
