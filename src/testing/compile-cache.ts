@@ -1,4 +1,4 @@
 import { enableCompileCache } from 'node:module'
 
-// Each test file runs in a separate process. The cache saves compiling the same modules again.
+// Several test processes load the same modules. The cache saves compiling them again.
 enableCompileCache('node_modules/.cache/tests')

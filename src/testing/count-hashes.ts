@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import bcrypt from 'bcrypt'
 
-/** Counts the calls of bcrypt and their rounds until the test ends. The returned function reads and resets the count. */
+/** Counts the calls of bcrypt and their rounds until the test ends. The returned function reads and resets both counts. */
 export function countHashes(t: TestContext): () => { evaluations: number; rounds: number } {
   const costs: number[] = []
   const { compare, hash } = bcrypt

@@ -17,7 +17,7 @@ export interface DatabaseProxy {
   refuse(): void
   /** Adds a delay in each direction. */
   delay(milliseconds: number): void
-  /** Closes all connections, and accepts new ones. */
+  /** Closes all open connections. */
   reset(): void
   /** Drops the data of open connections only, like a firewall that has lost its state. */
   dropOpenConnections(): void

@@ -1,5 +1,5 @@
 // Lists the tests of each promise (docs/promises.md) and of each row of the specification: `npm run promises -- E6`.
-// Exits with 1 if an id has no test, or if a test has an unknown id.
+// Exits with 1 if an applicable id has no test, or if a test has an unknown id.
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'

@@ -8,8 +8,8 @@ import { recordStatements } from './record-statements.ts'
 import type { Site } from './site.ts'
 
 /**
- * Locks the database against writes, like a long transaction of another process. The site can still read, and waits for
- * up to two seconds to write.
+ * Locks the database against writes, like a long transaction of another process. On PostgreSQL, locks only some tables. The
+ * site can still read, and waits for up to two seconds to write.
  */
 export async function lockDatabase(t: TestContext, site: Site) {
   const statements = await recordStatements(t, site.orm)

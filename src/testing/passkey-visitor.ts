@@ -53,7 +53,7 @@ export async function signInWithPasskey(
   return visitor.form('/login/passkey', { credential, ...fields })
 }
 
-/** The ids and names of the passkeys of a user. */
+/** The passkeys of a user, as the API shows them. */
 export async function passkeysOf(visitor: Visitor) {
   const { record } = await visitor.get('/account/security')
   return record.passkeys as { id: string; name: string; createdAt: string; lastUsedAt: string | null }[]

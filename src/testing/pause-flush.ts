@@ -6,7 +6,7 @@ interface PausedFlush {
   release(): void
 }
 
-/** Returns a function that pauses the next flush of a site before it locks or writes a row. */
+/** Returns a function that pauses the next flush of a site at its start. */
 export function flushPauser({ orm }: Site): () => PausedFlush {
   let next: { begun(): void; released: Promise<void> } | undefined
   orm.em.getEventManager().registerSubscriber({

@@ -124,7 +124,7 @@ function assertError({ headers, request, status, challenges, ...answer }: Answer
   assert.match(headers['content-type'] ?? '', /^application\/problem\+json(;|$)/, request)
   const { type, title, status: same, detail, code, errors, ...others } = answer.record
   assert.deepEqual(others, {}, request)
-  assert.ok(Object.hasOwn(problems, String(code)), `${request}: ${code} is in the table`)
+  assert.ok(Object.hasOwn(problems, String(code)), `${request}: ${code} is in problems.json`)
   assert.equal(type, `/problems/${code}`, request)
   assert.match(String(title), /^[A-Z][\w' -]+$/, request)
   assert.equal(same, status, request)

@@ -20,7 +20,7 @@ export async function recordStatements(t: TestContext, orm: MikroORM): Promise<s
     'query',
     function (this: unknown, statement: unknown, ...more: unknown[]) {
       const text = textOf(statement)
-      // Transaction control and settings of a connection are left out.
+      // Omits the begin and end of transactions, settings of a connection, and advisory locks.
       const isControl = /^\s*(begin|commit|rollback|set |select pg_advisory)/.test(text)
       if (!pool._clients.includes(this) || isControl) return query.call(this, statement, ...more)
       const record = () => statements.push(text.replaceAll('"', '`'))

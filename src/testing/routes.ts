@@ -16,7 +16,7 @@ export interface Route {
 /** Every route of the router, read from the router itself, so that the tests include new routes. */
 export const routes: readonly Route[] = await readRoutes()
 
-/** The paths that a middleware handles before the router. */
+/** The paths that a middleware handles before the router, with the default configuration. */
 export const others: readonly Route[] = [
   ...['/healthz', '/readyz', '/style.css', '/home.css', '/app.js', '/passkeys.js', '/favicon.svg'],
 ].map((path) => ({ method: 'GET', path }))

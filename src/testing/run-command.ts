@@ -27,7 +27,7 @@ export async function runCommand(
   return { code, out, errors }
 }
 
-/** Asserts that a command failed with this message, without a stack, SQL or a hash. */
+/** Asserts that a command failed with this message, without a stack, SQL, a password or a hash. */
 export function assertRefused({ code, out, errors }: Outcome, reason: RegExp): void {
   assert.match(errors, reason)
   assert.deepEqual({ code, out }, { code: 1, out: '' })

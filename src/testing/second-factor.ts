@@ -42,7 +42,7 @@ export function fromBase32(text: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
 }
 
-/** Makes all sessions eleven minutes old, so that they are no longer fresh. */
+/** Makes the sign-ins of all users eleven minutes old, so that their sessions are no longer fresh. */
 export async function ageSessions({ orm }: Pick<Site, 'orm'>): Promise<void> {
   const em = orm.em.fork()
   for (const session of await em.find(StoredSession, {}, { filters: false })) {

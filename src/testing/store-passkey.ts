@@ -3,7 +3,7 @@ import { Passkey } from '../features/passkeys/passkey.ts'
 import type { Person } from './people.ts'
 import type { Site } from './site.ts'
 
-/** Inserts a passkey with values of the maximum length. It cannot sign in. */
+/** Inserts a passkey with identifiers and a key of the maximum length. It cannot sign in. */
 export async function storePasskey(
   { orm }: Pick<Site, 'orm'>,
   { id: user }: Pick<Person, 'id'>,

@@ -28,7 +28,7 @@ export interface TestDatabase {
   /** Closes all connections and refuses new ones. PostgreSQL only. */
   close(): Promise<void>
   open(): Promise<void>
-  /** Deletes the database, even with open connections. */
+  /** Deletes a database on PostgreSQL, even with open connections. */
   drop(): Promise<void>
 }
 
@@ -90,7 +90,7 @@ function fileIn(folder: string): TestDatabase {
   }
 }
 
-/** Runs a statement in the database `postgres`. */
+/** Runs a statement in the database of `TEST_DATABASE_URL`. */
 export async function onServer(statement: string): Promise<void> {
   await (await connection()).execute(statement)
 }

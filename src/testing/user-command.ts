@@ -16,7 +16,7 @@ export async function startWithUserCommand(t: TestContext, environment = {}) {
   return { site, user, database: databaseName(databaseUrl), em: () => site.orm.em.fork() }
 }
 
-/** Signs a user in by session, token and JWT. Returns a function that requests a page with each and returns the statuses. */
+/** Signs a user in by session, token and JWT. Returns a function that requests `/me` with each and returns the statuses. */
 export async function signInWithEachCredential(site: Site, person: { email: string }) {
   const visitor = await signIn(site, person)
   const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]

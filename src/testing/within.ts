@@ -13,5 +13,5 @@ export async function within<Result>(seconds: number, work: Promise<Result>): Pr
 /** Waits until a condition is true, for up to five seconds, scaled by the load of the machine. */
 export async function eventually(isTrue: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + scaledLimit(5) * 1000; !(await isTrue()); )
-    assert.ok(performance.now() < end, 'not within five seconds')
+    assert.ok(performance.now() < end, 'the condition is still false')
 }

@@ -1,4 +1,4 @@
-// Simulates failures of the database. Takes minutes. Run it with `npm run attack` on an idle machine.
+// Simulates crashes, a locked database, a full disk and races. Takes minutes. Run it with `npm run attack` on an idle machine.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -18,7 +18,7 @@ describe('the database under attack', () => {
     t.diagnostic(`${acknowledged} acknowledged`)
   })
 
-  test('N12: the next start completes the migrations, whichever statement the process was killed before', async (t) => {
+  test('N12: a start completes the migrations after earlier starts were killed, each before another statement', async (t) => {
     const folder = await temporaryFolder(t)
     const options = [
       '--conditions=@koa-authenticators/source',

@@ -10,7 +10,7 @@ interface Entry {
   readonly tokens: Map<string, State>
 }
 
-/** Valid, ended, or unknown because a response is missing. */
+/** The state is unknown while the request that ends the session or token is not acknowledged. */
 type State = 'valid' | 'ended' | 'unknown'
 
 /** Records the acknowledged writes of a site, across restarts. */

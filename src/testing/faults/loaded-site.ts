@@ -35,13 +35,13 @@ export async function startLoadedSite(t: TestContext, postgres: PostgresServer) 
     name,
     server,
     more: (count: number) => Promise.race([ledger.more(count), busy]),
-    /** Asserts that guarded requests get 503 and public pages get 200, within three seconds. */
+    /** Asserts that requests that need the database get 503 and others succeed, within three seconds. */
     assertUnavailable: () =>
       Promise.all([
         within(3, assertStatuses(isUnavailable, guarded, others)),
         within(3, assertStatuses(isSuccess, open, { home })),
       ]),
-    /** Waits until every request succeeds, for at most five seconds. */
+    /** Waits for up to five seconds until all requests except `POST /logout` succeed. */
     assertRecovered: () =>
       eventually(() =>
         assertStatuses(isSuccess, open, reading, others).then(

@@ -48,7 +48,7 @@ export async function userRequests(site: AnySite, name = 'Ada') {
     'POST /login by Basic': () => site.visitor().post('/login', basic(person)),
     'POST /users': () => site.visitor().json('/users', newUser()),
     'POST /users by form': () => site.visitor().form('/users', newUser()),
-    // Sends the cookie even after the session has ended. Without it, the request would not use the database.
+    // Sends the cookie even after the session has ended. Without a cookie, the request would not use the database.
     'POST /logout': () => site.visitor(leaving).post('/logout'),
   }
   return { person, ada, signingOut, token, jwt, credentials, open, reading, writing }
