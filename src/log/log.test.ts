@@ -59,7 +59,7 @@ describe('createLog', () => {
   })
 
   test('loses no line if the process exits, or is killed after a fatal error, in the same event-loop turn', () => {
-    // The process cannot wait for the reader after SIGKILL, so the lines must fit into the pipe.
+    // The process cannot wait for the reader after SIGKILL, so its lines must fit into the buffer of the socket.
     for (const [count, end] of [
       [500, 'process.exit(0)'],
       [50, "log.fatal('last'); process.kill(process.pid, 'SIGKILL')"],

@@ -27,7 +27,7 @@ const token = new RegExp(
   `${orEscaped('kauth_')}${word}|${orEscaped('eyJ')}${word}${dot}${word}${dot}(?:${word})?`,
   'g',
 )
-// JSON does not escape these characters. Some of them end a line, reverse text or control a terminal.
+// JSON need not escape these characters. Some of them end a line, reverse text or control a terminal.
 const unprintable = /[\u007f-\uffff]/g
 // One test is faster than two replacements, and most lines need neither.
 const suspicious = /[%\u007f-\uffff]|kauth_|eyJ/

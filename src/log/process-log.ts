@@ -4,8 +4,8 @@ import { readableLines } from './readable-lines.ts'
 import { standardOutput } from './standard-output.ts'
 
 /**
- * Creates the log of this process, including Node's warnings and uncaught exceptions. Lines are readable in development,
- * and JSON otherwise. With several processes, each line has a `pid`.
+ * Creates the log of this process, including Node's warnings and uncaught exceptions. Lines are readable in development
+ * if pino-pretty is installed, and JSON otherwise. With several processes, each line has a `pid`.
  */
 export async function processLog({ logLevel, profile, workers }: Config): Promise<Logger> {
   const output = standardOutput()

@@ -42,7 +42,7 @@ describe('readableLines', () => {
     assert.match(text(), /INFO: GET \/me 401 in 1\.5 ms\n$/)
   })
 
-  it('omits the request, the user agent and the outcome of an account event', async () => {
+  it('omits the request ID, the user agent and the outcome of an account event', async () => {
     const { log, text } = await openLog()
     const entry = { event: 'signed in', outcome: 'success', user: '1', request: 'a-b-c', userAgent: 'curl/8' }
     log.info(entry, 'authentication')

@@ -7,7 +7,7 @@ import { sanitizeLine } from './log.ts'
  * text from a client cannot forge a line or control the terminal.
  */
 export async function readableLines(): Promise<(line: string) => string> {
-  // A development dependency: `npm ci --omit=dev` leaves it out.
+  // A development dependency. `npm ci --omit=dev` leaves it out, and lines then stay JSON.
   const pretty = await import('pino-pretty').catch(() => undefined)
   if (!pretty) return (line) => line
 

@@ -46,7 +46,7 @@ class Logging {
     return logged
   }
 
-  /** Logs more than the buffer of a pipe holds, but not enough to drop lines. */
+  /** A single call logs more than the buffer of a pipe holds, but not enough to drop lines. */
   async logMuch(): Promise<number> {
     for (let turn = 0; turn < 9; turn += 1) await this.log(200)
     return this.log(200)
@@ -143,7 +143,7 @@ describe('standardOutput', {
     })
   }
 
-  test('N8 drops only whole lines while a reader stalls, and no line after the reader continues', async (t) => {
+  test('N8 drops only whole lines while a reader stalls, and no line after the reader has caught up', async (t) => {
     const logging = toPipe(t, await openPipe(t))
     for (let turn = 0; turn < 5; turn += 1) await logging.logMuch()
     await until('the reader has all lines', async () => {
@@ -187,8 +187,8 @@ describe('standardOutput', {
     await logging.hasLogged(count)
   })
 
-  test('continues in the middle of a line after a full disk has space again', async (t) => {
-    if (process.platform !== 'linux') return t.skip('Only Linux can change the limits of a running process.')
+  test('continues in the middle of a line when a file can grow again, as after a full disk', async (t) => {
+    if (process.platform !== 'linux') return t.skip('Only Linux has the command `prlimit`.')
     const path = join(await temporaryFolder(t), 'log')
     const child = spawnTo(openSync(path, 'a'))
     let read = 0

@@ -4,9 +4,9 @@ import { type DestinationStream, pino } from 'pino'
 const options = {
   // Required for sonic-boom's `flush`.
   minLength: 1,
-  // Bytes. If a stalled reader leaves more than this in the buffer, further lines are dropped.
+  // Bytes. Lines that would make the buffer longer are dropped.
   maxLength: 1_000_000,
-  // A pipe writes up to this size atomically (POSIX, `PIPE_BUF`), so that lines of several processes do not mix.
+  // Linux writes up to this size to a pipe atomically (`PIPE_BUF`), so shorter lines of several processes do not mix.
   maxWrite: 4096,
   // sonic-boom's own retry would block the event loop. A timer retries instead.
   retryEAGAIN: () => false,
@@ -17,7 +17,7 @@ const exitTimeout = 2_000
 
 /**
  * The standard output for the log. A stalled reader or a full disk blocks no request, because up to a megabyte of lines is
- * buffered and retried. At its exit, the process waits up to two seconds until the buffer is written.
+ * buffered and retried. At its exit, the process waits up to two seconds for a stalled reader.
  */
 export function standardOutput(): DestinationStream & { flushSync(): void } {
   const output = pino.destination({ ...options, dest: openNonBlocking(), sync: true })
@@ -34,7 +34,7 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
       output.flush()
     }, retryPause).unref()
   })
-  // One system call for the lines of an event-loop turn.
+  // Joins the lines of an event-loop turn, for fewer system calls.
   let lines = ''
   let turn: NodeJS.Immediate | undefined
   const writeLines = () => {
