@@ -35,7 +35,7 @@ const rows = [
   { id: 'two', value: 'value', tenant: 'b' },
 ]
 
-/** An application with these options, and a function that looks up a token. */
+/** An ORM with these options, and a function that looks up a token. */
 async function lookUps(t: Parameters<typeof openORMWith>[0], options: Partial<Options> = {}) {
   const Token = models()
   const { orm } = await openORMWith(t, { entities: [Token], ...options } as Options)
@@ -189,7 +189,9 @@ describe('LookUp with a configuration that can change queries or entities', () =
     const found = await new LookUp({ model: User, property: 'id' }).find(requestTo(orm), 'one')
     assert.equal(found?.shown, 'ADA')
   })
+})
 
+describe('LookUp', () => {
   it("throws MikroORM's error for a number that is not finite", async (t) => {
     const { orm, Token } = await lookUps(t)
     await orm.em.getConnection().execute("update token set weight = 9e999 where id = 'one'")

@@ -15,7 +15,7 @@ const queryOptions = ['filtersOnRelations', 'onQuery', 'sessionContext', 'slowQu
 const connectionHooks = ['onCreateConnection', 'onReserveConnection'] as const
 const entityOptions = ['forceEntityConstructor', 'forceUndefined', 'hydrator'] as const
 const managerOptions = ['disableIdentityMap', 'entityManager', 'propagationOnPrototype'] as const
-// With another value than the default, each of these options may change a query, its rows or the entities.
+// With another value than the default, each of these options may change queries, rows, entities or the query log.
 const defaults = [...queryOptions, ...connectionHooks, ...entityOptions, ...managerOptions]
 // Each of these driver options may change the connection or the format of values.
 const driverOptions = ['Client', 'binary', 'onPoolCreated']
@@ -44,14 +44,14 @@ export function watchOptions({ config }: MikroORM): () => boolean {
     Object.keys(options).length === recorded.length
 }
 
-// MikroORM's entity managers, drivers, platforms, connections and loggers.
+// MikroORM's classes for SQLite and PostgreSQL, and their parents.
 const names =
   /^(((Abstract|Base)?(Sql|Sqlite|PostgreSql)|Database)?(EntityManager|Driver|Platform|Connection)|(Default|Simple)Logger)$/
 const harmless = ['constructor', 'getORMClass', 'connect', 'checkConnection', 'log', 'warn', 'error']
 
 /** Whether the subclasses of the application override no method of MikroORM that a query may call. */
 function overridesNothing(object: object): boolean {
-  const levels = [object]
+  const levels: object[] = []
   for (let each = object; each !== Object.prototype; each = Object.getPrototypeOf(each)) levels.push(each)
   const nameOf = (level: object) => (Object.hasOwn(level, 'constructor') ? level.constructor.name : '')
   const bases = levels.filter((level) => names.test(nameOf(level)))
@@ -115,7 +115,7 @@ function isAssigned(meta: EntityMetadata, property: EntityProperty): boolean {
   return !(hasAccessor || accessor || getter || setter || hydrate === false)
 }
 
-/** A random key of the property's type, which marks its position in a query. `undefined` if MikroORM may convert the key. */
+/** A random key of the property's type, which marks its position in a query. `undefined` if the key may be converted. */
 export function sampleKey(property: EntityProperty | undefined): Key | undefined {
   if (property?.kind !== ReferenceKind.SCALAR || property.persist === false) return undefined
   const { customType, runtimeType, columnTypes } = property

@@ -6,7 +6,7 @@ import { requestTo } from '../testing/request-to.ts'
 import { KeyLookUp } from './key-look-up.ts'
 
 describe('KeyLookUp', () => {
-  it('returns undefined for a key beyond the safe integers and for a number in another notation', async (t) => {
+  it('returns undefined for an integer that a number cannot represent, and for a key in another notation', async (t) => {
     const Schema = defineEntity({ name: 'User', properties: { id: p.bigint('number').primary() } })
     class User extends Schema.class {}
     Schema.setClass(User)

@@ -173,7 +173,7 @@ describe('LastUses', () => {
     assert.equal(uses.of(token)?.getTime(), now)
   })
 
-  test('rejects a model without exactly one primary key', async (t) => {
+  test('rejects a model with a composite primary key', async (t) => {
     const PairSchema = defineEntity({
       name: 'Pair',
       properties: { one: p.integer().primary(), other: p.integer().primary(), usedAt: p.datetime() },

@@ -81,7 +81,7 @@ async function prepare(orm: MikroORM, options: LookUpOptions): Promise<Prepared 
   if (!query) return undefined
   const statements = new WeakMap<Connection, Promise<Load>>()
   const batch = new Batch(async (keys) => {
-    if (!(await query.isCurrent())) throw new Error('An option, a schema, a hook or a filter has changed.')
+    if (!(await query.isCurrent())) throw new Error('The recorded query may be outdated.')
     const connection = query.connection()
     const statement = statements.get(connection) ?? prepareStatement(connection, query.sql)
     statements.set(connection, statement)

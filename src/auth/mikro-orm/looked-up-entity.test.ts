@@ -57,7 +57,7 @@ describe('an entity that a prepared statement has loaded', () => {
     assert.equal((await orm.em.fork().findOne(Note, 1, { populate: ['author'] }))?.author.name, 'Ada King')
   })
 
-  it('does not trigger onLoad again in a later query', async (t) => {
+  it('does not trigger onLoad in a later query', async (t) => {
     const { orm, User, token, ctx } = await open(t)
     await orm.em.fork().insert(User, { id: 'bob', name: 'Bob', nick: 'bob' })
     const loaded: object[] = []

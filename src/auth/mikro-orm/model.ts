@@ -58,7 +58,7 @@ export function metadataOf(em: EntityManager, model: Class): EntityMetadata<obje
   throw new Misuse(`Call \`${model.name}Schema.setClass(${model.name})\`.`)
 }
 
-/** The primary key of a model. Throws `Misuse` unless it is one column whose value is a string or a number. */
+/** The primary key of a model. Throws `Misuse` unless it is one string, number, bigint or relation. */
 export function primaryKeyOf(em: EntityManager, model: Class): EntityProperty {
   const keyTypes = ['string', 'number', 'bigint', 'unknown']
   const { primaryKeys, properties } = metadataOf(em, model)

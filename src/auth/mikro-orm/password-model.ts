@@ -55,8 +55,8 @@ type PasswordAuthenticatable = Class<PasswordModel> & PasswordModelClass<Passwor
 
 /**
  * A mixin for an entity with a password hash: `class User extends ModelAuthenticatable(UserSchema.class, { username: 'email',
- * passwordHash: 'passwordHash' })`. A session can hold the entity. The JSON omits the hash. Make the column `hidden()` too,
- * for `toObject()` and `serialize()` of MikroORM.
+ * passwordHash: 'passwordHash' })`. A session can hold the entity. The JSON omits the hash, unless the base
+ * class has a `toJSON`. Make the column `hidden()` too, for `toObject()` and `serialize()` of MikroORM.
  */
 export function ModelAuthenticatable<Entity extends Base>(
   base: Entity,

@@ -50,7 +50,9 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     const { orm, owner } = await openPostgres(t, [Token], { replicas: [{ onReserveConnection }] as never })
     await owner.em.getConnection().execute(otherSchema)
     const tokens = new LookUp({ model: Token, property: 'id' })
-    assert.equal((await tokens.find(requestTo(orm), id))?.owner, 'Ada')
+    const request = requestTo(orm)
+    assert.equal((await tokens.find(request, id))?.owner, 'Ada')
+    assert.equal(databasesOf(request).hasManager(), true)
   })
 
   it('returns undefined for a number that a `real` column cannot represent exactly', async (t) => {

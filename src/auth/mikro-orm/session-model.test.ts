@@ -34,8 +34,8 @@ function users() {
 }
 
 /**
- * An application with sessions. `/plant?…` stores JSON as the identifier in the session, `/log-in?…` logs in the entity
- * with that key, and `/` responds whether a user of that class is authenticated.
+ * An application with sessions. `/plant?…` stores a JSON value as the identifier in the session, `/log-in?…` logs in the
+ * entity with that key or condition, and `/` responds whether a user of that class is authenticated.
  */
 async function serveSessions(
   t: TestContext,
@@ -276,7 +276,7 @@ describe('ModelSessionAuthenticatable', () => {
     assert.equal(user.sessionID, user.id)
   })
 
-  test('rejects a model without exactly one primary key', async (t) => {
+  test('rejects a model with a composite primary key', async (t) => {
     const SeatSchema = defineEntity({
       name: 'Seat',
       properties: {

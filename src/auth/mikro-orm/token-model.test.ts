@@ -190,7 +190,7 @@ describe('ModelTokenAuthenticatable', () => {
     }
   })
 
-  test('reports a `stored` that does not return a string', async (t) => {
+  test('reports a `stored` that returns an object, such as a promise', async (t) => {
     for (const stored of [
       () => ({}),
       (token: string) => JSON.parse(atob(token)),

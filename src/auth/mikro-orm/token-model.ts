@@ -46,8 +46,8 @@ type TokenAuthenticatable = Class<TokenModel> & TokenModelClass
 
 /**
  * A mixin for a token entity that authenticates its user: `class UserToken extends
- * ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' })`. The JSON omits the value.
- * Make the column `hidden()` too, for `toObject()` and `serialize()` of MikroORM.
+ * ModelTokenAuthenticatable(UserTokenSchema.class, { value: 'value', user: 'user' })`. The JSON omits the value, unless
+ * the base class has a `toJSON`. Make the column `hidden()` too, for `toObject()` and `serialize()` of MikroORM.
  */
 export function ModelTokenAuthenticatable<Entity extends Base>(
   base: Entity,
@@ -115,7 +115,7 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     await entityManager(ctx, this.#database).nativeDelete<object>(this.user, key)
   }
 
-  /** Skipped if an owner is already authenticated, for example by password. */
+  /** Skipped if a user of an owner's class is already authenticated, for example by password. */
   override isSkipped(ctx: AuthContext): boolean {
     return this.#ownersOf(ctx).some((type) => ctx.auth.peek(type) !== undefined)
   }

@@ -28,7 +28,7 @@ export interface Application {
   later?(orm: MikroORM): unknown
 }
 
-/** Look-ups of one request, with one strategy. */
+/** Look-ups of one request, by `LookUp` or by `em.findOne`. */
 export interface Request {
   find(value?: Key): Promise<object | undefined>
   /** The entity manager of the request, which handlers use. */

@@ -179,7 +179,6 @@ describe('LookUp and em.findOne agree: classes', () => {
       declare id: number
       declare name: string
     }
-    defineEntity({ class: User, properties: columns })
     return compareOf(t, 'prepared', defineEntityOf(User, columns))
   })
   it('base entity', (t) => {

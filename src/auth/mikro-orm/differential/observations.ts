@@ -66,7 +66,7 @@ export async function observeIdentity(
   }
 }
 
-/** The results of the entity manager's other methods. */
+/** The results of `refresh`, `populate`, `assign` and `remove` of the entity manager. */
 export async function observeManager(
   request: Request,
   orm: MikroORM,

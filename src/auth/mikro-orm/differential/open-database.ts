@@ -18,10 +18,10 @@ const server = process.env.TEST_DATABASE_URL
 /** Whether the tests run on the PostgreSQL server that `TEST_DATABASE_URL` names, instead of SQLite. */
 export const isOnPostgres = server !== undefined
 
-/** Test options for a feature that only PostgreSQL has. */
+/** Test options that skip a test on SQLite. */
 export const onlyPostgres = { skip: !isOnPostgres && 'PostgreSQL only: npm run postgres' }
 
-/** Test options for a feature that only SQLite has. */
+/** Test options that skip a test on PostgreSQL. */
 export const onlySqlite = { skip: isOnPostgres && 'SQLite only' }
 
 /** Makes an empty database with the tables of the entities. Opens an ORM on it until the test ends. */

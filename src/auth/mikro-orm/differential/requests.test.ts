@@ -150,7 +150,7 @@ describe('LookUp in a request', () => {
     assert.ok(await find())
   })
 
-  it('ignores a filter of a RequestContext that is opened after the look-up', async (t) => {
+  it('does not apply a filter of a later RequestContext to the entity manager of the request', async (t) => {
     const { orm, find, lookUpOptions } = await open(t)
     for (const value of ['value', 'unknown']) {
       const ctx = requestTo(orm)

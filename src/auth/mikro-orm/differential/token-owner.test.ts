@@ -98,7 +98,7 @@ describe('A program with bearer tokens', () => {
     assert.throws(() => Reflect.get(place, 'sessionID'), { code: 'ERR_AUTH_MISUSE', message: /Place/ })
   })
 
-  it('P1 finds the user of a session by the key in the database, not by a changed key', async (t) => {
+  it('P1 finds a user by the key in the database, not by a changed key', async (t) => {
     const User = userClass()
     const orm = await openDatabase(t, { entities: [User] })
     await insert(orm.em.fork(), User, { id: 1, name: 'Ada' })
