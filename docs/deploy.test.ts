@@ -117,6 +117,7 @@ describe('compose.yaml', () => {
       site: undefined,
       database: undefined,
     })
+    assert.equal(services.database.user, 'postgres')
   })
 
   test('limits the memory and the processes of each container', () => {
@@ -126,10 +127,9 @@ describe('compose.yaml', () => {
     }
   })
 
-  test('mounts a tmpfs for files outside of the volumes', () => {
+  test('mounts a tmpfs into the proxy and the database, for files outside of the volumes', () => {
     assert.deepEqual(services.proxy.tmpfs, ['/config', '/tmp'])
     assert.deepEqual(services.database.tmpfs, ['/run/postgresql', '/tmp'])
-    assert.equal(services.database.user, 'postgres')
   })
 
   test('pins each image to an exact version', () => {
