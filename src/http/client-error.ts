@@ -13,7 +13,7 @@ const codes: Record<string, ProblemCode> = {
 
 /**
  * Responds to parser errors and late requests with a problem (RFC 9457) and the security headers, and closes the connection. If
- * earlier requests of the connection are complete, sends their responses instead.
+ * earlier requests of the connection are complete, or a response has started, completes these responses instead.
  * @param linger time for the client to read the response, in milliseconds
  */
 export function answerClientErrors(server: Server, connections: Connections, linger: number): void {

@@ -32,7 +32,7 @@ collectGarbageOfStart()
 await sleep(1_500)
 console.log(JSON.stringify({ before, after: await fastestTick() }))
 
-// Processor time in microseconds: the lowest of several averages.
+// Processor time of a tick in microseconds: the lowest of several averages.
 async function fastestTick() {
   const averages = []
   for (let i = 0; i < 5; i += 1) averages.push(await averageTick(200_000))

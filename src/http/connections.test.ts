@@ -6,7 +6,10 @@ import { describe, type TestContext, test } from 'node:test'
 import Koa from 'koa'
 import { type defaultLimits, httpServer } from './http-server.ts'
 
-/** Starts an application, and connects to it. The application responds with the path and the body once `gate` is resolved. */
+/**
+ * Starts an application, and connects to it. The application responds with the path and the body once `gate` is resolved. It
+ * starts the response to `/early` before. The response to `/large` has 20 MB.
+ */
 async function open(t: TestContext, limits: Partial<typeof defaultLimits> = {}) {
   const gate = Promise.withResolvers<void>()
   const seen = { running: 0, most: 0, paths: [] as string[], sockets: new Set<Socket>() }
@@ -89,7 +92,7 @@ describe('Connections', () => {
   const last = `GET /1 HTTP/1.1\r\n${host}`
   for (const [next, bytes] of Object.entries({
     'data that is not HTTP': `${last}\r\nno request at all\r\n\r\n`,
-    'a request after `Connection: close`': `${last}Connection: close\r\n\r\nGET /2 HTTP/1.1\r\n${host}\r\n`,
+    'a request that follows `Connection: close`': `${last}Connection: close\r\n\r\nGET /2 HTTP/1.1\r\n${host}\r\n`,
     'an invalid chunked body': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n2\r\nabcdef`,
     'a request with an ambiguous end': `${last}\r\nPOST /2 HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n`,
   })) {

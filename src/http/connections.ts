@@ -8,7 +8,7 @@ import type { IdleConnections } from './idle-connections.ts'
 export interface RequestLimits {
   /** Above this, idle connections are paused until only half as many requests are left. */
   readonly maxRequests: number
-  /** Waiting pipelined requests. A connection that exceeds this is closed, and its waiting requests are dropped. */
+  /** Waiting pipelined requests. If a request exceeds this, its connection is closed without further responses. */
   readonly maxWaiting: number
 }
 
@@ -50,7 +50,7 @@ export class Connections {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0) socket.destroy()
   }
 
-  /** Closes a connection after the responses to its complete requests. Returns whether such a response is pending. */
+  /** Closes a connection after a started response and the responses to complete requests. Returns whether there are any. */
   closeAfterResponses(socket: Socket): boolean {
     const connection = this.#open.get(socket)
     if (!connection) return false

@@ -11,7 +11,7 @@ const longestRequest = 7_000
 const longestBacklog = 1_022
 
 /**
- * Graceful shutdown: sends `Connection: close`, closes the listener, and completes accepted requests for eight seconds.
+ * Graceful shutdown: sends `Connection: close`, closes the listener, and completes accepted requests for up to eight seconds.
  * @param drain how long the server still accepts connections, in milliseconds
  */
 export async function shutDown(server: Server, connections: Connections, drain: number): Promise<void> {

@@ -17,7 +17,7 @@ export const defaultLimits = {
   keepAliveTimeout: 5_000,
   /** Without any traffic on a connection. */
   timeout: 30_000,
-  /** To read a response before the body of the request is complete. */
+  /** To read the response to an incomplete request. */
   linger: 5_000,
   /** Between checks for late requests. */
   connectionsCheckingInterval: 1_000,

@@ -71,7 +71,7 @@ describe('a site of three workers', { timeout: 60_000 }, () => {
     const [here, there] = [await signIn(site, ada), await signIn(site, ada)]
     const { id, value } = (await site.visitor().post('/login', basic(ada))).record
     const me = () => site.visitor().get('/me', bearer(String(value)))
-    // The workers look up both sessions and the token before they end.
+    // The workers look up both sessions and the token while these are valid.
     for (let time = 0; time < 3; time += 1)
       for (const send of [() => here.get('/me'), () => there.get('/me'), me])
         assert.deepEqual(await everywhere(send), [200])

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Logger } from '../../log/log.ts'
 import type { RunningSite } from '../../serving.ts'
 
-/** Stops the worker on a signal, on a message, or when the primary ends. A worker that is still starting finishes its start first. */
+/** Stops the worker on SIGTERM or SIGINT, on a message, or when the primary ends. A worker that is still starting finishes its start first. */
 export function followPrimary(starting: Promise<RunningSite>, log: Logger): void {
   let isStopping = false
   const stop = async (how: 'stop' | 'stopWithoutDrain') => {

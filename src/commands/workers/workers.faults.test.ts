@@ -62,7 +62,7 @@ describe('workers under load', { concurrency: 2 }, () => {
       await Promise.race([busy, until('requests are served', () => answered() > before + 50)])
     }
     await more()
-    // A slow request: a part of its body is sent before the restart, and the rest after it.
+    // A slow request: a part of its body is sent before the restart, and the rest during it.
     const body = JSON.stringify(registration('Grace'))
     const length = { 'content-type': 'application/json', 'content-length': body.length }
     const slow = server.visitor().open('POST', '/users', { ...length, expect: '100-continue' })
