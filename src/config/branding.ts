@@ -8,7 +8,7 @@ export interface BrandColor {
   readonly dark: string
 }
 
-/** A line of text for people, of at most `maxLength` characters. */
+/** A line of text of at most `maxLength` characters. */
 export function label(maxLength: number): VariableType<string> {
   return {
     expected: `a text of at most ${maxLength} characters, without control characters`,

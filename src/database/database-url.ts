@@ -3,7 +3,7 @@ export function isPostgresUrl(databaseUrl: string): boolean {
   return /^postgres(ql)?:/.test(databaseUrl)
 }
 
-/** The name of a database for messages: its path, or its host and name without user and password. */
+/** The path of an SQLite file, or a PostgreSQL URL for messages, without user and password. */
 export function databaseName(databaseUrl: string): string {
   if (!isPostgresUrl(databaseUrl)) return databaseUrl.replace(/^sqlite:/, '')
   const { host, pathname } = new URL(databaseUrl)

@@ -8,7 +8,7 @@ import { scaledLimit } from '../../testing/scaled-limit.ts'
 import { makeEmptyDatabase, onlyPostgres } from '../../testing/test-database.ts'
 import { openDatabase } from '../open-database.ts'
 
-/** A database with one table of two notes, behind a proxy, and a small pool. */
+/** A database with a table of two notes, behind a proxy, and a small pool. */
 async function open(t: TestContext, { connections = 2 } = {}) {
   const { url, drop } = await makeEmptyDatabase()
   const proxy = await startProxy(t, url)

@@ -55,7 +55,7 @@ describe('a site whose SQLite database another process has locked', { concurrenc
     assert.equal(server.child.exitCode, null)
   })
 
-  test('N3 delays no read during many waiting writes, and completes the writes after an unlock in time', async (t) => {
+  test('N3 delays no read during many waiting writes, and completes writes if the unlock comes in time', async (t) => {
     const { server, other, lock, open, reading, writing, person } = await startLockable(t)
     await lock()
     const guess = () => server.visitor().json('/login', { username: person.email, password: 'wrong' })

@@ -1,8 +1,8 @@
 import { realpathSync, statSync } from 'node:fs'
 
 /**
- * The three files of an open SQLite database, by inode. SQLite keeps writing to a file that was moved or deleted, and
- * those writes are lost when the process ends.
+ * The three files of an open SQLite database, by inode. SQLite keeps writing to a file that was moved or deleted. Writes
+ * to a deleted file are lost when the process ends.
  */
 export class DatabaseFile {
   readonly #inodes: ReadonlyMap<string, string>

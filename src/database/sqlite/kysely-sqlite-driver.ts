@@ -28,7 +28,7 @@ export class KyselySqliteDriver implements Driver {
     this.#convertError = convertError
   }
 
-  /** Starts to check the file: before each write and commit, and at most once a second before a read. */
+  /** Starts to check the file: before each transaction, commit and single write, and at most once a second before a single read. */
   watch(file: DatabaseFile): void {
     this.#file = file
   }
