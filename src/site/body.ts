@@ -23,7 +23,7 @@ const bytesOnly = {
 const read = bodyParser({
   ...bytesOnly,
   onerror(error) {
-    // The parser reports 500 for invalid compression and closed connections, which are errors of the client.
+    // The parser reports 500 for closed connections, and no status for invalid compression. Both are errors of the client.
     const status = 'status' in error && typeof error.status === 'number' ? error.status : 400
     throw new Refusal(status < 500 ? status : 400, messages[status] ?? 'The request body cannot be read.')
   },
@@ -61,7 +61,7 @@ function hasBody({ method, req: { headers } }: ExtendableContext): boolean {
 
 function decode(ctx: ExtendableContext): Record<string, unknown> {
   const { body: bytes } = ctx.request as { body?: unknown }
-  // The parser returns a string for an empty body.
+  // The parser returns bytes. The body of a chunked request can be empty.
   if (!(bytes instanceof Uint8Array) || bytes.length === 0) return {}
   const text = textOf(bytes)
   if (ctx.is('urlencoded')) return fieldsOfForm(text)
@@ -92,6 +92,6 @@ function refuseInvalidEscapes(text: string): void {
   try {
     decodeURIComponent(text)
   } catch {
-    throw new Refusal('invalid_form', 'The form fields must be encoded in UTF-8.')
+    throw new Refusal('invalid_form', 'The form fields must be percent-encoded UTF-8.')
   }
 }
