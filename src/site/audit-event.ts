@@ -48,7 +48,7 @@ export const events = {
 
 export type EventName = keyof typeof events
 
-/** The events that a client can cause for an account without valid credentials. */
+/** Failed attempts, and events that any client can cause for any account. */
 export const unauthenticated = Object.entries(events)
   .filter(([, { outcome }]) => outcome !== 'success')
   .map(([event]) => event)

@@ -206,7 +206,7 @@ describe('the audit trail', () => {
     )
   })
 
-  test('logs invalid credentials once for each request, without an account, and writes no row', async (t) => {
+  test('logs invalid or unaccepted credentials once for each request, without an account, and writes no row', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     await reset(site)

@@ -261,7 +261,7 @@ describe('the format of a response', () => {
   })
 })
 
-/** The methods in a header, whose order has no meaning (RFC 9110 §10.2.1). */
+/** Sorts the methods in a header, because their order has no meaning (RFC 9110 §10.2.1). */
 function sorted(methods = ''): string {
   return methods.split(', ').sort().join(', ')
 }

@@ -8,7 +8,7 @@ import type { SiteContext } from './site-context.ts'
 
 /**
  * Converts errors, and error statuses without a body, to a problem (RFC 9457) or an error page. Unlike Koa's own handler,
- * it keeps the headers of the response and the session cookie.
+ * it keeps the session cookie and most headers of the response.
  */
 export function errorBoundary(): Middleware {
   return async (ctx, next) => {

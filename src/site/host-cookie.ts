@@ -1,11 +1,11 @@
 import { randomFillSync } from 'node:crypto'
 import type { ExtendableContext } from 'koa'
 
-// Generates the random bytes of 128 identifiers at a time, because every request without a session needs an identifier.
+// Generates the random bytes of 128 identifiers at a time, because requests without a session need an identifier, too.
 const pool = Buffer.alloc(32 * 128)
 let used = pool.length
 
-/** A cookie for this host only, hidden from scripts. It needs no signature, because its value has 256 random bits. */
+/** A cookie for this host only, hidden from scripts. It needs no signature, because its value cannot be guessed. */
 export class HostCookie {
   readonly name: string
   readonly #attributes: string

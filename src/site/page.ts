@@ -31,7 +31,7 @@ export function page<Name extends keyof Views>(
  * Redirects with 303 (RFC 9110 §15.4.4).
  *
  * @param path a path of the site, checked by `nextPath` if it comes from a client
- * @param notice a text that the next account page shows once; kept in the session, so that no link can set it
+ * @param notice a text that a later page shows once (`takeNotice`); kept in the session, so that no link can set it
  */
 export function seeOther(ctx: SiteContext, path: string, notice?: string): void {
   if (notice !== undefined) ctx.session.notice = notice

@@ -163,7 +163,7 @@ describe('input of a user', () => {
     if (isOnPostgres) await makeRoom(site)
     const keep = async (payload: string) => {
       await sql(site, 'delete from user_tokens')
-      // A notice on the next page contains the name of this token.
+      // The tokens page shows the name of a new token.
       await ada.form('/account/tokens', { name: 'new', days: '1' })
       await sql(site, 'delete from events where id > (select id from events order by id limit 1)')
       await sql(site, 'update users set name = ?, email = ?', [payload, payload])

@@ -47,13 +47,13 @@ export interface SiteContext extends CheckedContext, SecondFactorContext {
     maxAge: number
     /** The identifier in the cookie. */
     readonly externalKey: string
-    /** A message for the next account page. */
+    /** A message for the next page that calls `takeNotice`. */
     notice?: string | undefined
   }
   state: Record<string, unknown> & {
     events?: NotedEvent[]
     request?: string
-    /** The methods of this sign-in (RFC 8176). `undefined` for the password alone. */
+    /** The methods of a sign-in by password and code (RFC 8176). Otherwise `undefined`. */
     methods?: readonly string[]
     /** Whether the new session replaces the session of this request. If the old session has ended, no new session starts. */
     replacesSession?: boolean

@@ -28,7 +28,7 @@ const profile = {
 
 const event = { event: payload, isRefusal: true, at: new Date(0), device: payload, address: payload }
 
-/** Every page in every state, with a hostile value in place of each input. */
+/** States of every page, with a hostile value in place of each input. */
 const states: { [Name in keyof Views]: Views[Name][] } = {
   home: [{}],
   'sign-up': [
@@ -216,7 +216,7 @@ const visitors: Common[] = [
 ]
 
 describe('views and page', () => {
-  test('L2 every page in every state is a complete document without inline code, other origins or unescaped values', async () => {
+  test('L2 every page is a complete document without inline code, other origins or unescaped values', async () => {
     for (const name of Object.keys(states) as (keyof Views)[]) {
       for (const data of states[name]) {
         for (const common of visitors) {
@@ -263,7 +263,7 @@ describe('views and page', () => {
     }
   })
 
-  test('L7 sign-up shows each problem in the title, in the summary and at its field, and keeps the values except passwords', async () => {
+  test('L7 sign-up lists the problems in a summary, marks the title and the invalid field, and keeps the values except passwords', async () => {
     const errors = [
       { field: 'email', detail: 'Enter an e-mail address.' },
       { field: 'confirmPassword', detail: 'The passwords do not match.' },
@@ -303,7 +303,7 @@ describe('views and page', () => {
     assert.match(tag(html, 'id="remember"'), /value="on"[^>]*checked/)
   })
 
-  test('the sign-in page shows a missing field at the field', async () => {
+  test('the sign-in page shows the message about a missing field at that field', async () => {
     const errors = [{ field: 'password', detail: 'Enter your password.' }]
     const { html } = await render('sign-in', { values: { username: 'ada@example.com' }, errors })
     assert.match(html, /<title>Error: Sign in/)
@@ -353,7 +353,7 @@ describe('views and page', () => {
     }
   })
 
-  test('a 405 shows the page of a 404, and a 5xx shows the reference of its request in the log', async () => {
+  test('a 405 shows the page of a 404, and a 500 shows the reference of its request in the log', async () => {
     const request = 'd1eb9acb-0000-4000-8000-000000000000'
     const method = await render(
       'error',
@@ -378,7 +378,7 @@ describe('views and page', () => {
     assert.match(broken.html, /<h1>Something went wrong<\/h1>[\s\S]*Reference: <code>d1eb9acb<\/code>/)
   })
 
-  test('an error page links to sign-in for 401, and else to the home page', async () => {
+  test('an error page links to sign-in for 401, and to the home page for 404', async () => {
     const detail = 'You need to sign in.'
     const refused = await render('error', {
       type: '/problems/session_required',

@@ -32,7 +32,7 @@ describe('day', () => {
 })
 
 describe('printable', () => {
-  test('returns one bounded, well-formed line without control and invisible characters', () => {
+  test('returns one bounded, well-formed line without control and format characters', () => {
     const unit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 600 }), fc.integer({ min: 1, max: 300 }), (text, most) => {

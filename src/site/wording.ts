@@ -33,7 +33,7 @@ function count(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? '' : 's'} ago`
 }
 
-/** Makes one line of at most `maxLength` characters, without control, bidirectional or invisible characters. */
+/** Makes one line of at most `maxLength` characters, without control and format characters. */
 export function printable(text: string, maxLength: number): string {
   const line = text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
   // The cut may split a surrogate pair.
