@@ -9,7 +9,7 @@ import { attempt, installDebianPackage, which } from './debian-package.ts'
 const advice =
   'No browser for the end-to-end tests: install Chromium or Chrome (Debian: apt-get install chromium), or set CHROMIUM_PATH to its path.'
 
-/** The path of a Chromium or Chrome that starts. Installs one if there is none, and throws if that fails. */
+/** The path of a Chromium or Chrome that starts. Without `CHROMIUM_PATH`, installs one if there is none. Throws if none starts. */
 export function browser(): string {
   const named = process.env.CHROMIUM_PATH
   if (named) {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Installs a package without prompts. Returns false on failure, for example without root or on another system. */
+/** Installs a package without prompts. Returns false on failure, for example without root rights or on another system. */
 export function installDebianPackage(name: string): boolean {
   if (!which('apt-get')) return false
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n']

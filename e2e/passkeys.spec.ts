@@ -133,7 +133,7 @@ test('U2 a page shows a message if the browser adds or uses no passkey', async (
   await expect(page).toHaveURL('/login')
 })
 
-test('U13 if the browser has no passkeys, the security page says so, and the sign-in page has no button for them', async ({
+test('U13 if the browser does not support passkeys, the security page says so, and the sign-in page has no button for them', async ({
   page,
   account,
 }) => {

@@ -55,7 +55,7 @@ test.describe('with script', () => {
     await expect(page).toHaveURL('/account/security')
   })
 
-  test('the recovery codes are printed with the site and the account, and nothing else', async ({
+  test('the recovery codes are printed with the site and the account, without the controls of the page', async ({
     page,
     account,
   }) => {

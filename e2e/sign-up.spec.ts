@@ -43,7 +43,7 @@ test('sign-up shows every error with a link to its field, keeps the values excep
   await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible()
 })
 
-test('sign-up shows an error for different passwords, and an error for the address of another account in any letter case', async ({
+test('sign-up shows an error for different passwords, and an error for the address of another account in upper case', async ({
   page,
   account,
 }) => {

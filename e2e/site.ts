@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import { type Server, startServer } from './server.ts'
 import { watch } from './watch.ts'
 
-/** A user who has signed up before the test. */
+/** A user who has signed up. */
 export interface Account {
   readonly name: string
   readonly email: string
@@ -28,7 +28,7 @@ export const test = base.extend<
 >({
   // Off, because all tests of a worker share one IP address, and so one rate limit.
   throttle: ['off', { scope: 'worker', option: true }],
-  // Browsers have passkeys at `localhost`, but not at an IP address.
+  // Browsers support passkeys at `localhost`, but not at an IP address.
   host: ['127.0.0.1', { scope: 'worker', option: true }],
   server: [
     async ({ throttle, host }, use) => {

@@ -1,4 +1,4 @@
-// Optional improvements. Every page works without this script.
+// Optional improvements. Without this script, only passkeys do not work.
 
 const liveRegion = document.createElement('p')
 liveRegion.className = 'visually-hidden'
@@ -77,8 +77,8 @@ function printButton() {
 }
 
 /**
- * Ignores the second submit of a double click. The server would reject it, because the first submit has already used the token of the
- * link or signed up with the e-mail address.
+ * Ignores the second submit of a double click. The server may reject that submit, for example because the first one has already used
+ * the token of a link.
  */
 function sendOnce(form) {
   let sentAt = Number.NEGATIVE_INFINITY

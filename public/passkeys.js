@@ -21,7 +21,7 @@ function addCeremony(form, options) {
   message.className = 'hint'
   message.setAttribute('role', 'status')
   let isAsking = false
-  // A double click must not start a second passkey request, because the browser would reject both.
+  // A double click must start only one passkey request.
   const start = async () => {
     if (isAsking) return
     if (Date.now() - loadedAt > options.timeout) {
