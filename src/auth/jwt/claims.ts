@@ -14,8 +14,8 @@ export interface ClaimRules {
 }
 
 /**
- * Checks the registered claims (RFC 7519 §4.1, RFC 8725 §3.8 and §3.9). Returns the expiry in seconds, or `undefined` if a claim
- * is invalid or the token lives longer than `lifetime` seconds.
+ * Checks the issuer, the audience and the times (RFC 7519 §4.1, RFC 8725 §3.8 and §3.9). Returns the expiry in seconds, or
+ * `undefined` if a claim is invalid or the token lives longer than `lifetime` seconds.
  */
 export function validUntil(claims: Claims, rules: ClaimRules, lifetime: number): number | undefined {
   const { exp, iat, nbf = iat, iss, aud } = claims

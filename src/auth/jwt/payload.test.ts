@@ -140,7 +140,7 @@ describe('SessionToken', () => {
     }
   })
 
-  test('J8 S39 rejects a user id that is not a UUID, without a database query', () => {
+  test('J8 S39 rejects a user id that is not a UUID', () => {
     const wrong: unknown[] = [
       ...[
         undefined,

@@ -46,7 +46,7 @@ export abstract class JWTPayload {
   }
 }
 
-/** The payload of a signed token that identifies a user by UUID for 15 minutes. */
+/** The payload of a signed token that identifies a user by UUID for at most 15 minutes. */
 export class SessionToken extends JWTPayload {
   /** 15 minutes, in seconds. */
   static readonly lifetime = 900
@@ -85,7 +85,7 @@ export class JWTAuthenticator<Payload extends JWTPayload = JWTPayload> extends B
   }
 }
 
-/** Throws `Misuse` if a static member is missing or invalid. */
+/** Throws `Misuse` if `static lifetime` or `static parse` is missing or invalid. */
 export function checkPayloadClass(type: { readonly name: string }): JWTPayloadClass {
   const { lifetime = 0, parse } = type as Partial<JWTPayloadClass>
   if (!(lifetime > 0 && lifetime < Number.POSITIVE_INFINITY)) {

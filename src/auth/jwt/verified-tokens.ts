@@ -8,7 +8,7 @@ export class VerifiedTokens {
   #recent = new Map<string, Claims>()
   #older = new Map<string, Claims>()
 
-  /** @param maxCharacters the maximum total length of the cached tokens. The least recently used half is dropped first. */
+  /** @param maxCharacters the approximate maximum length of all cached tokens together. The least recently used half is dropped first. */
   constructor(maxCharacters = 10_000_000) {
     this.#maxCharacters = maxCharacters
   }
