@@ -298,7 +298,7 @@ describe('a confirmation by a handler', () => {
     assert.deepEqual((await userOf(await browser.get('/'))).methods, ['otp'])
   })
 
-  test('does not change the session if the handler throws', async (t) => {
+  test('does not change the record if the handler throws', async (t) => {
     const { browser, store } = await site(t)
     await browser.post('/', form())
     store.change((content) => {
@@ -405,7 +405,7 @@ describe('ctx.auth.isFresh', () => {
     const { url, errors } = await serve(t, app)
 
     assert.deepEqual(await (await fetch(url, { headers: bearer })).json(), [false, true])
-    // The store reports a failure that no guard has handled.
+    // `auth()` reports a failure that no guard has handled.
     assert.equal(errors.length, 1)
   })
 })

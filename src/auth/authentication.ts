@@ -17,9 +17,9 @@ export interface LoginOptions {
 export type Duration = number | `${number}${'s' | 'm' | 'h' | 'd'}`
 
 /**
- * The authentication that `login` records. Without `methods`, a login by a handler or a sign-in form has unknown methods.
- * The user of any other authenticator without `methods` has no authentication, because the credentials may be a token that
- * the client has stored.
+ * The authentication that `login` records. `methods` are those of the authenticator by default. Without any, a login by a handler
+ * or a sign-in form has unknown methods. The user of any other authenticator then has no authentication, because
+ * the credentials may be a token that the client has stored.
  */
 export function authenticationNow(
   by: { readonly signsIn: boolean; readonly methods?: readonly string[] | undefined } | undefined,
@@ -47,7 +47,7 @@ export function fromRecord(record: unknown): Authentication | undefined {
 // The maximum difference between the clocks of two servers. A time further in the future is not fresh.
 const maxSkew = 60_000
 
-/** Whether an authentication is known, not older than a duration, and not in the future. Throws `Misuse` for an invalid duration. */
+/** Whether an authentication is known, not older than a duration, and not far in the future. Throws `Misuse` for an invalid duration. */
 export function isFresh(authentication: Authentication | undefined, within: Duration): boolean {
   const maxAge = milliseconds(within)
   if (!authentication) return false

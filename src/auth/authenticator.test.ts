@@ -130,7 +130,7 @@ describe('RequestAuthenticator', () => {
     assert.equal(layer.AsyncSessionAuthenticator, layer.SessionAuthenticator)
   })
 
-  test('S3 S45 never rejects a request: the handler runs without a user', async (t) => {
+  test('S3 S45 does not reject a request: the handler runs without a user', async (t) => {
     class User {}
     class Never extends RequestAuthenticator {
       readonly user = User

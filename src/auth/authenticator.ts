@@ -2,7 +2,7 @@ import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
 import { type Class, requireClass } from './class.ts'
 import { Misuse } from './errors.ts'
 
-/** The base class of authenticators. They verify credentials and log in the user. Only guards reject requests. */
+/** The base class of authenticators. They verify credentials and log in the user. Guards reject requests. */
 export abstract class RequestAuthenticator<User extends object = object> {
   /** The class of the users. */
   abstract readonly user: Class<User>

@@ -3,7 +3,7 @@ import { Misuse } from './errors.ts'
 /** The class of a user type. The store uses the class itself as the key, not its name. */
 export type Class<Value extends object = object> = abstract new (...args: never[]) => Value
 
-/** The class of an instance. `requireClass` rejects the result for a value that is not an instance of a class. */
+/** The class of an instance. `login` rejects a value that is not an instance of a class. */
 export function classOf<Value extends object>(value: Value): Class<Value> {
   return value?.constructor as Class<Value>
 }

@@ -84,7 +84,7 @@ export function isProduction(): boolean {
   return process.env.NODE_ENV === 'production'
 }
 
-/** 500: the application is set up wrongly. The message names the line to change. It is logged, but not sent to the client. */
+/** 500: the application is set up wrongly. The message names the mistake. It is logged, but not sent to the client. */
 export class Misuse extends AuthError {
   override readonly name = 'Misuse'
   readonly status = 500

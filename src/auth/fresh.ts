@@ -7,7 +7,7 @@ import { warnOfNeverFresh, warnOfNoAuthenticator } from './warnings.ts'
 
 /** The options of a guard or a redirect. */
 export interface FreshOptions {
-  /** The maximum time since the user authenticated, such as `10m`. A user of a token is never fresh. */
+  /** The maximum time since the user authenticated, such as `10m`. By default, the user of a token is not fresh. */
   readonly fresh: Duration
 }
 

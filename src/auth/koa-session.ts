@@ -53,7 +53,7 @@ export function sessionOf(ctx: SessionContext): Session {
   return ctx.session
 }
 
-/** The data of the application in the session, without the fields of koa-session. */
+/** The data in the session, without the fields of koa-session. */
 export function dataOf(session: Session): SessionData {
   const data = typeof session.toJSON === 'function' ? session.toJSON() : { ...session }
   return data ?? {}

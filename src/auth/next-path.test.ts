@@ -68,6 +68,7 @@ const bad = [
   '..',
   'account',
   'account?x=1',
+  ' /account',
   '?x=1',
   '#top',
   './account',
@@ -93,7 +94,6 @@ const bad = [
   '\\/\\/example.com',
   '\\\\/example.com',
   ' //example.com',
-  ' /account',
   '\u00a0//example.com',
   '\u{feff}//example.com',
   '\u2028//example.com',
@@ -114,7 +114,7 @@ const bad = [
   'JaVaScRiPt:alert(1)',
   ' javascript:alert(1)',
   '\u0001javascript:alert(1)',
-  // control characters, which browsers drop
+  // control characters, some of which browsers drop
   '/\t/example.com',
   '/\n/example.com',
   '/\r/example.com',

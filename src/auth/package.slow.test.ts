@@ -17,7 +17,7 @@ describe('the installed package', () => {
   let tarball: string
   /** The files of the package. */
   let files: string[]
-  /** The compiler's errors for the examples and a misspelt copy of the README's program. */
+  /** The compiler's errors for the examples and a misspelt copy of `readme.ts`. */
   let complaints: string
 
   before(async () => {
@@ -69,7 +69,7 @@ describe('the installed package', () => {
     assert.ok(!(await readdir(join(folder, 'node_modules'))).includes('@mikro-orm'))
   })
 
-  test("runs the README's program", async (t) => {
+  test("runs the program of the repository's README", async (t) => {
     const program = await startProgram([...freePort, join(folder, 'compiled/readme.js')])
     t.after(() => program.stop())
     const getMe = (headers = {}) => fetch(`${program.url}/me`, { headers })
@@ -95,7 +95,7 @@ describe('the installed package', () => {
     assert.match(await (await browser.get('/')).text(), /Hello, ada@example\.org!/)
   })
 
-  test("compiles the README's program and every example, and rejects a misspelt `ctx.atuh`", () => {
+  test('compiles every example, and rejects a misspelt `ctx.atuh`', () => {
     assert.match(
       complaints,
       /^misspelt\.ts\(\d+,\d+\): error TS2339: Property 'atuh' does not exist on type '[^\n]+'\.\n$/,
@@ -142,7 +142,7 @@ async function compileExamples(folder: string): Promise<string> {
     JSON.stringify({ compilerOptions: { ...compilerOptions, ...options }, include: ['*.ts'] }),
   )
   const compiler = join(repository, 'node_modules/typescript/bin/tsc')
-  // The compiler exits with 1 for the misspelt copy.
+  // The compiler fails because of the misspelt copy.
   const { stdout } = await run(process.execPath, [compiler, '-p', '.'], { cwd: folder }).catch(
     (error) => error,
   )

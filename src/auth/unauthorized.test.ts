@@ -124,7 +124,7 @@ describe('Unauthorized', () => {
     ])
   })
 
-  test('does not report a wrong password if another class is required', async (t) => {
+  test('reports ERR_AUTH_REQUIRED for the right password of a user of another class', async (t) => {
     const right = header(`Basic ${btoa('ada:right')}`)
     assert.deepEqual(await refusal(t, [basic()], right, Admin), [
       'ERR_AUTH_REQUIRED',

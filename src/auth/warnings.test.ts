@@ -266,7 +266,7 @@ describe('a redirect of a page to itself', () => {
   })
 })
 
-describe('a body without the fields of the credentials authenticator', () => {
+describe('the warning of missing fields', () => {
   async function post(t: TestContext, route: string, fields: Record<string, string>[]) {
     const router = new Router<object, AuthContext>()
     const authenticator = CredentialsAuthenticator.from(User, () => undefined)
@@ -301,7 +301,7 @@ describe('a body without the fields of the credentials authenticator', () => {
   })
 })
 
-describe('an application with sessions and no cross-site check', () => {
+describe('the warning of a missing cross-site check', () => {
   class Member {
     readonly sessionID = '1'
   }

@@ -8,7 +8,7 @@ export class MemoryStore {
     return [...this.#sessions.keys()]
   }
 
-  /** The application's data in the only session, without koa-session's own fields and the records of authentications. */
+  /** The application's data in the only session, without `_expire`, `_maxAge` and the records of authentications. */
   get data(): Record<string, unknown> {
     const own = Object.entries(this.#content).filter(
       ([key]) => key !== '_expire' && key !== '_maxAge' && !key.endsWith(':authenticated'),

@@ -7,7 +7,7 @@ interface Statement {
   get(...values: unknown[]): unknown
 }
 
-/** Records each statement that SQLite runs for this ORM until the test ends, prepared statements too. */
+/** Records the statements that SQLite runs for this ORM until the test ends, prepared statements too. */
 export async function recordStatements(t: TestContext, orm: MikroORM): Promise<string[]> {
   const statements: string[] = []
   const client: unknown = await orm.em.getConnection().getNativeClient()
