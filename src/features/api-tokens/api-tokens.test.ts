@@ -153,7 +153,7 @@ describe('POST /account/tokens as a form', () => {
     assertDaysAfter(before, Number(row?.expires_at), 90)
   })
 
-  test('F1 passes the value in an HttpOnly cookie for one minute, with the __Host- prefix over TLS', async (t) => {
+  test('F1 passes the random part of a token in an HttpOnly cookie for one minute, with the __Host- prefix over TLS', async (t) => {
     const { here } = await siteWithSession(t)
     const { cookies } = await here.form(path, { name: 'x', days: '7' })
     assert.match(

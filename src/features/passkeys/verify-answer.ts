@@ -35,7 +35,7 @@ export async function verifyAttestation(site: RelyingParty, answer: Answer): Pro
     })
     return registrationInfo
   })
-  // The library does not compare the two ids.
+  // The library does not compare the id of the answer with the attested id.
   if (info?.credential.id !== id) return undefined
   const publicKey = Buffer.from(info.credential.publicKey).toString('base64url')
   if (publicKey.length > maxKeyLength) return undefined

@@ -273,7 +273,7 @@ describe('POST /login with a form', () => {
     assert.match(hostile.text, /name="next" value="\/account"/)
   })
 
-  test('rejects wrong credentials with a lone surrogate in `next`, and counts the attempt', async (t) => {
+  test('rejects wrong credentials with a lone surrogate in `next` of a JSON body, and counts the attempt', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const { email } = await signUp(site)
     const fields = { username: email, password: 'a wrong guess', next: '/\ud800' }
