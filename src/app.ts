@@ -107,7 +107,7 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
 /** The routes of all features. */
 export function createRouter({ keys, uses, isTls, trail, outbox }: RouteOptions): SiteRouter {
   // `strict` and `sensitive`, so that each route has only one path in the log and for code that compares `ctx.path`.
-  // `methods`, so that a known path responds to every other method with 405, not 501.
+  // `methods`, so that a known path responds to a method such as `PURGE` with 405, not 501.
   const router = new Router<object, SiteContext>({ strict: true, sensitive: true, methods: METHODS })
   const pendingSignIns = new PendingSignIns({ isTls })
   // Passes a notice to the sign-in page after a reset. There is no session, and any link could set a query parameter.

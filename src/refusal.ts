@@ -3,7 +3,7 @@ import problems from './site/problems.json' with { type: 'json' }
 /** The stable code of a problem. `site/problems.json` has its status, title and explanation. */
 export type ProblemCode = keyof typeof problems
 
-/** The code for an error that has only a status: the first code with that status. */
+/** The code for an error that has only a status: the first code with that status, or a general one. */
 export function codeOf(status: number): ProblemCode {
   const codes = Object.keys(problems) as ProblemCode[]
   const code = codes.find((each) => problems[each].status === status)
@@ -35,7 +35,7 @@ export class Refusal extends Error {
   }
 }
 
-/** All invalid fields of a body. */
+/** The invalid fields of a body. */
 export class FieldRefusal extends Refusal {
   override readonly name = 'FieldRefusal'
   readonly errors: readonly FieldError[]

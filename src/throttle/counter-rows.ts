@@ -26,12 +26,12 @@ const AttemptCountSchema = defineEntity({
   },
 })
 
-/** The attempts of a counter in one slice of its window. `Counters` reads and writes the rows in SQL. */
+/** The attempts of a counter in one slice of its window. */
 export class AttemptCount extends AttemptCountSchema.class {}
 
 AttemptCountSchema.setClass(AttemptCount)
 
-// In milliseconds. An evaluation that takes longer counts as failed, because its process may have crashed.
+// In milliseconds. The attempt of a longer evaluation counts as used, because its process may have crashed.
 const longestEvaluation = 30_000
 // Each slice of a window has a row, which counts until its latest attempt leaves the window.
 const slices = 5
@@ -69,7 +69,10 @@ export function rowsOf({ action, key, allowances }: Quota, now: number): readonl
   })
 }
 
-/** The milliseconds until the allowance of a row is free again, or 0 if it is free. The slices are sorted, newest first. */
+/**
+ * The milliseconds until the allowance of a row is free again. 0 if it is free, or if only running evaluations use it up. The slices
+ * are sorted, newest first.
+ */
 export function retryAfter(slices: readonly Slice[], row: CounterRow, now: number): number {
   const { limit, within } = row.allowance
   let count = 0

@@ -81,7 +81,7 @@ export class Counters {
     })
   }
 
-  /** Deletes a batch of expired counts. Returns their number. */
+  /** Deletes a batch of counts that have expired or are in the future. Returns their number. */
   purge(limit: number): Promise<number> {
     const now = this.#now()
     const where = { $or: [{ expiresAt: { $lte: now } }, { at: { $gt: now + clockSkew } }] }

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { networkOf } from './network.ts'
 
 describe('networkOf', () => {
-  test('D4 returns the IPv4 address for any notation, including NAT64', () => {
+  test('D4 returns the IPv4 address of an IPv4-mapped or NAT64 address, in any notation', () => {
     for (const address of [
       '1.2.3.4',
       '::ffff:1.2.3.4',

@@ -74,7 +74,7 @@ describe('Throttle', () => {
     })
   })
 
-  test('accepts other accounts of a network while hundreds of attempts wait for one account', async (t) => {
+  test('accepts another account of a network during a flood of attempts at one account', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const gate = Promise.withResolvers<string>()
@@ -106,7 +106,7 @@ describe('Throttle', () => {
       await new Promise((resolve) => setImmediate(resolve))
       maximum = Math.max(maximum, statements.length - before)
     }
-    // The 100 remaining reservations, and two statements of each of the 200 waiting attempts.
+    // Two statements of each of the 100 evaluated attempts, two of each of the 100 waiting ones, and a margin.
     assert.ok(maximum <= 500, `${maximum} statements in one turn`)
   })
 
@@ -124,7 +124,7 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
-  test('D10 keeps a used-up allowance across a restart', async (t) => {
+  test('D10 keeps a used-up allowance for a new instance', async (t) => {
     const { orm } = await openOne(t)
     await flood([new Throttle(orm)], Array(10).fill(guess), wrong)
     await assert.rejects(new Throttle(orm).attempt(guess, right), TryLater)
@@ -147,13 +147,13 @@ describe('Throttle', () => {
     assert.equal((await flood([new Throttle(orm)], four, wrong)).evaluated, 10)
   })
 
-  test('D1 evaluates at most 100 failed attempts at one account from any number of networks', async (t) => {
+  test('D1 evaluates 100 of 150 failed attempts at one account from 150 networks', async (t) => {
     const { orm } = await openOne(t)
     const many = Array.from({ length: 150 }, (_, i) => ({ ...guess, address: `198.51.${i}.1` }))
     assert.equal((await flood([new Throttle(orm)], many, wrong)).evaluated, 100)
   })
 
-  test('D3 accepts the owner from a known device after attackers have used up the other allowances', async (t) => {
+  test('D3 accepts the owner from a known device after attackers have used up the allowance of the account', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const many = Array.from({ length: 120 }, (_, i) => ({ ...guess, address: `198.51.${i}.1` }))
@@ -181,7 +181,7 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
-  test('D10 counts an attempt as failed half a minute after its process crashed', async (t) => {
+  test('D10 counts an attempt as used if its evaluation does not end within half a minute', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.now()
     const throttle = new Throttle(orm, () => now)
@@ -244,7 +244,7 @@ describe('Throttle', () => {
     await assert.rejects(new Throttle(orm, () => start).attempt(guess, right), { status: 429, seconds: 900 })
   })
 
-  test('P3 rejects the attempts of an account after a hundred successes in 15 minutes, before they are evaluated', async (t) => {
+  test('P3 evaluates no attempt from an unknown device after a hundred successes of the account in 15 minutes', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.parse('2026-11-21T12:00:00Z')
     const throttle = new Throttle(orm, () => now)
@@ -262,7 +262,7 @@ describe('Throttle', () => {
     assert.equal(await orm.em.fork().count(AttemptCount), 4)
   })
 
-  test('P2 writes at most the limit of rows, and still accepts known devices', async (t) => {
+  test('P2 writes no row for an unknown device above the maximum, and still accepts known devices', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.now()
     const throttle = new Throttle(orm, () => now, 80)
@@ -278,7 +278,7 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(attempt(202), right), 'right')
   })
 
-  test('P2 has at most 65,536 counters by account', () => {
+  test('P2 has fewer than 65,536 counters for the passwords of 100,000 accounts', () => {
     const names = Array.from({ length: 100_000 }, (_, i) => {
       const key = keyOf(`${i}@example.com`, '192.0.2.1')
       return counterOf(

@@ -46,7 +46,7 @@ export class Throttle {
    * Evaluates an attempt within its allowances. The attempt is reserved first, so that concurrent attempts count like
    * successive ones. If running evaluations hold all reservations, the attempt waits for up to five seconds.
    * @returns the result of `evaluate`; `undefined` counts as a failure
-   * @throws {TryLater} 429, if an allowance is used up, or if too many attempts wait
+   * @throws {TryLater} 429, if an allowance is used up, too many attempts wait, or the table is full
    * @throws {Refusal} 400, if the client closes the connection in the meantime
    */
   async attempt<Result>(
@@ -73,7 +73,7 @@ export class Throttle {
     this.#lookUps.count(address)
   }
 
-  /** Deletes a batch of expired counts. Returns their number. */
+  /** Deletes a batch of counts that have expired or are in the future. Returns their number. */
   async purge(limit = 500): Promise<number> {
     const deleted = await this.#counters.purge(limit)
     if (deleted > 0) this.#table.reset()
