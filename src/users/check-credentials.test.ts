@@ -28,9 +28,10 @@ describe('a change of the bcrypt cost', () => {
     for (const [i, send] of requests.entries()) {
       const cost = i % 2 === 0 ? 5 : 4
       setBcryptCost(cost)
-      assert.ok((await send()).status < 500)
+      const { status } = await send()
+      assert.ok(status < 500)
       assert.equal((await hashOf(site)).slice(0, 7), `$2b$0${cost}$`, String(send))
-      assert.equal((await send()).status < 500, true, 'the new hash matches the same password')
+      assert.equal((await send()).status, status, 'the new hash matches the same password')
     }
     const [after] = await sql(site, 'select * from users')
     assert.deepEqual({ ...after, password_hash: before?.password_hash }, before)
@@ -112,7 +113,7 @@ describe('a change of the bcrypt cost', () => {
 })
 
 describe('a stored hash that is damaged or hostile', () => {
-  test('B8 rejects the sign-in like a wrong password, and logs a warning with the id of the account', async (t) => {
+  test('B8 rejects the sign-in like a wrong password, and warns with the id of the account', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const hash = await hashOf(site)

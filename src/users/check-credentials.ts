@@ -86,7 +86,7 @@ export function isPasswordOf(account: Account, password: string, options?: Hashi
   return verifyPassword(password, account.passwordHash, options)
 }
 
-/** Hashes a verified password again if its hash has an outdated cost. A failure is only a warning. */
+/** Hashes a verified password again if its hash has an outdated cost. Ignores a full queue, and warns of other failures. */
 export async function renewHash(
   em: EntityManager,
   model: EntityClass<Account>,

@@ -4,7 +4,7 @@ import { dictionary } from '@zxcvbn-ts/language-common'
 import { isCommonPassword } from './password-problem.ts'
 
 describe('isCommonPassword', () => {
-  test('B7 returns true for every listed password of at least 8 characters, in any case', () => {
+  test('B7 returns true for every listed password of at least 8 characters, as listed and in upper case', () => {
     const list = dictionary['passwords-common'].filter((password) => password.length >= 8)
 
     assert.ok(list.length >= 3000)

@@ -81,7 +81,7 @@ describe('emailProblem', () => {
     assert.match(emailProblem(`n${longest}`) ?? '', /254 characters or fewer/)
   })
 
-  test('K7 accepts only texts with exactly one @, without spaces, quotes, commas and brackets', () => {
+  test('K7 accepts only texts with exactly one @, without spaces, double quotes, commas and brackets', () => {
     const almost = fc.string({
       unit: fc.constantFrom(...'aZ9.-_+@ ,;:"<>()[]\\\0\n\u00e9\uff20'),
       maxLength: 24,

@@ -9,7 +9,7 @@ import type { Answer } from '../testing/promises.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { setBcryptCost } from './password.ts'
 
-/** Functions that send a password in each kind of request. */
+/** Functions that send a password, each in another kind of request. */
 function requestsOf(site: Site): Record<string, (email: string, secret: string) => Promise<Answer>> {
   return {
     form: (username, secret) => site.visitor().form('/login', { username, password: secret }),
@@ -23,7 +23,7 @@ function requestsOf(site: Site): Record<string, (email: string, secret: string) 
 }
 
 describe('a check of a password', () => {
-  test('C2 C3 does the work of one hash at the current cost in every request, whether the account exists or not', async (t) => {
+  test('C2 C3 does the work of one hash at the current cost in six kinds of requests, whether the account exists or not', async (t) => {
     const site = await startSite(t)
     await signUp(site, 'Ada')
     await signUp(site, 'Bob')
@@ -80,7 +80,7 @@ describe('a flood of log-ins', () => {
       await gate.promise
       return compare(typed, stored)
     })
-    // A hash that takes minutes reduces the queue to its minimum capacity.
+    // A hash that takes days reduces the queue to its minimum capacity.
     const elapsed = t.mock.method(performance, 'now', () => 1e9 * elapsed.mock.callCount())
     const first = site.visitor().json('/login', { username: email, password })
     gate.resolve()

@@ -32,7 +32,7 @@ async function siteWithAda(t: TestContext) {
 }
 
 describe('one-time tokens', () => {
-  test('C5 are found any number of times and used once', async (t) => {
+  test('C5 are found repeatedly and used once', async (t) => {
     const { site, ada, issue, find, consume } = await siteWithAda(t)
     const token = await issue()
     assert.match(token, /^[\w-]{43}$/)
@@ -155,7 +155,7 @@ describe('one-time tokens', () => {
     assert.deepEqual([grant?.user.email, grant?.email], [ada.email, 'ada@example.org'])
   })
 
-  test('are not issued if the account was disabled or changed after it was loaded', async (t) => {
+  test('are not issued if the account was disabled or its password changed after it was loaded', async (t) => {
     const { site, ada, issue, account } = await siteWithAda(t)
     const before = await account()
     await sql(site, 'update users set password_changed_at = password_changed_at + 1')

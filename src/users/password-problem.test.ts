@@ -16,7 +16,7 @@ function refuses(why: RegExp, ...passwords: string[]): void {
 }
 
 describe('passwordProblem', () => {
-  test('S35 requires a password of 8 code points', () => {
+  test('S35 requires at least 8 code points', () => {
     refuses(/^Enter a password\.$/, '')
     refuses(/at least 8 characters/, 'x', 'seven77', '🙂'.repeat(7), 'é'.normalize('NFD').repeat(7))
     accepts('eight ok')
@@ -56,7 +56,7 @@ describe('passwordProblem', () => {
     refuses(/one of the most common ones/, 'password', 'PassWord1', '12345678', 'qwertyuiop', 'iloveyou')
   })
 
-  test('rejects a password made only of the e-mail address', () => {
+  test('rejects a password made of parts of the e-mail address, even with digits', () => {
     const made = [
       'ada.lovelace@example.com',
       'ADA.LOVELACE',
@@ -68,7 +68,7 @@ describe('passwordProblem', () => {
     refuses(/made of your e-mail address/, ...made)
   })
 
-  test('rejects a password made only of the name, or of the name of the site', () => {
+  test('rejects a password made of the name or the name of the site, even with digits', () => {
     const grace = { name: 'Grace Brewster Hopper', email: 'admiral@navy.example' }
 
     assert.match(passwordProblem('GraceHopper1906', grace, siteName) ?? '', /made of your name/)

@@ -57,7 +57,7 @@ function obviousSource(
   return [...sources, all].find(([, parts]) => isMadeOf(password, parts))?.[0]
 }
 
-/** Whether a password contains some of these parts, and otherwise only digits and punctuation. */
+/** Whether a password contains some of these parts, and no other letters. */
 function isMadeOf(password: string, parts: readonly string[]): boolean {
   const text = wordsOf(password).join('')
   const longestFirst = parts.toSorted((one, other) => other.length - one.length)

@@ -99,7 +99,7 @@ describe('verifyPassword', () => {
     assert.ok(performance.now() - start < 1000, 'something was hashed')
   })
 
-  test('B8 matches no damaged or expensive hash, and takes bounded time', async () => {
+  test('B8 matches no damaged or expensive hash', async () => {
     const hash = await hashPassword('correct horse')
     const salt = hash.slice(7)
     const unusable = [

@@ -15,8 +15,8 @@ export const person = {
   // The time at which the owner has proved the address. Unused for admins, who have the same columns.
   emailVerifiedAt: p.datetime().nullable().hidden(),
   passwordHash: p.string().length(60).hidden().lazy(),
-  // Signed tokens from before this time are invalid. Some tokens have their time of issue in whole seconds, so a sign-up stores
-  // a time that is one second early. Otherwise, a token that is issued in the same second would be invalid.
+  // Signed tokens from before this time are invalid. Some tokens have their time of issue in whole seconds, so a new account
+  // has a time that is one second early. Otherwise, a token that is issued in the same second would be invalid.
   passwordChangedAt: p
     .datetime()
     .hidden()

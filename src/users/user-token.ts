@@ -40,7 +40,7 @@ const UserTokenSchema = defineEntity({
   },
 })
 
-/** A bearer token of a user. Only a digest is stored, so a stolen database contains no token. */
+/** A bearer token of a user. A stolen database contains only its digest and its last characters. */
 export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, {
   value: 'value',
   user: 'user',

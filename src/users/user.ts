@@ -39,7 +39,7 @@ export class User extends ModelAuthenticatable(UserSchema.class, {
     return user
   }
 
-  /** Finds the user of credentials without a check of the second factor. Only for users who are already signed in. */
+  /** Finds the user of credentials without a check of the second factor. Other files use it only for signed-in users. */
   static findByPassword(
     credentials: PasswordCredentials,
     ctx: AuthContext,
