@@ -18,7 +18,7 @@ export interface OutboxOptions {
   readonly now?: () => number
 }
 
-/** Creates the link of a mail. Returns `undefined` if the mail is no longer needed. After an error, the function is called again. */
+/** Creates the link of a mail. Returns `undefined` if the mail is no longer needed. After an error, the mail is retried. */
 export type CreateLink = (
   mail: { readonly address: string; readonly userId: string | undefined },
   context: { readonly em: EntityManager; readonly origin: string },
@@ -88,7 +88,7 @@ export class MailSender {
   /** Returns `undefined` if the mail is no longer needed. */
   async #deliver(mail: Mail, origin: string): Promise<object | undefined> {
     const { id, kind, data, tries } = mail
-    // The claim counts attempts, so this happens only after processes crashed during attempts.
+    // The claim counts attempts. This happens only if the last attempt did not end within its lease.
     if (tries > maxTries) throw new DeliveryError('ETRIES', { isFinal: true })
     const createLink = this.#links.get(kind)
     const userId = mail.user?.id

@@ -80,7 +80,7 @@ describe('MailTemplates', () => {
     for (const { subject } of renderAll()) assert.match(subject, /^Ada’s <site>: [A-Z][\w' -]+$/)
   })
 
-  test('mails to an address that is not verified contain no name', () => {
+  test('mails to an address that may be unverified have no salutation', () => {
     for (const kind of ['invite', 'reset', 'verify', 'change-email', 'address-taken'] as const)
       assert.doesNotMatch(render(kind, undefined).text, /Hello|Dear/)
   })

@@ -14,12 +14,12 @@ export interface Message {
 }
 
 /**
- * Delivers a message. Returns fields for the log. An abort closes the connection.
- * @throws {DeliveryError} if the message was not delivered, or if the result is unknown
+ * Delivers a message. Returns fields for the log. An abort ends an SMTP connection.
+ * @throws {Error} if the message was not delivered, or if the result is unknown. Over SMTP, it is a `DeliveryError`
  */
 export type Deliver = (message: Message, signal: AbortSignal) => Promise<{ readonly file?: string }>
 
-/** A mail was not delivered. The text of the error contains no address and no text of the mail server. */
+/** A mail was not delivered, or the result is unknown. The error contains no address and no text of the mail server. */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError'
   readonly code: string

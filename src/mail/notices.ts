@@ -18,7 +18,7 @@ interface Notice {
   readonly subject: string
   /** The event in a sentence. */
   readonly text: string
-  /** Whether only the operator can stop an attacker. Otherwise, a password reset does. */
+  /** Whether the notice advises to contact the operator. Otherwise, it advises to choose a new password. */
   readonly needsOperator?: true
 }
 

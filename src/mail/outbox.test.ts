@@ -346,7 +346,7 @@ describe('several outboxes', () => {
     assert.deepEqual([mails.length, ahead.mails.length], [1, 1])
   })
 
-  test('do not send a mail twice if a process was suspended for longer than its claim', async (t) => {
+  test('do not send a mail twice if a process was suspended before the delivery for longer than its claim', async (t) => {
     const { clock, outbox, mails, add, another } = await open(t)
     const other = another()
     outbox.onLink('reset', async () => {

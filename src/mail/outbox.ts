@@ -12,7 +12,7 @@ import { smtp } from './smtp.ts'
 // In milliseconds.
 const pollInterval = 5_000
 const stopTimeout = 5_000
-// The maximum number of waiting mails, at about 500 bytes each. Above it, anonymous requests add no mail.
+// The maximum number of waiting mails, at about 500 bytes each. Above it, `/forgot` adds no mail.
 const maxMails = 100_000
 
 /**
@@ -21,9 +21,9 @@ const maxMails = 100_000
  *
  * Links are created when their mail is sent, so that no row contains a usable token.
  *
- * A mail has 8 attempts within 23 hours. A refusal with 5xx is final. Processes that share a database claim each mail for
- * five minutes. A mail is sent twice only if its process dies, or loses the database for minutes, between the acceptance
- * by the mail server and the deletion of the row.
+ * A mail has 8 attempts within 23 hours. A rejection of the mail with 5xx is final. Processes that share a database claim
+ * each mail for five minutes. A mail that the mail server has accepted is sent again if the reply of the server is lost. It is also
+ * sent again if the process dies, is suspended, or loses the database for minutes, before the row is deleted.
  */
 export class Outbox {
   readonly #options: OutboxOptions
@@ -59,7 +59,7 @@ export class Outbox {
     else this.#woken.resolve()
   }
 
-  /** Whether too many mails wait, for example because the mail server is down. Visitors then cause no further mail. */
+  /** Whether too many mails wait, for example because the mail server is down. */
   isFull(): Promise<boolean> {
     return this.#table.isFull()
   }
