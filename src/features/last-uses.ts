@@ -10,7 +10,7 @@ export interface SiteUses {
   readonly tokens: LastUses<UserToken>
 }
 
-/** Creates the recorders of last uses. A failed write is only logged, because it is retried. */
+/** Creates the recorders of last uses. They retry failed writes, and log repeated failures. */
 export function siteUses(orm: MikroORM, log: Logger): SiteUses {
   const onError = (error: unknown) => log.warn(loggable(error), 'last uses cannot be saved')
   return {

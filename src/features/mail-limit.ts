@@ -30,7 +30,7 @@ export async function countMailToNewAddress(ctx: SiteContext, { id }: User, addr
   await countMailTo(ctx, address)
 }
 
-/** Runs `attempt`, which counts a mail, and returns whether the mail may be sent. For a response that must not reveal a used-up limit. */
+/** Runs `attempt`, which counts a mail, and returns whether the mail may be sent. For a request that succeeds even if a limit is used up. */
 export async function mayMail(attempt: () => Promise<void>): Promise<boolean> {
   try {
     await attempt()

@@ -16,8 +16,8 @@ export interface LockedAccount {
 }
 
 /**
- * Replaces the password, ends all access to the account, and resets its rate limits for passwords. Call it in the transaction that
- * has locked the account.
+ * Replaces the password, calls `endAccess`, and resets the account's rate limits for passwords. Call it in the transaction that has
+ * locked the account.
  */
 export async function overwritePassword(
   em: EntityManager,

@@ -80,7 +80,7 @@ describe('POST /forgot', () => {
     assert.deepEqual({ ...mail }, { kind: 'reset', address: ada.email, user_id: null })
   })
 
-  test('finds the account in any case, and mails the address of the account', async (t) => {
+  test('finds the account by an address in any letter case, and mails the address of the account', async (t) => {
     const { site } = await siteWithAda(t)
     await signUp(site, 'Bob', { email: 'Bob@example.com' })
     await receiveMails(site)
@@ -102,7 +102,7 @@ describe('POST /forgot', () => {
     assert.deepEqual(await receiveMails(site), [])
   })
 
-  test('Q3 mails an address at most five times an hour, in any case and from any network', async (t) => {
+  test('Q3 mails an address at most five times an hour, in any letter case and from any network', async (t) => {
     const { site, ada } = await siteWithAda(t, { TRUST_PROXY: '1' })
     for (let i = 0; i < 7; i += 1) {
       const email = i % 2 === 0 ? ada.email : ada.email.toUpperCase()
@@ -166,7 +166,7 @@ describe('POST /forgot', () => {
     assert.doesNotMatch(JSON.stringify([headers, html, text]), /evil/)
   })
 
-  test('Q4 mails a link that sets a password once, verifies the address, ends all access and starts no session', async (t) => {
+  test('Q4 mails a link that sets a password once, verifies the address, ends a session and starts none', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const session = await signIn(site, ada)
     await requestReset(site, ada.email)

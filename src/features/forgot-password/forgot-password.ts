@@ -9,8 +9,8 @@ import { emailProblem } from '../../users/email.ts'
 import { countMailFromNetwork, countMailTo, mayMail } from '../mail-limit.ts'
 
 /**
- * `/forgot`: mails a reset link. The request does not look for an account. It queues a mail for every address, and the outbox drops
- * the mails to addresses without an account. So the response and its time are the same for all addresses.
+ * `/forgot`: mails a reset link. The handler does not look for an account. Within the rate limit, it queues a mail for every address,
+ * and the outbox drops the mails to addresses without an account. So the response and its time are the same for all addresses.
  */
 export function forgotPassword(router: SiteRouter, outbox: Outbox): void {
   router.get('/forgot', (ctx) => page(ctx, 'forgot', {}))

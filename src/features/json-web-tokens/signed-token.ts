@@ -3,7 +3,7 @@ import { type Claims, SessionToken } from '#auth/jwt'
 import { KeyLookUp } from '#auth/mikro-orm'
 import { User } from '../../users/user.ts'
 
-/** The site's session token (JWT). A claim identifies the password, so that changing the password ends the token. */
+/** The site's session token (JWT). A claim identifies the password, so that `SignedTokenUser` can reject a token of an earlier one. */
 export class SignedToken extends SessionToken {
   /** When the password was set, in milliseconds. A token that another program has signed may lack it. */
   readonly passwordChangedAt: number | undefined

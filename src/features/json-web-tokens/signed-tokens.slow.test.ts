@@ -258,7 +258,7 @@ describe('a signed token', () => {
   })
 
   for (const kind of ['ec', 'ed25519', 'rsa'] as const) {
-    test(`J2 is rejected if its MAC uses the public key of the site as the secret, in any encoding: ${kind}`, async (t) => {
+    test(`J2 is rejected if its MAC uses the public key of the site as the secret, in many encodings: ${kind}`, async (t) => {
       const { publicKey, privateKey } = pairOf(kind)
       const file = join(await temporaryFolder(t), 'key.pem')
       await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }))

@@ -15,7 +15,7 @@ const DeviceSchema = defineEntity({
     // SHA-256 of the value in the device's cookie.
     digest: p.string().length(43).primary(),
     user: () => p.manyToOne(User).primary().deleteRule('cascade').index(),
-    // The last sign-in.
+    // The last sign-in from a device, or the first use of a network.
     seenAt: p.datetime().index('devices_seen_at_index'),
   },
 })
@@ -41,7 +41,7 @@ export class Devices {
     this.#now = now
   }
 
-  /** Returns whether the account with this e-mail address has signed in from a device. */
+  /** Returns whether a device is known to the account with this e-mail address. */
   async isKnown(value: string, email: string): Promise<boolean> {
     const now = this.#now()
     const seenAt = { $gte: new Date(now - deviceLifetime), $lte: new Date(now + clockSkew) }

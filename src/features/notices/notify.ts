@@ -29,7 +29,7 @@ export async function notify(
   await ctx.outbox.add(em, {
     kind: 'notice',
     to: email,
-    // Otherwise the foreign key would delete the notice with the account.
+    // A closed account is already deleted, so the foreign key would reject its id.
     userId: event === 'account closed' ? undefined : id,
     data: { event, name: withoutLinks(name), at: new Date().toISOString(), device, network: ctx.ip, ...more },
   })

@@ -300,7 +300,7 @@ describe('a link that is not valid', () => {
 })
 
 describe('the notice of the sign-in page', () => {
-  test('H1 cannot be set by a URL or a forged cookie', async (t) => {
+  test('H1 cannot be set by a URL or a malformed cookie', async (t) => {
     const { site } = await siteWithAda(t)
     for (const path of ['/login?reset', '/login?notice=password-reset', '/login?password-reset=1', '/reset'])
       assert.ok(!(await site.visitor().page(path)).text.includes(notice), path)

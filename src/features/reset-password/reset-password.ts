@@ -20,7 +20,7 @@ import { mailResetLinks, type ResetPurpose } from './reset-link.ts'
 
 const minute = 60_000
 
-/** `/reset`: sets a new password with the token of a reset link. It ends all access to the account, and starts no session. */
+/** `/reset`: sets a new password with the token of a link. Ends all sessions, tokens and links of the account. Starts no session. */
 export function resetPassword(
   router: SiteRouter,
   { resetNotice, outbox }: { resetNotice: HostCookie; outbox: Outbox | undefined },

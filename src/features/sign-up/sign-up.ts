@@ -34,7 +34,7 @@ export function signUp(router: SiteRouter): void {
   })
 
   router.post('/users', showFormAgain, async (ctx) => {
-    // Throws 503 if the database is unavailable.
+    // Throws 503 if the session cannot be read.
     ctx.auth.has(User)
     const registration = parseRegistration(ctx)
     await countLookUp(ctx)
