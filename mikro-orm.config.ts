@@ -7,7 +7,7 @@ import { schema } from './src/schema.ts'
 const { databaseUrl } = readStorageConfig()
 const options = databaseOptions(await loadDialect(databaseUrl), schema)
 
-/** For MikroORM's command line: `npx mikro-orm debug`, `npx mikro-orm migration:create`. */
+/** For MikroORM's command line: `npx mikro-orm migration:create --config mikro-orm.config.ts`. */
 export default {
   ...options,
   migrations: { ...options.migrations, path: join(import.meta.dirname, 'src/migrations') },
