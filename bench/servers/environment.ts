@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** The settings of all servers: the port, the database, and the JWT keys. */
+// The settings of the servers in this folder.
 export const port = Number(process.env.PORT)
 export const host = '127.0.0.1'
 export const databaseURL = process.env.DATABASE_URL ?? ''
