@@ -109,7 +109,7 @@ describe('LookUp and em.findOne agree: classes', () => {
     Schema.setClass(User)
     return compareOf(t, 'findOne', User, { userRow: { mail: 'ADA@example.com' } })
   })
-  it('accessor of the class for a column that is not persisted', (t) => {
+  it('accessor of the class for a property that is not persisted', (t) => {
     const Schema = defineEntity({
       name: 'User',
       properties: { ...columns, mail: p.string().persist(false).nullable() },

@@ -60,10 +60,10 @@ describe('LookUp and em.findOne agree: configuration', () => {
   it('forced constructors', (t) => compareWith(t, 'findOne', { forceEntityConstructor: true }))
   it('forced constructors of some entities', (t) =>
     compareWith(t, 'findOne', { forceEntityConstructor: ['User'] }))
-  it('select-in', (t) => compareWith(t, 'findOne', { loadStrategy: 'select-in' }))
-  it('joined', (t) => compareWith(t, 'prepared', { loadStrategy: 'joined' }))
-  it('balanced', (t) => compareWith(t, 'prepared', { loadStrategy: 'balanced' }))
-  it('populate where infer', (t) => compareWith(t, 'prepared', { populateWhere: 'infer' }))
+  it('load strategy select-in', (t) => compareWith(t, 'findOne', { loadStrategy: 'select-in' }))
+  it('load strategy joined', (t) => compareWith(t, 'prepared', { loadStrategy: 'joined' }))
+  it('load strategy balanced', (t) => compareWith(t, 'prepared', { loadStrategy: 'balanced' }))
+  it('`populateWhere` infer', (t) => compareWith(t, 'prepared', { populateWhere: 'infer' }))
   it('global result cache', (t) => compareWith(t, 'findOne', { resultCache: { global: 60_000 } }))
   it('no identity map', (t) => compareWith(t, 'findOne', { disableIdentityMap: true }))
   it('time zone', (t) => compareWith(t, 'prepared', { timezone: '+02:00' }))
@@ -72,7 +72,7 @@ describe('LookUp and em.findOne agree: configuration', () => {
   it('time zone without UTC', (t) =>
     compareWith(t, 'prepared', { forceUtcTimezone: false, timezone: '-05:00' }))
   it('custom hydrator', (t) => compareWith(t, 'findOne', { hydrator: OwnHydrator }))
-  it('no propagation', (t) => compareWith(t, 'findOne', { propagationOnPrototype: false }))
+  it('no propagation of relations', (t) => compareWith(t, 'findOne', { propagationOnPrototype: false }))
   it('references as objects', (t) => compareWith(t, 'prepared', { serialization: { forceObject: true } }))
   it('no primary keys in JSON', (t) =>
     compareWith(t, 'prepared', { serialization: { includePrimaryKeys: false } }))
