@@ -20,7 +20,7 @@ const tooLong = `canary too long ${'x'.repeat(1100)}`
 const secret = 'canary-of-the-secret-that-signs-every-token'
 const account = { name: 'Ada', email: 'ada@example.com' }
 
-/** Sends valid and invalid requests to most routes. Returns the responses. */
+/** Sends valid and invalid requests to many routes. Returns the responses. */
 async function requestAll(site: Site): Promise<Answer[]> {
   const answers: Answer[] = []
   const keep = async (...responses: Promise<Answer>[]) => {

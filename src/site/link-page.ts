@@ -11,7 +11,7 @@ export function withoutReferrer(ctx: SiteContext, next: Next): Promise<unknown> 
   return next()
 }
 
-/** Shows a page that explains how to get a new link, instead of the error page of a 410. */
+/** Shows a page about links that no longer work, instead of the error page of a 410. */
 export function showInvalidLinkPage({ isReset }: { isReset: boolean }) {
   return async (ctx: SiteContext, next: Next): Promise<void> => {
     try {

@@ -20,7 +20,7 @@ describe('help', () => {
 })
 
 describe('parseCommandLine', () => {
-  test('returns the command, the address and the options, in any order', () => {
+  test('returns the command, the address and the options, which may precede the address', () => {
     const expected = { run: setPassword, email: 'ada@example.com', options: { admin: true } }
 
     for (const words of ['set-password --admin ada@example.com', 'set-password ada@example.com --admin']) {

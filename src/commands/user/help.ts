@@ -4,7 +4,7 @@ Manage user and admin accounts. Safe to run while the site is running.
 
   add EMAIL --name NAME [--admin] [--generate]  Create an account
   add EMAIL --name NAME --invite                Create an account whose user chooses the password
-  list [--admin] [--json]                       List all accounts
+  list [--admin] [--json]                       List all users or all admins
   reset EMAIL                                   Mail a link that lets the user choose a new password
   reset-link EMAIL                              Print a link that lets the user choose a new password
   set-password EMAIL [--admin] [--generate]     Set a password yourself. Ends all sessions and tokens
