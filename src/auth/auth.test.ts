@@ -186,7 +186,7 @@ describe('ctx.auth', () => {
     assert.equal(response.headers.has('www-authenticate'), false)
   })
 
-  test('sends one challenge for each mounted scheme with the 401', async (t) => {
+  test('sends each challenge of the mounted authenticators once with the 401', async (t) => {
     class User {}
     class ByPassword extends BasicAuthenticator {
       readonly user = User
