@@ -2,8 +2,9 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Connections } from './connections.ts'
 
 /**
- * Ignores `Upgrade` (RFC 9110 §7.8). Node loses the rest of the packet, so a new parser reads the request again without
- * the header. If earlier requests wait for their responses, the connection is closed after these responses instead.
+ * Ignores `Upgrade` (RFC 9110 §7.8): a new parser reads the request again without the header. Without this listener, Node
+ * would lose the rest of the packet. If earlier requests wait for their responses, the connection is closed after these
+ * responses instead.
  */
 export function ignoreUpgrades(server: Server, connections: Connections): void {
   server.on('upgrade', (request, socket, rest) => {
