@@ -33,8 +33,8 @@ export const notices = {
     text: 'A program used the password of your account from a new network. It may have created an API token.',
   },
   'code refused': {
-    subject: 'Wrong code at a sign-in to your account',
-    text: 'A sign-in to your account from an unknown device was rejected. The password was right, but the code was wrong.',
+    subject: 'Wrong code for your account',
+    text: 'A wrong code was entered on an unknown device, after the right password or in a session of your account.',
   },
   'authenticator app turned on': {
     subject: 'Your authenticator app is on',
@@ -81,7 +81,7 @@ export const notices = {
   },
   'address change requested': {
     subject: 'Request to change your e-mail address',
-    text: 'A request to change the e-mail address of your account came from a signed-in session. We have sent a link to the new address. Nothing changes until the link is used.',
+    text: 'A change of your e-mail address was requested from your account. We have sent a link to the new address. Nothing changes until the link is used.',
   },
   'address changed': {
     subject: 'Your e-mail address was changed',

@@ -13,7 +13,7 @@ import { queueMail } from './mail-queue.ts'
 
 const credentials = { user: 'site', password: 'canary of the mail server' }
 
-/** The variables of a site and its mail server, and the outbox in the database of the site. */
+/** A mail server, the variables of a site that uses it, and functions for the outbox of this site. */
 async function open(t: TestContext) {
   const mailServer = await startMailServer(t, { credentials })
   const DATA_DIR = await temporaryFolder(t)

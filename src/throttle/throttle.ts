@@ -18,7 +18,7 @@ const busy = 5_000
 /** An attempt at an action, by account, network and device. */
 export interface Attempt {
   readonly action: Action
-  /** A string that identifies the account, whether the account exists or not. */
+  /** Identifies the account or address, whether an account exists or not. Not used if the action counts by network only. */
   readonly account: string
   readonly address: string
   /** A device from which the account has signed in before. It has separate allowances. */
@@ -110,7 +110,7 @@ export class Throttle {
   }
 }
 
-/** Resets the allowances of an account, after its password has changed. */
+/** Resets the allowances of an account, for example after a password reset. */
 export async function resetAttempts(
   em: EntityManager,
   { action, account }: Pick<Attempt, 'action' | 'account'>,

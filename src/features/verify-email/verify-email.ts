@@ -82,7 +82,7 @@ async function guardJson(ctx: SiteContext, next: Next): Promise<unknown> {
   return wantsPage(ctx) ? next() : guardUser(ctx, next)
 }
 
-/** Shows a button in a session of the account. Otherwise links to sign-in or sign-out. */
+/** Shows a button in a session of the account. Otherwise offers the sign-in or the sign-out. */
 function linkPage(ctx: SiteContext, token: string, grant: Grant): Promise<void> {
   const user = ctx.auth.get(User)
   return page(ctx, 'verify', {
