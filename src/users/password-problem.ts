@@ -81,7 +81,7 @@ function wordsOf(text: string): string[] {
 const require = createRequire(import.meta.url)
 let common: Set<string> | undefined
 
-/** Whether a password is on the list of common passwords, in any case. */
+/** Whether a password is on the list of common passwords, in any letter case. */
 export function isCommonPassword(password: string): boolean {
   common ??= load()
   return common.has(password.normalize('NFC').toLowerCase())

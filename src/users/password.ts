@@ -76,7 +76,7 @@ export function isOutdated(hash: string): boolean {
 
 /** The bytes of a password that are hashed: NFC, UTF-8. `undefined` if it is ill-formed or too long. */
 export function passwordBytes(password: string): Buffer | undefined {
-  // A longer text has too many bytes in any case, because NFC shortens a text by a factor of four at most.
+  // A longer text always has too many bytes, because NFC shortens a text by a factor of four at most.
   if (password.length > 4 * MAXIMUM_PASSWORD_BYTES || !password.isWellFormed()) return undefined
 
   const bytes = Buffer.from(password.normalize('NFC'))

@@ -40,7 +40,7 @@ const UserTokenSchema = defineEntity({
   },
 })
 
-/** A bearer token of a user. A stolen database contains only its digest and its last characters. */
+/** A bearer token of a user. A stolen database contains no token, only a digest and the last characters. */
 export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, {
   value: 'value',
   user: 'user',

@@ -19,7 +19,7 @@ describe('User', () => {
       assert.ok(columns.includes('disabled_at'))
     })
 
-    test(`K8 S27 S30 ${table} rejects a second account with the same e-mail address in any case`, async (t) => {
+    test(`K8 S27 S30 ${table} rejects a second account with the same e-mail address in any letter case`, async (t) => {
       const site = await startSite(t)
       const insert = async (email: string, emailKey: string) => {
         const em = site.orm.em.fork()

@@ -338,7 +338,7 @@ describe('POST /account/password', () => {
     assert.equal((await site.visitor().post('/login?as=user', basic(person, newPassword))).status, 200)
   })
 
-  test('changes nothing if it cannot delete every token', async (t) => {
+  test('changes nothing if the tokens cannot be deleted', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     await signIn(site, person)
     const token = await takeToken(site, person)

@@ -92,7 +92,7 @@ describe('POST /users as JSON', () => {
     assert.equal(await count(site, 'users'), 0)
   })
 
-  test('rejects the address of another account in any case with 409', async (t) => {
+  test('rejects the address of another account with 409, in any letter case', async (t) => {
     const site = await startSite(t)
     await signUp(site)
     for (const email of ['ada@example.com', 'ADA@example.com', 'Ada@Example.Com']) {
