@@ -28,7 +28,8 @@ export function fresh(back: string | ((ctx: SiteContext) => string)) {
 }
 
 /**
- * Checks the proof of identity for a sensitive action: the password in the body, or a fresh session. Returns the problem for the form.
+ * Checks the proof of identity for a sensitive action: the password in the body, or an authentication in the last ten minutes.
+ * Returns the problem for the form.
  *
  * @throws {Unauthorized} 401 for an API request with neither
  * @throws {TryLater} 429 after too many wrong passwords
@@ -41,7 +42,7 @@ export async function proofProblem(ctx: SiteContext): Promise<string | undefined
   return 'Enter your current password.'
 }
 
-/** Whether the session is not fresh, so that a form for a sensitive action needs the password. */
+/** Whether the authentication is not fresh, so that a form for a sensitive action needs the password. */
 export function needsPassword(ctx: SiteContext): boolean {
   return !ctx.auth.isFresh(User, freshFor)
 }
