@@ -45,7 +45,7 @@ export function readMail(
  * Returns whether the site sends mails, or writes them to files. For commands.
  * @throws {ConfigError} with all mistakes
  */
-export function sendsMail(variables: Variables = process.env): boolean {
+export function sendsMail(variables: Variables): boolean {
   const environment = new Environment(variables)
   const mail = readMail(environment, readStorage(environment))
   environment.throwMistakes()

@@ -22,7 +22,7 @@ export function developmentUrl(url: string): string {
  * Reads the origin of the links that commands print. Except in production, the default is a server on this machine.
  * @throws {ConfigError} with all mistakes
  */
-export function readLinkOrigin(variables: Variables = process.env): string {
+export function readLinkOrigin(variables: Variables): string {
   const environment = new Environment(variables)
   const { production } = readStorage(environment)
   const publicUrl = readPublicUrl(environment, production)

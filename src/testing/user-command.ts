@@ -1,19 +1,33 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
+import { format } from 'node:util'
+import { runUserCommand } from '../commands/user/run-user-command.ts'
 import { databaseName } from '../database/database-url.ts'
+import { setBcryptCost } from '../users/password.ts'
 import { basic, bearer, signIn, takeJWT, takeToken } from './people.ts'
-import { type Outcome, runCommand } from './run-command.ts'
+import type { Outcome } from './run-command.ts'
 import { type Site, startSite } from './site.ts'
 
-/** Starts a site, and returns it with a function that runs `npm run user` on its database. */
+/** Starts a site, and returns it with a function that runs a command of `npm run user` on its database, in this process. */
 export async function startWithUserCommand(t: TestContext, environment = {}) {
   const site = await startSite(t, environment)
   const { dataDir, databaseUrl } = site.config
-  const user = (words: string, input = '', variables = {}): Promise<Outcome> => {
-    const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, BCRYPT_COST: '4', ...variables }
-    return runCommand(['commands/user', ...words.split(' ').filter(Boolean)], env, input)
+  const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, BCRYPT_COST: '4' }
+  const user = async (line: string, input = '', variables = {}): Promise<Outcome> => {
+    const words = line.split(' ').filter(Boolean)
+    const { code, text, problem } = await runUserCommand(
+      words,
+      { ...env, ...variables },
+      Readable.from([Buffer.from(input)]),
+    )
+    // The command has set the bcrypt cost of this process.
+    setBcryptCost(site.config.bcryptCost)
+    return code === 0
+      ? { code, out: `${text}\n`, errors: '' }
+      : { code, out: '', errors: format('%s\n', problem) }
   }
-  return { site, user, database: databaseName(databaseUrl), em: () => site.orm.em.fork() }
+  return { site, user, env, database: databaseName(databaseUrl), em: () => site.orm.em.fork() }
 }
 
 /** Signs a user in by session, token and JWT. Returns a function that requests `/me` with each and returns the statuses. */

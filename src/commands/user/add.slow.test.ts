@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { basic } from '../../testing/people.ts'
 import { assertRefused } from '../../testing/run-command.ts'
@@ -26,23 +24,6 @@ describe('add', () => {
       { populate: ['emailKey'] },
     )
     assert.deepEqual([name, emailKey], ['Ada', 'ada@example.com'])
-  })
-
-  test('F2 gives other users no access to a new database, even in a readable folder', async (t) => {
-    if (process.platform === 'win32') return t.skip('Windows has no such permission bits.')
-    const { user, site } = await startWithUserCommand(t)
-    const folder = join(site.config.dataDir, 'another')
-    await mkdir(folder)
-    await chmod(folder, 0o755)
-    const { code } = await user('add ada@example.com --name Ada', `${another}\n`, {
-      DATA_DIR: folder,
-      DATABASE_URL: '',
-    })
-    const files = await readdir(folder)
-
-    assert.equal(code, 0)
-    assert.ok(files.includes('site.sqlite'))
-    for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o077, 0, file)
   })
 
   test('creates an admin, who is not a user', async (t) => {

@@ -19,7 +19,7 @@ export async function add(call: Call): Promise<string> {
 
   const { hash, notice } = options.invite
     ? await invitation(call)
-    : await choosePassword({ name, email }, options)
+    : await choosePassword({ name, email }, call)
   try {
     await em.transactional(async (em) => {
       const { id } = em.create(entity, { name, email, emailKey: emailKey(email), passwordHash: hash })
@@ -33,10 +33,10 @@ export async function add(call: Call): Promise<string> {
 }
 
 /** Returns the hash of a random password that is discarded. The user chooses the first password with a link in a mail. */
-async function invitation({ options, email }: Call) {
+async function invitation({ options, email, variables }: Call) {
   if (options.admin || options.generate)
     throw new UsageError('--invite cannot be combined with --admin or --generate.')
-  requireMail('Leave out --invite.')
+  requireMail(variables, 'Leave out --invite.')
   const hash = await hashPassword(randomBytes(32).toString('base64url'))
   const notice = `\nThe running site mails a link to ${email}. The link sets the first password once, within 24 hours.`
   return { hash, notice }

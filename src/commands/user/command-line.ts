@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { Variables } from '../../config/environment.ts'
 import { type Command, type Options, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 
@@ -12,7 +13,7 @@ export interface Request {
  * Parses the words after `npm run user --`. Returns `undefined` if there are none, or if they ask for help.
  * @throws {UsageError} if they are not valid
  */
-export function parseCommandLine(words: readonly string[], variables = process.env): Request | undefined {
+export function parseCommandLine(words: readonly string[], variables: Variables): Request | undefined {
   rejectSwallowedOptions(variables)
   const [name, ...args] = words
   if (name === undefined || name === 'help' || words.includes('--help') || words.includes('-h'))
@@ -30,7 +31,7 @@ export function parseCommandLine(words: readonly string[], variables = process.e
 }
 
 // Without `--`, npm consumes the options. `npm run user delete EMAIL --admin` would delete the user with this address, not the admin.
-function rejectSwallowedOptions(variables: NodeJS.ProcessEnv): void {
+function rejectSwallowedOptions(variables: Variables): void {
   if (variables.npm_config_admin === undefined && variables.npm_config_generate === undefined) return
   throw new UsageError('npm consumed an option. Write -- before the command: npm run user -- COMMAND …')
 }

@@ -1,4 +1,6 @@
+import type { Readable } from 'node:stream'
 import type { EntityClass, EntityManager } from '@mikro-orm/core'
+import type { Variables } from '../../config/environment.ts'
 import type { User } from '../../users/user.ts'
 import { CommandError } from '../command-error.ts'
 
@@ -14,6 +16,10 @@ export interface Call {
   readonly entity: EntityClass<User>
   readonly email: string
   readonly options: Options
+  readonly siteName: string
+  readonly variables: Variables
+  /** A terminal, or a stream whose first line is a new password. */
+  readonly input: Readable
 }
 
 export interface Options {

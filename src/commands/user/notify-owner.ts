@@ -1,14 +1,18 @@
-import type { EntityManager } from '@mikro-orm/core'
 import { sendsMail } from '../../config/mail.ts'
 import { withoutLinks } from '../../features/notices/notify.ts'
 import { queueMail } from '../../mail/mail-queue.ts'
 import type { NoticeEvent } from '../../mail/notices.ts'
 import { isVerified } from '../../users/person.ts'
 import type { User } from '../../users/user.ts'
+import type { Call } from './command.ts'
 
 /** Queues a notice about a change by the operator, if the address is verified and the site sends mail. Admins get none. */
-export async function notifyOwner(em: EntityManager, account: User, event: NoticeEvent): Promise<void> {
-  if (!isVerified(account) || !sendsMail()) return
+export async function notifyOwner(
+  { em, variables }: Pick<Call, 'em' | 'variables'>,
+  account: User,
+  event: NoticeEvent,
+): Promise<void> {
+  if (!isVerified(account) || !sendsMail(variables)) return
   const { id: userId, email: to, name } = account
   const at = new Date().toISOString()
   const data = { event, name: withoutLinks(name), at, device: 'The operator of the site' }

@@ -22,7 +22,7 @@ export async function removeFactors(call: Call): Promise<string> {
     // A command has no IP address and no browser.
     const origin = { address: '', userAgent: 'npm-run-user', request: '' }
     await insertEvent(em, { id: uuidv7(), at: new Date(), event, detail: null, userId: id, ...origin })
-    await notifyOwner(em, account, event)
+    await notifyOwner({ ...call, em }, account, event)
     return true
   })
   if (!hasRemoved) return `The user ${email} has no authenticator app and no passkeys.`

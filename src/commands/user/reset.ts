@@ -1,3 +1,4 @@
+import type { Variables } from '../../config/environment.ts'
 import { sendsMail } from '../../config/mail.ts'
 import { readLinkOrigin } from '../../config/public-url.ts'
 import { createResetLink } from '../../features/reset-password/reset-link.ts'
@@ -12,7 +13,7 @@ const noAddress = ''
 
 /** Mails a link to choose a new password. The running site sends the mail. */
 export async function reset(call: Call): Promise<string> {
-  requireMail('Print a link instead: npm run user -- reset-link EMAIL')
+  requireMail(call.variables, 'Print a link instead: npm run user -- reset-link EMAIL')
   const { id, email } = await findEnabled(call)
   await queueMail(call.em, { kind: 'reset', to: email, userId: id })
   return `The running site mails a link to ${email}. The link sets a new password once, within one hour.`
@@ -22,15 +23,20 @@ export async function reset(call: Call): Promise<string> {
 export async function resetLink(call: Call): Promise<string> {
   const account = await findEnabled(call)
   const { email } = account
-  const link = await createResetLink(call.em, { account, origin: readLinkOrigin(), email: noAddress })
+  const link = await createResetLink(call.em, {
+    account,
+    origin: readLinkOrigin(call.variables),
+    email: noAddress,
+  })
   if (link === undefined)
     throw new CommandError(`The account of ${email} has just been changed. Run the command again.`)
   return `${link}\nSend this link to ${email}. It sets a new password once, within one hour. A newer link replaces it.`
 }
 
 /** @throws {CommandError} if the site sends no mail */
-export function requireMail(remedy: string): void {
-  if (!sendsMail()) throw new CommandError(`SMTP_URL is not set, so the site sends no mail. ${remedy}`)
+export function requireMail(variables: Variables, remedy: string): void {
+  if (!sendsMail(variables))
+    throw new CommandError(`SMTP_URL is not set, so the site sends no mail. ${remedy}`)
 }
 
 // The links of a disabled account do not work.

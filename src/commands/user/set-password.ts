@@ -1,12 +1,11 @@
 import { randomInt } from 'node:crypto'
-import { readStorageConfig } from '../../config/config.ts'
 import { overwritePassword } from '../../features/change-password/end-access.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { hashPassword } from '../../users/password.ts'
 import { type PasswordOwner, passwordProblem } from '../../users/password-problem.ts'
 import { CommandError } from '../command-error.ts'
 import { findAccount } from './account.ts'
-import type { Call, Options } from './command.ts'
+import type { Call } from './command.ts'
 import { notifyOwner } from './notify-owner.ts'
 import { readPassword } from './read-password.ts'
 
@@ -15,11 +14,11 @@ export async function setPassword(call: Call): Promise<string> {
   const { em, entity, noun: kind } = call
   const account = await findAccount(call)
   const { id, name, email } = account
-  const { hash, notice } = await choosePassword({ name, email }, call.options)
+  const { hash, notice } = await choosePassword({ name, email }, call)
   await em.transactional(async (em) => {
     await lockAccount(em, { id }, entity)
     await overwritePassword(em, { kind, entity, id, email }, hash)
-    await notifyOwner(em, account, 'password changed')
+    await notifyOwner({ ...call, em }, account, 'password changed')
   })
   return `The ${kind} ${email} has a new password. Sessions and tokens have ended.${notice}`
 }
@@ -28,9 +27,9 @@ export async function setPassword(call: Call): Promise<string> {
  * Generates a password, or reads one and applies the rules of sign-up. Returns its hash, and a notice that shows a
  * generated password to the operator.
  */
-export async function choosePassword(owner: PasswordOwner, { generate = false }: Options) {
-  const password = generate ? generatePassword() : await readPassword(process.stdin, process.stderr)
-  const problem = passwordProblem(password, owner, readStorageConfig().siteName)
+export async function choosePassword(owner: PasswordOwner, { options: { generate }, siteName, input }: Call) {
+  const password = generate ? generatePassword() : await readPassword(input, process.stderr)
+  const problem = passwordProblem(password, owner, siteName)
   if (problem !== undefined) throw new CommandError(problem)
   const notice = generate ? `\nThe password, shown this once: ${password}` : ''
   return { hash: await hashPassword(password), notice }
