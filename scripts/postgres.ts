@@ -4,26 +4,28 @@ import { runGroups, type TestGroup } from './test-groups.ts'
 // Runs the database tests on PostgreSQL, or only the test files in the arguments. Uses the server at TEST_DATABASE_URL,
 // where the user must be allowed to create databases, or starts a temporary server.
 const suites: readonly TestGroup[] = [
-  { files: ['src/features/**/!(*.slow|*.faults).test.ts'] },
+  { files: ['src/features/[a-p]*/**/!(*.slow|*.faults).test.ts'] },
   {
     files: [
+      'src/features/[q-z]*/**/!(*.slow|*.faults).test.ts',
+      'src/features/*.test.ts',
       'src/database/**/!(*.slow|*.faults).test.ts',
       'src/{mail/outbox,throttle/throttle,site/database-unavailable}.test.ts',
       'src/users/{check-credentials,one-time-tokens,user,user-token}.test.ts',
+    ],
+  },
+  {
+    files: [
+      'src/auth/mikro-orm/{differential/*,postgres}.test.ts',
       'src/{site/{audit,canaries,input,routes},throttle/guessing}.slow.test.ts',
     ],
   },
-  { files: ['src/auth/mikro-orm/differential/[a-h]*.test.ts'] },
-  { files: ['src/auth/mikro-orm/{differential/[i-z]*,postgres}.test.ts'] },
   {
     files: [
       'src/{database,features}/**/*.slow.test.ts',
       'src/commands/{copy-database,user/{add,disable,list,remove-factors,reset-link,set-password}}.slow.test.ts',
       'src/mail/outbox.slow.test.ts',
-      'src/database/postgres/lost-connections.faults.test.ts',
-      'src/database/two-processes.faults.test.ts',
     ],
-    isIsolated: true,
   },
 ]
 
