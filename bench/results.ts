@@ -19,7 +19,7 @@ export type Results = Record<string, Measurement>
 
 const file = join(import.meta.dirname, 'results.json')
 
-/** Adds new measurements to those of earlier runs in `results.json`. Returns all of them. */
+/** Adds measurements to `results.json`, and replaces those of the same tasks. Returns all of them. */
 export function saveResults(results: Results): Results {
   const earlier: Results = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
   const all = { ...earlier, ...results }

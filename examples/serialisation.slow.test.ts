@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-// Runs after the models of an example. Prints a user and a token, each serialised in five ways.
+// Runs after the models of an example. Prints a user, a token and the user of the token, each serialised in five ways.
 const serialiseModels = `
 const { serialize, wrap } = await import('@mikro-orm/core')
 const em = orm.em.fork()

@@ -12,7 +12,7 @@ interface Found {
   readonly users: ReadonlyMap<unknown, { user?: object; by?: { isForEveryPage: boolean } | undefined }>
 }
 
-/** The 401 of a request. Its message depends on what the client sent and on the route, never on the accounts. */
+/** The 401 of a request. Its message does not reveal whether an account exists. */
 export function unauthorized<Context extends { readonly req: IncomingMessage }>(
   ctx: Context,
   authenticators: readonly AuthenticatorFor<Context>[],

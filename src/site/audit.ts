@@ -4,7 +4,7 @@ import type { Account, EventName, NotedEvent } from './audit-event.ts'
 import type { SiteContext } from './site-context.ts'
 
 /**
- * Adds an event that has happened to the audit trail. It is written before the response is sent, even if the request fails later.
+ * Records an event in the audit trail. It is written before the response is sent, even if the request fails later.
  * A sign-in and a sign-out are written only if the request succeeds.
  *
  * @param account the account of the event; for a wrong password, the claimed account

@@ -6,9 +6,10 @@ import type { TrustProxy } from '../config/config.ts'
 import { Refusal } from '../refusal.ts'
 
 /**
- * Sets `ctx.ip` to the right-most address in `X-Forwarded-For` that is not a trusted proxy, or to the left-most one if all are
- * trusted. Without a valid address, `ctx.ip` is the peer of the connection. Sets `ctx.state.isOverTls` if the client uses TLS, to
- * this server or to a trusted proxy.
+ * Sets `ctx.ip` to the address of the client: the peer of the connection or, if the peer is a trusted proxy, the right-most address in
+ * `X-Forwarded-For` that is not a trusted proxy. If all are trusted, the left-most one counts; if it is
+ * invalid, the peer. Sets `ctx.state.isOverTls` if the
+ * client uses TLS, to this server or to a trusted proxy.
  */
 export function clientAddress(proxies: TrustProxy): Middleware {
   const isTrusted = trustedProxies(proxies)

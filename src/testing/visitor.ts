@@ -5,7 +5,7 @@ import { type Answer, assertPromises } from './promises.ts'
 /** The site of a visitor. */
 interface Address {
   readonly url: string
-  /** Collects issued secrets, which must not appear in responses or logs. */
+  /** Collects issued secrets. They must not appear in logs, or in responses other than the one that issues them. */
   readonly secrets: Set<string>
 }
 

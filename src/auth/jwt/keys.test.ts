@@ -219,7 +219,7 @@ describe('JWTKeys', () => {
     for (const kid of tricks) assert.equal(accepts({ kid }), false, JSON.stringify(kid))
   })
 
-  test('J7 requires the `typ` header, in upper or lower case, with or without `application/`', () => {
+  test('J7 requires the type `JWT` in the header, in upper or lower case, with or without `application/`', () => {
     const keys = keysOf([newer])
     SessionToken.authenticator(keys)
     const accepts = (typ: unknown) => keys.verify(forge({ alg: 'HS256', typ }), SessionToken) !== undefined

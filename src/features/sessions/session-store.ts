@@ -128,7 +128,7 @@ export function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData
   return data
 }
 
-/** The digest of the request's session. If the request contains credentials, no stored session has this digest. */
+/** The digest of the request's session. If the request contains credentials, its session is not read, and the digest matches no session. */
 export function currentDigest({ session }: SiteContext): string {
   return digestOf(session.externalKey) ?? ''
 }
