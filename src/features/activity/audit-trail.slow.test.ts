@@ -10,7 +10,7 @@ import { databaseOptions } from '../../database/database-options.ts'
 import { loadDialect, openDatabase } from '../../database/open-database.ts'
 import { createLog } from '../../log/log.ts'
 import { schema } from '../../schema.ts'
-import { isOnPostgres, makeDatabase } from '../../testing/test-database.ts'
+import { isOnPostgres, makeDatabase, onlySqlite } from '../../testing/test-database.ts'
 import { User } from '../../users/user.ts'
 import { type AuditEvent, AuditTrail } from './audit-trail.ts'
 import { Event } from './event.ts'
@@ -186,18 +186,23 @@ describe('AuditTrail', () => {
     assert.deepEqual([(await rows()).length, lines.length], [2, 101])
   })
 
-  test('P3 writes a row for the use of a password, even after many uses for other accounts', async (t) => {
-    const { audit, execute, rows } = await openTrail(t)
-    const used = { ...signedIn, event: 'password used' } as const
-    await execute('alter table events rename to moved')
-    for (let i = 0; i < 10_000; i += 1) await audit.record({ ...used, account: { kind: 'user', id: `${i}` } })
-    await execute('alter table moved rename to events')
-    await audit.record(used)
-    assert.deepEqual(
-      (await rows()).map(({ userId }) => userId),
-      [ada.id],
-    )
-  })
+  test(
+    'P3 writes a row for the use of a password, even after many uses for other accounts',
+    onlySqlite('the filter is in memory, so it does not depend on the database'),
+    async (t) => {
+      const { audit, execute, rows } = await openTrail(t)
+      const used = { ...signedIn, event: 'password used' } as const
+      await execute('alter table events rename to moved')
+      for (let i = 0; i < 10_000; i += 1)
+        await audit.record({ ...used, account: { kind: 'user', id: `${i}` } })
+      await execute('alter table moved rename to events')
+      await audit.record(used)
+      assert.deepEqual(
+        (await rows()).map(({ userId }) => userId),
+        [ada.id],
+      )
+    },
+  )
 
   test('O3 writes at most one row a minute for each cheap repeatable action of an account, so that other events stay visible', async (t) => {
     const { audit, clock, lines, rows } = await openTrail(t)

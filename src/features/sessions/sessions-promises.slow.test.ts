@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { expiredRows } from '../../database/expired-rows.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
-import { count, sql } from '../../testing/database.ts'
+import { changes, count, sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
 import { flushPauser } from '../../testing/pause-flush.ts'
 import { basic, bearer, type Person, password, signIn, signUp, takeToken } from '../../testing/people.ts'
@@ -59,6 +59,19 @@ describe('an ended session', () => {
       assert.equal(await count(site, 'sessions'), 0, `round ${i}`)
       assert.equal((await site.visitor(session).get('/me')).status, 401, `round ${i}`)
     }
+  })
+})
+
+describe('GET /account/sessions', () => {
+  test('E8 writes nothing in 500 requests, and once in 500 more requests two minutes later', async (t) => {
+    const site = await startSite(t)
+    const here = await signIn(site, await signUp(site))
+    const before = await changes(site)
+    for (let i = 0; i < 500; i += 1) await here.get('/account/sessions')
+    assert.equal(await changes(site), before)
+    await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
+    await Promise.all(Array.from({ length: 500 }, () => here.get('/account/sessions')))
+    assert.equal((await changes(site)) - before, 2, 'one write of this test, and one of the last use')
   })
 })
 
