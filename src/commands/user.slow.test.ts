@@ -9,7 +9,7 @@ import { onlySqlite } from '../testing/test-database.ts'
 import { startWithUserCommand } from '../testing/user-command.ts'
 import { User } from '../users/user.ts'
 
-/** Starts a site, and returns it with a function that runs `npm run user` on its database, in a process. */
+/** Starts a site, and returns it with a function that runs `npm run user` on its database, in another process. */
 async function start(t: TestContext) {
   const { env, ...started } = await startWithUserCommand(t)
   const user = (line: string, input = '', variables = {}) =>
@@ -35,7 +35,7 @@ describe('npm run user', () => {
     assertRefused(await user('list', '', { DATABASE_URL }), /^The database .* cannot be (used|opened): .*\n$/)
   })
 
-  test('F2 gives other users no access to a new database, even in a readable folder', async (t) => {
+  test('F2 gives other users of the machine no access to a new database, even in a readable folder', async (t) => {
     if (process.platform === 'win32') return t.skip('Windows has no such permission bits.')
     const { user, site } = await start(t)
     const folder = join(site.config.dataDir, 'another')

@@ -7,9 +7,8 @@ import { Refusal } from '../refusal.ts'
 
 /**
  * Sets `ctx.ip` to the address of the client: the peer of the connection or, if the peer is a trusted proxy, the right-most address in
- * `X-Forwarded-For` that is not a trusted proxy. If all are trusted, the left-most one counts; if it is
- * invalid, the peer. Sets `ctx.state.isOverTls` if the
- * client uses TLS, to this server or to a trusted proxy.
+ * `X-Forwarded-For` that is not a trusted proxy. If all are trusted, the left-most one counts. The peer replaces an invalid address.
+ * Sets `ctx.state.isOverTls` if the client uses TLS, to this server or to a trusted proxy.
  */
 export function clientAddress(proxies: TrustProxy): Middleware {
   const isTrusted = trustedProxies(proxies)
