@@ -56,7 +56,7 @@ function installDebianBrowser(): string | undefined {
 }
 
 /**
- * Whether the browser renders a page. `--version` would not be enough, because Ubuntu's `chromium` is a stub, and
+ * Whether the browser renders a page. Its file may exist and not start: Ubuntu's `chromium-browser` is a stub, and
  * Playwright's Chromium may lack shared libraries.
  */
 function starts(path: string): boolean {

@@ -42,8 +42,8 @@ export const brandColor: VariableType<BrandColor> = {
   },
 }
 
-// The light one is darker than the surfaces of public/style.css, and the dark one lighter, because some surfaces are tinted with
-// the accent colour.
+// `lightSurface` is darker than the light surfaces of public/style.css, and `darkSurface` is lighter than the dark ones, because
+// some surfaces are tinted with the accent colour.
 const lightSurface = '#e6ecea'
 const darkSurface = '#24302b'
 

@@ -100,6 +100,14 @@ describe('MailTemplates', () => {
     }
   })
 
+  test('a notice says that the owner has nothing to do, except after the rejection of a passkey', () => {
+    for (const event of Object.keys(notices) as NoticeEvent[]) {
+      const { text, html } = render('notice', notice(event))
+      for (const body of [text, html])
+        assert.equal(body.includes('there is nothing to do'), event !== 'passkey counter went back', event)
+    }
+  })
+
   test('use the colours and the contact of the configuration', () => {
     const { html, text } = render('notice', notice('account closed'), branded)
     assert.match(html, /background: #dd0000;/)

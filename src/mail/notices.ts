@@ -20,6 +20,8 @@ interface Notice {
   readonly text: string
   /** Whether the notice advises to contact the operator. Otherwise, it advises to choose a new password. */
   readonly needsOperator?: true
+  /** Whether the owner must act even if the event was the owner's own. */
+  readonly mustAct?: true
 }
 
 /** The wording of the notices. They go to verified addresses only. */
@@ -65,6 +67,7 @@ export const notices = {
     subject: 'A passkey of your account was rejected',
     text: 'A passkey of your account was rejected, because it may be a copy. Remove it on the page “Security” of your account, and add a new one.',
     needsOperator: true,
+    mustAct: true,
   },
   'second factors removed': {
     subject: 'Your authenticator app and passkeys were removed',

@@ -8,7 +8,7 @@ const minute = 60_000
 const hour = 60 * minute
 
 describe('ago', () => {
-  test('rounds down to whole minutes, hours and days, and shows the date after 30 whole days', () => {
+  test('rounds down to whole minutes, hours and days, and shows the date from 31 days on', () => {
     const words = [
       [-5 * minute, 'just now'],
       [minute - 1, 'just now'],

@@ -87,8 +87,9 @@ export function isCommonPassword(password: string): boolean {
   return common.has(password.normalize('NFC').toLowerCase())
 }
 
-// Loaded on first use, because loading takes 40 ms and 15 MB. Shorter passwords are rejected anyway.
+// Loaded on first use, because loading takes 40 ms and 15 MB.
 function load(): Set<string> {
   const { dictionary }: typeof import('@zxcvbn-ts/language-common') = require('@zxcvbn-ts/language-common')
+  // Passwords under 8 characters are rejected without the list.
   return new Set(dictionary['passwords-common'].filter((password) => password.length >= 8))
 }

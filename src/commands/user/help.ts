@@ -25,7 +25,8 @@ The old password works until the user chooses a new one. The new password ends a
 limit of the account. You never see the password. Reset links are for users only: for an admin, use set-password.
 
 If a user has lost the authenticator app and all recovery codes, check who is asking, then use remove-factors. After that, the
-password alone signs in. The user gets a notice. list shows which accounts have an app or passkeys.
+password alone signs in. A verified address gets a notice if the site sends mail. list shows which accounts have an app or
+passkeys.
 
 Passwords are never arguments, because other users of the machine could read them. The commands ask for a password
 without showing it. Without a terminal they read the first line of standard input.

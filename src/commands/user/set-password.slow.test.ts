@@ -26,7 +26,7 @@ describe('set-password', () => {
     assert.deepEqual(await forBob(), [200, 200, 200])
   })
 
-  test('Q5 R3 mails a notice to a verified address, but not for an admin or from a site without mail', async (t) => {
+  test('Q5 R2 mails a notice to a verified address, but not for an admin or from a site without mail', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     await signUp(site)
     await addAdmin(site)

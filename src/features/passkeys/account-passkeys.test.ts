@@ -21,7 +21,7 @@ const eventsOf = async (site: Site) =>
   )
 
 describe('POST /account/passkeys', () => {
-  test('U11 adds a passkey, which the page and the JSON list, and sends a notice', async (t) => {
+  test('U11 adds a passkey, shows it on the page and in the JSON, and sends a notice', async (t) => {
     const { site, visitor } = await passkeySite(t)
     await sql(site, 'update users set email_verified_at = created_at')
     assert.match((await visitor.page('/account/security')).text, /You have no passkeys\./)
