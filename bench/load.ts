@@ -38,7 +38,7 @@ export function requestsOf(
 export type Measured = Record<'requests' | 'rate', number>
 
 /**
- * Sends requests to a server for some seconds. Throws if a response is not a success.
+ * Sends requests to a server for some seconds. Throws if a request fails or gets an error status.
  *
  * @param seed for the random choice of requests: with wrk, equal seeds choose equal requests
  */
