@@ -186,7 +186,7 @@ describe('ctx.auth', () => {
     assert.equal(response.headers.has('www-authenticate'), false)
   })
 
-  test('sends each challenge of the mounted authenticators once with the 401', async (t) => {
+  test('A3 sends each challenge of the mounted authenticators once with the 401', async (t) => {
     class User {}
     class ByPassword extends BasicAuthenticator {
       readonly user = User

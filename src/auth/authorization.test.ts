@@ -19,7 +19,7 @@ function echo(): Koa {
   return app
 }
 
-/** Sends header values that `fetch` rejects, in sequence on one connection. */
+/** Sends header values in sequence on one connection, even values that `fetch` rejects. */
 function sender(t: { after(end: () => void): void }, port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.after(() => agent.destroy())

@@ -107,7 +107,7 @@ describe('BasicAuthenticator', () => {
     }
   })
 
-  test('A3 quotes its realm, and rejects an invalid realm at startup', async (t) => {
+  test('quotes its realm, and rejects an invalid realm at startup', async (t) => {
     class User {}
     class Named extends BasicAuthenticator<User> {
       readonly user = User

@@ -16,10 +16,7 @@ export interface CredentialsOptions {
   readonly fields?: { readonly username?: string; readonly password?: string }
 }
 
-/**
- * Verifies credentials in the decoded body. These credentials replace the user of the session, so a request with wrong
- * credentials is anonymous.
- */
+/** Verifies credentials in the decoded body. The credentials take precedence over a session, even if they are wrong. */
 export abstract class CredentialsAuthenticator<
   User extends object = object,
   Credentials = PasswordCredentials,

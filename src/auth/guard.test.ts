@@ -103,7 +103,7 @@ describe('guard', () => {
     assert.throws(() => guards(User, Admin), { code: 'ERR_AUTH_MISUSE', message: /for one class/ })
   })
 
-  test('A3 responds with 500 if a challenge is an invalid header, and the server keeps running', async (t) => {
+  test('responds with 500 if a challenge is an invalid header, and the server keeps running', async (t) => {
     class User {}
     class Strange extends BasicAuthenticator {
       readonly user = User

@@ -94,7 +94,7 @@ export function clear({ session }: SessionContext, before: SessionData, keysInUs
     if (value === before[key] && !kept.has(key)) delete session[key]
 }
 
-/** Removes a user, and ends the session if no user is left in it. */
+/** Removes a user, and ends the session if no authenticated user is left in it. */
 export function remove(ctx: SessionContext, key: string, keysInUse: readonly string[]): void {
   if (!ctx.session) return
   delete ctx.session[key]

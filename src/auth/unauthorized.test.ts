@@ -26,7 +26,7 @@ const fromSession = () => SessionAuthenticator.from(User, () => undefined)
 const header = (authorization: string) => ({ headers: { authorization } })
 const wrongBasic = header(`Basic ${btoa('ada:wrong')}`)
 
-/** The code and the message of the 401 of a route with these authenticators. */
+/** The code and the message of the 401 from a route with these authenticators. */
 async function refusal(
   t: TestContext,
   authenticators: AuthMiddleware[],

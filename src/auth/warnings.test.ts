@@ -204,7 +204,7 @@ describe('a route without a guard', () => {
 })
 
 describe('a guard or a redirect with no authenticator before it', () => {
-  test('S67 is reported once', async (t) => {
+  test('is reported once for each route', async (t) => {
     const seen = warnings(t)
 
     await get(

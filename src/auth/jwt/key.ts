@@ -1,7 +1,7 @@
 import { createHmac, createPublicKey, hash, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
 import { AuthError } from '../errors.ts'
 
-/** 500: a key or secret is unsuitable for tokens. Thrown at startup. The message contains no part of the key. */
+/** 500: a key or secret is unsuitable for tokens. Thrown at startup. The message contains no secret. */
 export class JWTKeyError extends AuthError {
   override readonly name = 'JWTKeyError'
   readonly status = 500
@@ -107,7 +107,7 @@ function thumbprint(key: KeyObject): string {
 // Modulo each of these primes, a ROCA modulus is a power of 65537 (CVE-2017-15361).
 const rocaPrimes = [11n, 13n, 17n, 19n, 37n, 53n, 61n, 71n, 73n, 79n, 97n, 103n, 107n, 109n, 127n, 151n, 157n]
 
-/** Whether the private key can be computed from the public key, because a broken chip library generated it. */
+/** Whether the private key can be computed from the public key, because a broken chip library generated the pair. */
 function isROCA(key: KeyObject): boolean {
   const { n = '' } = key.export({ format: 'jwk' })
   const modulus = BigInt(`0x${Buffer.from(n, 'base64url').toString('hex')}`)

@@ -241,7 +241,7 @@ describe('JWTKeys', () => {
       assert.equal(accepts(typ), false, JSON.stringify(typ))
   })
 
-  test('J11 rejects tokens of another issuer or audience, and malformed tokens', () => {
+  test('J7 J11 rejects tokens of another issuer or audience, and malformed tokens', () => {
     const keys = keysOf([newer])
     const header = { alg: 'HS256', typ: 'JWT' }
     const text = JSON.stringify(claims)

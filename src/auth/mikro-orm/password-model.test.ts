@@ -237,7 +237,7 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada!:secret') })).status, 200)
   })
 
-  test('K3 makes no query for a user name or password that is not a string, or for a user name with a NUL', async (t) => {
+  test('K2 K3 makes no query for a user name or password that is not a string, or for a user name with a NUL', async (t) => {
     const { User, dummyPasswords } = users()
     const { orm, statements } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)

@@ -26,7 +26,7 @@ function compare(t: TestContext, strategy: Strategy, property: () => unknown, va
   return compareWithFindOne(t, strategy, withColumn(property, value, other))
 }
 
-/** Compares them for an additional column without an inserted value. */
+/** Compares `LookUp` with `em.findOne` for an additional column without an inserted value. */
 function compareWithout(t: TestContext, strategy: Strategy, property: () => unknown) {
   const special = { special: property() }
   return compareWithFindOne(t, strategy, people({ user: special, token: special }))

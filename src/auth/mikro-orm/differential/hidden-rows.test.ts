@@ -118,7 +118,7 @@ describe('A program with filters', () => {
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 200)
   })
 
-  it('P1 KeyLookUp does not find a deleted user that a token relation without filters has loaded', async (t) => {
+  it('E9 KeyLookUp does not find a deleted user that a token relation without filters has loaded', async (t) => {
     const { orm, User, UserToken } = await openDeleted(t, (User) => p.manyToOne(User).filters(false), {
       filters: { notDeleted: { ...notDeleted, default: true } },
     })
@@ -154,7 +154,7 @@ async function openOwners(t: TestContext, options: AnyOptions = {}, { filters: i
 }
 
 describe('A program with owners of several kinds', () => {
-  it('P1 authenticates no owner that a filter excludes', async (t) => {
+  it('E9 authenticates no owner that a filter excludes', async (t) => {
     const { get, orm } = await openOwners(t)
     assert.equal((await get()).status, 200)
     await execute(orm, 'update "user" set deleted_at = \'2026-01-02\'')
@@ -167,7 +167,7 @@ describe('A program with owners of several kinds', () => {
     assert.equal((await get()).status, 200)
   })
 
-  it('P1 authenticates no owner that is excluded or deleted, with `autoJoinRefsForFilters: false`', async (t) => {
+  it('E9 authenticates no owner that is excluded or deleted, with `autoJoinRefsForFilters: false`', async (t) => {
     const { get, orm } = await openOwners(t, { autoJoinRefsForFilters: false })
     assert.equal((await get()).status, 200)
     await execute(orm, 'update "user" set deleted_at = \'2026-01-02\'')
