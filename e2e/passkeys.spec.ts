@@ -111,11 +111,7 @@ test('U10 a user confirms with a passkey', async ({ page, server, account }) => 
   await expect(page.getByLabel('Name of the new passkey')).toBeVisible()
 })
 
-test('U2 a page shows a message if the browser adds or uses no passkey', async ({
-  page,
-  context,
-  account,
-}) => {
+test('a page shows a message if the browser adds or uses no passkey', async ({ page, context, account }) => {
   const authenticator = await addAuthenticator(page)
   await account.signIn(page)
   await addPasskey(page, authenticator, 'Laptop')

@@ -46,7 +46,7 @@ function run(shell: string, pasted: string[], variables: Record<string, string>)
   const { stdout, error } = spawnSync(shell, {
     input,
     encoding: 'utf8',
-    // Excludes the proxy and curl settings of the developer.
+    // Excludes the proxy variables of the developer.
     env: { PATH: process.env.PATH, ...variables },
   })
   if (error) throw error

@@ -35,7 +35,7 @@ describe('npm run user', () => {
     assertRefused(await user('list', '', { DATABASE_URL }), /^The database .* cannot be (used|opened): .*\n$/)
   })
 
-  test('F2 gives other users of the machine no access to a new database, even in a readable folder', async (t) => {
+  test('gives other users of the machine no access to a new database, even in a readable folder', async (t) => {
     if (process.platform === 'win32') return t.skip('Windows has no such permission bits.')
     const { user, site } = await start(t)
     const folder = join(site.config.dataDir, 'another')

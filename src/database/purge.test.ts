@@ -80,17 +80,18 @@ describe('startPurging', () => {
   test('logs an error as a warning, continues with the next store, and retries', async () => {
     let isBroken = true
     const rows = new Rows(1_000)
+    const repaired = new Rows(1)
     const broken: Purgeable = {
       async purge(limit) {
         if (isBroken) throw new Error('The database is down.')
-        return new Rows(1).purge(limit)
+        return repaired.purge(limit)
       },
     }
     const { log, round, end } = purging(broken, rows)
     assert.equal(await round(), 100)
     isBroken = false
     assert.equal(await round(), 100)
-    assert.deepEqual(rows.batches, [500, 500])
+    assert.deepEqual([rows.batches, repaired.batches], [[500, 500], [1]])
     const [line, ...others] = log.map((each) => JSON.parse(each))
     assert.deepEqual([line.level, line.msg, line.error], [40, 'purging failed', 'Error'])
     assert.deepEqual(others, [])

@@ -152,7 +152,7 @@ describe('Connections', () => {
     )
   })
 
-  test('N7 closes a connection that sends 2,000 requests at once, and handles none of them', async (t) => {
+  test('P6 closes a connection that sends 2,000 requests at once, and handles none of them', async (t) => {
     const { socket, gate, seen } = await open(t)
     const cut = new Promise((resolve) => socket.once('close', resolve))
     socket.write(`GET /0 HTTP/1.1\r\n${host}\r\n`.repeat(2000))

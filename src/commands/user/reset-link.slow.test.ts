@@ -17,7 +17,7 @@ function pathIn(out: string, origin = PUBLIC_URL): string {
 }
 
 describe('reset-link', () => {
-  test('C5 prints a link to choose a new password, and changes nothing until the link is used', async (t) => {
+  test('C5 prints a link to choose a new password, and ends the old password, sessions and tokens only when the link is used', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const ada = await signUp(site)
     const statuses = await signInWithEachCredential(site, ada)
@@ -38,7 +38,7 @@ describe('reset-link', () => {
     assert.equal((await site.visitor().page(path)).status, 410)
   })
 
-  test('R1 does not verify the address, because the link was not mailed to it', async (t) => {
+  test('Q4 does not verify the address, because the link was not mailed to it', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const ada = await signUp(site)
     const { out } = await user('reset-link ada@example.com', '', { PUBLIC_URL })
@@ -61,7 +61,7 @@ describe('reset-link', () => {
     )
   })
 
-  test('C5 H4 starts the link with PUBLIC_URL, or with the local server in development', async (t) => {
+  test('starts the link with PUBLIC_URL, or with the local server in development', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     await signUp(site)
     pathIn((await user('reset-link ada@example.com')).out, 'http://localhost:3000')

@@ -55,7 +55,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     assert.equal(await count(), 2)
   })
 
-  test('N10 waits at most two seconds for a lock', async (t) => {
+  test('waits at most two seconds for a lock', async (t) => {
     const { connection, run } = await open(t)
     const other = await connection.begin()
     await run("update notes set text = 'other' where id = 1", other)
@@ -64,7 +64,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     await connection.rollback(other)
   })
 
-  test('N10 cancels a long statement within three seconds', async (t) => {
+  test('cancels a long statement within three seconds', async (t) => {
     const { run, count } = await open(t)
     const wait = await failure(run('select pg_sleep(60)'))
     assert.ok(wait < 2_900, `${wait} ms`)
@@ -113,7 +113,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     for (let i = 0; i < 5; i += 1) assert.equal(await count(), 2)
   })
 
-  test('leaks no connection if the begin, commit or rollback of a transaction fails', async (t) => {
+  test('N10 leaks no connection if the begin, commit or rollback of a transaction fails', async (t) => {
     const { run, count, connection, proxy } = await open(t)
     for (let i = 0; i < 3; i += 1) {
       const [one, other] = [await connection.begin(), await connection.begin()]
@@ -134,7 +134,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     assert.deepEqual(await Promise.all([count(), count(), count()]), [2, 2, 2])
   })
 
-  test('N10 ends a transaction that is idle for five seconds, and releases its locks', async (t) => {
+  test('ends a transaction that is idle for five seconds, and releases its locks', async (t) => {
     const { connection, run } = await open(t)
     const other = await connection.begin()
     await run("update notes set text = 'other' where id = 1", other)

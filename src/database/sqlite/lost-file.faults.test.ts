@@ -56,7 +56,7 @@ describe('a moved or deleted SQLite file', () => {
     await assertStatuses(isUnavailable, writing)
   })
 
-  test('N13 is detected if only the index of its log was deleted, and later commits of other processes survive', async (t) => {
+  test('N13 is detected, even if it is only the index of the log, and later commits of other processes survive', async (t) => {
     const folder = await temporaryFolder(t)
     const variables = { DATA_DIR: folder, BCRYPT_COST: '4' }
     const server = await startServer(t, variables)
