@@ -1,6 +1,6 @@
 import { runGroups } from './test-groups.ts'
 
-// Runs the slow tests. Most start processes of their own. The groups take about the same time.
+// Runs the slow tests. The groups take about the same time.
 const hasPassed = await runGroups([
   { files: ['src/features/**/*.slow.test.ts'] },
   { files: ['src/{commands/user,database,site,throttle,users}/**/*.slow.test.ts'] },

@@ -29,7 +29,7 @@ export interface RunningSite {
   readonly url: string
   /** Stops gracefully: `/readyz` is 503 for `DRAIN_SECONDS`, accepted requests finish, and the database closes. */
   stop(): Promise<void>
-  /** Stops gracefully without a drain. `/readyz` stays 200, because other workers accept new connections. */
+  /** Stops gracefully without a drain. `/readyz` stays 200, because during a restart other workers accept connections. */
   stopWithoutDrain(): Promise<void>
 }
 

@@ -42,7 +42,7 @@ export function readMail(
 }
 
 /**
- * Returns whether the site sends mails, or writes them to files. For commands.
+ * Returns true if the site sends its mails or writes them to files. For commands.
  * @throws {ConfigError} with all mistakes
  */
 export function sendsMail(variables: Variables): boolean {

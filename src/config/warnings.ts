@@ -22,9 +22,7 @@ export function warnAbout(settings: CheckedSettings): string[] {
   if (production && !isHttps)
     warnings.push('PUBLIC_URL is not https. Passwords and cookies are sent unencrypted.')
   if (isHttps && trustProxy === 0)
-    warnings.push(
-      'PUBLIC_URL is https, but TRUST_PROXY is not set. All visitors share the address of the proxy.',
-    )
+    warnings.push('PUBLIC_URL is https, but TRUST_PROXY is 0. All visitors share the address of the proxy.')
   if (brandColor && brandColor.light !== brandColor.given)
     warnings.push(`BRAND_COLOR is too light for text. Light pages use ${brandColor.light} instead.`)
   if (!mail)
