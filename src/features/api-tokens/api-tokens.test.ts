@@ -195,8 +195,8 @@ describe('POST /account/tokens as a form', () => {
     for (const [fields, typed, sentence] of [
       [{ name: '', days: '90' }, '', 'Enter a name.'],
       [{ name: 'a\u0007<b>', days: '7' }, 'a\u0007&lt;b&gt;', 'cannot be printed'],
-      [{ name: 'Backup', days: '0' }, 'Backup', '`days` must be a number from 1 to 365.'],
-      [{ name: 'Backup', days: 'x' }, 'Backup', '`days` must be a number from 1 to 365.'],
+      [{ name: 'Backup', days: '0' }, 'Backup', '`days` must be a whole number from 1 to 365.'],
+      [{ name: 'Backup', days: 'x' }, 'Backup', '`days` must be a whole number from 1 to 365.'],
     ] as const) {
       const { status, text } = await here.form(path, fields)
       assert.equal(status, 400)

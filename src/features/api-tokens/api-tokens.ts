@@ -104,5 +104,5 @@ function daysOf(ctx: SiteContext): number {
 
 function daysProblem(days: number): string | undefined {
   const isGood = Number.isInteger(days) && days >= 1 && days <= maxDays
-  return isGood ? undefined : `\`days\` must be a number from 1 to ${maxDays}.`
+  return isGood ? undefined : `\`days\` must be a whole number from 1 to ${maxDays}.`
 }

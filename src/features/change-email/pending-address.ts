@@ -31,7 +31,7 @@ export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: st
   await entityManager(ctx).transactional(async (em) => {
     // This token is never sent, because `createChangeLink` issues the token of the link.
     const token = await issueOneTimeToken(em, { purpose, account: user, email, lifetime: changeLifetime })
-    if (!token) throw new Refusal(409, 'Another request has just changed the password of this account.')
+    if (!token) throw new Refusal(409, 'This account has just been changed.')
     const where = { emailKey: emailKey(email), id: { $ne: user.id } }
     const owner = await em.findOne(User, where, { filters: false, disableIdentityMap: true })
     const mail = owner

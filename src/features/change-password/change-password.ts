@@ -66,7 +66,7 @@ async function replacePassword(ctx: SiteContext, user: User, password: string): 
   const passwordHash = await hashPassword(password, { isKnownDevice: true })
   return entityManager(ctx).transactional(async (em) => {
     if (!(await lockAccount(em, { id, passwordChangedAt })))
-      throw new Refusal(409, 'Another request has just changed the password of this account.')
+      throw new Refusal(409, 'This account has just been changed.')
     // Read after the lock is acquired, because waiting for the lock may take seconds.
     const at = new Date()
     await em.nativeUpdate(User, { id }, { passwordHash, passwordChangedAt: at })
