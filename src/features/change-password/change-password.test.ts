@@ -271,6 +271,7 @@ describe('POST /account/password', () => {
     }
     const json = await ada.json(path, change)
     assert.equal(json.status, 429)
+    assert.match(json.headers['retry-after'] ?? '', /^\d+$/)
     const form = await ada.form(path, change)
     assert.equal(form.status, 429)
     assert.match(form.headers['retry-after'] ?? '', /^\d+$/)
