@@ -35,7 +35,7 @@ describe('a sensitive action more than ten minutes after the sign-in', () => {
       assert.equal((await ada.get('/account/sessions')).status, 200, 'the session still works')
     })
 
-  test('T14 needs the password to change the address or close the account', async (t) => {
+  test('T14 needs the password or a confirmation: a new address, and closing the account', async (t) => {
     const { ada } = await siteWithStaleSession(t)
     for (const [path, body] of [
       ['/account/email', { email: 'new@example.com' }],
@@ -55,7 +55,7 @@ describe('a sensitive action more than ten minutes after the sign-in', () => {
   })
 })
 
-describe('POST /confirm', () => {
+describe('/confirm', () => {
   test('T8 T14 accepts the password, allows sensitive actions for ten minutes, and changes the session identifier', async (t) => {
     const { site, ada } = await siteWithStaleSession(t)
     const before = ada.session

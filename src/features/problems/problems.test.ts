@@ -113,7 +113,7 @@ const requests: { [Code in ProblemCode]: (site: Site, t: TestContext) => Promise
   busy: (_site, t) => answer(t, (app) => app.use(() => Promise.reject(new TryLater(503, 'Full.', 1)))),
 }
 
-describe('each code of a problem', () => {
+describe('the code of a problem', () => {
   test('O1 is in a response, with its status and title, and with the path of its page as `type`', async (t) => {
     const site = await startSite(t)
     assert.deepEqual(Object.keys(requests), codes)
