@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Refusal, TryLater } from '../refusal.ts'
 
-// In milliseconds. The longest wait exceeds the work in the queue, because known devices overtake others.
+// In milliseconds. `longestWait` exceeds `longestWork`, because known devices overtake others.
 const longestWork = 5_000
 const longestWait = 10_000
 

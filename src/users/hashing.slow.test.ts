@@ -23,7 +23,7 @@ function requestsOf(site: Site): Record<string, (email: string, secret: string) 
 }
 
 describe('a check of a password', () => {
-  test('C2 C3 does the work of one hash at the current cost in six kinds of requests, whether the account exists or not', async (t) => {
+  test('C2 C3 does the work of one hash at the current cost for a wrong password in six kinds of requests, whether the account exists or not', async (t) => {
     const site = await startSite(t)
     await signUp(site, 'Ada')
     await signUp(site, 'Bob')

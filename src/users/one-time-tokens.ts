@@ -55,7 +55,7 @@ export interface Grant {
 
 /**
  * Issues a token of 256 random bits, which replaces the account's earlier token of this purpose. Only its digest is stored.
- * @returns `undefined` if the account is disabled, or if its password has changed since the caller read it
+ * @returns `undefined` if the account is disabled or deleted, or if its password has changed since the caller read it
  */
 export async function issueOneTimeToken(
   em: EntityManager,

@@ -34,7 +34,7 @@ describe('passwords', () => {
     assert.equal(stderr, 'BCRYPT_COST must be a whole number from 10 to 15.\n')
   })
 
-  test('B2 are compared to the last character, up to the maximum length', async (t) => {
+  test('B2 that differ only in the last character are different, up to the maximum length', async (t) => {
     const site = await startSite(t)
     const characters = [
       ['a', 'b'],
@@ -65,7 +65,7 @@ describe('passwords', () => {
     assert.ok(pairs >= 50, `${pairs} pairs`)
   })
 
-  test('B2 may be 64 emoji, or 64 characters of Han, Cyrillic, Arabic or Latin script', async (t) => {
+  test('B2 may have 64 characters, with emoji or in Han, Cyrillic, Arabic or Latin script', async (t) => {
     const site = await startSite(t)
     for (const [i, character] of ['🙂', '界', 'ш', 'ع', 'a'].entries()) {
       const long = `${character.repeat(63)}!`

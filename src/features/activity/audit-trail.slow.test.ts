@@ -86,7 +86,7 @@ describe('AuditTrail', () => {
     assert.deepEqual([more, (await rows()).length], [[], 1])
   })
 
-  test('C2 finds the account of a failed sign-in, with the same number of statements if the account does not exist', async (t) => {
+  test('C3 finds the account of a failed sign-in, with the same number of statements if the account does not exist', async (t) => {
     const { audit, lines, rows, statements, addUser } = await openTrail(t)
     const known = await addUser('Grace@example.com')
     const disabled = await addUser('eve@example.com', new Date())

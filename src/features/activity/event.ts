@@ -82,8 +82,8 @@ export interface EventPage {
 }
 
 /**
- * Finds a page of the owner's events, and the unauthenticated events of the same period. Unauthenticated events do not count
- * toward the length, so that attackers cannot push a sign-in off the page.
+ * Finds a page of the owner's events, and at most a hundred unauthenticated events of the same period. Unauthenticated events do
+ * not count toward the length, so that attackers cannot push a sign-in off the page.
  */
 export async function eventPage(
   em: EntityManager,

@@ -24,7 +24,7 @@ describe('RepeatFilter', () => {
     )
   })
 
-  test('D9 stores a bounded number of keys, and returns false for new keys when it is full', () => {
+  test('P2 stores a bounded number of keys, and returns false for new keys when it is full', () => {
     let now = 0
     const filter = new RepeatFilter(quarter, () => now)
     const due = Array.from({ length: 20_000 }, (_, i) => filter.isDue(`${i}`)).filter(Boolean)

@@ -61,7 +61,7 @@ describe('POST /verify with the link of a new address', () => {
     )
   })
 
-  test('Q8 Q10 sends each mail to a single recipient, and no link in a notice', async (t) => {
+  test('Q8 Q10 sends each mail to a single recipient, and no token in a notice', async (t) => {
     const { port, mails } = await startMailServer(t, { security: 'none' })
     const mail = { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'site@example.com' }
     const site = await startSite(t, mail)

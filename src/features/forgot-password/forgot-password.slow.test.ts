@@ -59,7 +59,7 @@ describe('POST /forgot', () => {
     }
   })
 
-  test('Q1 mails a link to an account, and nothing to other addresses', async (t) => {
+  test('Q1 mails a link to an enabled account, and nothing to other addresses', async (t) => {
     const { site, ada } = await siteWithAda(t)
     await signUp(site, 'Bob')
     await sql(site, "update users set disabled_at = 1 where name = 'Bob'")
@@ -80,7 +80,7 @@ describe('POST /forgot', () => {
     assert.deepEqual({ ...mail }, { kind: 'reset', address: ada.email, user_id: null })
   })
 
-  test('finds the account by an address in any letter case, and mails the address of the account', async (t) => {
+  test('finds the account by an address in any letter case, and sends the mail to the address of the account', async (t) => {
     const { site } = await siteWithAda(t)
     await signUp(site, 'Bob', { email: 'Bob@example.com' })
     await receiveMails(site)

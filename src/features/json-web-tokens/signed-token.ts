@@ -3,7 +3,7 @@ import { type Claims, SessionToken } from '#auth/jwt'
 import { KeyLookUp } from '#auth/mikro-orm'
 import { User } from '../../users/user.ts'
 
-/** The site's session token (JWT). A claim identifies the password, so that `SignedTokenUser` can reject a token of an earlier one. */
+/** The site's session token (JWT). A claim identifies the password, so that `SignedTokenUser` rejects tokens of earlier passwords. */
 export class SignedToken extends SessionToken {
   /** When the password was set, in milliseconds. A token that another program has signed may lack it. */
   readonly passwordChangedAt: number | undefined
@@ -35,7 +35,7 @@ export class SignedToken extends SessionToken {
   }
 }
 
-/** Loads the user of a verified token. Rejects tokens of deleted users and of earlier passwords. */
+/** Loads the user of a verified token. Rejects tokens of disabled and deleted users and of earlier passwords. */
 export class SignedTokenUser extends RequestAuthenticator<User> {
   readonly user = User
   readonly #users = new KeyLookUp(User)

@@ -8,7 +8,7 @@ import { startSite } from '../../testing/site.ts'
 const path = '/account/name'
 
 describe('GET /account', () => {
-  test('links to every page of the account, and each responds with 200 and no-store', async (t) => {
+  test('links to the pages of the account, and each responds with 200 and no-store', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const { text, headers } = await ada.page('/account')

@@ -195,7 +195,7 @@ describe('POST /reset', () => {
     assert.equal(login.status, 200)
   })
 
-  test('D11 computes at most ten hashes for 50 concurrent requests with one link', async (t) => {
+  test('D6 computes at most ten hashes for 50 concurrent requests with one link', async (t) => {
     const { site, person, token } = await siteWithAda(t, { THROTTLE: 'on', BCRYPT_COST: '10' })
     const hashes = countHashes(t)
     const send = () => site.visitor().json('/reset', { token, ...passwords })
@@ -300,7 +300,7 @@ describe('a link that is not valid', () => {
 })
 
 describe('the notice of the sign-in page', () => {
-  test('H1 cannot be set by a URL or a malformed cookie', async (t) => {
+  test('cannot be set by a URL or a malformed cookie', async (t) => {
     const { site } = await siteWithAda(t)
     for (const path of ['/login?reset', '/login?notice=password-reset', '/login?password-reset=1', '/reset'])
       assert.ok(!(await site.visitor().page(path)).text.includes(notice), path)
