@@ -1,7 +1,7 @@
 import { type Authentication, authenticationNow, type LoginOptions } from './authentication.ts'
 import type { Class } from './class.ts'
 
-/** An authenticator of requests with that context. `RequestAuthenticator` documents the members. */
+/** An authenticator for contexts of the type `Context`. `RequestAuthenticator` documents the members. */
 export interface AuthenticatorFor<Context> {
   readonly user: Class
   readonly signsIn: boolean
