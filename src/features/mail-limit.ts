@@ -22,7 +22,7 @@ export async function countMail(ctx: SiteContext, address: string): Promise<void
   await countMailTo(ctx, address)
 }
 
-/** Counts a mail that confirms a new address, against the limits of the network, the account and the address. */
+/** Counts a mail for a change of address, against the limits of the network, the account and the new address. */
 export async function countMailToNewAddress(ctx: SiteContext, { id }: User, address: string): Promise<void> {
   await countMailFromNetwork(ctx)
   await count(ctx, 'address-change', id)

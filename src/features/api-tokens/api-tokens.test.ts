@@ -16,7 +16,7 @@ const path = '/account/tokens'
 const form = /^kauth_[\w-]{49}$/
 
 describe('POST /account/tokens as JSON', () => {
-  test('M1 creates a token for the API that is valid until it expires, and shows its value once', async (t) => {
+  test('M1 creates an API token that is valid until it expires, and shows its value once', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const before = Date.now()
     const { status, headers, record } = await here.json(path, { name: ' Backup ', days: 7 })
@@ -296,7 +296,7 @@ describe('GET /account/tokens', () => {
     assert.match(text, /<form method="post" action="\/logout">/)
   })
 
-  test('returns a hundred at a time, with a link to older tokens', async (t) => {
+  test('returns a hundred tokens at a time, with a link to older ones', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const em = site.orm.em.fork()
     for (let i = 0; i < 250; i += 1) {

@@ -120,7 +120,7 @@ describe('POST /account/close', () => {
     assert.equal(await count(site, 'users'), 0)
   })
 
-  test('D5 counts a wrong password as a failed attempt, and then sends Retry-After', async (t) => {
+  test('D5 counts a wrong password as a failed attempt, and sends 429 with Retry-After over the limit', async (t) => {
     const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
     for (let i = 0; i < 10; i += 1)
       assert.equal((await ada.json(path, { password: 'wrong canary' })).status, 400)

@@ -247,7 +247,7 @@ describe('POST /users as a form', () => {
     assert.match(text, /<p class="error" id="email-error">.*There is already an account/)
   })
 
-  test('E3 ends the session of another user, and starts a new one', async (t) => {
+  test('E3 ends the session of the browser, which belongs to another user, and starts a new one', async (t) => {
     const site = await startSite(t)
     const browser = await signIn(site, await signUp(site))
     const old = browser.session
