@@ -169,7 +169,7 @@ describe('smtp', () => {
     await until('the connections are closed', () => sockets.every(({ closed }) => closed))
   })
 
-  test('rejects an address that could add a recipient', async (t) => {
+  test('Q6 rejects an address that could add a recipient', async (t) => {
     const { server, send } = await open(t)
     for (const to of [
       'ada@example.com, mallory@evil.example',
@@ -186,7 +186,7 @@ describe('smtp', () => {
     assert.equal(server.attempts.count, 0)
   })
 
-  test('I1 prevents text from adding headers or commands', async (t) => {
+  test('Q6 prevents text from adding headers or commands', async (t) => {
     const injected = 'x\r\nBcc: mallory@evil.example\r\n\r\n.\r\nMAIL FROM:<x@evil.example>\r\n'
     const { server, config } = await open(t)
     const deliver = smtp(config, { ...from, name: injected })

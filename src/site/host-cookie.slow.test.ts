@@ -67,7 +67,7 @@ describe('the session cookie', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('E15 F4 authenticates by its first value if a request contains it twice', async (t) => {
+  test('E15 authenticates by its first value if a request contains it twice', async (t) => {
     const site = await startSite(t)
     const ada = (await signIn(site, await signUp(site, 'Ada'))).session
     const bob = (await signIn(site, await signUp(site, 'Bob'))).session

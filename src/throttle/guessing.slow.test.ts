@@ -76,7 +76,7 @@ describe('a site with rate limits', () => {
     assert.equal(hashes().evaluations, 10)
   })
 
-  test('K10 does not evaluate a waiting sign-in after its client has closed the connection', async (t) => {
+  test('N9 does not evaluate a waiting sign-in after its client has closed the connection', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const gate = Promise.withResolvers<void>()
     const { compare } = bcrypt
@@ -164,7 +164,7 @@ describe('a site with rate limits', () => {
     assert.deepEqual(statuses(tokens), { 200: 50, 201: 50, 429: 2 })
   })
 
-  test('P3 rejects the 101st right password of an account in 15 minutes, in six kinds of requests', async (t) => {
+  test('rejects the 101st right password of an account in 15 minutes, in six kinds of requests', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const jwt = () => site.visitor().post('/login?as=jwt', { ...basic(person), ...from('192.0.2.1') })
     const hashes = countHashes(t)

@@ -86,7 +86,7 @@ describe('Throttle', () => {
     await settled
   })
 
-  test('D11 limits the statements of one event-loop turn while hundreds of networks wait for one account', async (t) => {
+  test('limits the statements of one event-loop turn during attempts from 500 networks at one account', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const gate = Promise.withResolvers<undefined>()
@@ -244,7 +244,7 @@ describe('Throttle', () => {
     await assert.rejects(new Throttle(orm, () => start).attempt(guess, right), { status: 429, seconds: 900 })
   })
 
-  test('P3 evaluates no attempt from an unknown device after a hundred successes of the account in 15 minutes', async (t) => {
+  test('evaluates no attempt from an unknown device after a hundred successes of the account in 15 minutes', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.parse('2026-11-21T12:00:00Z')
     const throttle = new Throttle(orm, () => now)
