@@ -88,7 +88,7 @@ export class MailSender {
   /** Returns `undefined` if the mail is no longer needed. */
   async #deliver(mail: Mail, origin: string): Promise<object | undefined> {
     const { id, kind, data, tries } = mail
-    // The claim counts attempts. This happens only if the row outlives the last attempt, for example after a crash.
+    // The claim increments `tries` above the maximum if the row outlives the last attempt, for example after a crash.
     if (tries > maxTries) throw new DeliveryError('ETRIES', { isFinal: true })
     const createLink = this.#links.get(kind)
     const userId = mail.user?.id

@@ -285,7 +285,9 @@ describe('a mail that is not delivered', () => {
       ['mail sent', 'mails are retried later', 'mail sent'],
     )
   })
+})
 
+describe('a queued mail', () => {
   test('is not sent again if it was delivered and only the delete of its row failed', async (t) => {
     const { site, outbox, add, mails } = await open(t, {
       deliver: async () => {

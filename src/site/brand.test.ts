@@ -15,7 +15,7 @@ describe('SITE_NAME', () => {
     }
   })
 
-  it('B7 is rejected as a password at sign-up', async (t) => {
+  it('B7 is rejected as a password at sign-up, also with a hyphen and a digit', async (t) => {
     const site = await startSite(t, { SITE_NAME: 'Analytical Engines' })
     const engines = { password: 'analytical-engines1', confirmPassword: 'analytical-engines1' }
     const answer = await site.visitor().json('/users', { ...registration('Ada'), ...engines })

@@ -116,7 +116,7 @@ describe('cross-site requests', () => {
     assert.equal(await statusFrom(site, 'http://here.example', 'here.example:8080'), 403)
   })
 
-  test('G6 are rejected for every unsafe method, and for no safe one', async (t) => {
+  test('G6 without credentials are rejected for unsafe methods, and not for safe ones', async (t) => {
     const site = await startSite(t)
     const otherSite = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])

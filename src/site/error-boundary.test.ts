@@ -38,7 +38,7 @@ describe('errors', () => {
     assert.match((await ada.page('/nowhere')).text, /<bdi>Ada<\/bdi>/)
   })
 
-  test('404: for an unknown path with any method', async (t) => {
+  test('404: for an unknown path, with five methods', async (t) => {
     const site = await startSite(t)
     for (const path of [
       '/nowhere',
@@ -174,7 +174,7 @@ describe('errors', () => {
     })
   })
 
-  test('500: shows the reference of the request in the log, and no detail of the error', async (t) => {
+  test('500: shows the reference that the log has for the request, and no detail of the error', async (t) => {
     const site = await startSite(t)
     t.mock.method(site.orm, 'isConnected', () => assert.fail('a secret of the server'))
     for (const accept of ['*/*', 'text/html']) {

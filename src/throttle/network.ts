@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net'
 // IPv4-mapped addresses (RFC 4291 §2.5.5.2) and NAT64 (RFC 6052 §2.1).
 const wrapped = ['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0']
 
-/** The network of an address: an IPv4 address in any notation, or the /64 of an IPv6 address. */
+/** The network of an address: the IPv4 address, also if an IPv6 address contains it, or the /64 of any other IPv6 address. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
   const groups = groupsOf(address)
