@@ -7,10 +7,6 @@ const maxAttempts = 3
 
 export interface PoolClient {
   query(query: PostgresQuery): Promise<PostgresResult | PostgresResult[]>
-  query(
-    query: PostgresQuery,
-    callback: (error: Error | undefined, result: PostgresResult | PostgresResult[]) => void,
-  ): void
   /** @param destroy whether the pool closes the connection */
   release(destroy?: boolean): void
   readonly connection: { readonly stream: { destroy(): void } }
@@ -79,7 +75,7 @@ export class PooledConnection implements DatabaseConnection {
     if (this.#isBroken) throw Object.assign(new Error('The connection is broken.'), { code: 'ECONNRESET' })
     try {
       if (this.#pool.hasTimeouts) query.query_timeout = queryTimeout
-      const result = await this.#send(query)
+      const result = await this.#client.query(query)
       this.#pool.breaker.close()
       return (Array.isArray(result) ? result.at(-1) : result) as PostgresResult
     } catch (error) {
@@ -89,13 +85,6 @@ export class PooledConnection implements DatabaseConnection {
       if (isTimeout(error)) this.#pool.breaker.open(error)
       throw error
     }
-  }
-
-  // Without a callback, `pg` returns no promise for a query object with a `submit` method.
-  #send(query: PostgresQuery): Promise<PostgresResult | PostgresResult[]> {
-    return new Promise((resolve, reject) => {
-      this.#client.query(query, (error, result) => (error ? reject(error) : resolve(result)))
-    })
   }
 
   async #queryWithRetries(sql: string): Promise<PostgresResult> {
