@@ -37,7 +37,7 @@ function addShowButton(input) {
   button.setAttribute('aria-controls', input.id)
   button.addEventListener('click', () => {
     show(input.type === 'password')
-    liveRegion.textContent = input.type === 'text' ? `Your ${label} is visible` : `Your ${label} is hidden`
+    liveRegion.textContent = `Your password is ${input.type === 'text' ? 'visible' : 'hidden'}`
   })
   show(false)
   input.after(button)

@@ -2,7 +2,7 @@
 // result.
 
 const loadedAt = Date.now()
-// The pending passkey request of the autofill. Browsers allow only one passkey request at a time.
+// Aborts the passkey request of the autofill, because browsers allow only one passkey request at a time.
 let autofill = new AbortController()
 
 const messages = {

@@ -232,7 +232,7 @@ describe('POST /login/passkey', () => {
     assert.equal(mails.filter((mail) => mail.includes('passkey counter went back')).length, 1)
   })
 
-  test('D4 is limited to 50 rejected answers from a network in 15 minutes', async (t) => {
+  test('is limited to 50 rejected answers from a network in 15 minutes', async (t) => {
     const { site, visitor } = await passkeySite(t, { THROTTLE: 'on', TRUST_PROXY: '1' })
     const authenticator = await addPasskey(visitor)
     const from = (address: string) => ({ 'x-forwarded-for': address })
@@ -250,7 +250,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await browser.form('/login/passkey', { credential }, from('192.0.2.2'))).status, 303)
   })
 
-  test('P2 is limited to 100 sign-ins and new passkeys of an account in 15 minutes', async (t) => {
+  test('is limited to 100 sign-ins and new passkeys of an account in 15 minutes', async (t) => {
     const { site, visitor } = await passkeySite(t, { THROTTLE: 'on' })
     const authenticator = await addPasskey(visitor)
     const browser = site.visitor()

@@ -213,7 +213,7 @@ describe('verifyUse of a sign-in', () => {
     assert.deepEqual(await answer(credential), rejected)
   })
 
-  test('U9 rejects malformed JSON, and writes nothing', async (t) => {
+  test('U9 rejects anything but the JSON of a credential, and writes nothing', async (t) => {
     const { site, withPasskey, answer } = await siteWithPasskeys(t)
     await withPasskey()
     const before = await dumpAll(site)

@@ -75,7 +75,7 @@ describe('the key of an authenticator app', () => {
     assert.deepEqual([confirmed.status, confirmed.headers.location], [303, '/account/security'])
   })
 
-  test('T9 is confirmed only once in ten concurrent requests with the right code', async (t) => {
+  test('T1 is confirmed only once in ten concurrent requests with the right code', async (t) => {
     const { ada } = await siteWithAda(t)
     const { record } = await ada.json('/account/security/totp', {})
     const code = hotp(fromBase32(String(record.secret)), stepAt(Date.now()))
@@ -231,7 +231,7 @@ describe('SessionStore', () => {
   })
 })
 
-/** A session store, a new session of a user with an authenticator app, and a session that its set-up has ended. */
+/** A session store, a new session of a user with an authenticator app, and a session that the set-up of the app has ended. */
 async function storeWithApp(t: TestContext) {
   const { site, person, ada } = await siteWithAda(t)
   await turnOnApp(site, person)

@@ -102,7 +102,7 @@ describe('a request whose session ends before its transaction', () => {
     }
   })
 
-  test('E6 T9 does not change the second factor', async (t) => {
+  test('E6 does not replace the recovery codes or remove the app', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const { visitor, nextCode } = await turnOnApp(site, ada)

@@ -94,7 +94,7 @@ describe('an account with an authenticator app', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('T6 loses its other sessions and keeps its tokens when the app is turned on', async (t) => {
+  test('loses its other sessions and keeps its tokens when the app is turned on', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const [other, token, jwt] = [

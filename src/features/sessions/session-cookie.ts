@@ -8,7 +8,7 @@ import { ownData, type SessionStore } from './session-store.ts'
 
 /**
  * Adds koa-session as `ctx.session`. The cookie holds a random identifier only. If the store cannot be read, the request
- * continues with an unknown user.
+ * continues, and guards respond with 503.
  */
 export function sessionCookie(app: Koa, store: SessionStore, { isTls }: { isTls: boolean }): Middleware {
   const cookie = new HostCookie('session', { isTls })

@@ -15,7 +15,7 @@ export function lifetime(isKept: boolean): number {
   return limitsOf(isKept).absolute
 }
 
-/** Returns whether a session has expired. A session with a time in the future counts as expired. */
+/** Returns whether a session has expired. A session with a time more than two minutes in the future counts as expired. */
 export function isExpired(
   { kept, createdAt, seenAt }: Pick<StoredSession, 'kept' | 'createdAt' | 'seenAt'>,
   now = Date.now(),

@@ -32,7 +32,7 @@ interface NewSession {
 type SessionData = Record<string, unknown>
 
 /**
- * The store of koa-session in the database. A row is inserted at sign-in, then only updated, so that a concurrent request
+ * The store of koa-session in the database. A row is inserted when the session starts, then only updated, so that a concurrent request
  * cannot restore an ended session.
  */
 export class SessionStore {

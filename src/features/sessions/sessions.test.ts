@@ -79,7 +79,7 @@ describe('GET /account/sessions', () => {
       [false, false, false, false],
       'a request with Basic has no session',
     )
-    // The other sessions are now the last used ones.
+    // Now the other sessions were used more recently than the current one.
     await sql(site, 'update sessions set seen_at = ? where digest <> ?', [
       Date.now() + minute,
       digestOf(here.session ?? ''),
@@ -196,7 +196,7 @@ describe('POST /account/sessions/:id/end', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('ends a session with Basic credentials', async (t) => {
+  test('ends a session if the request has Basic credentials', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const program = site.visitor()
     assert.equal((await program.post(`${path}/${await idOf(site, here)}/end`, basic(person))).status, 204)
@@ -283,7 +283,7 @@ describe('POST /account/sessions/end-others', () => {
     assert.equal(await count(site, 'sessions'), 2)
   })
 
-  test('ends every session of the user with Basic credentials', async (t) => {
+  test('ends every session of the user if the request has Basic credentials', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const { status, cookies } = await here.post(`${path}/end-others`, basic(person))

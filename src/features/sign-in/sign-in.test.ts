@@ -273,23 +273,6 @@ describe('POST /login with a form', () => {
     assert.match(hostile.text, /name="next" value="\/account"/)
   })
 
-  test('rejects wrong credentials with a lone surrogate in `next` of a JSON body, and counts the attempt', async (t) => {
-    const site = await startSite(t, { THROTTLE: 'on' })
-    const { email } = await signUp(site)
-    const fields = { username: email, password: 'a wrong guess', next: '/\ud800' }
-    const statuses = []
-    for (let guess = 0; guess < 11; guess += 1) {
-      const { status, text } = await site.visitor().json('/login', fields, { accept: 'text/html' })
-      statuses.push(status)
-      assert.match(text, /<!doctype html>/)
-    }
-    assert.deepEqual(statuses, [...Array(10).fill(401), 429])
-    const events = await sql(site, "select event from events where event = 'throttled'")
-    assert.equal(events.length, 1)
-    const wrong = { name: '', next: '/\ud800' }
-    assert.equal((await site.visitor().json('/users', wrong, { accept: 'text/html' })).status, 400)
-  })
-
   test('C1 sends the same response for an unknown user, a wrong password, a disabled account and no fields', async (t) => {
     const site = await startSite(t)
     await signUp(site, 'Ada')
@@ -445,6 +428,23 @@ describe('POST /login with JSON', () => {
     for (const each of [[], [email, password], null, email, 1])
       assert.equal((await site.visitor().json('/login', each)).status, 400, JSON.stringify(each))
     assert.equal(await count(site, 'sessions'), 0)
+  })
+
+  test('rejects wrong credentials with a lone surrogate in `next`, and counts the attempt', async (t) => {
+    const site = await startSite(t, { THROTTLE: 'on' })
+    const { email } = await signUp(site)
+    const fields = { username: email, password: 'a wrong guess', next: '/\ud800' }
+    const statuses = []
+    for (let guess = 0; guess < 11; guess += 1) {
+      const { status, text } = await site.visitor().json('/login', fields, { accept: 'text/html' })
+      statuses.push(status)
+      assert.match(text, /<!doctype html>/)
+    }
+    assert.deepEqual(statuses, [...Array(10).fill(401), 429])
+    const events = await sql(site, "select event from events where event = 'throttled'")
+    assert.equal(events.length, 1)
+    const wrong = { name: '', next: '/\ud800' }
+    assert.equal((await site.visitor().json('/users', wrong, { accept: 'text/html' })).status, 400)
   })
 
   test('responds with 400 and names each field that is missing or not a string, also for an unknown account', async (t) => {

@@ -105,7 +105,7 @@ function showWrongCredentials(ctx: SiteContext): Promise<void> {
   return signInForm(ctx, [{ detail: 'The e-mail address or password is wrong.' }])
 }
 
-/** Shows the form again, with its values. */
+/** Shows the form again, with its values except the password. */
 export function signInForm(ctx: SiteContext, errors: FormMessage[]): Promise<void> {
   const { remember, next } = fieldsOf(ctx)
   const { username } = textFields(ctx, 'username')

@@ -89,7 +89,7 @@ function linkPage(ctx: SiteContext, token: string, grant: Grant): Promise<void> 
     token,
     next: `/verify?token=${token}`,
     email: user?.id === grant.user.id ? grant.email : undefined,
-    isOtherAccount: Boolean(user),
+    isOtherAccount: user !== undefined && user.id !== grant.user.id,
     isRefused: ctx.method === 'POST',
   })
 }
