@@ -304,7 +304,7 @@ describe('a queued mail', () => {
     assert.deepEqual([mails.length, await rows(site)], [1, []])
   })
 
-  test('P4 is sent even if a wrong clock has scheduled it for next year', async (t) => {
+  test('is sent even if a wrong clock has scheduled it for next year', async (t) => {
     const { clock, outbox, add, mails } = await open(t)
     clock.now += 400 * 24 * hour
     await add()

@@ -116,7 +116,7 @@ describe('smtp', () => {
     assert.deepEqual([server.attempts.count, open2.attempts.count], [0, 0])
   })
 
-  test('fails permanently if the server rejects the mail with 5xx, but not with 4xx', async (t) => {
+  test('fails permanently if the server rejects the mail with 5xx, and temporarily with 4xx', async (t) => {
     const { server, send } = await open(t)
     for (const command of ['sender', 'recipient', 'data'] as const) {
       for (const [reply, isFinal] of [

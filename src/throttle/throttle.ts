@@ -27,7 +27,7 @@ export interface Attempt {
   readonly isDisconnected?: () => boolean
 }
 
-/** Limits attempts by account, network and device. The counts are in the database. */
+/** Limits attempts by account, network and device. Except for `countLookUp`, the counts are in the database. */
 export class Throttle {
   readonly #counters: Counters
   readonly #now: () => number
