@@ -53,7 +53,7 @@ describe('expiredRows', () => {
     )
   })
 
-  test('P4 deletes one-time tokens that have expired, or have a creation time in the future', async (t) => {
+  test('P4 deletes one-time tokens that have expired, or were created over two minutes in the future', async (t) => {
     const site = await startSite(t)
     const now = Date.now()
     const hour = 60 * 60_000

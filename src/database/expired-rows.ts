@@ -8,12 +8,12 @@ interface Expiring {
   readonly expiresAt: Date
 }
 
-/** The condition for rows that are valid now. Rows with a creation time in the future are not, because a clock was wrong. */
+/** The condition for rows that are valid now. Rows created over two minutes in the future are not, because a clock was wrong. */
 export function unexpired(now = Date.now()) {
   return { expiresAt: { $gt: new Date(now) }, createdAt: { $lte: new Date(now + clockSkew) } }
 }
 
-/** Deletes the expired rows of a table, and rows with a creation time in the future. `key` is the property of the primary key. */
+/** Deletes the expired rows of a table, and rows created over two minutes in the future. `key` is the property of the primary key. */
 export function expiredRows<Entity extends Expiring>(
   orm: MikroORM,
   entity: EntityClass<Entity>,
