@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { EntityManager } from '@mikro-orm/core'
 import { type Ceremony, consumeChallenge } from './challenges.ts'
 
-/** The response of an authenticator and the client data of the browser. Its signature is not verified yet. */
+/** The response of an authenticator and the client data of the browser. The signature is not verified yet. */
 export interface Answer {
   /** The credential id in base64url. */
   readonly id: string

@@ -13,7 +13,7 @@ import { type Identified, requestOptions, type Use, verifyUse } from './use-pass
 /** The methods of a sign-in with a passkey (RFC 8176). User verification makes it two factors (NIST SP 800-63B-4 §3.1.7). */
 export const passkeyMethods: readonly string[] = ['pop', 'mfa']
 
-/** The message for every rejected sign-in or confirmation, so that it does not reveal the reason. */
+/** The message for every rejected passkey at a sign-in or a confirmation. It does not reveal the reason. */
 export const passkeyRefused =
   'The passkey was not accepted, or the page was open for too long. Try again, or use your password.'
 
@@ -35,7 +35,7 @@ function confirmation(ctx: SiteContext) {
 }
 
 /**
- * Verifies a passkey with rate limits. Records a rejected passkey in the audit trail.
+ * Verifies a passkey, and rate-limits the attempts. Records a rejected passkey in the audit trail.
  *
  * @returns `undefined` if the passkey was rejected
  */

@@ -56,7 +56,7 @@ export function authenticatorApp(router: SiteRouter, { isTls }: { isTls: boolean
     fresh(setUpPage),
     formAgain(showSetUpAgain),
     async (ctx) => {
-      // If the app is already on, the browser has sent the form twice. The codes page shows the codes of the first request.
+      // The browser may have sent the form twice. The codes page then shows the codes of the first request.
       if (wantsPage(ctx) && isOn(ctx)) return seeOther(ctx, codesPage, 'The authenticator app is on.')
       const { code } = textFields(ctx, 'code')
       refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })

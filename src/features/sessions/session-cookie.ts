@@ -50,7 +50,7 @@ function mayUseSession({ auth, req }: Context): boolean {
 const existing = Symbol('existing')
 const started = Symbol('started')
 
-/** The store in the form of koa-session. A request inserts a session at most once, then updates it. */
+/** Adapts the store to koa-session. A request inserts a session at most once, then updates it. */
 function storeFor(store: SessionStore, cookie: HostCookie) {
   return {
     async get(id: string, _maxAge: number, options: StoreOptions) {

@@ -22,7 +22,7 @@ interface SignIn {
   readonly notice?: string | undefined
 }
 
-/** Starts the session of a user and responds. Every sign-in calls it: form, JSON, code and passkey. */
+/** Starts the session of a user and responds. Sign-ins by form, JSON, code and passkey call it. */
 export async function completeSignIn(
   ctx: SiteContext,
   user: User,
