@@ -22,7 +22,7 @@ describe('remove-factors', () => {
     assert.equal(code, 0)
     assert.equal(
       out,
-      'The authenticator app and the passkeys of ada@example.com were removed. The user can now sign in with the password alone.\n',
+      'The authenticator app and the passkeys of ada@example.com were removed. Sign-in now needs only the password.\n',
     )
     assert.deepEqual([await loginStatus(site, ada), await loginStatus(site, bob)], [200, 403])
     assert.equal(

@@ -26,5 +26,5 @@ export async function removeFactors(call: Call): Promise<string> {
     return true
   })
   if (!hasRemoved) return `The user ${email} has no authenticator app and no passkeys.`
-  return `The authenticator app and the passkeys of ${email} were removed. The user can now sign in with the password alone.`
+  return `The authenticator app and the passkeys of ${email} were removed. Sign-in now needs only the password.`
 }
