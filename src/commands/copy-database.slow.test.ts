@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { describe, type TestContext, test } from 'node:test'
+import { format } from 'node:util'
 import Database from 'better-sqlite3'
 import { v7 as uuidv7 } from 'uuid'
 import { databaseName } from '../database/database-url.ts'
@@ -20,12 +21,14 @@ import {
   takeResetToken,
   takeToken,
 } from '../testing/people.ts'
-import { assertRefused, runCommand } from '../testing/run-command.ts'
+import { assertRefused, type Outcome, runCommand } from '../testing/run-command.ts'
 import { turnOnApp } from '../testing/second-factor.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
 import { startSite } from '../testing/site.ts'
 import { storePasskey } from '../testing/store-passkey.ts'
 import { isOnPostgres, makeEmptyDatabase } from '../testing/test-database.ts'
+import { commandProblem } from './command-error.ts'
+import { copyDatabase } from './copy-database/copy-database.ts'
 
 const tables = [
   ...['users', 'admins', 'user_tokens', 'one_time_tokens'],
@@ -35,8 +38,13 @@ const tables = [
 
 const SECRETS_KEY = `key:${randomBytes(32).toString('base64')}`
 
-function copyDatabase(...words: string[]) {
-  return runCommand(['commands/copy-database', ...words], { PATH: process.env.PATH })
+/** Runs a copy in this process. */
+async function copy(...words: string[]): Promise<Outcome> {
+  try {
+    return { code: 0, out: `${await copyDatabase(words)}\n`, errors: '' }
+  } catch (error) {
+    return { code: 1, out: '', errors: format('%s\n', commandProblem(error)) }
+  }
 }
 
 /** A site on SQLite with rows in every table, and the URL of an empty database, on PostgreSQL if `TEST_DATABASE_URL` is set. */
@@ -95,23 +103,23 @@ async function counts(t: TestContext, databaseUrl: string): Promise<number[]> {
   return (await Promise.all(rows)).map(([row]) => Number(row?.n))
 }
 
-describe('npm run copy-database', () => {
+describe('copyDatabase', () => {
   test('keeps sessions, tokens, links, passwords, authenticator apps and disabled accounts', async (t) => {
     const { from, to, ada, bob, admin, visitor, token, link, app } = await open(t)
-    const { code, errors, out } = await copyDatabase(from, to)
+    const { code, errors, out } = await copy(from, to)
 
     assert.deepEqual([code, errors], [0, ''])
     assert.match(out, /^users: 3 rows\n/)
     assert.ok(out.endsWith(`\nCopied ${databaseName(from)} to ${databaseName(to)}.\n`))
-    const copy = await startSite(t, { DATABASE_URL: to, SECRETS_KEY })
-    assert.equal((await copy.visitor(visitor.session).get('/me')).record.id, ada.id)
-    assert.equal((await copy.visitor().get('/me', bearer(token))).record.id, bob.id)
-    assert.equal((await copy.visitor().page(`/reset?token=${link}`)).status, 200)
-    assert.equal((await copy.visitor().get('/secure', basic(admin))).record.id, admin.id)
+    const copied = await startSite(t, { DATABASE_URL: to, SECRETS_KEY })
+    assert.equal((await copied.visitor(visitor.session).get('/me')).record.id, ada.id)
+    assert.equal((await copied.visitor().get('/me', bearer(token))).record.id, bob.id)
+    assert.equal((await copied.visitor().page(`/reset?token=${link}`)).status, 200)
+    assert.equal((await copied.visitor().get('/secure', basic(admin))).record.id, admin.id)
     const signIn = { username: bob.email, password, code: app.nextCode() }
-    assert.equal((await copy.visitor().json('/login', signIn)).record.name, 'Böb')
+    assert.equal((await copied.visitor().json('/login', signIn)).record.name, 'Böb')
     const eve = { email: 'eve@example.com' }
-    assert.equal((await copy.visitor().post('/login?as=user', basic(eve))).status, 401)
+    assert.equal((await copied.visitor().post('/login?as=user', basic(eve))).status, 401)
   })
 
   test('copies every row of many batches unchanged, in both directions', async (t) => {
@@ -131,8 +139,8 @@ describe('npm run copy-database', () => {
     for (const table of tables) assert.notEqual(before[table]?.length, 0, table)
     const back = `sqlite:${folder}/new/back.sqlite`
 
-    assert.equal((await copyDatabase(from, to)).errors, '')
-    assert.equal((await copyDatabase(to, back)).errors, '')
+    assert.equal((await copy(from, to)).errors, '')
+    assert.equal((await copy(to, back)).errors, '')
     assert.deepEqual(dump(back), before)
     assert.deepEqual(dump(from), before)
   })
@@ -140,7 +148,7 @@ describe('npm run copy-database', () => {
   test('copies a source that is in use, without locking it', async (t) => {
     const { from, to, visitor } = await open(t)
     let isDone = false
-    const copying = copyDatabase(from, to).finally(() => {
+    const copying = copy(from, to).finally(() => {
       isDone = true
     })
     // Each request writes to the source, and gets 503 if the source is locked.
@@ -151,18 +159,18 @@ describe('npm run copy-database', () => {
 
   test('rejects a target with rows, and changes nothing there', async (t) => {
     const { from, to, folder } = await open(t)
-    await copyDatabase(from, to)
+    await copy(from, to)
     const before = await counts(t, to)
     const isNotEmpty = /^\S+ is not empty: users has rows\. Nothing was copied\. Name an empty database\.\n$/
-    assertRefused(await copyDatabase(from, to), isNotEmpty)
-    assertRefused(await copyDatabase(from, from), isNotEmpty)
+    assertRefused(await copy(from, to), isNotEmpty)
+    assertRefused(await copy(from, from), isNotEmpty)
     assert.deepEqual(await counts(t, to), before)
 
     const older = `${folder}/older.sqlite`
-    await copyDatabase(from, `sqlite:${older}`)
+    await copy(from, `sqlite:${older}`)
     const file = new Database(older)
     file.exec("delete from mikro_orm_migrations where name like '%devices'; drop index devices_seen_at_index")
-    assertRefused(await copyDatabase(from, `sqlite:${older}`), isNotEmpty)
+    assertRefused(await copy(from, `sqlite:${older}`), isNotEmpty)
     assert.equal(
       file.prepare('select 1 from mikro_orm_migrations').all().length,
       schema.migrations.length - 1,
@@ -180,7 +188,7 @@ describe('npm run copy-database', () => {
         .exec("create trigger no before insert on sessions begin select raise(abort, 'no'); end")
         .close()
 
-    assertRefused(await copyDatabase(from, to), /^The database failed: \w+\. No data was changed\.\n$/)
+    assertRefused(await copy(from, to), /^The database failed: \w+\. No data was changed\.\n$/)
     assert.deepEqual(
       await counts(t, to),
       tables.map(() => 0),
@@ -201,15 +209,15 @@ describe('npm run copy-database', () => {
     const older = await change('older.sqlite', "delete from mikro_orm_migrations where name like '%devices'")
 
     assertRefused(
-      await copyDatabase(newer, to),
+      await copy(newer, to),
       /newer\.sqlite is newer than this program: it has the migration 29990101-future\. Use a newer program\.\n$/,
     )
     assertRefused(
-      await copyDatabase(from, newer),
+      await copy(from, newer),
       /^The database is newer than this program: it has the migration 29990101-future\. .*\n$/,
     )
     assertRefused(
-      await copyDatabase(older, to),
+      await copy(older, to),
       /older\.sqlite is older than this program: it lacks the migration \S+-devices\. .*\n$/,
     )
   })
@@ -222,28 +230,43 @@ describe('npm run copy-database', () => {
     const unreachable =
       /^The server of the database postgres:\/\/127\.0\.0\.1:1\/site cannot be reached: \w+\. Start it, or correct its URL\.\n$/
 
-    assertRefused(await copyDatabase(from), /^Name two databases: npm run copy-database -- FROM TO\n$/)
-    assertRefused(await copyDatabase(from, to, to), /^Name two databases/)
-    assertRefused(await copyDatabase('site.sqlite', to), /^FROM must be sqlite:PATH or postgres:\/\/.*\n$/)
-    assertRefused(await copyDatabase(from, 'postgres://me:hunter2@host'), /^TO must be sqlite:PATH or .*\n$/)
-    assertRefused(await copyDatabase(from, 'sqlite::memory:'), /^TO must not be a database in memory\.\n$/)
+    assertRefused(await copy(from), /^Name two databases: npm run copy-database -- FROM TO\n$/)
+    assertRefused(await copy(from, to, to), /^Name two databases/)
+    assertRefused(await copy('site.sqlite', to), /^FROM must be sqlite:PATH or postgres:\/\/.*\n$/)
+    assertRefused(await copy(from, 'postgres://me:hunter2@host'), /^TO must be sqlite:PATH or .*\n$/)
+    assertRefused(await copy(from, 'sqlite::memory:'), /^TO must not be a database in memory\.\n$/)
     assertRefused(
-      await copyDatabase(`sqlite:${folder}/none`, to),
+      await copy(`sqlite:${folder}/none`, to),
       /^The database .*none does not exist\. Check FROM\.\n$/,
     )
     assertRefused(
-      await copyDatabase(`sqlite:${folder}/text.sqlite`, to),
+      await copy(`sqlite:${folder}/text.sqlite`, to),
       /^The database .*text\.sqlite cannot be used: SQLITE_NOTADB\. .*\n$/,
     )
     assertRefused(
-      await copyDatabase(`sqlite:${folder}/foreign.sqlite`, to),
+      await copy(`sqlite:${folder}/foreign.sqlite`, to),
       /foreign\.sqlite is not a database of this site\. Check FROM\.\n$/,
     )
-    assertRefused(await copyDatabase(from, offline), unreachable)
-    assertRefused(await copyDatabase(offline, to), unreachable)
+    assertRefused(await copy(from, offline), unreachable)
+    assertRefused(await copy(offline, to), unreachable)
   })
+})
+
+describe('npm run copy-database', () => {
+  const run = (...words: string[]) =>
+    runCommand(['commands/copy-database', ...words], { PATH: process.env.PATH })
 
   test('prints its help', async () => {
-    assert.match((await copyDatabase('--help')).out, /^npm run copy-database -- FROM TO\n/)
+    const { code, out } = await run('--help')
+    assert.equal(code, 0)
+    assert.match(out, /^npm run copy-database -- FROM TO\n/)
+  })
+
+  test('copies a database and exits with 0, and exits with 1 and the problem if it cannot', async (t) => {
+    const { from, to } = await open(t)
+    const { code, out, errors } = await run(from, to)
+    assert.deepEqual([code, errors], [0, ''])
+    assert.match(out, /^users: 3 rows\n/)
+    assertRefused(await run(from, to), /is not empty: users has rows/)
   })
 })

@@ -1,25 +1,7 @@
-import { existsSync } from 'node:fs'
-import { IsolationLevel, MikroORM, type Options } from '@mikro-orm/core'
-import { SqliteDriver } from '@mikro-orm/sqlite'
-import { ConfigError, readStorageConfig } from '../config/config.ts'
-import { DatabaseError } from '../database/database-error.ts'
-import { databaseOptions } from '../database/database-options.ts'
-import { databaseName, isPostgresUrl } from '../database/database-url.ts'
-import { loadDialect, openDatabase } from '../database/open-database.ts'
-import { schema } from '../schema.ts'
-import { CommandError, commandProblem } from './command-error.ts'
-import { copyTables, executedMigrations, findUsedTable } from './copy-tables.ts'
+import { commandProblem } from './command-error.ts'
+import { copyDatabase, help } from './copy-database/copy-database.ts'
 
 // The program behind `npm run copy-database`.
-
-const help = `npm run copy-database -- FROM TO
-
-Copies all rows of the database FROM into the empty database TO. Users stay signed in. FROM does not change.
-If the copy fails, TO stays empty.
-
-  sqlite:data/site.sqlite            an SQLite file
-  postgres://user@host/database      an existing PostgreSQL database. Put its password into PGPASSWORD or ~/.pgpass,
-                                     because other users of the machine can read the command line.`
 
 try {
   const words = process.argv.slice(2)
@@ -27,88 +9,5 @@ try {
   console.log(wantsHelp ? help : await copyDatabase(words))
 } catch (error) {
   console.error(commandProblem(error))
-  // The end of the process closes the connections, which rolls back both transactions.
-  process.exit(1)
-}
-
-async function copyDatabase([from, to, ...others]: readonly string[]): Promise<string> {
-  if (from === undefined || to === undefined || others.length > 0)
-    throw new CommandError('Name two databases: npm run copy-database -- FROM TO')
-  const [fromUrl, toUrl] = [readUrl('FROM', from), readUrl('TO', to)]
-  if (!exists(fromUrl))
-    throw new CommandError(`The database ${databaseName(fromUrl)} does not exist. Check FROM.`)
-  const source = await connect(fromUrl)
-  await requireThisVersion(source, databaseName(fromUrl))
-  // Checked before the migrations, so that an older database with rows stays unchanged.
-  if (exists(toUrl)) await requireEmpty(toUrl)
-  await (await openDatabase(toUrl, schema)).close()
-  const target = await connect(toUrl)
-
-  const [reader, writer] = [source.em.fork(), target.em.fork()]
-  await reader.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true })
-  await writer.begin()
-  const lines = await copyTables(reader, writer)
-  await writer.commit()
-  await reader.commit()
-  await Promise.all([source.close(), target.close()])
-  return [...lines, `Copied ${databaseName(fromUrl)} to ${databaseName(toUrl)}.`].join('\n')
-}
-
-/** Parses a database URL by the rules of `DATABASE_URL`. */
-function readUrl(name: string, text: string): string {
-  try {
-    const { databaseUrl } = readStorageConfig({ DATABASE_URL: text || '-' })
-    if (databaseUrl === 'sqlite::memory:') throw new CommandError(`${name} must not be a database in memory.`)
-    return databaseUrl
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    throw new CommandError(error.message.replace('DATABASE_URL', name), { cause: error })
-  }
-}
-
-function exists(databaseUrl: string): boolean {
-  return isPostgresUrl(databaseUrl) || existsSync(databaseName(databaseUrl))
-}
-
-/** Connects by MikroORM's own drivers, which stream rows and have no timeouts. Does not migrate. */
-async function connect(databaseUrl: string): Promise<MikroORM> {
-  const dialect = await loadDialect(databaseUrl)
-  const driver: Options['driver'] = isPostgresUrl(databaseUrl)
-    ? (await import('@mikro-orm/postgresql')).PostgreSqlDriver
-    : SqliteDriver
-  const orm = await MikroORM.init({ ...databaseOptions(dialect, schema), driver })
-  try {
-    await orm.connect()
-    // SQLite does not read the file before the first query.
-    await executedMigrations(orm.em.fork())
-    return orm
-  } catch (cause) {
-    throw new DatabaseError(dialect.explain(cause).replace('DATABASE_URL', 'its URL'), { cause })
-  }
-}
-
-async function requireThisVersion(orm: MikroORM, name: string): Promise<void> {
-  const executed = await executedMigrations(orm.em.fork())
-  const known = schema.migrations.map((migration) => migration.name)
-  if (executed.length === 0) throw new CommandError(`${name} is not a database of this site. Check FROM.`)
-  const newer = executed.find((each) => !known.includes(each))
-  if (newer)
-    throw new CommandError(
-      `${name} is newer than this program: it has the migration ${newer}. Use a newer program.`,
-    )
-  const missing = known.find((each) => !executed.includes(each))
-  if (missing)
-    throw new CommandError(
-      `${name} is older than this program: it lacks the migration ${missing}. Start the site on it once.`,
-    )
-}
-
-async function requireEmpty(databaseUrl: string): Promise<void> {
-  const orm = await connect(databaseUrl)
-  const used = await findUsedTable(orm.em.fork())
-  if (used)
-    throw new CommandError(
-      `${databaseName(databaseUrl)} is not empty: ${used} has rows. Nothing was copied. Name an empty database.`,
-    )
-  await orm.close()
+  process.exitCode = 1
 }

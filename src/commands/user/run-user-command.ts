@@ -40,23 +40,9 @@ async function execute(
 ): Promise<string> {
   const { databaseUrl, databasePool, bcryptCost, siteName } = readStorageConfig(variables)
   setBcryptCost(bcryptCost)
-  const orm = await openDatabase(databaseUrl, { ...schema, connections: databasePool })
-  try {
-    const noun = options.admin ? 'admin' : 'user'
-    const entity = options.admin ? Admin : User
-    const database = databaseName(databaseUrl)
-    return await run({
-      em: orm.em.fork(),
-      database,
-      noun,
-      entity,
-      email,
-      options,
-      siteName,
-      variables,
-      input,
-    })
-  } finally {
-    await orm.close()
-  }
+  await using orm = await openDatabase(databaseUrl, { ...schema, connections: databasePool })
+  const noun = options.admin ? 'admin' : 'user'
+  const entity = options.admin ? Admin : User
+  const database = databaseName(databaseUrl)
+  return await run({ em: orm.em.fork(), database, noun, entity, email, options, siteName, variables, input })
 }

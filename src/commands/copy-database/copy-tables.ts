@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type EntityManager, TableNotFoundException, wrap } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
-import { schema } from '../schema.ts'
-import { CommandError } from './command-error.ts'
+import { schema } from '../../schema.ts'
+import { CommandError } from '../command-error.ts'
 
 const batchSize = 500
 
