@@ -20,11 +20,12 @@ const suites: readonly TestGroup[] = [
       'src/{site/{audit,canaries,input,routes},throttle/guessing}.slow.test.ts',
     ],
   },
+  { files: ['src/features/[a-p]*/**/*.slow.test.ts', 'src/mail/outbox.slow.test.ts'] },
   {
     files: [
-      'src/{database,features}/**/*.slow.test.ts',
+      'src/features/[q-z]*/**/*.slow.test.ts',
+      'src/database/**/*.slow.test.ts',
       'src/commands/{copy-database,user/{add,disable,list,remove-factors,reset-link,set-password}}.slow.test.ts',
-      'src/mail/outbox.slow.test.ts',
     ],
   },
 ]

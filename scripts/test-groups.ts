@@ -26,7 +26,7 @@ export async function runGroups(
 }
 
 async function runGroup({ files, isIsolated }: TestGroup, environment: NodeJS.ProcessEnv): Promise<boolean> {
-  const isolation = isIsolated ? '--test-concurrency=2' : '--test-isolation=none'
+  const isolation = isIsolated ? '--test-concurrency=4' : '--test-isolation=none'
   const child = spawn(process.execPath, [...options, isolation, ...files], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
