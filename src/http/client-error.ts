@@ -13,7 +13,7 @@ const codes: Record<string, ProblemCode> = {
 
 /**
  * Responds to parser errors and late requests with a problem (RFC 9457) and the security headers, and closes the connection. If
- * earlier requests of the connection are complete, or a response has started, completes these responses instead.
+ * responses to earlier requests are still pending, or a response has started, sends those responses instead of the problem.
  * @param linger time for the client to read the response, in milliseconds
  */
 export function answerClientErrors(server: Server, connections: Connections, linger: number): void {

@@ -122,7 +122,7 @@ describe('AuditTrail', () => {
     )
     assert.equal(work[0]?.length, 2)
     for (const each of work) assert.equal(each.length, work[0]?.length)
-    // The query returns one plain row in both cases, because creating an entity would reveal the account by its time.
+    // The query returns one plain row in both cases. Creating an entity takes time, which would reveal that the account exists.
     assert.match(work[0]?.[0] ?? '', /^select \(select id from users where email_key = \?\) as id$/)
     assert.ok(
       !lines.join('').includes('example.com'),

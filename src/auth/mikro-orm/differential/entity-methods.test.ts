@@ -145,7 +145,7 @@ describe('LookUp and em.findOne agree: entities before the entity manager is req
     )
   })
 
-  it('serialises them with the options of their database', async (t) => {
+  it('serialisation with the options of the database of the entities', async (t) => {
     const { entities, fill, lookUpOptions } = people()
     const options = { entities: [...entities], serialization: { forceObject: true } }
     const orm = await openDatabase(t, options)
@@ -161,7 +161,7 @@ describe('LookUp and em.findOne agree: entities before the entity manager is req
     assert.deepEqual(serialisationsOf(found), expected)
   })
 
-  it('serialises them without an entity manager', async (t) => {
+  it('serialisation without an entity manager', async (t) => {
     const { entities, fill, lookUpOptions } = people()
     const orm = await openDatabase(t, { entities: [...entities] })
     await fill(orm.em.fork(), orm, entities)

@@ -133,7 +133,7 @@ describe('A program with bearer tokens', () => {
       for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
     })
 
-  it('E9 rejects a token whose user is hidden by several filters', async (t) => {
+  it('E9 rejects a token whose user is hidden by one of several filters', async (t) => {
     const alternatives = (cond: object) => ({ cond: { $or: [cond, { id: 9 }] }, default: true })
     const filters = {
       known: { name: 'known', ...alternatives({ name: 'Ada' }) },
