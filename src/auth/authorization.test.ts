@@ -210,7 +210,7 @@ describe('bearerAuthorization', () => {
 })
 
 describe('an Authorization header', () => {
-  test('is ignored if it occurs twice, in any case and position', async (t) => {
+  test('is ignored if it occurs twice, in any letter case and position', async (t) => {
     const { port } = await serve(t, echo())
     const basic = `Basic ${base64('ada:secret')}`
 

@@ -46,7 +46,7 @@ export class Unauthorized extends AuthError {
   }
 }
 
-/** 403: the request is not allowed. `ERR_AUTH_CROSS_SITE` means that it came from another site. */
+/** 403: the request is not allowed. `ERR_AUTH_CROSS_SITE` means that it came from another origin. */
 export class Forbidden extends AuthError {
   override readonly name = 'Forbidden'
   readonly status = 403

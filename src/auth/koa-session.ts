@@ -32,7 +32,7 @@ const reserved = new Set([
 
 const recordSuffix = ':authenticated'
 
-/** Throws `Misuse` for a key under which koa-session cannot keep a value. */
+/** Throws `Misuse` for a key that cannot hold a user in koa-session. */
 export function checkKey(key: string): void {
   const isFree = typeof key === 'string' && key !== '' && !key.startsWith('_') && !reserved.has(key)
   if (isFree && !(key in Object.prototype) && !key.endsWith(recordSuffix)) return

@@ -51,7 +51,7 @@ describe('tokenAuthentication', () => {
     assert.equal((await rawRequest(port, doubled, 'GET /me HTTP/1.1')).status, 403)
   })
 
-  test('A8 responds with 403 to the token of a deleted user, and starts no session for a valid token with `remember: "signed-in"`', async (t) => {
+  test('A8 responds with 403 to the token of a deleted user, and with `remember: "signed-in"` starts no session for a valid token', async (t) => {
     class User {
       static readonly TokenType = { find: (token: string) => tokens.get(token) }
       readonly sessionID = 'ada'

@@ -707,7 +707,7 @@ describe("Koa's error handler with a session in the cookie", () => {
     headers: { 'retry-after': '5' },
   })
 
-  test('ends the session after `logout`, whatever value the handler of the route throws', async (t) => {
+  test('ends the session after `logout` if the route throws an error or a string', async (t) => {
     for (const thrown of [() => new Error('failed'), () => shared, () => unavailable, () => 'a text']) {
       const { url } = await serve(t, endingWith(thrown))
       const browser = new Browser(url)
@@ -756,7 +756,7 @@ describe("Koa's error handler with a session in the cookie", () => {
     )
   })
 
-  test('adds no cookie to the error object', async (t) => {
+  test('leaves no cookie in the error object, and logs none', async (t) => {
     const app = endingWith(() => shared)
     const seen: string[] = []
     app.on('error', (error) => seen.push(inspect(error)))
@@ -908,7 +908,7 @@ describe('two user types in one session', () => {
       assert.deepEqual([browser.cookie, store.ids], ['', []])
     })
 
-    test(`can sign in and out in one request: ${order}`, async (t) => {
+    test(`can both sign in, or both sign out, in one request: ${order}`, async (t) => {
       const store = new MemoryStore()
       const { url } = await serve(t, twoTypes(store, order))
       const browser = new Browser(url)
@@ -1049,7 +1049,7 @@ describe('a session', () => {
     assert.equal(await has('ada'), 'true')
   })
 
-  test('is kept during 50 concurrent requests of ten users', async (t) => {
+  test('of each of ten users is kept during 50 concurrent requests', async (t) => {
     const names = Array.from({ length: 10 }, (_, i) => `user${i}`)
     const { User, FromSession, ByForm } = people(...names)
     const store = new MemoryStore()

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json-object.ts'
 
-/** The claims of a token (RFC 7519 §4). `parse` of a payload class checks their types. */
+/** The claims of a token (RFC 7519 §4). `parse` of a payload class checks the types of its own claims. */
 export type Claims = JsonObject
 
 /** The rules for the claims of every token. */

@@ -70,7 +70,7 @@ describe('JWTKeys', () => {
     }
   })
 
-  test('F3 J12 signs with the newest key, and verifies with each key until it is removed', () => {
+  test('F3 J12 signs with the first key, and verifies with each key until it is removed', () => {
     const before = keysOf([older])
     const during = keysOf([newer, older])
     const after = keysOf([newer])
@@ -113,7 +113,7 @@ describe('JWTKeys', () => {
     }
   })
 
-  test('throws instead of signing a token that `verify` would reject', () => {
+  test('throws if the token would not verify as the class of its payload', () => {
     class Long extends SessionToken {
       readonly text = 'x'.repeat(8192)
       static override parse(_claims: object, expiration: Date) {

@@ -7,7 +7,7 @@ import { checkPayloadClass, type JWTPayload, type JWTPayloadClass, type JWTVerif
 import { type JWK, readKey, readSecret } from './read-key.ts'
 import { VerifiedTokens } from './verified-tokens.ts'
 
-/** The keys of an application, newest first, and the claims that all its tokens share. */
+/** The keys of an application, and the claims that all its tokens share. The first key signs. */
 export interface JWTKeysOptions {
   /** HS256 secrets of 32 bytes or more, as bytes or as UTF-8 text. */
   readonly secrets?: readonly (string | Uint8Array)[]

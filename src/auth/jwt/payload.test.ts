@@ -41,7 +41,7 @@ class RobotAuthenticator extends BearerAuthenticator<Robot> {
   }
 }
 
-/** A site whose only page shows the authenticated payload: a session token, a robot or none. */
+/** A site whose page shows the user id of a session token and the name of a robot. */
 async function start(t: TestContext, keys: JWTKeys, ...more: AuthMiddleware[]) {
   const app = new Koa()
   app.silent = true
@@ -249,7 +249,7 @@ describe('SessionToken.authenticator', () => {
 })
 
 describe('JWTAuthenticator', () => {
-  test('S14 authenticates the class that it was created for', () => {
+  test('S14 has its payload class as `user`', () => {
     const keys = new JWTKeys({ secrets: [secret], ...names })
     assert.equal(new JWTAuthenticator(SessionToken, keys).user, SessionToken)
   })

@@ -15,7 +15,7 @@ export class VerifiedTokens {
 
   /** The cached claims of a token of that `typ`, or the result of `verify`. Frozen, because requests share them. */
   claims(token: string, typ: string, verify: () => Claims | undefined): Claims | undefined {
-    // Unambiguous, because neither a `typ` nor a token contains a line break.
+    // Unambiguous, because a `typ` contains no line break.
     const digest = hash('sha256', `${typ}\n${token}`, 'base64url')
     const recent = this.#recent.get(digest)
     if (recent) return recent
