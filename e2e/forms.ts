@@ -83,7 +83,7 @@ export async function closeAccount(
   await page.getByRole('button', { name: 'Close account' }).click()
 }
 
-/** Fills in the current password if the form asks for it. A form asks ten minutes after the last sign-in or confirmation. */
+/** Fills in the current password if the form asks for it. The form needs it if the last sign-in or confirmation is over ten minutes old. */
 async function enterPassword(page: Page, password: string) {
   const field = page.getByLabel('Current password', { exact: true })
   if (await field.isVisible()) await field.fill(password)

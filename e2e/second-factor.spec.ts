@@ -100,7 +100,7 @@ test('a user signs in with a code, after a wrong one, and returns to the request
   await expect(page).toHaveURL('/account/sessions')
 })
 
-test('after a confirmation, a user can create a token, set up the app, and remove it', async ({
+test('after a confirmation, a user can create a token, set up an app, and remove the app', async ({
   page,
   server,
   account,

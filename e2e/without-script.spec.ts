@@ -108,7 +108,7 @@ test('Q8 Q10 without script, a user changes the e-mail address', async ({ page, 
   await expect(page.getByRole('definition').filter({ hasText: email })).toBeVisible()
 })
 
-test('without script, no button is shown that needs script', async ({ page }) => {
+test('without script, a page shows no button that needs script', async ({ page }) => {
   for (const [path, names] of [
     ['/login', ['Sign in']],
     ['/signup', ['Create account']],

@@ -40,7 +40,7 @@ describe('the README of the package', () => {
     }
   })
 
-  test('shows only curl commands from the top of an example', () => {
+  test('takes each curl command from the top of an example', () => {
     const lines = [...readme.matchAll(/^ {4}((?:curl|FORM=|TOKEN=).+)$/gm)].map(([, line = '']) => line)
     assert.ok(lines.length > 6)
 
