@@ -264,7 +264,7 @@ describe('npm run copy-database', () => {
     const copying = run(from, to).finally(() => {
       isDone = true
     })
-    // Each request writes to the source, and gets 503 if the source is locked.
+    // Each request writes to the source, and gets 503 if the source stays locked for two seconds.
     while (!isDone) assert.equal((await visitor.form('/account/name', { name: 'Ada' })).status, 303)
 
     assert.deepEqual([(await copying).code, (await copying).errors], [0, ''])

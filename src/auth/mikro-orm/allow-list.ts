@@ -44,7 +44,7 @@ export function watchOptions({ config }: MikroORM): () => boolean {
     Object.keys(options).length === recorded.length
 }
 
-// MikroORM's classes for SQLite and PostgreSQL, and their parents.
+// MikroORM's classes for SQLite and PostgreSQL, their parents, and its loggers.
 const names =
   /^(((Abstract|Base)?(Sql|Sqlite|PostgreSql)|Database)?(EntityManager|Driver|Platform|Connection)|(Default|Simple)Logger)$/
 const harmless = ['constructor', 'getORMClass', 'connect', 'checkConnection', 'log', 'warn', 'error']
@@ -93,7 +93,7 @@ function isRelation(meta: EntityMetadata, property: EntityProperty): boolean {
 
 const plainKeys: readonly unknown[] = [BigIntType, UuidType]
 
-/** Whether a scalar property has at most one column, and no formula, accessor or conversion in SQL. */
+/** Whether a scalar property has at most one column, and no formula, accessor or conversion in SQL on read. */
 function isColumn(meta: EntityMetadata, property: EntityProperty): boolean {
   const { customType, fieldNames = [] } = property
   if (property.kind !== ReferenceKind.SCALAR || property.formula || property.hasConvertToJSValueSQL)

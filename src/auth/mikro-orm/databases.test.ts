@@ -126,7 +126,7 @@ describe('databases', () => {
     }
   })
 
-  test('throws unless the argument is a MikroORM, or an object of them with `default`', async (t) => {
+  test('throws unless the argument is a MikroORM, or an object of MikroORM instances with `default`', async (t) => {
     const { orm } = await openORM(t, users())
     const mount = databases as unknown as (value?: unknown) => unknown
     for (const wrong of [

@@ -21,7 +21,7 @@ If the copy fails, TO stays empty.
 
 /**
  * Copies a database into an empty one. Returns the text to print.
- * @throws {CommandError} or another error of the database. The target is empty then.
+ * @throws {CommandError} or a database error. No row is copied then.
  */
 export async function copyDatabase([from, to, ...others]: readonly string[]): Promise<string> {
   if (from === undefined || to === undefined || others.length > 0)

@@ -31,7 +31,7 @@ describe('disable, enable, delete', () => {
     assert.deepEqual((await statuses()).slice(0, 2), [401, 401])
   })
 
-  test('delete removes an account with its sessions and tokens, even a disabled one', async (t) => {
+  test('delete removes an account, even a disabled one, with its sessions and tokens', async (t) => {
     const { site, user, em } = await startWithUserCommand(t)
     const [ada] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
     const statuses = await signInWithEachCredential(site, ada)

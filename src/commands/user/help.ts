@@ -21,8 +21,8 @@ Manage user and admin accounts. Safe to run while the site is running.
   --json       print JSON. To hide the output of npm: npm run --silent user -- list --json
 
 If a user has forgotten the password, use reset, or reset-link if the site sends no mail. The link works once, for one hour.
-The old password works until the user chooses a new one. The new password ends all sessions and tokens, and clears the rate
-limit of the account. You never see the password. Reset links are for users only: for an admin, use set-password.
+The old password works until the user chooses a new one. The new password ends all sessions and tokens, and clears the account's
+rate limit for passwords. You never see the password. Reset links are for users only: for an admin, use set-password.
 
 If a user has lost the authenticator app and all recovery codes, check who is asking, then use remove-factors. After that, the
 password alone signs in. A verified address gets a notice if the site sends mail. list shows which accounts have an app or

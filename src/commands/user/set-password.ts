@@ -9,7 +9,7 @@ import type { Call } from './command.ts'
 import { notifyOwner } from './notify-owner.ts'
 import { readPassword } from './read-password.ts'
 
-/** Sets a new password, ends the sessions and tokens of the account, and resets its rate limits. */
+/** Sets a new password, ends the sessions and tokens of the account, and resets its rate limits for passwords. */
 export async function setPassword(call: Call): Promise<string> {
   const { em, entity, noun: kind } = call
   const account = await findAccount(call)

@@ -209,7 +209,7 @@ describe('A program with bearer tokens', () => {
       for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
     })
 
-  it('E9 rejects a token whose user is hidden by two filters for one column', async (t) => {
+  it('E9 rejects a token whose user is hidden by one of two filters for one column', async (t) => {
     const filters = {
       retired: { name: 'retired', cond: { active: false }, default: true },
       active: { name: 'active', cond: { active: true }, default: true },
