@@ -22,9 +22,9 @@ export interface Config extends StorageConfig {
   /** The host that passkeys belong to. `undefined` without `publicUrl`, or if browsers do not support passkeys at that URL. */
   readonly rpId: string | undefined
   readonly secureCookies: boolean
-  /** Newest first. The first key signs, and all keys verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
+  /** The first key signs, and all keys verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
   readonly jwtKeys: KeySources
-  /** The keys that encrypt secrets in the database, newest first. Without keys, users cannot turn on a second factor. */
+  /** The keys for secrets in the database. The first key encrypts, and all keys decrypt. Without keys, users cannot turn on a second factor. */
   readonly secretsKeys: readonly SecretsKey[] | undefined
   readonly jwtIssuer: string
   readonly brandColor: BrandColor | undefined

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { JWTKeyError, JWTKeys, type JWTKeysOptions } from '#auth/jwt'
 import type { Environment } from './environment.ts'
 
-/** The keys for `JWTKeys`, newest first: secrets, or private keys. */
+/** The keys for `JWTKeys`: secrets, or private keys. The first key signs. */
 export type KeySources = Pick<JWTKeysOptions, 'secrets' | 'keys'>
 
 type PrivateKey = string | JsonWebKey
