@@ -206,20 +206,20 @@ describe('AuditTrail', () => {
 
   test('O3 writes at most one row a minute for each cheap repeatable action of an account, so that other events stay visible', async (t) => {
     const { audit, clock, lines, rows } = await openTrail(t)
-    const cheap = ['name changed', 'other sessions ended'] as const
+    const cheap = ['name changed', 'passkey renamed', 'other sessions ended'] as const
     await audit.record(signedIn)
     for (let i = 0; i < 200; i += 1)
       for (const event of cheap) await audit.record({ ...signedIn, event, address: `192.0.2.${i}` })
     assert.deepEqual(
       (await audit.page(ada.id)).events.map(({ event }) => event),
-      ['other sessions ended', 'name changed', 'signed in'],
+      ['other sessions ended', 'passkey renamed', 'name changed', 'signed in'],
     )
-    assert.equal(lines.length, 401)
+    assert.equal(lines.length, 601)
     clock.now += 60_000
     for (const event of cheap) await audit.record({ ...signedIn, event })
     for (const event of cheap)
       await audit.record({ event, ...from, account: { kind: 'user', id: 'another user' } })
-    assert.equal((await rows()).length, 7)
+    assert.equal((await rows()).length, 10)
   })
 
   test('O3 escapes input, so that it cannot forge a line or control a terminal', async (t) => {
