@@ -98,7 +98,7 @@ describe('GET /account/activity', () => {
     assert.doesNotMatch(text, /<script>|<b>new|<i>/)
   })
 
-  test('P3 keeps a sign-in on the first page after a hundred wrong passwords, as HTML and as JSON', async (t) => {
+  test('P3 keeps a sign-in on the first page, in HTML and JSON, after a hundred wrong passwords', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)
@@ -186,7 +186,7 @@ describe('GET /account/activity', () => {
     assert.doesNotMatch(text, /<table/)
   })
 
-  test('responds with 503 if the events cannot be read, as HTML and as JSON', async (t) => {
+  test('responds to a browser and an API client with 503 if the events cannot be read', async (t) => {
     const site = await startSite(t)
     const browser = await signIn(site, await signUp(site))
     await sql(site, 'alter table events rename to lost')

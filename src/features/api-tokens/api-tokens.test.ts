@@ -54,7 +54,7 @@ describe('POST /account/tokens as JSON', () => {
     }
   })
 
-  test('rejects an invalid name or number of days, names each invalid field, and creates nothing', async (t) => {
+  test('rejects an invalid name or number of days, reports each invalid field, and creates nothing', async (t) => {
     const { site, here } = await siteWithSession(t)
     const names = ['', '  ', 'n'.repeat(101), 'a\nb', '\u0000', '\u202e', '\ud800', null, 1, ['x'], { a: 1 }]
     for (const name of [...names, undefined]) {

@@ -14,7 +14,7 @@ const email = 'ada@example.org'
 const change = { email, password }
 
 describe('GET /account/email', () => {
-  test('L7 has a field for the new address, and more than ten minutes after the sign-in also for the password', async (t) => {
+  test('L7 has a field for the new address, and a password field more than ten minutes after the sign-in', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     assert.doesNotMatch((await ada.page(path)).text, /type="password"/)
     await ageSessions(site)
@@ -206,7 +206,7 @@ describe('POST /account/email', () => {
     assert.deepEqual([to, subject], [person.email, 'koa-authenticators: Choose a new password'])
   })
 
-  test('rejects tokens, anonymous requests and requests from other sites', async (t) => {
+  test('rejects tokens, anonymous requests and requests from other origins', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     for (const each of [await takeToken(site, person), await takeJWT(site, person)])
       for (const route of [path, `${path}/cancel`])

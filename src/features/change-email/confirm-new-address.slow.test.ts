@@ -187,7 +187,7 @@ describe('POST /verify with the link of a new address', () => {
     assert.equal((await receiveMails(site)).length, 2)
   })
 
-  test('Q10 accepts one of two links if each of 50 users requests two addresses concurrently', async (t) => {
+  test('Q10 accepts one link for each of 50 users who request two addresses concurrently', async (t) => {
     const site = await startSite(t)
     const people = await Promise.all(
       Array.from({ length: 50 }, async (_, i) => signIn(site, await signUp(site, `User${i}`))),

@@ -262,7 +262,7 @@ describe('POST /account/password', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('D5 counts a wrong current password as a failed attempt, and sends 429 with Retry-After over the limit, as a page and as JSON', async (t) => {
+  test('D5 counts a wrong current password as a failed attempt, and over the limit sends pages and JSON with 429 and Retry-After', async (t) => {
     const { ada, person } = await siteWithAda(t, { THROTTLE: 'on' })
     const wrong = { ...change, currentPassword: 'wrong canary' }
     for (let i = 0; i < 5; i += 1) {

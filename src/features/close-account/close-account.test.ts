@@ -135,7 +135,7 @@ describe('POST /account/close', () => {
     assert.equal(await count(site, 'users'), 1)
   })
 
-  test('rejects tokens, anonymous requests and requests from other sites', async (t) => {
+  test('rejects tokens, anonymous requests and requests from other origins', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
     for (const each of [token, jwt])

@@ -113,7 +113,7 @@ describe('POST /forgot', () => {
     assert.ok((await receiveMails(site)).length <= 5)
   })
 
-  test('Q3 rejects requests of a network after twenty mails in an hour', async (t) => {
+  test('Q3 rejects requests of a network after twenty in an hour', async (t) => {
     const { site, ada } = await siteWithAda(t, { TRUST_PROXY: '1' })
     const headers = { 'x-forwarded-for': '203.0.113.7' }
     for (let i = 0; i < 20; i += 1) {

@@ -207,7 +207,7 @@ describe('POST /reset', () => {
     assert.equal((await site.visitor().post('/login?as=user', basic(person, newPassword))).status, 200)
   })
 
-  test('changes nothing and keeps the link if the tokens cannot be deleted', async (t) => {
+  test('changes nothing and keeps the link if the API tokens cannot be deleted', async (t) => {
     const { site, person, token } = await siteWithAda(t)
     await takeToken(site, person)
     const before = await dump(site)

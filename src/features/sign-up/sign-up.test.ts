@@ -239,7 +239,7 @@ describe('POST /users as a form', () => {
     assert.match(kept.text, /<p class="error" id="confirmPassword-error">.*The passwords did not match\./)
   })
 
-  test('shows the form again for the address of another account with 409', async (t) => {
+  test('shows the form again with 409 for the address of another account', async (t) => {
     const site = await startSite(t)
     await signUp(site)
     const { status, text, cookies } = await site.visitor().form('/users', fields())
@@ -247,7 +247,7 @@ describe('POST /users as a form', () => {
     assert.match(text, /<p class="error" id="email-error">.*There is already an account/)
   })
 
-  test('E3 ends the session of the browser, which belongs to another user, and starts a new one', async (t) => {
+  test('E3 E18 ends the browser’s session of another user, and starts a new one', async (t) => {
     const site = await startSite(t)
     const browser = await signIn(site, await signUp(site))
     const old = browser.session

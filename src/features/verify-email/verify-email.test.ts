@@ -63,7 +63,7 @@ describe('sign-up', () => {
 })
 
 describe('GET /verify', () => {
-  test('R1 changes nothing, sends no Referer, and shows a button in a session of the account', async (t) => {
+  test('R1 changes nothing, prevents a Referer, and shows a button in a session of the account', async (t) => {
     const { site, ada, token, visitor } = await siteWithAda(t)
     const before = await dumpAll(site)
     for (const method of ['HEAD', 'GET', 'GET']) {
@@ -266,7 +266,7 @@ describe('POST /account/verification', () => {
     assert.deepEqual(await receiveMails(site), [])
   })
 
-  test('Q3 is 429 after five mails in an hour, as a page and as JSON', async (t) => {
+  test('Q3 is 429 for pages and JSON after five mails in an hour', async (t) => {
     const { site, visitor } = await siteWithAda(t, { THROTTLE: 'on' })
     for (let i = 0; i < 4; i += 1) assert.equal((await visitor.form('/account/verification', {})).status, 303)
     await receiveMails(site)
