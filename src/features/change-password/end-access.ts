@@ -24,7 +24,7 @@ export async function overwritePassword(
   { kind, entity, id, email }: LockedAccount,
   passwordHash: string,
 ): Promise<void> {
-  // Read the time after the lock, because waiting for it may take seconds. Signed tokens from before this time are invalid.
+  // Read the time after the lock, because waiting for it may take seconds. `SignedTokenUser` rejects tokens from before this time.
   const change = { passwordHash, passwordChangedAt: new Date() }
   await em.nativeUpdate(entity, { id }, change, { filters: false })
   await endAccess(em, id)

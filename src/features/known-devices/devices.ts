@@ -12,7 +12,7 @@ const DeviceSchema = defineEntity({
   name: 'Device',
   tableName: 'devices',
   properties: {
-    // SHA-256 of the value in the device's cookie.
+    // SHA-256 of the value in the device's cookie, or of `network` and the network of a program.
     digest: p.string().length(43).primary(),
     user: () => p.manyToOne(User).primary().deleteRule('cascade').index(),
     // The last sign-in from a device, or the first use of a network.

@@ -17,7 +17,7 @@ interface ResetLink {
   readonly account: NewOneTimeToken['account']
   readonly origin: string
   readonly purpose?: ResetPurpose
-  /** The address that the link is sent to. By default the address of the account. */
+  /** The address that the link is sent to, or an empty text if it is not mailed. By default the address of the account. */
   readonly email?: string
 }
 
