@@ -18,7 +18,7 @@ describe('the documentation', () => {
       }
     })
 
-  it('lists every page in docs/README.md', () => {
+  it('lists every page of the folder docs in docs/README.md', () => {
     const listed = linksOf('docs/README.md')
     const others = globSync('*.md', { cwd: import.meta.dirname }).filter((name) => name !== 'README.md')
     assert.deepEqual(
