@@ -18,7 +18,7 @@ const MailSchema = defineEntity({
     address: p.string().length(254),
     // The data for the template. It contains no secret.
     data: p.json().$type<object>(),
-    // Deleted with the account. A mail that outlives its account has no user.
+    // The mail is deleted with its user, so the notice of a closed account has no user.
     user: () => p.manyToOne(User).nullable().deleteRule('cascade').index(),
     createdAt: p.datetime(),
     // The time of the next attempt. While a process sends the mail, the end of its lease.

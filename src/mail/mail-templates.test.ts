@@ -85,7 +85,7 @@ describe('MailTemplates', () => {
       assert.doesNotMatch(render(kind, undefined).text, /Hello|Dear/)
   })
 
-  test('a notice says when, from where and how to react, without a link that signs in', () => {
+  test('a notice has the time, the device, the network and advice, without a link that signs in', () => {
     for (const event of Object.keys(notices) as NoticeEvent[]) {
       const { text } = render('notice', {
         ...notice(event),

@@ -76,7 +76,7 @@ export const notices = {
   },
   'password changed': {
     subject: 'Your password was changed',
-    text: 'The password of your account was changed. All other sessions and all API tokens have ended.',
+    text: 'The password of your account was changed. All API tokens have ended, and all sessions except the one that changed the password.',
   },
   'password reset': {
     subject: 'Your password was reset',

@@ -7,7 +7,7 @@ const longestWait = 10_000
 
 /** The priority of a hash, and whether it is still needed. */
 export interface HashingOptions {
-  /** Whether the device is known to the account. Its hash runs first, and replaces the last unknown device in a full queue. */
+  /** Whether the device is known to the account. Known devices go first, and replace the last unknown one in a full queue. */
   readonly isKnownDevice?: boolean
   /** Whether the client has closed the connection. */
   readonly isDisconnected?: () => boolean

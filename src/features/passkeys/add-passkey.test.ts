@@ -20,8 +20,11 @@ const wrong: Record<string, Overrides> = {
   'an origin with the right beginning': { origin: 'http://localhost:3000.evil.example' },
   'another RP ID': { rpId: 'evil.example' },
   'another type': { type: 'webauthn.get' },
-  'a page inside another site': { crossOrigin: true },
-  'a page inside another site, with its origin': { crossOrigin: true, topOrigin: 'https://evil.example' },
+  'a page that another origin embeds': { crossOrigin: true },
+  'a page that another origin embeds, with `topOrigin`': {
+    crossOrigin: true,
+    topOrigin: 'https://evil.example',
+  },
   'a top origin of another site': { topOrigin: 'https://evil.example' },
   'a `crossOrigin` that is not a boolean': { crossOrigin: 'false' },
   'no user presence': { flags: verified },

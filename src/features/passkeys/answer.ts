@@ -7,7 +7,7 @@ export interface Answer {
   /** The credential id in base64url. */
   readonly id: string
   readonly challenge: string
-  /** Whether a page of another site embeds the page. */
+  /** Whether a page of another origin embeds the page. */
   readonly isEmbedded: boolean
   /** The members of the response. */
   readonly response: Readonly<Record<string, unknown>>

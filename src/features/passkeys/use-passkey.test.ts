@@ -20,8 +20,11 @@ const wrong: Record<string, Overrides> = {
   'another origin': { origin: 'https://localhost:3000' },
   'another RP ID': { rpId: 'evil.example' },
   'another type': { type: 'webauthn.create' },
-  'a page inside another site': { crossOrigin: true },
-  'a page inside another site, with its origin': { crossOrigin: true, topOrigin: 'https://evil.example' },
+  'a page that another origin embeds': { crossOrigin: true },
+  'a page that another origin embeds, with `topOrigin`': {
+    crossOrigin: true,
+    topOrigin: 'https://evil.example',
+  },
   'another site as the top-level origin': { topOrigin: 'https://evil.example' },
   'no user presence': { flags: verified | eligible },
   'no user verification': { flags: present | eligible },

@@ -60,7 +60,7 @@ describe('the key of an authenticator app', () => {
     assert.equal(signIn.record.code, 'second_factor_wrong', 'the code of the set-up does not sign in')
   })
 
-  test('T9 is shown only until the set-up is confirmed, as a QR code and in groups of four characters', async (t) => {
+  test('T9 is shown as a QR code and in groups of four characters, but only until the set-up is confirmed', async (t) => {
     const { ada } = await siteWithAda(t)
     await ada.form('/account/security/totp', {})
     const { text, headers } = await ada.page('/account/security/totp')

@@ -49,7 +49,7 @@ describe('a thief with an earlier session', () => {
   })
 })
 
-describe('a site without SECRETS_KEY', () => {
+describe('a production site without SECRETS_KEY', () => {
   test('responds to the set-up of an app with 404', async (t) => {
     const site = await startSite(t, {
       NODE_ENV: 'production',

@@ -74,7 +74,7 @@ describe('an account with an authenticator app', () => {
     assert.equal((await app.visitor.get('/account/security')).record.recoveryCodesLeft, 9)
   })
 
-  test('T5 gives no access to a pending sign-in', async (t) => {
+  test('T5 cannot be used with a pending sign-in', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     await turnOnApp(site, ada)

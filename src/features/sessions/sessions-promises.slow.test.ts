@@ -76,7 +76,7 @@ describe('GET /account/sessions', () => {
 })
 
 describe('a request whose session ends before its body arrives', () => {
-  test('E10 M5 changes nothing on nine account routes, as a form and as JSON', async (t) => {
+  test('E10 M5 changes nothing on nine account routes, whether the body is a form or JSON', async (t) => {
     const { site, person, thief, owner, tokenId } = await siteWithThief(t)
     const other = await signIn(site, person)
     const ofOther = await idOf(site, other.session ?? '')

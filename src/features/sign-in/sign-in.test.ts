@@ -294,7 +294,7 @@ describe('POST /login with a form', () => {
     assert.deepEqual(await answer({}), wrong)
   })
 
-  test('sends the same 401 for a malformed user name, in the form and in JSON', async (t) => {
+  test('rejects a malformed user name like wrong credentials, by form and by JSON', async (t) => {
     const site = await startSite(t)
     for (const username of ['a\0b', 'ada@example.com\n', 'a'.repeat(1025)]) {
       const credentials = { username, password }
