@@ -50,7 +50,7 @@ function claims(origin: string): [Record<string, string>, boolean][] {
 }
 
 describe('cross-site requests', () => {
-  test('G1 get 403 before any authenticator runs, with a form and with JSON, and change nothing', async (t) => {
+  test('G1 get 403 before any authenticator runs, and change nothing', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)

@@ -48,7 +48,7 @@ async function userRequests(site: Site) {
 }
 
 describe('an unavailable database', () => {
-  test('A5 fails requests that need it with 503 and Retry-After, and treats no user as anonymous', async (t) => {
+  test('A5 causes 503 with Retry-After for requests that need it, and treats no user as anonymous', async (t) => {
     const site = await startSite(t)
     const { guarded } = await userRequests(site)
     await cutOff(site)
@@ -60,7 +60,7 @@ describe('an unavailable database', () => {
     }
   })
 
-  test('N2 still serves public pages, with a notice that the user is unknown', async (t) => {
+  test('N2 causes a notice on public pages for a request with a session cookie, and none for other visitors', async (t) => {
     const site = await startSite(t)
     const { ada } = await userRequests(site)
     await cutOff(site)
@@ -96,7 +96,7 @@ describe('an unavailable database', () => {
     }
   })
 
-  test('does not affect requests that need no database query: a JWT is valid, and an anonymous request gets 401', async (t) => {
+  test('does not affect requests that need no database query: a JWT is valid, and an anonymous request gets 401 or a redirect', async (t) => {
     const site = await startSite(t)
     const { jwt } = await userRequests(site)
     await cutOff(site)
@@ -130,7 +130,7 @@ describe('an unavailable database', () => {
 })
 
 describe('a PostgreSQL server that does not respond', onlyPostgres, () => {
-  test('N2 fails requests that need it with 503 within three seconds, still serves public pages, and recovers', async (t) => {
+  test('N2 causes 503 within three seconds for requests that need it, but not for public pages, until it recovers', async (t) => {
     const database = await makeDatabase('')
     const proxy = await startProxy(t, database.url)
     const site = await startSite(t, { DATABASE_URL: proxy.url, DATABASE_POOL: '4' })

@@ -198,7 +198,7 @@ describe('routes', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 
-  test('G5 K1 respond to a malformed, too large or unsupported body with 400, 413 or 415, as a page and as JSON', async (t) => {
+  test('G5 K1 respond with 400, 413 or 415 to a malformed, too large or unsupported body', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const jwt = bearer(await takeJWT(site, person))
     const before = await dumpAll(site)

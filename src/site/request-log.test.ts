@@ -45,7 +45,7 @@ describe('the request log', () => {
     assert.equal(new Set(lines.map(({ request }) => request)).size, lines.length)
   })
 
-  test('has an additional line for each authentication event, with the account', async (t) => {
+  test('has an additional line for each authentication event, with the account if it is known', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     site.log.length = 0

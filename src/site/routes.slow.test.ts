@@ -18,7 +18,7 @@ async function siteWithAda(t: TestContext) {
 }
 
 describe('routes', () => {
-  test('G1 G2 with POST reject other sites, with and without a session, and change nothing', async (t) => {
+  test('G1 G2 with POST reject other origins, with and without a session, and change nothing', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const before = await dumpAll(site)
     const { host, port } = new URL(site.url)
@@ -148,7 +148,7 @@ describe('routes', () => {
     }
   })
 
-  test('L5 send no-store, as a page and as JSON', async (t) => {
+  test('L5 send no-store for pages and JSON', async (t) => {
     const { site, ada } = await siteWithAda(t)
     for (const { method, path } of routes) {
       for (const visitor of [ada, site.visitor()]) {

@@ -45,7 +45,7 @@ export async function makeCluster(folder: string, initdb: string, password: stri
   await run(initdb, [
     ...['--pgdata', join(folder, 'data'), '--username', 'postgres'],
     ...['--pwfile', passwordFile, '--auth', 'scram-sha-256'],
-    // The collation differs from the byte order, so that tests detect code that depends on the byte order.
+    // The collation differs from the byte order, so that tests detect a column without the collation `C`.
     ...['--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en-US', '--encoding', 'UTF8'],
     '--no-sync',
   ])
