@@ -319,7 +319,7 @@ describe('ctx.auth in JavaScript', () => {
 })
 
 describe('auth', () => {
-  test('throws if it is mounted without parentheses', () => {
+  test('throws if Koa calls it as a middleware, without parentheses', () => {
     const middleware = auth as (...sent: unknown[]) => unknown
     assert.throws(() => middleware({}, () => undefined), {
       code: 'ERR_AUTH_MISUSE',

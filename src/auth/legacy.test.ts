@@ -134,7 +134,7 @@ describe('tokenAuthentication', () => {
 })
 
 describe('assertAuthenticated', () => {
-  test('S21 returns the user of any authenticator, and responds with 403 without a user', async (t) => {
+  test('S21 returns the authenticated user, and responds with 403 without a user', async (t) => {
     class User {
       readonly name = 'Ada'
     }

@@ -257,7 +257,7 @@ describe('a redirect of a page to itself', () => {
     const { url } = await serve(t, app)
 
     for (const path of ['/', '/login', '/login?next=%2F']) await fetch(url + path, { redirect: 'manual' })
-    // A redirect after POST leads to a GET of the same path, which is another route.
+    // A redirect after a POST leads to a GET, which is another route.
     await fetch(`${url}/login`, { method: 'POST', redirect: 'manual' })
 
     assert.deepEqual(seen, [
