@@ -392,6 +392,17 @@ describe('jwtKeys', () => {
     )
   })
 
+  test('F3 rejects a long secret with few different characters, but only in production', () => {
+    const weak = ['a'.repeat(32), 'abcdefg'.repeat(10), '0'.repeat(64)]
+    for (const JWT_SECRET of weak) {
+      assert.deepEqual(mistakesOf({ ...production, JWT_SECRET }), [
+        `JWT_SECRET needs at least 32 random bytes in each entry. ${howToMakeSecret}`,
+      ])
+      assert.equal(mistakesOf({ ...production, JWT_SECRET: `${secret},${JWT_SECRET}` }).length, 1)
+      assert.deepEqual(mistakesOf({ ...development, JWT_SECRET }), [])
+    }
+  })
+
   test('reads several files with private keys in PEM or JWK', () => {
     const files = [
       keyFile('new.pem', ed25519.privateKey.export(pem)),
@@ -487,17 +498,6 @@ describe('ConfigError', () => {
         const mistakes = mistakesOf({ ...variables, DATA_DIR: production.DATA_DIR })
         assert.doesNotMatch(mistakes.join(), /hunter2/)
       }
-    }
-  })
-
-  test('F3 rejects a long secret with few different characters, but only in production', () => {
-    const weak = ['a'.repeat(32), 'abcdefg'.repeat(10), '0'.repeat(64)]
-    for (const JWT_SECRET of weak) {
-      assert.deepEqual(mistakesOf({ ...production, JWT_SECRET }), [
-        `JWT_SECRET needs at least 32 random bytes in each entry. ${howToMakeSecret}`,
-      ])
-      assert.equal(mistakesOf({ ...production, JWT_SECRET: `${secret},${JWT_SECRET}` }).length, 1)
-      assert.deepEqual(mistakesOf({ ...development, JWT_SECRET }), [])
     }
   })
 })

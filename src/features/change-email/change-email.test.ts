@@ -75,7 +75,7 @@ describe('POST /account/email', () => {
     assert.equal((await receiveMails(site)).filter(({ to }) => to === email).length, 2)
   })
 
-  test('Q9 has the same response, statements and pages for the address of another account, and mails its owner', async (t) => {
+  test('Q9 responds to the address of another account as to a free one, with the same statements and pages, and mails its owner', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const bob = await signUp(site, 'Bob')
     await receiveMails(site)
