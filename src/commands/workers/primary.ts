@@ -20,7 +20,7 @@ export async function startWorkers(config: Config, log: Logger): Promise<void> {
   cluster.setupPrimary({ args: ['server'] })
   const workers = new Workers(config, log)
   const address = await workers.start()
-  // The failed worker has already printed the reason.
+  // The worker or `endOf` has already printed the reason.
   if (!address) process.exit(1)
 
   for (const warning of config.warnings) log.warn(warning)
@@ -128,6 +128,10 @@ function endOf(worker: Worker): Promise<WorkerExit> {
   return new Promise((resolve) => {
     worker.once('exit', (code, signal) => resolve({ code, signal }))
     // If the system cannot start the process, there is no `exit` event.
-    worker.on('error', () => worker.process.pid ?? resolve({}))
+    worker.on('error', ({ message }) => {
+      if (worker.process.pid !== undefined) return
+      console.error(`A worker process cannot start: ${message}.`)
+      resolve({})
+    })
   })
 }

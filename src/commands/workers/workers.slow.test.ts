@@ -157,6 +157,16 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.equal(stderr.match(/^Error: a bug at the start$/gm)?.length, 1)
   })
 
+  test('N1 end the primary with 1 and one line if the system cannot start a process', async (t) => {
+    const variables = {
+      DATA_DIR: await temporaryFolder(t),
+      WORKERS: '2',
+      NODE_OPTIONS: "--import=data:text/javascript,process.execPath='/nowhere/node'",
+    }
+    const ending = await runServer(t, variables).ended
+    assert.equal(oneLine(ending), 'A worker process cannot start: spawn /nowhere/node ENOENT.')
+  })
+
   test('are restarted until a start succeeds, while other workers serve', async (t) => {
     const folder = await temporaryFolder(t)
     const flag = join(folder, 'broken')
