@@ -33,7 +33,7 @@ const failures: Record<string, (proxy: DatabaseProxy) => void> = {
 
 describe('a site with an unreliable network to PostgreSQL', onlyPostgres, () => {
   for (const [what, fail] of Object.entries(failures)) {
-    test(`N2 responds with 503 while ${what}, and recovers without a lost session or token, or a leaked connection`, async (t) => {
+    test(`N2 responds with 503 to requests that need the database while ${what}, and recovers without a lost session or token, or a leaked connection`, async (t) => {
       const { site, proxy, assertUnavailable, assertAvailable, ada } = await startProxiedSite(t)
       for (let round = 0; round < 2; round += 1) {
         fail(proxy)
