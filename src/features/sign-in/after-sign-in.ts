@@ -1,6 +1,6 @@
 import { nextPath } from '#auth'
 
-/** The path after a sign-in: `next`, or `/account` if `next` is missing, unsafe, `/login`, `/logout` or `/signup`. */
+/** The path after a sign-in: `next`, or `/account` if `next` is missing, invalid, `/login`, `/logout` or `/signup`. */
 export function afterSignIn(next: unknown): string {
   if (next === undefined) return '/account'
   const path = nextPath(next, '/account')

@@ -12,7 +12,7 @@ import { afterSignIn } from './after-sign-in.ts'
 interface SignIn {
   /** "Keep me signed in on this device". */
   readonly isKept: boolean
-  /** The requested path, which may be unsafe. */
+  /** The requested path, which may be invalid. */
   readonly next: unknown
   /** How the user authenticated, as values of RFC 8176. */
   readonly methods: readonly string[]
