@@ -45,7 +45,7 @@ function render(kind: MailKind, data: Mails[MailKind], from = templates) {
 }
 
 describe('MailTemplates', () => {
-  test('L8 every mail is safe: no code, no image, no link to another site, no unescaped value', () => {
+  test('L8 every mail is safe: no script, no image, no link to another site, no unescaped value', () => {
     for (const { kind, html } of renderAll()) {
       assert.match(html, /^<!doctype html>\n<html lang="en">/, kind)
       assert.doesNotMatch(
@@ -68,7 +68,7 @@ describe('MailTemplates', () => {
     }
   })
 
-  test('a text has no superfluous space and no HTML entity, and its link stands alone on a line', () => {
+  test('a text has no superfluous space and no HTML entity, and a link with a token stands alone on a line', () => {
     for (const { kind, text } of renderAll()) {
       assert.match(text, /^\S[\s\S]*[^\n]\n$/, kind)
       assert.doesNotMatch(text, /\n{3}|[ \t]\n|[\r\0\u202e]|&\w+;|&#/, kind)
