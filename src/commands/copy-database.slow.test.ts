@@ -26,7 +26,7 @@ import { turnOnApp } from '../testing/second-factor.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
 import { startSite } from '../testing/site.ts'
 import { storePasskey } from '../testing/store-passkey.ts'
-import { isOnPostgres, makeEmptyDatabase } from '../testing/test-database.ts'
+import { isOnPostgres, makeEmptyDatabase, onlyPostgres } from '../testing/test-database.ts'
 import { commandProblem } from './command-error.ts'
 import { copyDatabase } from './copy-database/copy-database.ts'
 
@@ -256,6 +256,27 @@ describe('npm run copy-database', () => {
     assert.deepEqual([code, errors], [0, ''])
     assert.match(out, /^users: 3 rows\n/)
     assertRefused(await run(from, to), /is not empty: users has rows/)
+  })
+
+  test('reports a connection that is lost during the copy', onlyPostgres, async (t) => {
+    const { from, to } = await open(t)
+    const empty = await openDatabase(to, schema)
+    await sql(
+      { orm: empty },
+      `create function lose() returns trigger language plpgsql as
+       'begin perform pg_terminate_backend(pg_backend_pid()); return new; end'`,
+    )
+    await sql(
+      { orm: empty },
+      'create trigger lose before insert on sessions for each row execute function lose()',
+    )
+    await empty.close()
+
+    assertRefused(await run(from, to), /^The database failed: 57P01\. No data was changed\.\n$/)
+    assert.deepEqual(
+      await counts(t, to),
+      tables.map(() => 0),
+    )
   })
 
   test('copies a source that is in use, without locking it', async (t) => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { IsolationLevel, MikroORM, type Options } from '@mikro-orm/core'
+import { type EntityManager, IsolationLevel, MikroORM, type Options } from '@mikro-orm/core'
 import { SqliteDriver } from '@mikro-orm/sqlite'
 import { ConfigError, readStorageConfig } from '../../config/config.ts'
 import { DatabaseError } from '../../database/database-error.ts'
@@ -9,6 +9,9 @@ import { loadDialect, openDatabase } from '../../database/open-database.ts'
 import { schema } from '../../schema.ts'
 import { CommandError } from '../command-error.ts'
 import { copyTables, executedMigrations, findUsedTable } from './copy-tables.ts'
+
+// Milliseconds.
+const closeTimeout = 1_000
 
 export const help = `npm run copy-database -- FROM TO
 
@@ -30,23 +33,17 @@ export async function copyDatabase([from, to, ...others]: readonly string[]): Pr
   if (!exists(fromUrl))
     throw new CommandError(`The database ${databaseName(fromUrl)} does not exist. Check FROM.`)
   await using source = await connect(fromUrl)
-  await requireThisVersion(source, databaseName(fromUrl))
+  await requireThisVersion(source.em, databaseName(fromUrl))
   // Checked before the migrations, so that an older database with rows stays unchanged.
   if (exists(toUrl)) await requireEmpty(toUrl)
   await (await openDatabase(toUrl, schema)).close()
   await using target = await connect(toUrl)
 
-  const [reader, writer] = [source.em.fork(), target.em.fork()]
-  try {
-    await reader.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true })
-    await writer.begin()
-    const lines = await copyTables(reader, writer)
-    await writer.commit()
-    return [...lines, `Copied ${databaseName(fromUrl)} to ${databaseName(toUrl)}.`].join('\n')
-  } finally {
-    // Ends the snapshot of the reader and, after an error, rolls back the copy.
-    for (const em of [writer, reader]) if (em.isInTransaction()) await em.rollback()
-  }
+  await source.em.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true })
+  await target.em.begin()
+  const lines = await copyTables(source.em, target.em)
+  await target.em.commit()
+  return [...lines, `Copied ${databaseName(fromUrl)} to ${databaseName(toUrl)}.`].join('\n')
 }
 
 /** Parses a database URL by the rules of `DATABASE_URL`. */
@@ -65,26 +62,44 @@ function exists(databaseUrl: string): boolean {
   return isPostgresUrl(databaseUrl) || existsSync(databaseName(databaseUrl))
 }
 
+interface Connected extends AsyncDisposable {
+  readonly em: EntityManager
+}
+
 /** Connects by MikroORM's own drivers, which stream rows and have no timeouts. Does not migrate. */
-async function connect(databaseUrl: string): Promise<MikroORM> {
+async function connect(databaseUrl: string): Promise<Connected> {
   const dialect = await loadDialect(databaseUrl)
   const driver: Options['driver'] = isPostgresUrl(databaseUrl)
     ? (await import('@mikro-orm/postgresql')).PostgreSqlDriver
     : SqliteDriver
   const orm = await MikroORM.init({ ...databaseOptions(dialect, schema), driver })
+  const em = orm.em.fork()
   try {
     await orm.connect()
     // SQLite does not read the file before the first query.
-    await executedMigrations(orm.em.fork())
-    return orm
+    await executedMigrations(em)
+    return { em, [Symbol.asyncDispose]: () => close(orm, em) }
   } catch (cause) {
-    await orm.close()
+    await close(orm, em)
     throw new DatabaseError(dialect.explain(cause).replace('DATABASE_URL', 'its URL'), { cause })
   }
 }
 
-async function requireThisVersion(orm: MikroORM, name: string): Promise<void> {
-  const executed = await executedMigrations(orm.em.fork())
+/**
+ * Rolls back an open transaction, and closes the database. Throws no error, because it would hide the result of the copy. Waits
+ * at most a second, because Kysely's own driver never closes a connection that was lost in a transaction.
+ */
+async function close(orm: MikroORM, em: EntityManager): Promise<void> {
+  const { promise: isLate, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, closeTimeout)
+  const rolledBack = em.isInTransaction() ? em.rollback() : undefined
+  const closed = Promise.allSettled([rolledBack]).then(() => orm.close())
+  await Promise.race([closed.catch(() => undefined), isLate])
+  clearTimeout(timer)
+}
+
+async function requireThisVersion(em: EntityManager, name: string): Promise<void> {
+  const executed = await executedMigrations(em)
   const known = schema.migrations.map((migration) => migration.name)
   if (executed.length === 0) throw new CommandError(`${name} is not a database of this site. Check FROM.`)
   const newer = executed.find((each) => !known.includes(each))
@@ -100,8 +115,8 @@ async function requireThisVersion(orm: MikroORM, name: string): Promise<void> {
 }
 
 async function requireEmpty(databaseUrl: string): Promise<void> {
-  await using orm = await connect(databaseUrl)
-  const used = await findUsedTable(orm.em.fork())
+  await using database = await connect(databaseUrl)
+  const used = await findUsedTable(database.em)
   if (used)
     throw new CommandError(
       `${databaseName(databaseUrl)} is not empty: ${used} has rows. Nothing was copied. Name an empty database.`,
