@@ -183,6 +183,30 @@ describe('copyDatabase', () => {
     )
   })
 
+  test('explains a failed commit without the values of a row', async (t) => {
+    const { from, to } = await open(t)
+    const empty = await openDatabase(to, schema)
+    const statements = isOnPostgres
+      ? [
+          `create function no() returns trigger language plpgsql as
+           'begin raise exception ''%'', new.password_hash; end'`,
+          'create constraint trigger no after insert on users deferrable initially deferred for each row execute function no()',
+        ]
+      : [
+          'create table parents (id integer primary key)',
+          'create table children (id integer references parents deferrable initially deferred)',
+          'create trigger no after insert on users begin insert into children values (1); end',
+        ]
+    for (const statement of statements) await sql({ orm: empty }, statement)
+    await empty.close()
+
+    assertRefused(await copy(from, to), /^The database failed: \w+\. No data was changed\.\n$/)
+    assert.deepEqual(
+      await counts(t, to),
+      tables.map(() => 0),
+    )
+  })
+
   test('rejects a source of another version, and a newer target', async (t) => {
     const { from, to, folder } = await open(t)
     const change = async (name: string, statement: string) => {

@@ -42,7 +42,12 @@ export async function copyDatabase([from, to, ...others]: readonly string[]): Pr
   await source.em.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true })
   await target.em.begin()
   const lines = await copyTables(source.em, target.em)
-  await target.em.commit()
+  try {
+    await target.em.commit()
+  } catch (error) {
+    // MikroORM does not convert the errors of a commit.
+    throw error instanceof Error ? target.em.getDriver().convertException(error) : error
+  }
   return [...lines, `Copied ${databaseName(fromUrl)} to ${databaseName(toUrl)}.`].join('\n')
 }
 
