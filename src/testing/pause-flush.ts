@@ -6,7 +6,7 @@ interface PausedFlush {
   release(): void
 }
 
-/** Returns a function that pauses the next flush of a site at its start. */
+/** Returns a function that pauses the next flush of a site before it writes. */
 export function flushPauser({ orm }: Site): () => PausedFlush {
   let next: { begun(): void; released: Promise<void> } | undefined
   orm.em.getEventManager().registerSubscriber({

@@ -108,7 +108,7 @@ function isColumn(meta: EntityMetadata, property: EntityProperty): boolean {
 /** Whether hydration assigns the property without an accessor of the application. */
 function isAssigned(meta: EntityMetadata, property: EntityProperty): boolean {
   const { name, persist, primary, accessor, getter, setter, hydrate } = property
-  // For other properties, MikroORM itself may define a setter on the prototype, but no getter.
+  // For a persisted property that is no primary key, MikroORM may define a setter on the prototype, but no getter.
   const hasAccessor =
     ((persist === false || primary) && name in meta.prototype) ||
     Object.getOwnPropertyDescriptor(meta.prototype, name)?.get !== undefined

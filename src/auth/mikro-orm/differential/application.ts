@@ -7,7 +7,7 @@ export type Strategy = 'prepared' | 'findOne'
 
 export type Key = string | number
 
-/** An application whose entities both `LookUp` and `em.findOne` look up. */
+/** An application whose entities `LookUp` and `em.findOne` find. */
 export interface Application {
   readonly entities: readonly (EntityClass<object> | EntitySchema)[]
   readonly lookUpOptions: LookUpOptions
