@@ -44,6 +44,7 @@ describe('parseCommandLine', () => {
       'delete',
       'delete a@b.co b@b.co',
       'add a@b.co --name',
+      'add a@b.co --name --admin',
     ]
     const withPasswords = [
       'add a@b.co hunter2',

@@ -49,8 +49,8 @@ function parse(names: readonly (keyof Options)[], args: string[]) {
   try {
     return parseArgs({ args, options: allowed, allowPositionals: true })
   } catch (error) {
-    // The first sentence is enough: the others are about arguments that start with a dash.
-    const [reason = ''] = error instanceof Error ? error.message.split('. ') : []
+    // The first sentence names the problem. The others explain the syntax of arguments that start with a dash.
+    const [reason = ''] = error instanceof Error ? error.message.split(/\.\s/) : []
     throw new UsageError(`${reason.replace(/\.$/, '')}.`)
   }
 }

@@ -284,7 +284,7 @@ describe('records', () => {
 async function raw(url: string, lines: readonly string[]): Promise<string> {
   const { port, hostname } = new URL(url)
   const socket = connect(Number(port), hostname)
-  // The connection stays open, because Node does not respond to a half-closed one.
+  // Does not end the client's side of the connection, because Node does not respond on a half-closed connection.
   socket.write(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`, 'latin1')
   return text(socket)
 }
