@@ -303,6 +303,37 @@ describe('npm run copy-database', () => {
     )
   })
 
+  test('reports a source that is lost while its rows are read', onlyPostgres, async (t) => {
+    const { from, to: source, folder } = await open(t)
+    const file = new Database(databaseName(from))
+    const addEvent = file.prepare(
+      `insert into events (id, at, event, user_id, address, user_agent, request) values (?, 1, 'signed in', null, '', '', '')`,
+    )
+    file.transaction(() => {
+      for (let i = 0; i < 1_500; i += 1) addEvent.run(uuidv7())
+    })()
+    file.close()
+    assert.equal((await copy(from, source)).code, 0)
+    const to = await emptyDatabase(t, folder)
+    const empty = await openDatabase(to, schema)
+    await sql(
+      { orm: empty },
+      `create function lose() returns trigger language plpgsql as
+       'begin perform pg_terminate_backend(pid, 1000) from pg_stat_activity where datname = ''${new URL(source).pathname.slice(1)}''; return new; end'`,
+    )
+    await sql(
+      { orm: empty },
+      'create trigger lose after insert on events for each statement execute function lose()',
+    )
+    await empty.close()
+
+    assertRefused(await run(source, to), /^The database failed: .+\. No data was changed\.\n$/)
+    assert.deepEqual(
+      await counts(t, to),
+      tables.map(() => 0),
+    )
+  })
+
   test('copies a source that is in use, without locking it', async (t) => {
     const { from, to, visitor } = await open(t)
     let isDone = false

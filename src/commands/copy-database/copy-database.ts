@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type EntityManager, IsolationLevel, MikroORM, type Options } from '@mikro-orm/core'
 import { SqliteDriver } from '@mikro-orm/sqlite'
@@ -41,7 +42,7 @@ export async function copyDatabase([from, to, ...others]: readonly string[]): Pr
 
   await source.em.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true })
   await target.em.begin()
-  const lines = await copyTables(source.em, target.em)
+  const lines = await copyTables(source, target.em)
   try {
     await target.em.commit()
   } catch (error) {
@@ -69,6 +70,8 @@ function exists(databaseUrl: string): boolean {
 
 interface Connected extends AsyncDisposable {
   readonly em: EntityManager
+  /** Aborted when the connection to a PostgreSQL server is lost. Its reason is the error. */
+  readonly lost: AbortSignal
 }
 
 /** Connects by MikroORM's own drivers, which stream rows and have no timeouts. Does not migrate. */
@@ -77,13 +80,26 @@ async function connect(databaseUrl: string): Promise<Connected> {
   const driver: Options['driver'] = isPostgresUrl(databaseUrl)
     ? (await import('@mikro-orm/postgresql')).PostgreSqlDriver
     : SqliteDriver
-  const orm = await MikroORM.init({ ...databaseOptions(dialect, schema), driver })
+  const losing = new AbortController()
+  const driverOptions = {
+    ...dialect.options.driverOptions,
+    onPoolCreated: (pool: EventEmitter) =>
+      pool.on('connect', (client: EventEmitter) =>
+        client.on('error', (error) => losing.abort(orm.driver.convertException(error))),
+      ),
+  }
+  const options = databaseOptions(dialect, schema)
+  const orm = await MikroORM.init({
+    ...options,
+    driver,
+    ...(isPostgresUrl(databaseUrl) && { driverOptions }),
+  })
   const em = orm.em.fork()
   try {
     await orm.connect()
     // SQLite does not read the file before the first query.
     await executedMigrations(em)
-    return { em, [Symbol.asyncDispose]: () => close(orm, em) }
+    return { em, lost: losing.signal, [Symbol.asyncDispose]: () => close(orm, em) }
   } catch (cause) {
     await close(orm, em)
     throw new DatabaseError(dialect.explain(cause).replace('DATABASE_URL', 'its URL'), { cause })

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { type EntityManager, TableNotFoundException, wrap } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
@@ -6,16 +7,23 @@ import { CommandError } from '../command-error.ts'
 
 const batchSize = 500
 
+interface Source {
+  readonly em: EntityManager
+  /** Aborted when the connection is lost. Its reason is the error. */
+  readonly lost: AbortSignal
+}
+
 /**
  * Copies all rows in batches, and compares the number of rows of each table. Returns a line for each table.
  * @throws {CommandError} if the numbers differ
  */
-export async function copyTables(source: EntityManager, target: EntityManager): Promise<string[]> {
+export async function copyTables({ em: source, lost }: Source, target: EntityManager): Promise<string[]> {
   const lines: string[] = []
   for (const entity of schema.entities) {
     const { tableName, props } = source.getMetadata().get(entity)
     const populate = props.filter(({ lazy }) => lazy).map(({ name }) => name) as never
-    for await (const rows of batches(source.stream(entity, { filters: false, populate }))) {
+    const stream = source.stream(entity, { filters: false, populate })
+    for await (const rows of batches(untilLost(stream, lost))) {
       // Copies plain objects, because an entity would carry the schema name of the source to the target.
       const copies = rows.map((row) => wrap(row).toPOJO())
       await target.insertMany(entity, copies)
@@ -60,6 +68,27 @@ async function select<Row>(em: EntityManager, statement: string): Promise<Row[]>
     if (error instanceof TableNotFoundException) return []
     throw error
   }
+}
+
+/** Throws when the connection is lost, because the cursor of `pg` would wait forever. */
+async function* untilLost<Row>(rows: AsyncIterable<Row>, lost: AbortSignal): AsyncGenerator<Row> {
+  const iterator = rows[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const { done, value } = await unlessAborted(iterator.next(), lost)
+      if (done) return
+      yield value
+    }
+  } finally {
+    if (iterator.return) await unlessAborted(iterator.return(), lost)
+  }
+}
+
+async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  // One listener for each wait, because each race with a promise that stays pending would keep its row in memory.
+  using _listener = addAbortListener(signal, () => reject(signal.reason))
+  return await Promise.race([work, promise])
 }
 
 async function* batches<Row>(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
