@@ -190,7 +190,7 @@ describe('verifyRegistration', () => {
     assert.deepEqual(await sql(site, 'select * from used_challenges'), [])
   })
 
-  test('U4 rejects a registered credential id, of another and of the same account', async (t) => {
+  test('U4 rejects a credential id that another or the same account has registered', async (t) => {
     const { site, ada, add, withPasskey, authenticator } = await siteWithPasskeys(t)
     const { id } = await withPasskey(await signUp(site, 'Bob'))
     assert.equal(await add(authenticator(), { id }), 'taken')

@@ -76,7 +76,7 @@ export async function consumeChallenge(
 
 /** The expiry of a challenge, or `undefined` if its HMAC does not match the ceremony. */
 function expiryOf(key: Buffer, challenge: string, ceremony: Ceremony): number | undefined {
-  // 54 bytes have only one encoding in base64url. Otherwise a second encoding could be used again.
+  // 54 bytes have only one encoding in base64url. With a second encoding, a challenge could be used twice.
   if (ceremony.binding === '' || !/^[\w-]{72}$/.test(challenge)) return undefined
   const bytes = Buffer.from(challenge, 'base64url')
   const signed = bytes.subarray(0, signedLength)

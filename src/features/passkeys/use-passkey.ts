@@ -86,7 +86,8 @@ async function recordUse(
   const use = await verifyAssertion(site, answer, passkey)
   if (!use) return rejected
   const { counter, isBackedUp } = use
-  // The update checks the counter, so that only one of two concurrent answers with the same counter is accepted, unless it is 0.
+  // The update checks the counter, so that only one of two concurrent answers with the same counter is accepted. A counter of 0 means
+  // that the authenticator has none.
   const where = { id: passkey.id, counter: counter === 0 ? 0 : { $lt: counter } }
   const changed = await em.nativeUpdate(Passkey, where, { counter, isBackedUp, lastUsedAt: new Date(now) })
   if (changed === 1) return { isValid: true, user, passkey }

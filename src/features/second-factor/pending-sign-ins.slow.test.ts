@@ -81,7 +81,7 @@ describe('a pending sign-in', () => {
     assert.deepEqual(await enter(replay, app.nextCode()), rejected)
   })
 
-  test('T8 starts a session with a new identifier, and ends the previous session of the browser', async (t) => {
+  test('T8 starts a session with a new identifier after the right code, and ends the previous session of the browser', async (t) => {
     const { site, app, start } = await siteWithPending(t)
     const browser = await signIn(site, await signUp(site, 'Bob'))
     const planted = browser.session

@@ -69,7 +69,7 @@ export function newRecoveryCodes(ctx: SiteContext): Promise<string> {
   })
 }
 
-/** Deletes the app and the recovery codes of an account, which the caller has locked. Returns whether it had an app. */
+/** Deletes the app and the recovery codes of an account. Call it with the account locked. Returns whether the account had an app. */
 export async function removeSecondFactor(em: EntityManager, user: string): Promise<boolean> {
   const hasApp = { id: user, secondFactorAt: { $ne: null } }
   const changed = await em.nativeUpdate(User, hasApp, { secondFactorAt: null }, { filters: false })

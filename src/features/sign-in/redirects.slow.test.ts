@@ -36,7 +36,7 @@ const dropped = [
 ]
 
 describe('the redirect after sign-in', () => {
-  test('H3 leads to the requested page with its query and fragment, but never to a page that signs in or out', async (t) => {
+  test('H3 leads to the requested page with its query and fragment, but never to `/login`, `/logout` or `/signup`', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
