@@ -285,7 +285,7 @@ describe('the server', { concurrency: 2 }, () => {
       { options: ['--import', `data:text/javascript,${encodeURIComponent(older)}`] },
     )
     const endings = [await pretended.ended]
-    // The system's Node, if it is that old.
+    // The system's Node, if it is outdated.
     if (existsSync('/usr/bin/node'))
       endings.push(await runServer(t, { PORT: 'x' }, { node: '/usr/bin/node' }).ended)
     const own = endings[1]?.stdout === '' && !/Node 24 or newer/.test(endings[1].stderr)

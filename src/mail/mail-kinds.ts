@@ -22,7 +22,7 @@ export interface Mails {
 
 export type MailKind = keyof Mails
 
-/** The kinds with a link. The outbox creates the link when it sends the mail. */
+/** The kinds with a one-time link. The outbox creates the link when it sends the mail. */
 export type LinkKind = 'invite' | 'reset' | 'verify' | 'change-email'
 
 /** The subject of each kind, without the name of the site, which begins every subject. */

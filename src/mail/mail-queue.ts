@@ -93,7 +93,7 @@ export class MailQueue {
     const now = this.#now()
     const isDue = [
       { dueAt: { $lte: new Date(now) } },
-      // A wrong clock set this time.
+      // A wrong clock wrote this due time.
       { dueAt: { $gt: new Date(now + longestPause + clockSkew) } },
     ]
     const where = { kind: { $in: [...kinds] }, $or: isDue }

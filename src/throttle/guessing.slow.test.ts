@@ -130,7 +130,7 @@ describe('a site with rate limits', () => {
       }
       return answers
     }
-    // Both addresses have the same length, because the form repeats the address.
+    // Both e-mail addresses have the same length, because the form repeats the e-mail address.
     assert.deepEqual(await request(person.email, '192.0.2.3'), await request('eve@example.com', '192.0.2.4'))
   })
 

@@ -28,7 +28,7 @@ const OneTimeTokenSchema = defineEntity({
   },
 })
 
-/** The token of a link that works once. A row is never updated. Other files only delete rows. */
+/** The token of a link that works once. A row is never updated. */
 export class OneTimeToken extends OneTimeTokenSchema.class {}
 
 OneTimeTokenSchema.setClass(OneTimeToken)

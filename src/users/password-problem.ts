@@ -65,9 +65,9 @@ function isMadeOf(password: string, parts: readonly string[]): boolean {
   return rest !== text && !/[^\p{N}\s]/u.test(rest)
 }
 
-/** Each text without punctuation, and its words. Single letters and numbers are left out, because they match too often. */
+/** Each text without punctuation, and its words. Numbers and single letters are left out, because they match too often. */
 function partsOf(...texts: string[]): string[] {
-  // Longer names and addresses are invalid. This limits the work.
+  // The slice limits the work. Longer names and addresses are invalid.
   const words = texts.map((text) => wordsOf(text.slice(0, 254)))
   const parts = words.flatMap((each) => [each.join(''), ...each])
   return parts.filter((part) => part.length > 1 && /\P{N}/u.test(part))

@@ -74,7 +74,7 @@ interface Connected extends AsyncDisposable {
   readonly lost: AbortSignal
 }
 
-/** Connects by MikroORM's own drivers, which stream rows and have no timeouts. Does not migrate. */
+/** Connects by MikroORM's own drivers, which stream rows and have no statement timeout. Does not migrate. */
 async function connect(databaseUrl: string): Promise<Connected> {
   const dialect = await loadDialect(databaseUrl)
   const driver: Options['driver'] = isPostgresUrl(databaseUrl)

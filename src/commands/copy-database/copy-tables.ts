@@ -86,7 +86,7 @@ async function* untilLost<Row>(rows: AsyncIterable<Row>, lost: AbortSignal): Asy
 
 async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>()
-  // One listener for each wait, because each race with a promise that stays pending would keep its row in memory.
+  // A new promise for each wait, because a shared pending promise would keep every row in memory.
   using _listener = addAbortListener(signal, () => reject(signal.reason))
   return await Promise.race([work, promise])
 }

@@ -15,7 +15,7 @@ export function followPrimary(starting: Promise<RunningSite>, log: Logger): void
     process.exit(0)
   }
   process.on('SIGTERM', () => stop('stop'))
-  // A terminal sends these signals to the workers too.
+  // A terminal sends SIGINT and SIGHUP to the workers too.
   process.on('SIGINT', () => stop('stop'))
   process.on('SIGHUP', () => {})
   process.on('message', () => stop('stopWithoutDrain'))
