@@ -5,8 +5,8 @@ import { Forbidden, Misuse } from './errors.ts'
 const checked = new WeakSet<IncomingMessage>()
 
 /**
- * Responds with 403 to state-changing browser requests from another origin. Checks `Sec-Fetch-Site`, or `Origin` if that header
- * is missing. A request with neither header passes, because it is not from a browser. Mount it before every authenticator.
+ * Responds with 403 to state-changing browser requests from another origin. Checks `Sec-Fetch-Site`. If it is missing,
+ * checks `Origin`. A request with neither header passes, because it is not from a browser. Mount it before every authenticator.
  *
  * @param origin the site's origin, such as `https://example.org`; by default the origin of the request URL. Throws `Misuse` for a path.
  */

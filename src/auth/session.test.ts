@@ -645,7 +645,7 @@ describe('a sign-out', () => {
 })
 
 describe('a handler that throws', () => {
-  test('does not change the session', async (t) => {
+  test('neither writes to the session nor starts a new one', async (t) => {
     const { User, FromSession, ByForm, byHandler } = people('ada', 'bob')
     for (const store of [new MemoryStore(), undefined]) {
       const app = appWith(store)

@@ -89,7 +89,7 @@ export abstract class SessionAuthenticator<
       try {
         await next()
       } catch (error) {
-        // koa-session also saves the session after an error, so all changes except a logout are undone here.
+        // koa-session also saves the session after an error, so only a logout and `ctx.session = null` are kept here.
         koaSession.restore(ctx, saved)
         const loggedOut = sessionAuthenticators(ctx).filter((each) => store.isLoggedOut(each.user))
         for (const { key } of loggedOut) koaSession.remove(ctx, key, keysInUse(ctx))

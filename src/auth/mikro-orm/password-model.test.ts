@@ -57,7 +57,7 @@ function post(url: string, body: unknown): Promise<Response> {
   return fetch(url, { method: 'POST', headers: { 'content-type': type }, body: text })
 }
 
-// None of these is Ada's user name, even if a database considers them equal.
+// None of these is Ada's user name, although a database may consider some of them equal to it.
 const otherNames = [
   'Ada@example.org',
   'ADA@EXAMPLE.ORG',
