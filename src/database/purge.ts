@@ -39,7 +39,7 @@ export function startPurging(
   }
 }
 
-/** Purges one batch. Returns whether it was full, so that there may be more expired rows. */
+/** Purges one batch. Returns whether the batch was full. If so, there may be more expired rows. */
 async function purgeOnce(store: Purgeable, log: Logger): Promise<boolean> {
   try {
     return (await store.purge(batch)) === batch

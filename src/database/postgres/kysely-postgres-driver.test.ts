@@ -122,7 +122,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
       await connection.rollback(one)
       await connection.rollback(other)
     }
-    // PostgreSQL has no such isolation level, so that `begin` fails.
+    // PostgreSQL has no such isolation level, so `begin` fails.
     for (let i = 0; i < 5; i += 1)
       await failure(connection.begin({ isolationLevel: IsolationLevel.SNAPSHOT }))
     await run('alter table notes add constraint late unique (text) deferrable initially deferred')
