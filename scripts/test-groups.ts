@@ -16,7 +16,7 @@ const options = [
   '--test-timeout=300000',
 ]
 
-/** Runs groups in parallel. The files of a group share a process unless the group is isolated, because loading MikroORM takes long. */
+/** Runs groups in parallel. Loading MikroORM takes long, so the files of a group share a process unless the group is isolated. */
 export async function runGroups(
   groups: readonly TestGroup[],
   environment: NodeJS.ProcessEnv = {},
