@@ -73,7 +73,7 @@ describe('a route without a guard', () => {
     ])
   })
 
-  test('is reported for a logout if the route has no authenticator of the class', async (t) => {
+  test('is reported for a logout of a user class that has no authenticator on the route', async (t) => {
     const seen = warnings(t)
     const logOut = (ctx: AuthContext) => {
       ctx.auth.logout(User)

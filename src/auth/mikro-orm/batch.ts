@@ -1,6 +1,6 @@
 import type { Key, Load, Row } from './prepared-statement.ts'
 
-/** Loads the keys of one event-loop turn together, as DataLoader does. Caches nothing. */
+/** Loads the rows for all keys of one event-loop turn together, as DataLoader does. Caches nothing. */
 export class Batch {
   readonly #load: Load
   #waiting: (PromiseWithResolvers<Row | undefined> & { readonly key: Key })[] = []
