@@ -116,7 +116,7 @@ describe('cross-site requests', () => {
     assert.equal(await statusFrom(site, 'http://here.example', 'here.example:8080'), 403)
   })
 
-  test('G6 without credentials are rejected for unsafe methods, and not for safe ones', async (t) => {
+  test('G1 G6 without credentials are rejected only for unsafe methods, and get no CORS header', async (t) => {
     const site = await startSite(t)
     const otherSite = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])

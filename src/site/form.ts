@@ -30,7 +30,7 @@ export function refuseProblems(problems: Record<string, string | undefined>): vo
 
 /**
  * Shows a form again with its errors and the status of the error. `TryLater` shows a warning instead of field errors. The error
- * boundary handles other errors and JSON requests.
+ * boundary handles other errors and requests for JSON.
  */
 export function formAgain(form: (ctx: SiteContext, errors: FormMessage[]) => Promise<void>) {
   return async (ctx: SiteContext, next: Next) => {

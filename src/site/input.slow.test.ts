@@ -250,7 +250,7 @@ describe('routes', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('K2 decode form fields as UTF-8, escaped or not, up to 50 fields', async (t) => {
+  test('decode form fields as UTF-8, escaped or not, up to 50 fields', async (t) => {
     const { ada } = await siteWithAda(t)
     const more = Array.from({ length: 49 }, (_, i) => `&a${i}=`).join('')
     const spellings: [string, string][] = [

@@ -5,7 +5,7 @@ import { User } from '../users/user.ts'
 import { page, wantsPage } from './page.ts'
 import type { SiteContext } from './site-context.ts'
 
-/** Prevents a `Referer` from a page whose address contains a token. */
+/** Excludes the token of a link from the `Referer` header. */
 export function withoutReferrer(ctx: SiteContext, next: Next): Promise<unknown> {
   ctx.set('Referrer-Policy', 'no-referrer')
   return next()

@@ -15,7 +15,7 @@ import { type Site, startSite } from '../testing/site.ts'
 
 // `startSite` asserts after each test that every line is a JSON object without a secret.
 describe('the request log', () => {
-  test('has one line for each request with time, address, method, path, status and duration', async (t) => {
+  test('has one line for each request, with its time, address, method, path, status and duration', async (t) => {
     const site = await startSite(t)
     const visitor = site.visitor()
     await visitor.page('/?query=hidden')

@@ -32,7 +32,7 @@ interface Link {
   isDropped: boolean
 }
 
-/** Starts a proxy for the database with this URL until the test ends. */
+/** Runs a proxy for a database until the test ends. */
 export async function startProxy(test: Test, databaseUrl: string): Promise<DatabaseProxy> {
   const url = new URL(databaseUrl)
   const { hostname, port } = url

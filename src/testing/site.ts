@@ -41,7 +41,7 @@ interface Test {
   after(run: () => Promise<void>): void
 }
 
-/** Starts the site until the test or the group of tests ends. */
+/** Runs the site until the test or the group of tests ends. */
 export async function startSite(test: Test, environment: Record<string, string> = {}): Promise<Site> {
   const dataDir = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
   const database = await makeDatabase(dataDir)
