@@ -1,4 +1,4 @@
-// A whole application on MikroORM: sign-up, sign-in by password, tokens and sessions. DATABASE=file.sqlite keeps the data.
+// A whole application on MikroORM: sign-up, password sign-in, tokens and sessions. DATABASE=file.sqlite keeps the data.
 //
 //   npm run example examples/mikro-orm.ts
 //   ADA='{"name":"Ada","email":"ada@example.com","password":"analytical","confirmPassword":"analytical"}'

@@ -118,7 +118,7 @@ describe('GET /account/activity', () => {
     assert.match(text, />Signed in</)
   })
 
-  test('has the details of new names, tokens and wrong passwords, as text', async (t) => {
+  test('has the details of new names, tokens and wrong passwords, and escapes them on the page', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)

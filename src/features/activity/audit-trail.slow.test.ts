@@ -157,7 +157,7 @@ describe('AuditTrail', () => {
     assert.doesNotMatch(lines.join(''), /insert|select|ada@/i)
   })
 
-  test('writes no row for failed credentials without an account', async (t) => {
+  test('writes no row for failed credentials that contain no user name', async (t) => {
     const { audit, lines, rows } = await openTrail(t)
     for (let i = 0; i < 100; i += 1) await audit.record({ event: 'credentials refused', ...from })
     assert.deepEqual([(await rows()).length, lines.length], [0, 100])

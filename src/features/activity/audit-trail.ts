@@ -45,9 +45,9 @@ export function auditEvents(trail: AuditTrail): Middleware {
 const sessionEvents: readonly EventName[] = ['signed in', 'signed out']
 
 /**
- * The audit trail. Each event is a line in the log at every log level. An event of an account is also stored for the activity page,
- * but some repeated events are dropped (`RepeatFilter`) or counted in one row (`insertEvent`). If the row cannot be written, the
- * request still succeeds and an error is logged.
+ * The audit trail. Each event is a line in the log at every log level. An event that names an account is also stored in the
+ * database, but some repeated events are dropped (`RepeatFilter`) or counted in one row (`insertEvent`). If the row cannot be
+ * written, the request still succeeds and an error is logged.
  */
 export class AuditTrail {
   readonly #orm: MikroORM

@@ -37,7 +37,7 @@ const EventSchema = defineEntity({
   },
 })
 
-/** An event for the activity page. It never holds a secret. */
+/** A stored event of the audit trail. It never holds a secret. */
 export class Event extends EventSchema.class {}
 
 EventSchema.setClass(Event)

@@ -30,7 +30,7 @@ function withoutValues(statement: string): string {
 }
 
 describe('POST /forgot', () => {
-  test('Q1 sends the same response for every address, and runs the same statements', async (t) => {
+  test('Q1 sends the same response for every address, and below the rate limit runs the same statements', async (t) => {
     const { site, ada } = await siteWithAda(t)
     await signUp(site, 'Bob')
     await signUp(site, 'Eve')

@@ -184,7 +184,7 @@ describe('a query of thousands of parameters', () => {
 })
 
 describe('visitors', () => {
-  test('E13 get no cookie, and write no row when they open a page', async (t) => {
+  test('E13 get no cookie on a site without passkeys, and write no row when they open a page', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const visitor = site.visitor()

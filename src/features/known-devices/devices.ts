@@ -31,7 +31,7 @@ export const deviceLifetime = 365 * 24 * 60 * 60_000
 // A further device replaces the least recently used one.
 const maxDevices = 100
 
-/** Stores the devices that users have signed in from. A random value in a cookie identifies each. */
+/** Stores the devices that users have signed in from, and the networks of programs. A random cookie value identifies a device. */
 export class Devices {
   readonly #orm: MikroORM
   readonly #now: () => number
