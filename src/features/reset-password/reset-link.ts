@@ -21,7 +21,7 @@ interface ResetLink {
   readonly email?: string
 }
 
-/** Sets the functions that create the links of reset mails and of invitations when they are sent. */
+/** Sets the functions that create the link of a reset mail or an invitation when the mail is sent. */
 export function mailResetLinks(outbox: Outbox): void {
   outbox.onLink('reset', createLink('reset'))
   outbox.onLink('invite', createLink('invite'))
