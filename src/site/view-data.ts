@@ -9,7 +9,7 @@ export interface SiteData {
   /** Whether pages load `/brand.css`, which has the configured accent colours. */
   readonly hasBrandColor?: boolean
   readonly hasMail?: boolean
-  /** The folder of the mails, if there is no mail server. */
+  /** The folder of the mails, if the site writes them to files. */
   readonly mailFolder?: string | undefined
 }
 
