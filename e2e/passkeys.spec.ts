@@ -111,6 +111,38 @@ test('U10 a user confirms with a passkey', async ({ page, server, account }) => 
   await expect(page.getByLabel('Name of the new passkey')).toBeVisible()
 })
 
+test('U10 a click while the form is sent starts no second passkey request', async ({
+  page,
+  server,
+  account,
+}) => {
+  const authenticator = await addAuthenticator(page)
+  await account.signIn(page)
+  await addPasskey(page, authenticator, 'Laptop')
+  ageSessions(server)
+  await withoutAutofill(page)
+  // Counts the passkey requests, and clicks the button again as soon as the form is sent.
+  await page.addInitScript(`
+    const { get } = CredentialsContainer.prototype
+    CredentialsContainer.prototype.get = function (...options) {
+      sessionStorage.requests = Number(sessionStorage.requests ?? 0) + 1
+      return get.apply(this, options)
+    }
+    const { submit } = HTMLFormElement.prototype
+    HTMLFormElement.prototype.submit = function () {
+      submit.call(this)
+      const button = [...this.elements].find(({ textContent }) => textContent === 'Use a passkey')
+      setTimeout(() => button.click())
+    }
+  `)
+  await page.goto('/account/security')
+  await page.getByRole('link', { name: 'Add a passkey' }).click()
+  await authenticator.setPresent(true)
+  await page.getByRole('button', { name: 'Use a passkey' }).click()
+  await expect(page).toHaveURL('/account/security')
+  expect(await page.evaluate('sessionStorage.requests')).toBe('1')
+})
+
 test('a page shows a message if the browser adds or uses no passkey', async ({ page, context, account }) => {
   const authenticator = await addAuthenticator(page)
   await account.signIn(page)

@@ -4,6 +4,11 @@
 const loadedAt = Date.now()
 // Aborts the passkey request of the autofill, because browsers allow only one passkey request at a time.
 let autofill = new AbortController()
+// The server accepts the passkey options of a page only once, so a click or the autofill must not send the form again.
+let isSent = false
+addEventListener('pageshow', () => {
+  isSent = false
+})
 
 const messages = {
   NotAllowedError: 'No passkey was used. Try again when you are ready.',
@@ -23,7 +28,7 @@ function addCeremony(form, options) {
   let isAsking = false
   // A double click must start only one passkey request.
   const start = async () => {
-    if (isAsking) return
+    if (isAsking || isSent) return
     if (Date.now() - loadedAt > options.timeout) {
       message.textContent = 'This page has been open for too long. Reload it, and try again.'
       return
@@ -83,6 +88,8 @@ function getPasskey(options, more) {
 }
 
 function send(form, credential) {
+  if (isSent) return
+  isSent = true
   form.querySelector('[name="credential"]')?.remove()
   const field = document.createElement('input')
   field.type = 'hidden'
