@@ -18,8 +18,9 @@ const busy = 5_000
 /** An attempt at an action, by account, network and device. */
 export interface Attempt {
   readonly action: Action
-  /** Identifies the account or address, whether an account exists or not. May be empty if the action counts by network only. */
+  /** Identifies the account or the e-mail address, whether an account exists or not. May be empty if the action counts by network only. */
   readonly account: string
+  /** The IP address of the client. */
   readonly address: string
   /** A device from which the account has signed in before. Some actions have separate allowances for it. */
   readonly device?: string | undefined

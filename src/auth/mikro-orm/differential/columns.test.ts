@@ -79,13 +79,13 @@ describe('LookUp and em.findOne agree: options of columns', () => {
     compareWithout(t, 'findOne', () => p.string().formula((of) => `upper(${of}.id || 'x')`)))
   it('generated', (t) => compareWithout(t, 'prepared', () => p.integer().generated('(id * 2) stored')))
   it('not persisted', (t) => compareWithout(t, 'prepared', () => p.string().persist(false).nullable()))
-  it('not persisted, for the column of a date', (t) => {
+  it('not persisted, mapped to the column of a date property', (t) => {
     const columns = { at: p.datetime(), same: p.datetime().fieldName('at').persist(false) }
     const row = { at: new Date(0) }
     const both = { user: columns, token: columns, userRow: row, tokenRow: row }
     return compareWithFindOne(t, 'prepared', people(both))
   })
-  it('not persisted, for two columns', (t) => {
+  it('not persisted, mapped to the columns of two properties', (t) => {
     const columns = { left: p.integer(), right: p.integer() }
     const pair = p.unknown().persist(false).fieldNames('left', 'right')
     const user = { ...columns, pair }

@@ -78,7 +78,7 @@ describe('LookUp and em.findOne agree: configuration', () => {
     compareWith(t, 'prepared', { serialization: { includePrimaryKeys: false } }))
   it('no automatic join of one-to-one owners', (t) =>
     compareWith(t, 'prepared', { autoJoinOneToOneOwner: false }))
-  it('no onCreate hooks and no persist before the flush', (t) =>
+  it('onCreate hooks at the flush, and no persist by `em.create`', (t) =>
     compareWith(t, 'prepared', { processOnCreateHooksEarly: false, persistOnCreate: false }))
   it('flush on commit', (t) => compareWith(t, 'prepared', { flushMode: 'commit' }))
   it('logger that overrides `logQuery`', (t) => {
