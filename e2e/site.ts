@@ -28,7 +28,7 @@ export const test = base.extend<
 >({
   // Off, because all tests of a worker share one IP address, and so one rate limit.
   throttle: ['off', { scope: 'worker', option: true }],
-  // Browsers support passkeys at `localhost`, but not at an IP address.
+  // An option, because the passkey tests need `localhost`: browsers do not support passkeys at an IP address.
   host: ['127.0.0.1', { scope: 'worker', option: true }],
   server: [
     async ({ throttle, host }, use) => {

@@ -47,8 +47,8 @@ class UserSession extends SessionAuthenticator<User> {
   }
 }
 
-// The methods must be async. `destroy` keeps the row of an ended session, without data. Otherwise, a request that runs during a
-// logout would save the session again.
+// The methods of `store` must be async. `destroy` keeps the row of an ended session, without data. Otherwise, a request that runs
+// during a logout would save the session again.
 const db = new Database(process.env.DATABASE ?? ':memory:')
 db.exec('create table if not exists sessions (id text primary key, data text, expiresAt integer)')
 db.prepare('delete from sessions where expiresAt < ?').run(Date.now())

@@ -51,7 +51,7 @@ describe('GET /reset', () => {
     assert.equal((await site.visitor().form('/reset', { token, ...passwords })).status, 303)
   })
 
-  test('shows the form to a user who is signed in, for the account of the link', async (t) => {
+  test('shows the form for the account of the link, even if another user is signed in', async (t) => {
     const { site, person, token } = await siteWithAda(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const { text } = await bob.page(`/reset?token=${token}`)
