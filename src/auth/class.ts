@@ -1,6 +1,6 @@
 import { Misuse } from './errors.ts'
 
-/** The class of a user type. The store uses the class itself as the key, not its name. */
+/** The class of a user type. `ctx.auth` stores each user under the class itself, not under its name. */
 export type Class<Value extends object = object> = abstract new (...args: never[]) => Value
 
 /** The class of an instance. `login` rejects a value that is not an instance of a class. */

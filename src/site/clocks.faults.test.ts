@@ -42,7 +42,11 @@ describe('a clock change while the server runs', () => {
     const me = (header: Record<string, string>) => server.visitor().get('/me', header)
 
     await setClock('SIGUSR2', hour)
-    assert.equal((await ada.get('/me')).status, 200, 'one hour after the last use, of two allowed')
+    assert.equal(
+      (await ada.get('/me')).status,
+      200,
+      'one hour after the last use, within the idle limit of two hours',
+    )
     assert.equal((await me(bearer(token))).status, 200)
     assert.equal((await me(bearer(jwt))).status, 401, 'an expired JWT')
     await assertStatuses(isSuccess, pages, signingIn)

@@ -1,7 +1,7 @@
 import { type EntityClass, type EntityManager, LockMode } from '@mikro-orm/core'
 import { User } from './user.ts'
 
-/** An account and the state in which its credentials were checked. The lock fails if the state has changed. */
+/** An account and the state in which its credentials were checked. `lockAccount` returns `false` if the state has changed. */
 export interface CheckedAccount {
   readonly id: string
   readonly passwordChangedAt?: Date | undefined
