@@ -53,6 +53,15 @@ export function sessionOf(ctx: SessionContext): Session {
   return ctx.session
 }
 
+/** Throws `Misuse` if koa-session has not run yet, although its getter is there: a sign-in or sign-out would not be saved. */
+export function requireStarted(ctx: SessionContext & { readonly cookies?: unknown }): true {
+  // koa-session keeps the session of a request under a symbol. Koa keeps the cookies so, too, and creates them here.
+  void ctx.cookies
+  const before = Object.getOwnPropertySymbols(ctx).length
+  if (ctx.session === undefined || Object.getOwnPropertySymbols(ctx).length === before) return true
+  throw new Misuse('Add the session middleware before the session authenticator, not after it.')
+}
+
 /** The data in the session, without the fields of koa-session. */
 export function dataOf(session: Session): SessionData {
   const data = typeof session.toJSON === 'function' ? session.toJSON() : { ...session }

@@ -1189,6 +1189,21 @@ describe('a session authenticator', () => {
     )
   })
 
+  test('rejects a session middleware that comes after it, with cookie sessions and with a store', async (t) => {
+    for (const options of [{}, { store: new MemoryStore() }]) {
+      const { FromSession } = people('ada')
+      const app = new Koa<object, AuthContext>()
+      app.keys = ['key']
+      app.use(auth())
+      app.use(new FromSession().middleware())
+      app.use(session(options, app))
+      const { url, errors } = await serve(t, app)
+
+      for (let i = 0; i < 2; i += 1) assert.equal((await fetch(url)).status, 500)
+      assert.match(errors[1]?.message ?? '', /^Add the session middleware before the session authenticator/)
+    }
+  })
+
   test('rejects a `key` that koa-session reserves, at startup', async (t) => {
     const { FromSession } = people('ada')
     const names = new Set<string>()

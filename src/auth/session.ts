@@ -77,8 +77,10 @@ export abstract class SessionAuthenticator<
   override middleware(): AuthMiddleware {
     requireUser(this)
     koaSession.checkKey(this.key)
+    let isStarted = false
     return async (ctx: SessionContext, next) => {
       const store = authOf(ctx)
+      if (!isStarted) isStarted = koaSession.requireStarted(ctx)
       if (lacksCrossSiteCheck(ctx)) warnOfNoCrossSiteCheck(ctx)
       const before = koaSession.dataOf(koaSession.sessionOf(ctx))
       const saved = JSON.stringify(before)
@@ -112,7 +114,6 @@ export abstract class SessionAuthenticator<
     if (this.#needsNewSession(ctx, before)) koaSession.clear(ctx, before, keysInUse(ctx))
   }
 
-  /** Whether the authenticated user needs a new session. */
   #needsNewSession(ctx: AuthContext, before: SessionData): boolean {
     const user = ctx.auth.peek(this.user)
     if (!user || ctx.auth.by(this.user) instanceof SessionAuthenticator) return false
@@ -143,7 +144,6 @@ function sessionAuthenticators(ctx: AuthContext): SessionAuthenticator[] {
   return ctx.auth.authenticators.filter((each) => each instanceof SessionAuthenticator)
 }
 
-/** The session keys of all authenticated users. */
 function keysInUse(ctx: AuthContext): string[] {
   const inUse = sessionAuthenticators(ctx).filter(({ user }) => ctx.auth.peek(user) !== undefined)
   return inUse.map(({ key }) => key)
