@@ -57,5 +57,5 @@ test('sign-out fails visibly while the database is unavailable', async ({ page, 
   outage.end()
   await page.goto('/account')
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await expect(page.getByText('Nobody yet')).toBeVisible()
+  await expect(page.getByText('Not signed in')).toBeVisible()
 })

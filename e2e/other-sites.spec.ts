@@ -45,7 +45,7 @@ for (const { name, host } of otherSites) {
     await expect(page).toHaveTitle('Error: Request from another site – koa-authenticators')
     await expect(page.getByText('This request came from another site, so it was rejected.')).toBeVisible()
     await page.goto('/')
-    await expect(page.getByText('Nobody yet')).toBeVisible()
+    await expect(page.getByText('Not signed in')).toBeVisible()
   })
 
   test(`G1 a form on ${name} cannot sign a user out or switch the account`, async ({

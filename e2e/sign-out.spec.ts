@@ -11,7 +11,7 @@ test('E5 sign-out ends the session on the server, not only in the browser', asyn
   await page.getByRole('button', { name: 'Sign out' }).click()
 
   await expect(page).toHaveURL('/')
-  await expect(page.getByText('Nobody yet')).toBeVisible()
+  await expect(page.getByText('Not signed in')).toBeVisible()
   expect((await context.cookies()).filter(({ name }) => name === 'session')).toEqual([])
 
   await context.addCookies(stolen)
@@ -23,7 +23,7 @@ test('L5 the back button shows no private page after sign-out', async ({ page, a
   await account.signIn(page)
   await page.goto('/account')
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await expect(page.getByText('Nobody yet')).toBeVisible()
+  await expect(page.getByText('Not signed in')).toBeVisible()
 
   await page.goBack()
   await expect(page).toHaveURL('/login?next=%2Faccount')

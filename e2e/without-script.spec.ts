@@ -42,7 +42,7 @@ test('without script, a user signs up, signs out, signs in and returns to the re
 
   await page.getByRole('button', { name: 'Sign out' }).click()
   await expect(page).toHaveURL('/')
-  await expect(page.getByText('Nobody yet')).toBeVisible()
+  await expect(page.getByText('Not signed in')).toBeVisible()
   await page.goBack()
   await expect(page.locator('body')).not.toContainText('Grace Hopper')
 

@@ -416,7 +416,7 @@ describe('views and page', () => {
   test('L8 a template gets only the common data and its own data, and not ctx.state', async () => {
     const { html } = await render('home', {}, {}, { user: ada })
     assert.doesNotMatch(html, /ada@example\.com|>Ada</)
-    assert.match(html, /Nobody yet/)
+    assert.match(html, /Not signed in/)
   })
 
   test('a template inserts unescaped text only from another template', () => {
