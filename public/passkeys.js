@@ -6,6 +6,7 @@ const loadedAt = Date.now()
 let autofill = new AbortController()
 // The server accepts the passkey options of a page only once, so a click or the autofill must not send the form again.
 let isSent = false
+// A page in the back/forward cache keeps the variable.
 addEventListener('pageshow', () => {
   isSent = false
 })

@@ -53,9 +53,9 @@ export function sessionOf(ctx: SessionContext): Session {
   return ctx.session
 }
 
-/** Throws `Misuse` if koa-session has not run yet, although its getter is there: a sign-in or sign-out would not be saved. */
+/** Throws `Misuse` if koa-session's middleware comes later in the stack, because it would not save a sign-in or sign-out. */
 export function requireStarted(ctx: SessionContext & { readonly cookies?: unknown }): true {
-  // koa-session keeps the session of a request under a symbol. Koa keeps the cookies so, too, and creates them here.
+  // The middleware of koa-session adds a symbol to `ctx`. Without it, reading `ctx.session` adds the symbol. `ctx.cookies` adds another.
   void ctx.cookies
   const before = Object.getOwnPropertySymbols(ctx).length
   if (ctx.session === undefined || Object.getOwnPropertySymbols(ctx).length === before) return true

@@ -114,7 +114,7 @@ const bad = [
   'JaVaScRiPt:alert(1)',
   ' javascript:alert(1)',
   '\u0001javascript:alert(1)',
-  // control characters, some of which browsers drop
+  // control characters: browsers ignore tabs and line breaks in a URL
   '/\t/example.com',
   '/\n/example.com',
   '/\r/example.com',

@@ -138,7 +138,7 @@ describe('SessionAuthenticator', () => {
     assert.equal(store.ids.length, 1)
   })
 
-  test('with `remember: "signed-in"`, stores only users whom a form or a handler signs in', async (t) => {
+  test('stores a sign-in by a form or a handler, but not by a bearer token, with `remember: "signed-in"`', async (t) => {
     const { User, FromSession, ByForm, ByToken, byHandler } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
