@@ -138,6 +138,26 @@ describe('Connections', () => {
     }
   })
 
+  test('ignores an upgrade (RFC 9110 §7.8), and handles no later request of the connection', async (t) => {
+    const post = `POST /1 HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n`
+    const later = `GET /2 HTTP/1.1\r\n${host}\r\n`
+    for (const packets of [
+      [`${whole}${post}ab${later}`],
+      [`${whole}${post}`, `ab${later}`],
+      [`${whole}${post}ab${later.slice(0, 20)}`, later.slice(20)],
+    ]) {
+      const { socket, gate, seen } = await open(t)
+      const answer = text(socket)
+      for (const packet of packets) {
+        socket.write(packet)
+        await new Promise(setImmediate)
+      }
+      gate.resolve()
+      assert.match(await answer, /\[\/0ab\]HTTP\/1\.1 200 .*\r\nConnection: close\r\n.*\[\/1ab\]$/s)
+      assert.deepEqual(seen.paths, ['/0', '/1'])
+    }
+  })
+
   test('I2 completes a started response if the rest of its request cannot be parsed', async (t) => {
     const { server, socket, gate } = await open(t)
     socket.write(`POST /early HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`)

@@ -40,11 +40,6 @@ export class Connections {
     for (const connection of this.#open.values()) announceClose(connection)
   }
 
-  /** Whether the connection has an unanswered request. */
-  isBusy(socket: Socket): boolean {
-    return (this.#open.get(socket)?.responses.length ?? 0) > 0
-  }
-
   /** Closes connections that have received no data, because Node does not count them as idle. */
   closeSilent(): void {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0) socket.destroy()
@@ -61,8 +56,6 @@ export class Connections {
   }
 
   #add(socket: Socket): void {
-    // The event is emitted again for an ignored upgrade.
-    if (this.#open.has(socket)) return
     const connection: Connection = { socket, responses: [], held: 0, isClosing: false }
     this.#open.set(socket, connection)
     this.#idle.add(socket)
@@ -82,8 +75,9 @@ export class Connections {
     if (!connection) return
     this.#hold(connection, 1)
     if (connection.isClosing) return
-    // The next request may be part of a body with an ambiguous end (request smuggling).
-    connection.isClosing = framingProblem(response.req) !== undefined
+    // The next request may be part of a body with an ambiguous end (request smuggling). Node ignores an upgrade, but loses the rest
+    // of its packet.
+    connection.isClosing = framingProblem(response.req) !== undefined || 'upgrade' in response.req.headers
     // Runs after the whole packet is parsed, because the packet may contain more requests than the limit.
     if (connection.responses.push(response) === 1) process.nextTick(() => this.#begin(connection))
     else this.#wait(connection)

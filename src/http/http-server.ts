@@ -5,7 +5,6 @@ import { Connections } from './connections.ts'
 import { hasBody } from './framing.ts'
 import { shutDown } from './graceful-shutdown.ts'
 import { IdleConnections } from './idle-connections.ts'
-import { ignoreUpgrades } from './upgrade.ts'
 
 /** The limits of clients. Times are in milliseconds. */
 export const defaultLimits = {
@@ -76,7 +75,6 @@ export function httpServer(
   // The application rejects unknown expectations.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   answerClientErrors(server, connections, linger)
-  ignoreUpgrades(server, connections)
   return { server, stop: (drain) => shutDown(server, connections, drain) }
 }
 
