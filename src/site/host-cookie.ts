@@ -1,9 +1,5 @@
-import { randomFillSync } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { ExtendableContext } from 'koa'
-
-// Generates the random bytes of 128 identifiers at a time, because requests without a session need an identifier, too.
-const pool = Buffer.alloc(32 * 128)
-let used = pool.length
 
 /** A cookie for this host only, hidden from scripts. It needs no signature, because its value cannot be guessed. */
 export class HostCookie {
@@ -55,13 +51,5 @@ export class HostCookie {
 
 /** Generates a value for such a cookie: 256 random bits in base64url. */
 export function newIdentifier(): string {
-  if (used === pool.length) {
-    randomFillSync(pool)
-    used = 0
-  }
-  used += 32
-  const identifier = pool.toString('base64url', used - 32, used)
-  // Erased, so that the pool keeps no identifier in memory.
-  pool.fill(0, used - 32, used)
-  return identifier
+  return randomBytes(32).toString('base64url')
 }
