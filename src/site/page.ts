@@ -23,7 +23,8 @@ export function page<Name extends keyof Views>(
   name: Name,
   data: Views[Name],
 ): Promise<void> {
-  const view = { ...commonOf(ctx), ...data, quoted, full, day, ago }
+  const errorAt = (name: string) => data.errors?.find(({ field }) => field === name)?.detail
+  const view = { ...commonOf(ctx), ...data, errorAt, quoted, full, day, ago }
   return ctx.render(`${name}.eta`, { view })
 }
 
