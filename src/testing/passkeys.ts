@@ -42,13 +42,10 @@ export async function siteWithPasskeys(t: TestContext) {
     verifyUse(em(), party, { ceremony: { purpose: 'sign-in', binding: browser }, credential })
   const signIn = (from: SoftwareAuthenticator, overrides: Overrides = {}) =>
     answer(from.get(signInOptions(), overrides))
-  const confirm = (
-    from: SoftwareAuthenticator,
-    overrides: Overrides = {},
-    user: Pick<Person, 'id'> = ada,
-  ) => {
+  const confirm = async (from: SoftwareAuthenticator, overrides: Overrides = {}, person = ada) => {
     const ceremony = { purpose: 'confirm', binding: session } as const
     const options = requestOptions(party, ceremony)
+    const user = await userOf(person)
     return verifyUse(em(), party, { ceremony, credential: from.get(options, overrides), user })
   }
   const ceremonies = { add, withPasskey, signInOptions, answer, signIn, confirm }

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import type { EntityManager } from '@mikro-orm/core'
 import { type Ceremony, consumeChallenge } from './challenges.ts'
 
@@ -9,8 +8,10 @@ export interface Answer {
   readonly challenge: string
   /** Whether a page of another origin embeds the page. */
   readonly isEmbedded: boolean
-  /** The members of the response. */
-  readonly response: Readonly<Record<string, unknown>>
+  /** The user handle, of any type. */
+  readonly userHandle: unknown
+  /** The response. Only its client data was parsed. */
+  readonly response: object
 }
 
 /**
@@ -30,37 +31,32 @@ export async function receiveAnswer(
   return answer.isEmbedded ? undefined : answer
 }
 
-/** Whether a value is a string in strict base64url. The bytes then have only one encoding. */
-export function isBase64url(value: unknown, maxLength: number): value is string {
+function parseAnswer(credential: unknown): Answer | undefined {
+  const { id, type, response } = parseObject(credential)
+  // A credential id has at most 1023 bytes.
+  if (!isBase64url(id) || id.length > 1364 || type !== 'public-key' || !isObject(response)) return undefined
+  const { clientDataJSON, userHandle } = response
+  if (!isBase64url(clientDataJSON)) return undefined
+  const clientData = parseObject(Buffer.from(clientDataJSON, 'base64url').toString())
+  const { challenge, crossOrigin, topOrigin } = clientData
+  if (typeof challenge !== 'string') return undefined
+  // The library accepts `crossOrigin` without `topOrigin`, and accepts both when a passkey is added.
+  const isEmbedded = (crossOrigin !== undefined && crossOrigin !== false) || topOrigin !== undefined
+  return { id, challenge, isEmbedded, userHandle, response }
+}
+
+// Strict, so that the bytes have only one encoding.
+function isBase64url(value: unknown): value is string {
   return (
     typeof value === 'string' &&
     value !== '' &&
-    value.length <= maxLength &&
     Buffer.from(value, 'base64url').toString('base64url') === value
   )
 }
 
-function parseAnswer(credential: unknown): Answer | undefined {
-  const { id, type, response } = parseObject(credential)
-  // A credential id has at most 1023 bytes.
-  if (!isBase64url(id, 1364) || type !== 'public-key' || !isObject(response)) return undefined
-  const { challenge, crossOrigin, topOrigin } = parseClientData(response.clientDataJSON)
-  if (typeof challenge !== 'string') return undefined
-  // The library accepts `crossOrigin` without `topOrigin`, and accepts both when a passkey is added.
-  const isEmbedded = (crossOrigin !== undefined && crossOrigin !== false) || topOrigin !== undefined
-  return { id, challenge, isEmbedded, response }
-}
-
-function parseClientData(json: unknown): Readonly<Record<string, unknown>> {
-  if (!isBase64url(json, 4096)) return {}
-  const bytes = Buffer.from(json, 'base64url')
-  return isUtf8(bytes) ? parseObject(bytes.toString()) : {}
-}
-
 function parseObject(json: unknown): Readonly<Record<string, unknown>> {
-  if (typeof json !== 'string') return {}
   try {
-    const value: unknown = JSON.parse(json)
+    const value: unknown = typeof json === 'string' ? JSON.parse(json) : undefined
     return isObject(value) ? value : {}
   } catch {
     return {}

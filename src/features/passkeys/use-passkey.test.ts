@@ -9,8 +9,8 @@ import { siteWithPasskeys } from '../../testing/passkeys.ts'
 import { signUp } from '../../testing/people.ts'
 import { flags, type Overrides } from '../../testing/software-authenticator.ts'
 import { challengeLifetime, newChallenge } from './challenges.ts'
-import { listPasskeys } from './own-passkeys.ts'
-import { requestOptions, type Use, verifyUse } from './use-passkey.ts'
+import { listPasskeys } from './passkey.ts'
+import { requestOptions, verifyUse } from './use-passkey.ts'
 
 const { present, verified, eligible, backedUp } = flags
 
@@ -252,11 +252,11 @@ describe('verifyUse of a confirmation', () => {
     assert.equal((await confirm(bobs, {}, bob)).isValid, true)
   })
 
-  test('requires the user who confirms, so that a passkey of another user cannot confirm', () => {
-    const ceremony = { purpose: 'confirm', binding: newIdentifier() } as const
-    // @ts-expect-error Property 'user' is missing.
-    const use: Use = { ceremony, credential: '' }
-    assert.equal(use.user, undefined)
+  test('rejects a passkey if the caller passes no user', async (t) => {
+    const { em, party, session, withPasskey } = await siteWithPasskeys(t)
+    const ceremony = { purpose: 'confirm', binding: session } as const
+    const credential = (await withPasskey()).get(requestOptions(party, ceremony))
+    assert.deepEqual(await verifyUse(em(), party, { ceremony, credential }), rejected)
   })
 
   test('U1 rejects the challenge of a sign-in or of another session', async (t) => {

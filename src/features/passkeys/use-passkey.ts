@@ -17,14 +17,11 @@ export interface Identified {
  * The result of a sign-in or a confirmation. `counterWentBack` means that the signature is valid, but its counter did not
  * increase. The authenticator may have been copied.
  */
-export type Assertion = ({ readonly isValid: true } & Identified) | Rejected
+export type Assertion =
+  | ({ readonly isValid: true } & Identified)
+  | { readonly isValid: false; readonly counterWentBack?: Identified }
 
-interface Rejected {
-  readonly isValid: false
-  readonly counterWentBack?: Identified
-}
-
-const rejected: Rejected = { isValid: false }
+const rejected: Assertion = { isValid: false }
 
 /**
  * The options of `navigator.credentials.get` as JSON. Without `allowed`, the browser offers all its passkeys of the site, and the
@@ -32,7 +29,7 @@ const rejected: Rejected = { isValid: false }
  */
 export function requestOptions(
   site: RelyingParty,
-  ceremony: Ceremony & { readonly purpose: 'sign-in' | 'confirm' },
+  ceremony: Ceremony,
   allowed: readonly Passkey[] = [],
   now = Date.now(),
 ): PublicKeyCredentialRequestOptionsJSON {
@@ -45,14 +42,14 @@ export function requestOptions(
   }
 }
 
-/** An answer to `requestOptions`. Only a confirmation has a user, and accepts only a passkey of this user. */
-export type Use = {
+/** An answer to `requestOptions`. */
+export interface Use {
+  readonly ceremony: Ceremony
   /** The JSON text of the `PublicKeyCredential`. */
   readonly credential: unknown
-} & (
-  | { readonly ceremony: Ceremony & { readonly purpose: 'sign-in' }; readonly user?: undefined }
-  | { readonly ceremony: Ceremony & { readonly purpose: 'confirm' }; readonly user: Pick<User, 'id'> }
-)
+  /** The user who confirms. */
+  readonly user?: User
+}
 
 /** Verifies the answer of a sign-in or a confirmation, and records the use of the passkey. */
 export async function verifyUse(
@@ -63,9 +60,11 @@ export async function verifyUse(
 ): Promise<Assertion> {
   const answer = await receiveAnswer(em, site.key, credential, ceremony, now)
   const found = answer && (await findOwner(em, answer))
-  if (!found || (user && user.id !== found.user.id)) return rejected
+  if (!found) return rejected
+  // Without a user, a confirmation is always rejected.
+  if (ceremony.purpose === 'confirm' && user?.id !== found.user.id) return rejected
   // The library does not compare the user handle. An authenticator may omit it if the options name the passkeys of the user.
-  const { userHandle = user && found.passkey.userHandle } = answer.response
+  const { userHandle = user && found.passkey.userHandle } = answer
   if (userHandle !== found.passkey.userHandle) return rejected
   return recordUse(em, site, { answer, ...found }, now)
 }

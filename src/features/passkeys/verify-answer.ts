@@ -1,9 +1,7 @@
-import { type Answer, isBase64url } from './answer.ts'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import type { Answer } from './answer.ts'
 import { type Passkey, storedTransports } from './passkey.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
-
-// The maximum length of a base64url field, except the attestation object.
-const maxLength = 4096
 
 type Attested = Pick<
   Passkey,
@@ -19,31 +17,31 @@ const maxKeyLength = 2000
  * @returns the columns of the passkey, or `undefined` if the answer is invalid
  */
 export async function verifyAttestation(site: RelyingParty, answer: Answer): Promise<Attested | undefined> {
-  const { id, response } = answer
-  const { clientDataJSON, attestationObject, transports } = response
-  if (!isBase64url(clientDataJSON, maxLength) || !isBase64url(attestationObject, 16_384)) return undefined
   // Imported at the first use, because the library needs 30 MB of memory.
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
-  const info = await undefinedOnError(async () => {
-    const bytes = new Uint8Array(Buffer.from(attestationObject, 'base64url'))
+  // The library throws if a member is missing or has the wrong type.
+  const response = answer.response as RegistrationResponseJSON['response']
+  const verify = async () => {
+    const bytes = new Uint8Array(Buffer.from(response.attestationObject, 'base64url'))
     if (!isUncertified(decodeAttestationObject(bytes))) return undefined
     const { registrationInfo } = await verifyRegistrationResponse({
-      response: { ...credentialOf(answer), response: { clientDataJSON, attestationObject } },
+      response: { ...credentialOf(answer), response },
       ...expectationsOf(site, answer),
       supportedAlgorithmIDs: algorithms,
     })
     return registrationInfo
-  })
+  }
+  const info = await verify().catch(ignoreError)
   // The library does not compare the id of the answer with the attested id.
-  if (info?.credential.id !== id) return undefined
+  if (info?.credential.id !== answer.id) return undefined
   const publicKey = Buffer.from(info.credential.publicKey).toString('base64url')
   if (publicKey.length > maxKeyLength) return undefined
   return {
-    credentialId: id,
+    credentialId: answer.id,
     publicKey,
     counter: info.credential.counter,
-    transports: storedTransports(transports),
+    transports: storedTransports(response.transports),
     isBackupEligible: info.credentialDeviceType === 'multiDevice',
     isBackedUp: info.credentialBackedUp,
   }
@@ -75,23 +73,15 @@ export async function verifyAssertion(
   answer: Answer,
   passkey: Passkey,
 ): Promise<Pick<Passkey, 'counter' | 'isBackedUp'> | undefined> {
-  const { clientDataJSON, authenticatorData, signature } = answer.response
-  if (
-    !isBase64url(clientDataJSON, maxLength) ||
-    !isBase64url(authenticatorData, maxLength) ||
-    !isBase64url(signature, maxLength)
-  )
-    return undefined
-  const publicKey = new Uint8Array(Buffer.from(passkey.publicKey, 'base64url'))
-  // Imported at the first use, because the library needs 30 MB of memory.
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
-  const result = await undefinedOnError(() =>
-    verifyAuthenticationResponse({
-      ...expectationsOf(site, answer),
-      response: { ...credentialOf(answer), response: { clientDataJSON, authenticatorData, signature } },
-      credential: { id: answer.id, publicKey, counter: 0 },
-    }),
-  )
+  // The library throws if a member is missing or has the wrong type.
+  const response = answer.response as AuthenticationResponseJSON['response']
+  const publicKey = new Uint8Array(Buffer.from(passkey.publicKey, 'base64url'))
+  const result = await verifyAuthenticationResponse({
+    response: { ...credentialOf(answer), response },
+    ...expectationsOf(site, answer),
+    credential: { id: answer.id, publicKey, counter: 0 },
+  }).catch(ignoreError)
   if (!result?.verified) return undefined
   const { newCounter, credentialDeviceType, credentialBackedUp } = result.authenticationInfo
   // Backup eligibility never changes (WebAuthn §7.2).
@@ -112,16 +102,5 @@ function expectationsOf({ origin, id }: RelyingParty, { challenge }: Answer) {
   }
 }
 
-/**
- * Runs a verification by `@simplewebauthn/server`, and returns `undefined` if it throws. The library throws errors of many
- * classes for an invalid answer. Do not access the database in `verify`, because its errors would be lost.
- */
-async function undefinedOnError<Result>(
-  verify: () => Promise<Result | undefined>,
-): Promise<Result | undefined> {
-  try {
-    return await verify()
-  } catch {
-    return undefined
-  }
-}
+// The library throws errors of many classes for an invalid answer.
+function ignoreError(): undefined {}
