@@ -2,11 +2,11 @@ import type { MikroORM } from '@mikro-orm/core'
 import type Koa from 'koa'
 import type { Config } from '../config/config.ts'
 import type { Outbox } from '../mail/outbox.ts'
+import { HostCookie } from '../site/host-cookie.ts'
 import type { SiteContext } from '../site/site-context.ts'
 import { Throttle } from '../throttle/throttle.ts'
 import { Devices } from './known-devices/devices.ts'
 import { KnownDevices } from './known-devices/known-devices.ts'
-import { SitePasskeys } from './passkeys/site-passkeys.ts'
 import { SecretBox } from './second-factor/secret-box.ts'
 import { secondFactorCheck } from './second-factor/verify-code.ts'
 import { credentialCheck } from './sign-in/guessing.ts'
@@ -34,7 +34,8 @@ export function setServices({ context }: Koa, { orm, config, outbox }: Parts): v
 }
 
 function passkeysOf({ rpId, secureCookies: isTls }: Config, secretBox: SecretBox | undefined) {
-  return secretBox && new SitePasskeys({ key: secretBox.deriveKey('passkey challenges'), rpId, isTls })
+  const cookie = new HostCookie('passkey', { isTls })
+  return secretBox && { key: secretBox.deriveKey('passkey challenges'), rpId, cookie }
 }
 
 function guessingOf(orm: MikroORM, { throttle, secureCookies: isTls, production }: Config) {

@@ -1,7 +1,7 @@
 import type Router from '@koa/router'
 import type { EntityManager } from '@mikro-orm/core'
 import type { ExtendableContext } from 'koa'
-import type { SitePasskeys } from '../features/passkeys/site-passkeys.ts'
+import type { PasskeySettings } from '../features/passkeys/relying-party.ts'
 import type { SecretBox } from '../features/second-factor/secret-box.ts'
 import type { Outbox } from '../mail/outbox.ts'
 import type { Throttle } from '../throttle/throttle.ts'
@@ -39,7 +39,7 @@ export interface SiteContext extends CheckedContext, SecondFactorContext {
   /** `undefined` in production without `SECRETS_KEY`. Users cannot turn on a second factor then. */
   readonly secretBox?: SecretBox | undefined
   /** `undefined` in production without `SECRETS_KEY`. The site then has no passkeys. */
-  readonly passkeys?: SitePasskeys | undefined
+  readonly passkeys?: PasskeySettings | undefined
   readonly siteName: string
   /** The origin of `PUBLIC_URL`. */
   readonly publicOrigin?: string | undefined

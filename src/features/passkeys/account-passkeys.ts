@@ -19,9 +19,8 @@ import { currentDigest } from '../sessions/session-store.ts'
 import { limited } from '../sign-in/guessing.ts'
 import { owner } from '../sign-in/owner.ts'
 import { type AddProblem, verifyRegistration } from './add-passkey.ts'
-import { maxPasskeys } from './own-passkeys.ts'
-import { Passkey } from './passkey.ts'
-import { relyingPartyOf } from './site-passkeys.ts'
+import { maxPasskeys, Passkey } from './passkey.ts'
+import { requireRelyingParty } from './site-passkeys.ts'
 
 const problems: Record<AddProblem, readonly [status: 400 | 409, detail: string]> = {
   invalid: [400, 'The passkey was not accepted, or the page was open for too long. Try again.'],
@@ -82,7 +81,7 @@ export function accountPasskeys(router: SiteRouter): void {
 
 /** Adds the passkey in the body. The default name is the name of the device. */
 async function add(ctx: SiteContext): Promise<Passkey | AddProblem | undefined> {
-  const party = relyingPartyOf(ctx)
+  const party = requireRelyingParty(ctx)
   const user = ctx.auth.require(User)
   const { credential, name: typed } = textFields(ctx, 'credential', 'name')
   const name = typed.trim() || deviceName(ctx.get('User-Agent'))

@@ -4,14 +4,13 @@ import { lockAccount } from '../../users/lock-account.ts'
 import type { User } from '../../users/user.ts'
 import { receiveAnswer } from './answer.ts'
 import { type Ceremony, challengeLifetime, newChallenge } from './challenges.ts'
-import { listPasskeys, maxPasskeys, userHandleOf } from './own-passkeys.ts'
-import { descriptor, Passkey } from './passkey.ts'
+import { descriptor, listPasskeys, maxPasskeys, Passkey, userHandleOf } from './passkey.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
 import { verifyAttestation } from './verify-answer.ts'
 
 /** The user who adds a passkey, and the digest of the user's session. */
 export interface PasskeyOwner {
-  readonly user: Pick<User, 'id' | 'email' | 'name' | 'passwordChangedAt' | 'secondFactorAt'>
+  readonly user: User
   readonly session: string
 }
 

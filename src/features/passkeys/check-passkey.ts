@@ -6,8 +6,8 @@ import type { User } from '../../users/user.ts'
 import { notify } from '../notices/notify.ts'
 import { currentDigest } from '../sessions/session-store.ts'
 import { count, limited } from '../sign-in/guessing.ts'
-import { listPasskeys } from './own-passkeys.ts'
-import { relyingPartyOf } from './site-passkeys.ts'
+import { listPasskeys } from './passkey.ts'
+import { relyingParty, requireRelyingParty } from './site-passkeys.ts'
 import { type Identified, requestOptions, type Use, verifyUse } from './use-passkey.ts'
 
 /** The methods of a sign-in with a passkey (RFC 8176). User verification makes it two factors (NIST SP 800-63B-4 §3.1.7). */
@@ -19,10 +19,9 @@ export const passkeyRefused =
 
 /** The options to confirm with a passkey, as JSON. `undefined` if the user has no passkey. */
 export async function confirmationOptions(ctx: SiteContext, { id }: User): Promise<string | undefined> {
-  const party = ctx.passkeys?.relyingParty(ctx)
+  const party = relyingParty(ctx)
   const own = party ? await listPasskeys(entityManager(ctx), id) : []
-  if (!party || own.length === 0) return undefined
-  return JSON.stringify(requestOptions(party, confirmation(ctx), own))
+  return party && own.length > 0 ? JSON.stringify(requestOptions(party, confirmation(ctx), own)) : undefined
 }
 
 /** Whether the user has confirmed with a passkey of the account. */
@@ -39,11 +38,8 @@ function confirmation(ctx: SiteContext) {
  *
  * @returns `undefined` if the passkey was rejected
  */
-export async function checkPasskey(
-  ctx: SiteContext,
-  use: Use & { readonly user?: User },
-): Promise<Identified | undefined> {
-  const party = relyingPartyOf(ctx)
+export async function checkPasskey(ctx: SiteContext, use: Use): Promise<Identified | undefined> {
+  const party = requireRelyingParty(ctx)
   const found = await limited(ctx, { action: 'passkey', account: '' }, async () => {
     const assertion = await verifyUse(entityManager(ctx), party, use)
     if (assertion.isValid) return assertion

@@ -14,15 +14,17 @@ export function passkeySignIn(router: SiteRouter): void {
   router.post('/login/passkey', ignoreSession, formAgain(signInForm), async (ctx) => {
     if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts only the form of the sign-in page.')
     const { credential } = textFields(ctx, 'credential')
-    const ceremony = { purpose: 'sign-in', binding: ctx.passkeys?.browserOf(ctx) ?? '' } as const
+    const ceremony = { purpose: 'sign-in', binding: ctx.passkeys?.cookie.read(ctx) ?? '' } as const
     const found = await checkPasskey(ctx, { ceremony, credential })
     if (!found) {
       ctx.status = 401
       return signInForm(ctx, [{ field: 'passkey', detail: passkeyRefused }])
     }
-    const { user, passkey } = found
-    const { next } = fieldsOf(ctx)
-    const proof = { methods: passkeyMethods, detail: `Passkey: ${passkey.name}` }
-    return completeSignIn(ctx, user, { isKept: asksToBeKept(ctx), next, ...proof })
+    return completeSignIn(ctx, found.user, {
+      isKept: asksToBeKept(ctx),
+      next: fieldsOf(ctx).next,
+      methods: passkeyMethods,
+      detail: `Passkey: ${found.passkey.name}`,
+    })
   })
 }

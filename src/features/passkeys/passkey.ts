@@ -1,4 +1,5 @@
-import { defineEntity, p } from '@mikro-orm/core'
+import { createHmac } from 'node:crypto'
+import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
 import type { AuthenticatorTransport, PublicKeyCredentialDescriptorJSON } from '@simplewebauthn/server'
 import { v7 as uuidv7 } from 'uuid'
 import { User } from '../../users/user.ts'
@@ -36,6 +37,22 @@ const PasskeySchema = defineEntity({
 export class Passkey extends PasskeySchema.class {}
 
 PasskeySchema.setClass(Passkey)
+
+/** The maximum number of passkeys of a user. */
+export const maxPasskeys = 20
+
+/** The passkeys of a user, oldest first. */
+export function listPasskeys(em: EntityManager, user: string): Promise<Passkey[]> {
+  return em.find(Passkey, { user }, { orderBy: { id: 'asc' }, disableIdentityMap: true })
+}
+
+/**
+ * The user handle, which all passkeys of an account share. It reveals nothing about the user (WebAuthn §14.6.1). The first handle is
+ * derived from the account id, so that two open pages use the same handle.
+ */
+export function userHandleOf(user: string, own: readonly Passkey[], key: Buffer): string {
+  return own[0]?.userHandle ?? createHmac('sha256', key).update(`user handle\0${user}`).digest('base64url')
+}
 
 const knownTransports: readonly unknown[] = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']
 

@@ -1,3 +1,5 @@
+import type { HostCookie } from '../../site/host-cookie.ts'
+
 /** The relying party of WebAuthn: the site, as browsers and authenticators identify it. */
 export interface RelyingParty {
   /** The host that passkeys belong to. If it changes, no existing passkey works. */
@@ -8,6 +10,14 @@ export interface RelyingParty {
   readonly name: string
   /** 32 bytes that sign challenges and derive user handles. */
   readonly key: Buffer
+}
+
+/** The configuration of passkeys. */
+export interface PasskeySettings extends Pick<RelyingParty, 'key'> {
+  /** `RP_ID`. Without `PUBLIC_URL`, the host of the request replaces it. */
+  readonly rpId: string | undefined
+  /** Binds the challenge of a sign-in to the browser. */
+  readonly cookie: HostCookie
 }
 
 /** The accepted COSE algorithms: EdDSA, ES256 and RS256. */

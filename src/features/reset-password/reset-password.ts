@@ -14,7 +14,7 @@ import { confirmationProblem, passwordProblem } from '../../users/password-probl
 import { User } from '../../users/user.ts'
 import { overwritePassword } from '../change-password/end-access.ts'
 import { notify } from '../notices/notify.ts'
-import { listPasskeys } from '../passkeys/own-passkeys.ts'
+import { listPasskeys } from '../passkeys/passkey.ts'
 import { isDisconnected, limited } from '../sign-in/guessing.ts'
 import { mailResetLinks, type ResetPurpose } from './reset-link.ts'
 

@@ -6,7 +6,8 @@ import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
 import { needsPassword } from '../confirm/fresh.ts'
 import { creationOptions } from '../passkeys/add-passkey.ts'
-import { listPasskeys } from '../passkeys/own-passkeys.ts'
+import { listPasskeys } from '../passkeys/passkey.ts'
+import { relyingParty } from '../passkeys/site-passkeys.ts'
 import { countRecoveryCodes } from '../second-factor/recovery-codes.ts'
 import { deviceName } from '../sessions/device-name.ts'
 import { currentDigest } from '../sessions/session-store.ts'
@@ -38,7 +39,7 @@ export async function showSecurity(ctx: SiteContext, errors: FormMessage[] = [])
     isAvailable: ctx.secretBox !== undefined,
     recoveryCodesLeft: secondFactorAt ? await countRecoveryCodes(em, id) : 0,
     passkeys: (await listPasskeys(em, id)).map(passkeyRecord),
-    hasPasskeys: ctx.passkeys?.relyingParty(ctx) !== undefined,
+    hasPasskeys: relyingParty(ctx) !== undefined,
     passkeyOptions: await optionsToAdd(ctx),
     isFresh: !needsPassword(ctx),
     device: deviceName(ctx.get('User-Agent')),
@@ -49,7 +50,7 @@ export async function showSecurity(ctx: SiteContext, errors: FormMessage[] = [])
 
 /** The options to add a passkey, if the session is fresh. Otherwise the user has to confirm first. */
 async function optionsToAdd(ctx: SiteContext): Promise<string | undefined> {
-  const party = ctx.passkeys?.relyingParty(ctx)
+  const party = relyingParty(ctx)
   if (!party || needsPassword(ctx)) return undefined
   const owner = { user: ctx.auth.require(User), session: currentDigest(ctx) }
   return JSON.stringify(await creationOptions(entityManager(ctx), party, owner))

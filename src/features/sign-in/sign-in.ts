@@ -14,6 +14,7 @@ import { usualDays } from '../../users/user-token.ts'
 import { createToken } from '../api-tokens/own-tokens.ts'
 import { SignedToken } from '../json-web-tokens/signed-token.ts'
 import { notifyOfProgram } from '../notices/notify.ts'
+import { signInOptions } from '../passkeys/site-passkeys.ts'
 import type { PendingSignIns } from '../second-factor/pending-sign-ins.ts'
 import { askForCode } from '../second-factor/sign-in-code.ts'
 import { afterSignIn, requestedPath } from './after-sign-in.ts'
@@ -114,8 +115,7 @@ export function signInForm(ctx: SiteContext, errors: FormMessage[]): Promise<voi
 }
 
 function signInPage(ctx: SiteContext, data: Views['sign-in']): Promise<void> {
-  const options = ctx.passkeys?.signInOptions(ctx)
-  return page(ctx, 'sign-in', { ...data, passkeyOptions: options && JSON.stringify(options) })
+  return page(ctx, 'sign-in', { ...data, passkeyOptions: signInOptions(ctx) })
 }
 
 /** Responds to a password in the header with a new token, a signed token or the user's record. */
