@@ -34,40 +34,38 @@ export function confirm(router: SiteRouter): void {
         400,
         'A request with an `Authorization` header needs no confirmation, because it contains the password.',
       )
-    const { password, code, credential, next } = textFields(ctx, 'password', 'code', 'credential', 'next')
-    if (credential !== '') {
-      if (!(await confirmedByPasskey(ctx, user, credential))) return refusePasskey(ctx)
-      return completeConfirmation(ctx, user, passkeyMethods, next)
-    }
-    const isByCode = user.secondFactorAt && password === '' && fieldsOf(ctx).code !== undefined
-    if (isByCode) refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
-    const problem = isByCode
-      ? !(await verifyCode(ctx, user, code)) && wrongCode
-      : await currentPasswordProblem(ctx, password)
-    if (problem && !wantsPage(ctx))
-      throw new Refusal(isByCode ? 'second_factor_wrong' : 'wrong_credentials', problem, challenges(ctx))
-    if (problem) {
-      ctx.status = 401
-      return showAgain(ctx, [{ field: isByCode ? 'code' : 'password', detail: problem }])
-    }
-    completeConfirmation(ctx, user, [isByCode ? 'otp' : 'pwd'], next)
+    const { problem, field, methods } = await checkProof(ctx, user)
+    if (problem === undefined) return completeConfirmation(ctx, user, methods)
+    const error = field === 'code' ? 'second_factor_wrong' : 'wrong_credentials'
+    if (!wantsPage(ctx)) throw new Refusal(error, problem, challenges(ctx))
+    ctx.status = 401
+    return showAgain(ctx, [{ field, detail: problem }])
   })
 }
 
-function completeConfirmation(ctx: SiteContext, user: User, methods: readonly string[], next: string): void {
+/** Checks the passkey, the code or the password in the body. Returns the methods (RFC 8176), or the problem for the form. */
+async function checkProof(ctx: SiteContext, user: User) {
+  const { password, code, credential } = textFields(ctx, 'password', 'code', 'credential')
+  if (credential !== '') {
+    const isRight = await confirmedByPasskey(ctx, user, credential)
+    return { methods: passkeyMethods, problem: isRight ? undefined : passkeyRefused, field: undefined }
+  }
+  if (user.secondFactorAt && password === '' && fieldsOf(ctx).code !== undefined) {
+    refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
+    const isRight = await verifyCode(ctx, user, code)
+    return { methods: ['otp'], problem: isRight ? undefined : wrongCode, field: 'code' }
+  }
+  return { methods: ['pwd'], problem: await currentPasswordProblem(ctx, password), field: 'password' }
+}
+
+function completeConfirmation(ctx: SiteContext, user: User, methods: readonly string[]): void {
   renewSession(ctx, user, methods)
   ctx.state.replacesSession = true
   audit(ctx, 'confirmed', user)
-  const path = afterSignIn(next === '' ? undefined : next)
+  const path = afterSignIn(textFields(ctx, 'next').next || undefined)
   // Only the start page of a section shows a notice, because the user has to press its button again.
   const isStart = sectionOf(path)?.back === path.split('?', 1)[0]
   complete(ctx, path, isStart ? 'Thank you. You can continue now.' : undefined)
-}
-
-function refusePasskey(ctx: SiteContext): Promise<void> {
-  if (!wantsPage(ctx)) throw new Refusal('wrong_credentials', passkeyRefused, challenges(ctx))
-  ctx.status = 401
-  return showAgain(ctx, [{ detail: passkeyRefused }])
 }
 
 const showAgain = (ctx: SiteContext, errors: FormMessage[]) =>
