@@ -19,26 +19,18 @@ export const securityPage = '/account/security'
 export function security(router: SiteRouter): void {
   router.get(securityPage, ...owner(), async (ctx) => {
     if (wantsPage(ctx)) return showSecurity(ctx)
-    const { id, secondFactorAt } = ctx.auth.require(User)
-    const em = entityManager(ctx)
-    ctx.body = {
-      totp: Boolean(secondFactorAt),
-      recoveryCodesLeft: secondFactorAt ? await countRecoveryCodes(em, id) : 0,
-      passkeys: (await listPasskeys(em, id)).map(passkeyRecord),
-    }
+    ctx.body = { totp: Boolean(ctx.auth.require(User).secondFactorAt), ...(await factorsOf(ctx)) }
   })
 }
 
 /** Shows the page, with the errors of a rejected form. */
 export async function showSecurity(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
-  const { id, secondFactorAt, passwordChangedAt } = ctx.auth.require(User)
-  const em = entityManager(ctx)
+  const { secondFactorAt, passwordChangedAt } = ctx.auth.require(User)
   await page(ctx, 'security', {
     passwordChangedAt,
     secondFactorAt: secondFactorAt ?? undefined,
     isAvailable: ctx.secretBox !== undefined,
-    recoveryCodesLeft: secondFactorAt ? await countRecoveryCodes(em, id) : 0,
-    passkeys: (await listPasskeys(em, id)).map(passkeyRecord),
+    ...(await factorsOf(ctx)),
     hasPasskeys: relyingParty(ctx) !== undefined,
     passkeyOptions: await optionsToAdd(ctx),
     isFresh: !needsPassword(ctx),
@@ -46,6 +38,15 @@ export async function showSecurity(ctx: SiteContext, errors: FormMessage[] = [])
     errors,
     notice: takeNotice(ctx),
   })
+}
+
+async function factorsOf(ctx: SiteContext) {
+  const { id, secondFactorAt } = ctx.auth.require(User)
+  const em = entityManager(ctx)
+  return {
+    recoveryCodesLeft: secondFactorAt ? await countRecoveryCodes(em, id) : 0,
+    passkeys: (await listPasskeys(em, id)).map(passkeyRecord),
+  }
 }
 
 /** The options to add a passkey, if the session is fresh. Otherwise the user has to confirm first. */
