@@ -11,16 +11,13 @@ import { renewSession, requireSession } from '../sessions/current-session.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
 import { PendingSignIn } from './pending-sign-ins.ts'
 import { RecoveryCode, replaceRecoveryCodes } from './recovery-codes.ts'
-import { confirmTotp, startTotp, TotpFactor } from './totp-factors.ts'
-import { secretBoxOf } from './verify-code.ts'
+import type { SecretBox } from './secret-box.ts'
+import { startTotp, TotpFactor, useTotpCode } from './totp-factors.ts'
 
 /** Starts the set-up of an authenticator app, and returns its new key. Throws 409 if the account has an app. */
 export function startSetUp(ctx: SiteContext): Promise<Buffer> {
   const user = ctx.auth.require(User)
-  return change(ctx, user, async (em) => {
-    refuseApp(ctx, user)
-    return startTotp(em, secretBoxOf(ctx), user.id)
-  })
+  return change(ctx, user, (em) => startTotp(em, boxForSetUp(ctx, user), user.id))
 }
 
 /**
@@ -33,10 +30,13 @@ export async function turnOn(ctx: SiteContext, code: string): Promise<string | u
   const user = ctx.auth.require(User)
   const secondFactorAt = new Date()
   const seed = await change(ctx, user, async (em) => {
-    refuseApp(ctx, user)
-    if (!(await confirmTotp(em, secretBoxOf(ctx), user.id, code))) return undefined
+    const box = boxForSetUp(ctx, user)
+    if (!(await useTotpCode(em, box, { user: user.id, code, isSetUp: true }))) return undefined
     await em.nativeUpdate(User, { id: user.id }, { secondFactorAt })
-    await endEarlierAccess(em, user.id)
+    await em.nativeDelete(StoredSession, { user: user.id })
+    await em.nativeDelete(PendingSignIn, { user: user.id })
+    // Each known device has its own limit of guesses, and a thief of the password could have added one.
+    await em.nativeDelete(Device, { user: user.id })
     await notify(ctx, em, user, 'authenticator app turned on')
     return replaceRecoveryCodes(em, user.id)
   })
@@ -79,9 +79,10 @@ export async function removeSecondFactor(em: EntityManager, user: string): Promi
   return changed === 1
 }
 
-function refuseApp({ secretBox }: SiteContext, { secondFactorAt }: User): void {
+function boxForSetUp({ secretBox }: SiteContext, { secondFactorAt }: User): SecretBox {
   if (!secretBox) throw new Refusal(404, 'This site has no authenticator apps.')
   if (secondFactorAt) throw new Refusal('second_factor_exists', 'You already have an authenticator app.')
+  return secretBox
 }
 
 // Locks the account and the session. Throws 409 if another request has changed the password or the second factor, or signed out.
@@ -97,11 +98,4 @@ function change<Result>(
     await requireSession(em, ctx)
     return work(em)
   })
-}
-
-// Deletes known devices too. Each has its own limit of guesses, and a thief of the password could have added one.
-async function endEarlierAccess(em: EntityManager, user: string): Promise<void> {
-  await em.nativeDelete(StoredSession, { user })
-  await em.nativeDelete(PendingSignIn, { user })
-  await em.nativeDelete(Device, { user })
 }

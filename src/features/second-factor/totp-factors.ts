@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
 import { User } from '../../users/user.ts'
 import type { SecretBox } from './secret-box.ts'
-import { acceptedStep, keyBytes } from './totp.ts'
+import { acceptedStep } from './totp.ts'
 
 const TotpFactorSchema = defineEntity({
   name: 'TotpFactor',
@@ -23,6 +23,9 @@ const TotpFactorSchema = defineEntity({
 export class TotpFactor extends TotpFactorSchema.class {}
 
 TotpFactorSchema.setClass(TotpFactor)
+
+// 160 bits (RFC 4226 §4, R6).
+const keyBytes = 20
 
 /** How long an unfinished set-up lasts, in milliseconds. */
 export const setUpLifetime = 60 * 60_000
@@ -51,32 +54,25 @@ export async function unconfirmedKey(
   return factor ? box.decrypt(factor.secret, user) : undefined
 }
 
-/** Finishes the set-up with a code. Returns `false` for a wrong code. Call it with the account locked. */
-export function confirmTotp(em: EntityManager, box: SecretBox, user: string, code: string): Promise<boolean> {
-  return acceptCode(em, box, { user, code, isConfirmed: false })
-}
-
-/** Accepts a code of the authenticator app once. Only one of two concurrent calls with the same code returns `true`. */
-export function useTotpCode(em: EntityManager, box: SecretBox, user: string, code: string): Promise<boolean> {
-  return acceptCode(em, box, { user, code, isConfirmed: true })
-}
-
-async function acceptCode(
+/**
+ * Accepts a code of the authenticator app once. Only one of two concurrent calls with the same code returns `true`. During the
+ * set-up, the code also confirms the app.
+ */
+export async function useTotpCode(
   em: EntityManager,
   box: SecretBox,
-  { user, code, isConfirmed }: { user: string; code: string; isConfirmed: boolean },
+  { user, code, isSetUp = false }: { user: string; code: string; isSetUp?: boolean },
 ): Promise<boolean> {
-  const state = isConfirmed ? { confirmedAt: { $ne: null } } : unfinished()
+  const state = isSetUp ? unfinished() : { confirmedAt: { $ne: null } }
   const factor = await em.findOne(TotpFactor, { user, ...state }, { disableIdentityMap: true })
   if (!factor) return false
   const { secret, lastStep } = factor
   const now = Date.now()
-  const key = box.decrypt(secret, user)
-  const step = acceptedStep(key, code, { lastStep, now })
+  const step = acceptedStep(box.decrypt(secret, user), code, { lastStep, now })
   if (step === undefined) return false
   // The conditions prevent a race with another request that uses the same code.
   const where = { user, secret, ...state, lastStep: { $lt: step } }
-  const change = { lastStep: step, ...(!isConfirmed && { confirmedAt: new Date(now) }) }
+  const change = { lastStep: step, ...(isSetUp && { confirmedAt: new Date(now) }) }
   return (await em.nativeUpdate(TotpFactor, where, change)) === 1
 }
 

@@ -4,9 +4,6 @@ import { base32 } from './base32.ts'
 const stepLength = 30_000
 const digits = 6
 
-/** The length of a key in bytes: 160 bits (RFC 4226 §4, R6). */
-export const keyBytes = 20
-
 /** The code of a key for a counter: HOTP with SHA-1 and six digits (RFC 4226 §5.3). */
 export function hotp(key: Uint8Array, counter: number): string {
   const message = Buffer.alloc(8)
@@ -34,7 +31,9 @@ export function acceptedStep(
   if (!/^[0-9]{6}$/.test(code)) return undefined
   const current = stepAt(now)
   // Always computes all three codes, so that the response time does not reveal the step.
-  const matches = [current - 1, current, current + 1].filter((step) => isEqual(hotp(key, step), code))
+  const matches = [current - 1, current, current + 1].filter((step) =>
+    timingSafeEqual(Buffer.from(hotp(key, step)), Buffer.from(code)),
+  )
   return matches.filter((step) => step > lastStep).at(-1)
 }
 
@@ -47,8 +46,4 @@ export function totpUri(
   const [site, user] = [encodeURIComponent(issuer), encodeURIComponent(account)]
   const parameters = `secret=${base32(key)}&issuer=${site}&algorithm=SHA1&digits=${digits}&period=30`
   return `otpauth://totp/${site}:${user}?${parameters}`
-}
-
-function isEqual(one: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }

@@ -25,12 +25,19 @@ export async function verifyCode(ctx: SiteContext, user: User, typed: string): P
   const em = entityManager(ctx)
   const isRecovery = isRecoveryCode(code)
   const isRight = await limitedCode(ctx, user, async () => {
-    if (isRecovery) return (await useRecoveryCode(em, user.id, code)) || undefined
-    return (await useTotpCode(em, secretBoxOf(ctx), user.id, code)) || undefined
+    const use = isRecovery
+      ? useRecoveryCode(em, user.id, code)
+      : useTotpCode(em, secretBoxOf(ctx), { user: user.id, code })
+    return (await use) || undefined
   })
   if (!isRight) await report(ctx, user, 'code refused')
   else if (isRecovery) await report(ctx, user, 'recovery code used')
   return isRight === true
+}
+
+function secretBoxOf({ secretBox }: SiteContext): SecretBox {
+  if (!secretBox) throw new Error('Set SECRETS_KEY, because an account has an authenticator app.')
+  return secretBox
 }
 
 /**
@@ -46,21 +53,13 @@ export function plainCode(typed: string): string {
 /** The message does not reveal whether the code was wrong or used. */
 export const wrongCode = 'The code is wrong or was used before.'
 
-/** Returns the box that encrypts the keys of authenticator apps. Throws without `SECRETS_KEY`. */
-export function secretBoxOf({ secretBox }: SiteContext): SecretBox {
-  if (!secretBox) throw new Error('Set SECRETS_KEY, because an account has an authenticator app.')
-  return secretBox
-}
-
 async function report(ctx: SiteContext, user: User, event: 'code refused' | 'recovery code used') {
   audit(ctx, event, user)
   // No mail for a wrong code from a known device, because users often mistype codes.
-  const isExpected = event === 'code refused' && (await ctx.guessing?.devices.deviceOf(ctx, user.email))
-  if (isExpected) return
+  if (event === 'code refused' && (await ctx.guessing?.devices.deviceOf(ctx, user.email))) return
   await entityManager(ctx).transactional(async (em) => {
     await lockAccount(em, { id: user.id })
-    const isRecovery = event === 'recovery code used'
-    const codesLeft = isRecovery ? await countRecoveryCodes(em, user.id) : undefined
+    const codesLeft = event === 'code refused' ? undefined : await countRecoveryCodes(em, user.id)
     await notify(ctx, em, user, event, { codesLeft })
   })
 }
