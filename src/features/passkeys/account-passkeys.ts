@@ -29,8 +29,6 @@ const problems: Record<AddProblem, readonly [status: 400 | 409, detail: string]>
   outdated: [409, 'Another request has just changed how this account signs in.'],
 }
 
-type PathContext = SiteContext & { params?: { id?: string } }
-
 /** `/account/passkeys`: adds, renames and removes the passkeys of the user. */
 export function accountPasskeys(router: SiteRouter): void {
   // A failed form leaves one of these addresses in the browser, where the user can open it again.
@@ -61,7 +59,7 @@ export function accountPasskeys(router: SiteRouter): void {
     async (ctx) => {
       const name = textFields(ctx, 'name').name.trim()
       refuseProblems({ name: name === '' ? 'Enter a name for the passkey.' : nameProblem(name) })
-      const changed = await entityManager(ctx).nativeUpdate(Passkey, ownPasskey(ctx), { name })
+      const changed = await entityManager(ctx).nativeUpdate(Passkey, ownPasskey(ctx, ctx.params.id), { name })
       if (changed === 0) throw noSuchPasskey()
       audit(ctx, 'passkey renamed', ctx.auth.require(User), { detail: name })
       complete(ctx, securityPage, `The passkey is now called “${name}”.`)
@@ -69,7 +67,7 @@ export function accountPasskeys(router: SiteRouter): void {
   )
 
   router.post('/account/passkeys/:id/remove', ...owner(), fresh(securityPage), async (ctx) => {
-    const name = await remove(ctx)
+    const name = await remove(ctx, ownPasskey(ctx, ctx.params.id))
     audit(ctx, 'passkey removed', ctx.auth.require(User), { detail: name })
     complete(
       ctx,
@@ -96,9 +94,8 @@ async function add(ctx: SiteContext): Promise<Passkey | AddProblem | undefined> 
   )
 }
 
-/** Removes the passkey in the path, and returns its name. */
-function remove(ctx: SiteContext): Promise<string> {
-  const own = ownPasskey(ctx)
+/** Removes a passkey, and returns its name. */
+function remove(ctx: SiteContext, own: ReturnType<typeof ownPasskey>): Promise<string> {
   const user = ctx.auth.require(User)
   return entityManager(ctx).transactional(async (em) => {
     await lockAccount(em, { id: user.id })
@@ -110,9 +107,8 @@ function remove(ctx: SiteContext): Promise<string> {
   })
 }
 
-/** The condition for the passkey in the path. */
-function ownPasskey(ctx: PathContext) {
-  const { id = '' } = ctx.params ?? {}
+/** The condition for the user's passkey with an id. */
+function ownPasskey(ctx: SiteContext, id = '') {
   if (!isUUID(id)) throw noSuchPasskey()
   return { user: ctx.auth.require(User).id, id: id.toLowerCase() }
 }
