@@ -27,6 +27,7 @@ describe('README.md', () => {
     const examples = globSync('examples/*.ts', { cwd: root }).map(read)
     const parts = [...readme.matchAll(/^```[jt]s\n(.*?)^```$/gms)].map(([, code = '']) => code)
     assert.equal(parts.length, 3)
+    assert.ok(parts.includes(read('examples/readme.ts')))
     for (const part of parts)
       assert.ok(
         examples.some((source) => source.includes(part)),

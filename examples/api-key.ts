@@ -5,7 +5,6 @@
 //   curl -i -H 'X-API-Key: wrong' localhost:3000/me            # 401 Unauthorized
 
 import { hash } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import Koa from 'koa'
 import { type AuthContext, auth, guard, RequestAuthenticator } from 'koa-authenticators'
@@ -33,7 +32,4 @@ router.get('/me', new UserKey().middleware(), guard(User), (ctx) => {
 const app = new Koa()
 app.use(auth())
 app.use(router.routes())
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  const { port } = server.address() as AddressInfo
-  console.log(`http://localhost:${port}`)
-})
+app.listen(3000, () => console.log('http://localhost:3000'))

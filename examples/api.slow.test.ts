@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { basic, bearer } from './testing/headers.ts'
-import { example, freePort } from './testing/program.ts'
+import { example } from './testing/program.ts'
 
 describe('examples/api.ts', () => {
-  const program = example('api.ts', { args: freePort, environment: { DATABASE: ':memory:' } })
+  const program = example('api.ts')
   const password = basic('ada@example.org', 'analytical-engine')
   const send = (method: string, path: string, headers = {}) => fetch(program.url + path, { method, headers })
   const makeToken = async () =>

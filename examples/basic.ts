@@ -5,7 +5,6 @@
 //   curl -i -u ada:wrong -X POST localhost:3000/login            # 401 Unauthorized
 //   curl -i -X POST localhost:3000/login                         # 401 Unauthorized
 
-import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import bcrypt from 'bcrypt'
 import Koa from 'koa'
@@ -51,7 +50,4 @@ router.post('/login', new UserPassword().middleware(), guard(User), (ctx) => {
 const app = new Koa()
 app.use(auth())
 app.use(router.routes())
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  const { port } = server.address() as AddressInfo
-  console.log(`http://localhost:${port}`)
-})
+app.listen(3000, () => console.log('http://localhost:3000'))

@@ -8,7 +8,6 @@
 //   curl -i -H 'Authorization: Bearer wrong' localhost:3000/me            # 401 Unauthorized
 
 import { hash } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { AuthContext, BearerAuthorization } from 'koa-authenticators'
@@ -50,7 +49,4 @@ const app = new Koa()
 app.use(auth())
 app.use(new UserBearer().middleware())
 app.use(router.routes())
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  const { port } = server.address() as AddressInfo
-  console.log(`http://localhost:${port}`)
-})
+app.listen(3000, () => console.log('http://localhost:3000'))

@@ -10,7 +10,6 @@
 //   curl -i localhost:3000/secure                                             # 401 Unauthorized
 
 import { hash } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import bcrypt from 'bcrypt'
 import Koa from 'koa'
@@ -52,7 +51,4 @@ router.get('/secure', adminPassword, userPassword, userToken, (ctx) => {
 const app = new Koa()
 app.use(auth())
 app.use(router.routes())
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  const { port } = server.address() as AddressInfo
-  console.log(`http://localhost:${port}`)
-})
+app.listen(3000, () => console.log('http://localhost:3000'))

@@ -13,7 +13,6 @@
 //   curl -b /tmp/cookies -X POST localhost:3000/close           # The account of Ada is closed.
 
 import { randomBytes } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import bcrypt from 'bcrypt'
 import Koa from 'koa'
@@ -99,7 +98,4 @@ function seeNext(ctx: AuthContext) {
 }
 
 app.use(router.routes())
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  const { port } = server.address() as AddressInfo
-  console.log(`http://localhost:${port}`)
-})
+app.listen(3000, () => console.log('http://localhost:3000'))

@@ -7,7 +7,6 @@
 //   curl -i -X POST localhost:3000/join                                  # 401 Unauthorized
 
 import { hash, randomBytes } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import Koa from 'koa'
 import { type AuthContext, auth, BearerAuthenticator, guard } from 'koa-authenticators'
@@ -59,7 +58,4 @@ router.post('/join', Invitation.authenticator(keys), guard(Invitation), (ctx) =>
 const app = new Koa()
 app.use(auth())
 app.use(router.routes())
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  const { port } = server.address() as AddressInfo
-  console.log(`http://localhost:${port}`)
-})
+app.listen(3000, () => console.log('http://localhost:3000'))

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
 import { basic, bearer } from './testing/headers.ts'
-import { example, freePort } from './testing/program.ts'
+import { example } from './testing/program.ts'
 
 const secret = 'thirty-two bytes for these tests'
 const keys = { secrets: [secret], issuer: 'http://localhost:3000', audience: 'http://localhost:3000' }
 
 describe('examples/jwt.ts', () => {
-  const program = example('jwt.ts', { environment: { JWT_SECRET: secret }, args: freePort })
+  const program = example('jwt.ts', { environment: { JWT_SECRET: secret } })
   const post = (path: string, headers = {}) => fetch(program.url + path, { method: 'POST', headers })
   const right = basic('ada', 'analytical-engine')
 

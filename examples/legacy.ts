@@ -6,7 +6,6 @@
 //   curl -iH 'Authorization: Bearer difference-engine' localhost:3000/me     # 403 Forbidden
 //   curl -i localhost:3000/me                                                # 403 Forbidden
 
-import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import { defineEntity, MikroORM, p } from '@mikro-orm/sqlite'
 import Koa from 'koa'
@@ -59,7 +58,4 @@ const app = new Koa()
 app.use(databases(orm))
 app.use(auth())
 app.use(router.routes())
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  const { port } = server.address() as AddressInfo
-  console.log(`http://localhost:${port}`)
-})
+app.listen(3000, () => console.log('http://localhost:3000'))

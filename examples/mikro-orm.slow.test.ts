@@ -6,7 +6,7 @@ import { example } from './testing/program.ts'
 
 describe('examples/mikro-orm.ts', () => {
   const program = example('mikro-orm.ts')
-  const email = 'ada@example.com'
+  const email = 'bob@example.com'
   const form = { name: 'Ada', email, password: 'analytical', confirmPassword: 'analytical' }
   const signUp = (body: unknown) =>
     fetch(`${program.url}/users`, {

@@ -11,7 +11,6 @@
 //   curl -i localhost:3000/me                                                 # 401 Unauthorized
 
 import { hash, randomBytes, randomUUID } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import { defineEntity, MikroORM, p, UniqueConstraintViolationException } from '@mikro-orm/sqlite'
 import bcrypt from 'bcrypt'
@@ -166,7 +165,4 @@ app.use(auth())
 app.use(User.sessionAuthenticator({ remember: 'signed-in' }))
 // The routes must come last. They contain the other authenticators and the guards.
 app.use(router.routes())
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  const { port } = server.address() as AddressInfo
-  console.log(`http://localhost:${port}`)
-})
+app.listen(3000, () => console.log('http://localhost:3000'))

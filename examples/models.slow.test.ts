@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { basic, bearer } from './testing/headers.ts'
-import { example, freePort } from './testing/program.ts'
+import { example } from './testing/program.ts'
 
 describe('examples/models.ts', () => {
-  const program = example('models.ts', { args: freePort })
+  const program = example('models.ts')
 
   test('exchanges the password for a token, which is valid until it is deleted, and shows no hash', async () => {
     const logIn = (name: string, password: string) =>

@@ -11,7 +11,6 @@
 //   curl -b /tmp/cookies 'localhost:3000/orders?page=2'         # The orders of Ada
 
 import { randomBytes } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import bcrypt from 'bcrypt'
 import Koa from 'koa'
@@ -56,8 +55,8 @@ class UserSession extends SessionAuthenticator<User> {
 const app = new Koa()
 // The cookie contains the session, signed with a random key of the process. sessions.ts stores sessions on the server instead.
 app.keys = [randomBytes(32).toString('base64url')]
-app.use(session({ key: 'session', maxAge: 2 * 60 * 60 * 1000, httpOnly: true, sameSite: 'lax' }, app))
 app.use(refuseCrossSite())
+app.use(session({ key: 'session', maxAge: 2 * 60 * 60 * 1000, httpOnly: true, sameSite: 'lax' }, app))
 app.use(bodyParser())
 app.use(auth())
 app.use(new UserSession().middleware())
@@ -103,7 +102,4 @@ function seeNext(ctx: AuthContext) {
 }
 
 app.use(router.routes())
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  const { port } = server.address() as AddressInfo
-  console.log(`http://localhost:${port}`)
-})
+app.listen(3000, () => console.log('http://localhost:3000'))

@@ -7,7 +7,6 @@
 //   curl -i -b /tmp/cookies localhost:3000/me                                             # 401 Unauthorized
 
 import { hash, randomBytes } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import Database from 'better-sqlite3'
 import Koa from 'koa'
@@ -101,7 +100,4 @@ router.post('/logout', (ctx) => {
   ctx.status = 204
 })
 app.use(router.routes())
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  const { port } = server.address() as AddressInfo
-  console.log(`http://localhost:${port}`)
-})
+app.listen(3000, () => console.log('http://localhost:3000'))

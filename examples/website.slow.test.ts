@@ -15,7 +15,7 @@ function assertLeadsTo(response: Response, location: string) {
 }
 
 describe('examples/website.ts', () => {
-  const program = example('website.ts', { args: freePort, environment: { DATABASE: ':memory:' } })
+  const program = example('website.ts')
 
   test('signs in with the form, shows the account, and signs out', async () => {
     const browser = new Browser(program.url)

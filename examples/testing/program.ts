@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before } from 'node:test'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
 
 /** A program that serves HTTP in a separate process. */
 export interface Program {
@@ -22,7 +25,7 @@ export async function startProgram(
   args: readonly string[],
   environment: Record<string, string> = {},
 ): Promise<Program> {
-  const env = { PORT: '0', NODE_COMPILE_CACHE: compileCache, ...environment }
+  const env = { NODE_COMPILE_CACHE: compileCache, ...environment }
   const child = spawn(process.execPath, args, { env, stdio: 'pipe' })
   let output = ''
   let errors = ''
@@ -49,25 +52,63 @@ export async function startProgram(
   }
 }
 
-/** Runs an example during the tests of a `describe`, as `npm run example` does. */
+/** Runs an example during the tests of a `describe`. The first test runs the curl commands at the top of the example. */
 export function example(
   name: string,
   { environment, args = [] }: { environment?: Record<string, string>; args?: readonly string[] } = {},
 ): { readonly url: string } {
   const path = join(import.meta.dirname, '..', name)
   let program: Program | undefined
+  const running = {
+    get url() {
+      assert.ok(program, 'the example did not start')
+      return program.url
+    },
+  }
   before(async () => {
-    program = await startProgram(['--conditions=@koa-authenticators/source', ...args, path], environment)
+    const options = ['--conditions=@koa-authenticators/source', ...freePort, ...args]
+    program = await startProgram([...options, path], { DATABASE: ':memory:', ...environment })
   })
   after(async () => {
     const { output = '', errors = '' } = (await program?.stop()) ?? {}
     assert.match(output, /^http:\/\/localhost:\d+\n$/, 'one line, with the URL')
     assert.equal(errors, '', 'no warning and no error')
   })
-  return {
-    get url() {
-      assert.ok(program, 'the example did not start')
-      return program.url
-    },
-  }
+  test('responds to the curl commands at its top with the documented output', async () => {
+    const [howToRun, ...lines] = curlLinesOf(await readFile(path, 'utf8'))
+    assert.equal(howToRun?.command, `npm run example examples/${name}`)
+    assert.ok(lines.some(({ answer }) => answer !== undefined))
+
+    await paste(lines, new URL(running.url).host)
+  })
+  return running
+}
+
+interface CurlLine {
+  readonly command: string
+  /** A part of the output. */
+  readonly answer: string | undefined
+}
+
+/** The indented lines of the comment that opens a file: `command   # a part of the output`. */
+function curlLinesOf(source: string): CurlLine[] {
+  const [comment = ''] = source.split('\n\n', 1)
+  return [...comment.matchAll(/^\/\/ {3}(.+)$/gm)].map(([, line = '']) => {
+    const [command = '', answer] = line.split(/ +# /)
+    return { command, answer }
+  })
+}
+
+/** Runs the commands in one shell, with another host and another folder than /tmp. Compares their outputs. */
+async function paste(lines: readonly CurlLine[], host: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
+  // Separates the outputs of the commands.
+  const pasted = lines.map(({ command }) => `${command}\nprintf '\\n%s\\n' ----`).join('\n')
+  const script = pasted.replaceAll('localhost:3000', host).replaceAll('/tmp/', `${folder}/`)
+  const { stdout } = await promisify(execFile)('sh', ['-c', script]).finally(() =>
+    rm(folder, { recursive: true }),
+  )
+  const outputs = stdout.split('\n----\n')
+  for (const [index, { command, answer = '' }] of lines.entries())
+    assert.ok(outputs[index]?.includes(answer), `${command}\n${outputs[index]}`)
 }
