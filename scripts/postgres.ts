@@ -16,7 +16,9 @@ const suites: readonly TestGroup[] = [
   },
   {
     files: [
-      'src/auth/mikro-orm/{differential/*,postgres}.test.ts',
+      // The other files compare entities whose rows are the same on both databases.
+      'src/auth/mikro-orm/differential/!(classes|embedded|hooks|inheritance|null-columns).test.ts',
+      'src/auth/mikro-orm/postgres.test.ts',
       'src/{site/{audit,canaries,input,routes},throttle/guessing}.slow.test.ts',
     ],
   },

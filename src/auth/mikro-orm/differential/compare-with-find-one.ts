@@ -15,7 +15,7 @@ import {
   observeSerialisation,
   settle,
 } from './observations.ts'
-import { openDatabase } from './open-database.ts'
+import { isOnPostgres, openDatabase } from './open-database.ts'
 import { stateOf } from './state.ts'
 
 /** Asserts that `LookUp` and `em.findOne` have the same results, and that the look-up uses this strategy. */
@@ -44,6 +44,8 @@ export async function compareWithFindOne(
   assert.equal(calls === 0 ? 'prepared' : 'findOne', strategy, 'The look-up uses another strategy.')
 
   assert.deepEqual(await observeMissing(byLookUp(), byKey ?? value), await observeMissing(byFindOne(), value))
+  // Both sides used `em.findOne`. The further comparisons on SQLite are enough, because only MikroORM's SQL differs.
+  if (strategy === 'findOne' && isOnPostgres) return
   if (kindOf(found) === 'an entity')
     for (const observe of [observeSerialisation, observeFlush, observeIdentity, observeManager])
       assert.deepEqual(

@@ -37,9 +37,8 @@ export async function observeFlush(
 ): Promise<unknown> {
   const found = await findOrFail(request)
   const em = request.manager()
-  const unchanged = await statementsOf(orm, em)
-  change(found)
-  return { unchanged, changed: await statementsOf(orm, em), state: stateOf(found) }
+  const [unchanged, changed] = await statementsOf(orm, em, [() => {}, () => change(found)])
+  return { unchanged, changed, state: stateOf(found) }
 }
 
 /** Which objects are identical, and the statements of a flush, if the entity changes before the manager is requested. */
@@ -62,7 +61,7 @@ export async function observeIdentity(
     reference: em.getReference<object>(lookUpOptions.model, key) === found,
     owner: owner === (again && lookUpOptions.relation && Reflect.get(again, lookUpOptions.relation)),
     state: stateOf(found),
-    changed: await statementsOf(orm, em),
+    changed: await statementsOf(orm, em, [() => {}]),
   }
 }
 
@@ -78,13 +77,11 @@ export async function observeManager(
   const populate = (lookUpOptions.relation === undefined ? [] : [lookUpOptions.relation]) as never
   await em.populate<object>([found], populate)
   const state = stateOf(found)
-  em.assign(found, { label: 'tablet' } as never)
-  const assigned = await statementsOf(orm, em)
-  em.remove(found)
-  return {
-    ...{ refreshed: refreshed === found, state, assigned },
-    removed: await statementsOf(orm, em),
-  }
+  const [assigned, removed] = await statementsOf(orm, em, [
+    () => em.assign(found, { label: 'tablet' } as never),
+    () => em.remove(found),
+  ])
+  return { refreshed: refreshed === found, state, assigned, removed }
 }
 
 /** The result for a missing value. */
@@ -105,19 +102,23 @@ export async function settle<T>(call: () => Promise<T>): Promise<T | { threw: st
   }
 }
 
-/** The statements of a flush in a transaction that is rolled back. */
-async function statementsOf(orm: MikroORM, em: EntityManager): Promise<unknown> {
+/** The statements of a flush after each change, in a transaction that is rolled back. */
+async function statementsOf(
+  orm: MikroORM,
+  em: EntityManager,
+  changes: readonly (() => unknown)[],
+): Promise<unknown[]> {
   await em.begin()
-  const { statements: written, stop } = recordStatements(orm)
-  try {
-    await em.flush()
-    return written
-  } catch (error) {
-    return { threw: String(error), written }
-  } finally {
+  const flushes: unknown[] = []
+  for (const change of changes) {
+    change()
+    const { statements, stop } = recordStatements(orm)
+    const result = await settle(() => em.flush())
     stop()
-    await em.rollback()
+    flushes.push({ statements, result })
   }
+  await em.rollback()
+  return flushes
 }
 
 /** Records the statements of the connection for writes. */
