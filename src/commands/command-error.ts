@@ -13,7 +13,8 @@ export function commandProblem(error: unknown): unknown {
     return error.message
   // The message of a driver contains SQL with values, such as a password hash.
   if (error instanceof DriverException)
-    return `The database failed: ${errorCode(error)}. No data was changed.`
+    // If the connection was lost, the result of the commit is unknown.
+    return `The database failed: ${errorCode(error)}. Everything or nothing was changed. Run the command again.`
   return error
 }
 

@@ -176,7 +176,10 @@ describe('copyDatabase', () => {
         .exec("create trigger no before insert on sessions begin select raise(abort, 'no'); end")
         .close()
 
-    assertRefused(await copy(from, to), /^The database failed: \w+\. No data was changed\.\n$/)
+    assertRefused(
+      await copy(from, to),
+      /^The database failed: \w+\. Everything or nothing was changed\. Run the command again\.\n$/,
+    )
     assert.deepEqual(
       await counts(t, to),
       tables.map(() => 0),
@@ -200,7 +203,10 @@ describe('copyDatabase', () => {
     for (const statement of statements) await sql({ orm: empty }, statement)
     await empty.close()
 
-    assertRefused(await copy(from, to), /^The database failed: \w+\. No data was changed\.\n$/)
+    assertRefused(
+      await copy(from, to),
+      /^The database failed: \w+\. Everything or nothing was changed\. Run the command again\.\n$/,
+    )
     assert.deepEqual(
       await counts(t, to),
       tables.map(() => 0),
@@ -296,7 +302,10 @@ describe('npm run copy-database', () => {
     )
     await empty.close()
 
-    assertRefused(await run(from, to), /^The database failed: 57P01\. No data was changed\.\n$/)
+    assertRefused(
+      await run(from, to),
+      /^The database failed: 57P01\. Everything or nothing was changed\. Run the command again\.\n$/,
+    )
     assert.deepEqual(
       await counts(t, to),
       tables.map(() => 0),
@@ -327,7 +336,10 @@ describe('npm run copy-database', () => {
     )
     await empty.close()
 
-    assertRefused(await run(source, to), /^The database failed: .+\. No data was changed\.\n$/)
+    assertRefused(
+      await run(source, to),
+      /^The database failed: .+\. Everything or nothing was changed\. Run the command again\.\n$/,
+    )
     assert.deepEqual(
       await counts(t, to),
       tables.map(() => 0),

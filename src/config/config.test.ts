@@ -196,7 +196,7 @@ describe('readConfig', () => {
     ])
   })
 
-  test('rejects an unknown profile, and missing variables in production', () => {
+  test('F3 rejects an unknown profile, and missing variables in production', () => {
     assert.deepEqual(mistakesOf({ ...development, NODE_ENV: 'prod' }), [
       'NODE_ENV must be one of development, production, test.',
     ])
@@ -299,7 +299,7 @@ describe('readConfig', () => {
 
   test('warns that production sends no mail without SMTP_URL', () => {
     assert.deepEqual(readConfig({ ...production, SMTP_URL: '' }).warnings, [
-      'SMTP_URL is not set. The site sends no mail, so users cannot reset their passwords.',
+      'SMTP_URL is not set. The site sends no mail. For a forgotten password, run: npm run user -- reset-link EMAIL',
     ])
   })
 

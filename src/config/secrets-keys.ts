@@ -19,7 +19,7 @@ export function readSecretsKeys(environment: Environment): readonly SecretsKey[]
   if (ids.size === entries.length) return keys
   environment.reject(
     'SECRETS_KEY',
-    'must be NAME:KEY entries with different names, separated by commas, newest first. Create an entry with `echo "key1:$(openssl rand -base64 32)"`',
+    'must be NAME:KEY entries with different names, separated by commas. The first key encrypts. Create an entry with `echo "key1:$(openssl rand -base64 32)"`',
   )
   return undefined
 }

@@ -26,7 +26,9 @@ export function warnAbout(settings: CheckedSettings): string[] {
   if (brandColor && brandColor.light !== brandColor.given)
     warnings.push(`BRAND_COLOR is too light for text. Light pages use ${brandColor.light} instead.`)
   if (!mail)
-    warnings.push('SMTP_URL is not set. The site sends no mail, so users cannot reset their passwords.')
+    warnings.push(
+      'SMTP_URL is not set. The site sends no mail. For a forgotten password, run: npm run user -- reset-link EMAIL',
+    )
   if (production && !secretsKeys)
     warnings.push('SECRETS_KEY is not set. Users cannot turn on authenticator apps and passkeys.')
   if (isOpenToOthers(dataDir))

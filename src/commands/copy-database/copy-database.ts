@@ -17,7 +17,7 @@ const closeTimeout = 1_000
 export const help = `npm run copy-database -- FROM TO
 
 Copies all rows of the database FROM into the empty database TO. Users stay signed in. FROM does not change.
-If the copy fails, TO stays empty.
+It copies everything or nothing.
 
   sqlite:data/site.sqlite            an SQLite file
   postgres://user@host/database      an existing PostgreSQL database. Put its password into PGPASSWORD or ~/.pgpass,
@@ -25,7 +25,7 @@ If the copy fails, TO stays empty.
 
 /**
  * Copies a database into an empty one. Returns the text to print.
- * @throws {CommandError} or a database error. No row is copied then.
+ * @throws {CommandError} or a database error
  */
 export async function copyDatabase([from, to, ...others]: readonly string[]): Promise<string> {
   if (from === undefined || to === undefined || others.length > 0)

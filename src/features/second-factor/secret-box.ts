@@ -15,7 +15,7 @@ export class SecretBox {
   readonly #keys: readonly SecretsKey[]
   readonly #newest: SecretsKey
 
-  /** @param keys newest first. The first key encrypts, and all keys decrypt */
+  /** @param keys The first key encrypts, and all keys decrypt */
   constructor(keys: readonly SecretsKey[]) {
     const [newest] = keys
     if (!newest) throw new Error('A secret box needs a key.')
