@@ -24,7 +24,7 @@ async function serveAlone(config: Config, log: Logger): Promise<void> {
   const serving = await serve(config, log)
   // Logged after the start, because a failed start prints only its reason.
   for (const warning of config.warnings) log.warn(warning)
-  stopOnSignals(log, serving.stop)
+  stopOnSignals(log, () => serving.stop({ drain: true }))
   // Logged after the signal handlers are set, because a process that waits for this line may send a signal immediately.
   log.info({ url: serving.url }, 'listening')
   collectGarbageOfStart()

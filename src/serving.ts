@@ -27,10 +27,11 @@ import { UserToken } from './users/user-token.ts'
 /** A running site. */
 export interface RunningSite {
   readonly url: string
-  /** Stops gracefully: `/readyz` is 503 for `DRAIN_SECONDS`, accepted requests finish, and the database closes. */
-  stop(): Promise<void>
-  /** Stops gracefully without a drain. `/readyz` stays 200, because during a restart other workers accept connections. */
-  stopWithoutDrain(): Promise<void>
+  /**
+   * Stops gracefully: accepted requests finish, and the database closes. With `drain`, `/readyz` is 503 for `DRAIN_SECONDS` before.
+   * Otherwise it stays 200, because during a restart other workers accept connections.
+   */
+  stop(how: { drain: boolean }): Promise<void>
 }
 
 /** Opens the database and listens. */
@@ -66,19 +67,15 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
     ],
     log,
   )
-  const stopAfter = async (drainSeconds: number) => {
-    await stopServer(drainSeconds * 1000)
-    await Promise.all([stopPurging(), outbox?.stop()])
-    await Promise.all([uses.sessions.close(), uses.tokens.close()])
-    await orm.close()
-  }
   return {
     url,
-    stop() {
-      site.isDraining = true
-      return stopAfter(config.drainSeconds)
+    async stop({ drain }) {
+      site.isDraining = drain
+      await stopServer(drain ? config.drainSeconds * 1000 : 0)
+      await Promise.all([stopPurging(), outbox?.stop()])
+      await Promise.all([uses.sessions.close(), uses.tokens.close()])
+      await orm.close()
     },
-    stopWithoutDrain: () => stopAfter(0),
   }
 }
 
