@@ -20,7 +20,7 @@ export async function startWorkers(config: Config, log: Logger): Promise<void> {
   cluster.setupPrimary({ args: ['server'] })
   const workers = new Workers(config, log)
   const address = await workers.start()
-  // The worker or `endOf` has already printed the reason.
+  // The reason has already been printed.
   if (!address) process.exit(1)
 
   for (const warning of config.warnings) log.warn(warning)
@@ -90,7 +90,12 @@ class Workers {
 
   async #replace(worker: Worker, ending: WorkerExit): Promise<void> {
     this.#ends.delete(worker)
-    if (this.#stopping.delete(worker) || !this.#isServing) return
+    if (this.#stopping.delete(worker)) return
+    if (!this.#isServing) {
+      if (ending.signal)
+        console.error(`The first worker process was ended by ${ending.signal} before it listened.`)
+      return
+    }
     this.#log.error({ worker: worker.process.pid, ...ending }, 'a worker has ended')
     if (this.#failures > 0) await sleep(Math.min(shortestPause * 2 ** this.#failures, longestPause))
     this.#failures += 1
@@ -104,7 +109,7 @@ class Workers {
         this.#log.error('restart cancelled: a new worker could not start, so the old workers stay')
         return
       }
-      if (this.#ends.has(old)) await this.#end(old, () => old.process.send('stopWithoutDrain', () => {}))
+      if (this.#ends.has(old)) await this.#end(old, () => old.process.send('stop', () => {}))
     }
     this.#log.info('restarted')
   }

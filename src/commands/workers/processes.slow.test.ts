@@ -6,7 +6,7 @@ import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 const newPassword = 'eight wise canaries 1816'
 const change = { currentPassword: password, password: newPassword, confirmPassword: newPassword }
 
-/** Two servers on one database. */
+/** Two servers that start at the same time on an empty folder. */
 async function twoServers(t: TestContext) {
   const variables = { NODE_ENV: 'test', DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' }
   return Promise.all([startServer(t, variables), startServer(t, variables)])
