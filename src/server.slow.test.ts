@@ -20,29 +20,28 @@ import { eventually } from './testing/within.ts'
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
 describe('the server', { concurrency: 2 }, () => {
-  test('starts with a missing DATA_DIR, creates its files, stops on SIGINT, and reuses the files at the next start', async (t) => {
+  test('starts with a missing DATA_DIR, writes pending last uses of tokens before it stops on SIGINT, and keeps its data', async (t) => {
     const folder = join(await temporaryFolder(t), 'not', 'there', 'yet')
     const server = await startServer(t, { DATA_DIR: folder })
+    assert.deepEqual(
+      server.log.map(({ msg, pid }) => [msg, pid]),
+      [['listening', undefined]],
+    )
     assert.equal((await server.visitor().page('/')).status, 200)
     assert.equal((await server.visitor().get('/readyz')).status, 200)
-    assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
-    const files = await readdir(folder)
-    assert.ok(files.includes('site.sqlite') && files.includes('jwt-secret'), files.join())
-    assert.equal((await stat(join(folder, 'jwt-secret'))).mode & 0o777, 0o600)
+    const person = await signUp(server)
+    const token = await takeToken(server, person)
+    assert.equal((await server.visitor().get('/me', bearer(token))).status, 200)
     server.child.kill('SIGINT')
     const { code, stderr } = await server.ended
     assert.deepEqual([code, stderr, server.log.at(-1)?.msg], [0, '', 'stopped'])
 
     const again = await startServer(t, { DATA_DIR: folder })
-    const credentials = { username: 'ada@example.com', password }
-    assert.equal(
-      (await again.visitor().json('/login', credentials)).status,
-      200,
-      'the stored data is still there',
-    )
+    const { text } = await again.visitor().get('/account/tokens', basic(person))
+    assert.equal(typeof JSON.parse(text)[0].lastUsedAt, 'string', text)
   })
 
-  test('F2 gives other users no access to its files, and warns of a readable folder or database', async (t) => {
+  test('F2 gives other users no access to its files, and warns of a readable folder', async (t) => {
     if (process.platform === 'win32') return t.skip('Windows has no such permission bits.')
     const folder = await temporaryFolder(t)
     await chmod(folder, 0o755)
@@ -54,16 +53,6 @@ describe('the server', { concurrency: 2 }, () => {
     assert.match(
       String(server.log[0]?.msg),
       /^Other users of this machine can access DATA_DIR\. Run: chmod 700 /,
-    )
-    server.child.kill('SIGINT')
-    await server.ended
-
-    await chmod(folder, 0o700)
-    await chmod(join(folder, 'site.sqlite'), 0o644)
-    const again = await startServer(t, { DATA_DIR: folder })
-    assert.match(
-      String(again.log[0]?.msg),
-      /^Other users of this machine can access the database\. Run: chmod 600 /,
     )
   })
 
@@ -121,7 +110,7 @@ describe('the server', { concurrency: 2 }, () => {
     for (const [shell = '', ...words] of commands) {
       const folder = await temporaryFolder(t)
       const server = spawn(shell, words, {
-        env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: '0' },
+        env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: '0', BCRYPT_COST: '4' },
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       t.after(() => server.kill('SIGKILL'))
@@ -133,43 +122,6 @@ describe('the server', { concurrency: 2 }, () => {
       // Links in mails need the same host as the page, because the session cookie is valid for that host only.
       await eventually(async () => (await mailsIn(folder)).includes(`${url}/verify`))
     }
-  })
-
-  test('stops when the shell of `npm start` ends, because the shell forwards no signal', async (t) => {
-    if (process.platform === 'win32') return t.skip('On Windows, the server ends with its shell.')
-    const folder = await temporaryFolder(t)
-    const program = join(import.meta.dirname, 'start.js')
-    const shell = spawn('sh', ['-c', '"$0" "$1" server; true', process.execPath, program], {
-      env: { NODE_ENV: 'test', DATA_DIR: folder, PORT: '0', npm_lifecycle_event: 'start' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const lines = createInterface(shell.stdout)[Symbol.asyncIterator]()
-    const says = async (message: string) => {
-      for (;;) {
-        const { value, done } = await lines.next()
-        assert.ok(!done, `the server never logged "${message}"`)
-        if (JSON.parse(value).msg === message) return
-      }
-    }
-    await says('listening')
-    shell.kill('SIGKILL')
-    await says('stopped')
-  })
-
-  test('can start twice at the same time on an empty folder, with shared accounts and sessions', async (t) => {
-    const folder = await temporaryFolder(t)
-    const [one, two] = await Promise.all([
-      startServer(t, { DATA_DIR: folder }),
-      startServer(t, { DATA_DIR: folder }),
-    ])
-    assert.equal((await one.visitor().json('/users', registration('Ada'))).status, 201)
-    const ada = two.visitor()
-    assert.equal((await ada.json('/login', { username: 'ada@example.com', password })).status, 200)
-    const elsewhere = one.visitor()
-    elsewhere.cookies.set('session', ada.session ?? '')
-    assert.equal((await elsewhere.get('/me')).record.name, 'Ada')
-    await elsewhere.post('/logout')
-    assert.equal((await ada.get('/me')).status, 401)
   })
 
   test('N6 on SIGTERM is not ready, accepts requests for a while, completes a running request, and exits with 0', async (t) => {
@@ -195,21 +147,6 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal(server.log.at(-1)?.msg, 'stopped')
   })
 
-  test('writes pending last uses of tokens before it exits', async (t) => {
-    const folder = await temporaryFolder(t)
-    const server = await startServer(t, { DATA_DIR: folder })
-    const person = await signUp(server)
-    const token = await takeToken(server, person)
-    assert.equal((await server.visitor().get('/me', bearer(token))).status, 200)
-    server.child.kill('SIGTERM')
-    const { code, stderr } = await server.ended
-    assert.deepEqual([code, stderr], [0, ''])
-
-    const again = await startServer(t, { DATA_DIR: folder })
-    const { text } = await again.visitor().get('/account/tokens', basic(person))
-    assert.equal(typeof JSON.parse(text)[0].lastUsedAt, 'string', text)
-  })
-
   test('N6 exits immediately on the second signal', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '600' })
     server.child.kill('SIGTERM')
@@ -233,14 +170,6 @@ describe('the server', { concurrency: 2 }, () => {
     assert.ok(!lines.join().includes('a secret that is short'), 'the secret is not printed')
   })
 
-  test('F3 does not start in production without JWT_SECRET and PUBLIC_URL, with one line for each', async (t) => {
-    const lines = refusal(
-      await runServer(t, { DATA_DIR: await temporaryFolder(t), NODE_ENV: 'production', BCRYPT_COST: '12' })
-        .ended,
-    )
-    assert.deepEqual(lines.map((line) => line.split(' ')[0]).sort(), ['JWT_SECRET', 'PUBLIC_URL'])
-  })
-
   test('N1 reports an occupied port in one line', async (t) => {
     const otherServer = createServer().listen(0, '127.0.0.1')
     await once(otherServer, 'listening')
@@ -250,13 +179,6 @@ describe('the server', { concurrency: 2 }, () => {
       await runServer(t, { DATA_DIR: await temporaryFolder(t), PORT: port }).ended,
     )
     assert.match(line ?? '', new RegExp(`EADDRINUSE.*${port}\\. Set another PORT`))
-    assert.deepEqual(others, [])
-  })
-
-  test('names an unusable database in one line', async (t) => {
-    const variables = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: 'sqlite:/dev/null/site.sqlite' }
-    const [line, ...others] = refusal(await runServer(t, variables).ended)
-    assert.match(line ?? '', /^The database \/dev\/null\/site\.sqlite cannot be opened: [A-Z_]+\. [^\n]+\.$/)
     assert.deepEqual(others, [])
   })
 
