@@ -12,7 +12,7 @@ import { smtp } from './smtp.ts'
 // In milliseconds.
 const pollInterval = 5_000
 const stopTimeout = 5_000
-// The maximum number of waiting mails, at about 500 bytes each. Above it, `/forgot` adds no mail.
+// The maximum number of waiting mails, at about 500 bytes each. Above it, `/forgot` and sign-up add no mail.
 const maxMails = 100_000
 
 /**

@@ -17,7 +17,6 @@ import { countMail, mayMail } from '../mail-limit.ts'
 import { lifetime } from '../sessions/session-limits.ts'
 import { afterSignIn, requestedPath } from '../sign-in/after-sign-in.ts'
 import { countLookUp, isDisconnected, limited } from '../sign-in/guessing.ts'
-import { queueVerification } from '../verify-email/verification-mail.ts'
 
 /** The error for the address of another account. */
 export const addressInUse = {
@@ -62,13 +61,13 @@ async function createUser(ctx: SiteContext, registration: Registration): Promise
   const { name, email, emailKey, password } = registration
   const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
   const { outbox } = ctx
-  // If the rate limit for mails is reached, no mail is sent. The user can request one later.
-  const isMailed = outbox && (await mayMail(() => countMail(ctx, email)))
+  // No mail is sent if the outbox is full or a rate limit for mails is reached. The user can request one later.
+  const isMailed = outbox && !(await outbox.isFull()) && (await mayMail(() => countMail(ctx, email)))
   try {
     return await entityManager(ctx).transactional(async (em) => {
       const user = em.create(User, { name, email, emailKey, passwordHash })
       await em.flush()
-      if (isMailed) await queueVerification(outbox, em, user)
+      if (isMailed) await outbox.add(em, { kind: 'verify', to: email, userId: user.id })
       return user
     })
   } catch (error) {
