@@ -25,9 +25,9 @@ async function siteWithAda(t: TestContext) {
     const token = { purpose: 'reset', account: more.account ?? (await account()), lifetime: hour } as const
     return (await issueOneTimeToken(em(), { ...token, ...more }, now)) ?? ''
   }
-  const find = (token: string, now?: number) => findOneTimeToken(em(), token, 'reset', now)
+  const find = (token: string, now?: number) => findOneTimeToken(em(), token, ['reset'], now)
   const consume = (token: string, now?: number) =>
-    em().transactional((em) => consumeOneTimeToken(em, token, 'reset', now))
+    em().transactional((em) => consumeOneTimeToken(em, token, ['reset'], now))
   return { site, ada, em, account, issue, find, consume }
 }
 
@@ -68,7 +68,7 @@ describe('one-time tokens', () => {
     const { issue, find, em } = await siteWithAda(t)
     const token = await issue()
     const work = em().transactional(async (em) => {
-      assert.ok(await consumeOneTimeToken(em, token, 'reset'))
+      assert.ok(await consumeOneTimeToken(em, token, ['reset']))
       throw new Error('The work failed.')
     })
     await assert.rejects(work, /The work failed/)
@@ -115,7 +115,7 @@ describe('one-time tokens', () => {
     assert.equal(await find(old), undefined)
     assert.ok(await find(newer))
     assert.ok(await find(ofBob))
-    assert.ok(await findOneTimeToken(em(), verify, 'verify'))
+    assert.ok(await findOneTimeToken(em(), verify, ['verify']))
   })
 
   test('C5 replace each other: only one of 20 that are issued concurrently is valid', async (t) => {
@@ -151,7 +151,7 @@ describe('one-time tokens', () => {
   test('store the account and the address of the mail', async (t) => {
     const { ada, issue, em } = await siteWithAda(t)
     const token = await issue({ purpose: 'change-email', email: 'ada@example.org' })
-    const grant = await findOneTimeToken(em(), token, 'change-email')
+    const grant = await findOneTimeToken(em(), token, ['change-email'])
     assert.deepEqual([grant?.user.email, grant?.email], [ada.email, 'ada@example.org'])
   })
 

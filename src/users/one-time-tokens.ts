@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { defineEntity, type EntityManager, type FilterQuery, p } from '@mikro-orm/core'
+import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
 import { digestOf } from '../database/digest.ts'
 import { unexpired } from '../database/expired-rows.ts'
 import { lockAccount } from './lock-account.ts'
@@ -16,7 +16,7 @@ const OneTimeTokenSchema = defineEntity({
   properties: {
     // SHA-256 of the token in the link.
     digest: p.string().length(43).primary(),
-    purpose: p.string().length(20),
+    purpose: p.string().length(20).$type<Purpose>(),
     // Covered by the unique index.
     user: () => p.manyToOne(User).deleteRule('cascade').index(false),
     // The address that the link was sent to. An empty text if it was not mailed.
@@ -33,7 +33,7 @@ export class OneTimeToken extends OneTimeTokenSchema.class {}
 
 OneTimeTokenSchema.setClass(OneTimeToken)
 
-/** The purpose of a link. A look-up finds only tokens of its own purpose. */
+/** The purpose of a link. A look-up finds only tokens of the purposes that it names. */
 export type Purpose = 'reset' | 'verify' | 'change-email' | 'invite'
 
 export interface NewOneTimeToken {
@@ -49,6 +49,7 @@ export interface NewOneTimeToken {
 /** The content of a valid token. */
 export interface Grant {
   readonly user: User
+  readonly purpose: Purpose
   /** The address that the link was sent to. An empty text if it was not mailed. */
   readonly email: string
 }
@@ -78,16 +79,18 @@ export async function issueOneTimeToken(
 export async function findOneTimeToken(
   em: EntityManager,
   token: string,
-  purpose: Purpose,
+  purposes: readonly Purpose[],
   now = Date.now(),
 ): Promise<Grant | undefined> {
-  const where = validToken(token, purpose, now)
-  if (!where) return undefined
+  if (!/^[\w-]{43}$/.test(token)) return undefined
+  const where = { digest: digestOf(token), purpose: { $in: [...purposes] }, ...unexpired(now) }
   // Without the identity map, which may contain an older state of the account.
   const found = await em.findOne(OneTimeToken, where, { disableIdentityMap: true })
   if (!found) return undefined
   const user = await em.findOne(User, { id: found.user.id }, { disableIdentityMap: true })
-  return user && found.account === stateOf(user) ? { user, email: found.email } : undefined
+  return user && found.account === stateOf(user)
+    ? { user, purpose: found.purpose, email: found.email }
+    : undefined
 }
 
 /**
@@ -97,16 +100,15 @@ export async function findOneTimeToken(
 export async function consumeOneTimeToken(
   em: EntityManager,
   token: string,
-  purpose: Purpose,
+  purposes: readonly Purpose[],
   now = Date.now(),
 ): Promise<Grant | undefined> {
-  const before = await findOneTimeToken(em, token, purpose, now)
+  const before = await findOneTimeToken(em, token, purposes, now)
   if (!before) return undefined
   await lockAccount(em, { id: before.user.id })
   // Read again, because the account may have changed while the lock was awaited.
-  const grant = await findOneTimeToken(em, token, purpose, now)
-  const where = validToken(token, purpose, now)
-  return grant && where && (await em.nativeDelete(OneTimeToken, where)) === 1 ? grant : undefined
+  const grant = await findOneTimeToken(em, token, purposes, now)
+  return grant && (await em.nativeDelete(OneTimeToken, { digest: digestOf(token) })) === 1 ? grant : undefined
 }
 
 /** Finds the address and the expiry of the account's valid token, for the pages of its owner. */
@@ -114,15 +116,9 @@ export async function findIssuedToken(
   em: EntityManager,
   account: NewOneTimeToken['account'],
   purpose: Purpose,
-  now = Date.now(),
 ): Promise<Pick<OneTimeToken, 'email' | 'expiresAt'> | undefined> {
-  const where = { user: account.id, purpose, account: stateOf(account), ...unexpired(now) }
+  const where = { user: account.id, purpose, account: stateOf(account), ...unexpired() }
   return (await em.findOne(OneTimeToken, where, { disableIdentityMap: true })) ?? undefined
-}
-
-function validToken(token: string, purpose: Purpose, now: number): FilterQuery<OneTimeToken> | undefined {
-  if (!/^[\w-]{43}$/.test(token)) return undefined
-  return { digest: digestOf(token), purpose, ...unexpired(now) }
 }
 
 function stateOf({ email, passwordChangedAt }: NewOneTimeToken['account']): string {

@@ -4,13 +4,13 @@ import type { CreateLink } from '../../mail/mail-sender.ts'
 import type { Outbox } from '../../mail/outbox.ts'
 import { FieldRefusal, Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
+import { invalidLink } from '../../site/link-page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { emailKey } from '../../users/email.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import {
   consumeOneTimeToken,
   findIssuedToken,
-  type Grant,
   issueOneTimeToken,
   OneTimeToken,
 } from '../../users/one-time-tokens.ts'
@@ -75,14 +75,14 @@ export const createChangeLink: CreateLink = ({ address, userId = '' }, { em, ori
  * Changes the address of an account to the one that the link was sent to, and ends the account's other links. Sessions and tokens
  * stay valid. The caller has checked that the link belongs to the signed-in user.
  *
- * @returns `undefined` if the link is not valid
+ * @throws {Refusal} 410, if the link is no longer valid
  * @throws {FieldRefusal} 409, if another account has the address by now. The link stays valid
  */
-export async function confirmNewAddress(ctx: SiteContext, token: string): Promise<Grant | undefined> {
+export async function confirmNewAddress(ctx: SiteContext, token: string): Promise<void> {
   try {
     const grant = await entityManager(ctx).transactional(async (em) => {
-      const grant = await consumeOneTimeToken(em, token, 'change-email')
-      if (!grant) return undefined
+      const grant = await consumeOneTimeToken(em, token, [purpose])
+      if (!grant) throw invalidLink()
       const { id, name } = grant.user
       const changed = { email: grant.email, emailVerifiedAt: new Date() }
       await em.nativeUpdate(User, { id }, { ...changed, emailKey: emailKey(grant.email) })
@@ -91,8 +91,7 @@ export async function confirmNewAddress(ctx: SiteContext, token: string): Promis
       await notify(ctx, em, { id, name, ...changed }, 'address changed')
       return grant
     })
-    if (grant) audit(ctx, 'address changed', grant.user, { detail: `${grant.user.email} → ${grant.email}` })
-    return grant
+    audit(ctx, 'address changed', grant.user, { detail: `${grant.user.email} → ${grant.email}` })
   } catch (error) {
     if (error instanceof UniqueConstraintViolationException)
       throw new FieldRefusal('email_taken', [addressInUse])

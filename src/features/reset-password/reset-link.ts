@@ -11,7 +11,7 @@ const hour = 60 * 60_000
 const lifetimes = { reset: hour, invite: 24 * hour }
 
 /** A reset, or the choice of the first password after an invitation. */
-export type ResetPurpose = keyof typeof lifetimes
+type ResetPurpose = keyof typeof lifetimes
 
 interface ResetLink {
   readonly account: NewOneTimeToken['account']

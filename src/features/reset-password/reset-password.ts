@@ -16,9 +16,10 @@ import { overwritePassword } from '../change-password/end-access.ts'
 import { notify } from '../notices/notify.ts'
 import { listPasskeys } from '../passkeys/passkey.ts'
 import { isDisconnected, limited } from '../sign-in/guessing.ts'
-import { mailResetLinks, type ResetPurpose } from './reset-link.ts'
+import { mailResetLinks } from './reset-link.ts'
 
 const minute = 60_000
+const purposes = ['reset', 'invite'] as const
 
 /** `/reset`: sets a new password with the token of a link. Ends all sessions, tokens and links of the account. Starts no session. */
 export function resetPassword(
@@ -34,7 +35,7 @@ export function resetPassword(
     // Throws 503 if the session cannot be read.
     const current = ctx.auth.get(User)
     const { token, password, confirmPassword } = textFields(ctx, 'token', 'password', 'confirmPassword')
-    const { user, purpose } = await grantOf(ctx, token)
+    const { user } = await grantOf(ctx, token)
     refuseProblems({
       password: passwordProblem(password, user, ctx.siteName),
       confirmPassword: confirmationProblem(password, confirmPassword),
@@ -44,7 +45,7 @@ export function resetPassword(
       // Another request may have used the link while this one waited.
       await grantOf(ctx, token)
       const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
-      await useToken(ctx, { token, purpose }, passwordHash)
+      await useToken(ctx, token, passwordHash)
       return true
     })
     audit(ctx, 'password reset', user)
@@ -60,28 +61,26 @@ async function form(ctx: SiteContext, token: unknown, errors: FormMessage[] = []
   const text = typeof token === 'string' ? token : ''
   const { user, purpose } = await grantOf(ctx, text)
   const passkeys = (await listPasskeys(entityManager(ctx), user.id)).map(({ name }) => name)
-  const isFirst = purpose === 'invite'
-  const hasApp = Boolean(user.secondFactorAt)
-  await page(ctx, 'reset', { token: text, email: user.email, isFirst, hasApp, passkeys, errors })
+  await page(ctx, 'reset', {
+    token: text,
+    email: user.email,
+    isFirst: purpose === 'invite',
+    hasApp: Boolean(user.secondFactorAt),
+    passkeys,
+    errors,
+  })
 }
 
-/** The link of a reset or of an invitation. */
-async function grantOf(ctx: SiteContext, token: string): Promise<Grant & { purpose: ResetPurpose }> {
-  for (const purpose of ['reset', 'invite'] as const) {
-    const grant = await findOneTimeToken(entityManager(ctx), token, purpose)
-    if (grant) return { ...grant, purpose }
-  }
-  throw invalidLink()
+async function grantOf(ctx: SiteContext, token: string): Promise<Grant> {
+  const grant = await findOneTimeToken(entityManager(ctx), token, purposes)
+  if (!grant) throw invalidLink()
+  return grant
 }
 
 // One transaction, because a failure must not use up the link.
-function useToken(
-  ctx: SiteContext,
-  { token, purpose }: { token: string; purpose: ResetPurpose },
-  passwordHash: string,
-): Promise<void> {
+function useToken(ctx: SiteContext, token: string, passwordHash: string): Promise<void> {
   return entityManager(ctx).transactional(async (em) => {
-    const grant = await consumeOneTimeToken(em, token, purpose)
+    const grant = await consumeOneTimeToken(em, token, purposes)
     if (!grant) throw invalidLink()
     const { id, email, emailVerifiedAt } = grant.user
     await overwritePassword(em, { kind: 'user', entity: User, id, email }, passwordHash)

@@ -1,6 +1,7 @@
 import type { Next } from 'koa'
 import { guard, Unauthorized } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
+import type { CreateLink } from '../../mail/mail-sender.ts'
 import type { Outbox } from '../../mail/outbox.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, textFields } from '../../site/form.ts'
@@ -8,30 +9,21 @@ import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/li
 import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
-import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
+import {
+  consumeOneTimeToken,
+  findOneTimeToken,
+  type Grant,
+  issueOneTimeToken,
+} from '../../users/one-time-tokens.ts'
 import { isVerified } from '../../users/person.ts'
 import { User } from '../../users/user.ts'
 import { confirmNewAddress } from '../change-email/pending-address.ts'
 import { countMail } from '../mail-limit.ts'
 import { profilePage } from '../profile/profile.ts'
 import { owner } from '../sign-in/owner.ts'
-import { createVerificationLink, queueVerification } from './verification-mail.ts'
 
-/** A kind of link that `/verify` accepts. `confirm` returns `undefined` if the link has become invalid. */
-interface Confirmation {
-  readonly purpose: 'verify' | 'change-email'
-  readonly notice: string
-  confirm(ctx: SiteContext, token: string): Promise<Grant | undefined>
-}
-
-const confirmations: readonly Confirmation[] = [
-  { purpose: 'verify', notice: 'Your e-mail address is confirmed.', confirm: verifyAddress },
-  {
-    purpose: 'change-email',
-    notice: 'Your e-mail address has been changed. Sign in with the new address from now on.',
-    confirm: confirmNewAddress,
-  },
-]
+/** How long a verification link works: three days in milliseconds. */
+const lifetime = 3 * 24 * 60 * 60_000
 
 /**
  * `/verify`: confirms an address with the token of a link. The user must be signed in to the account of the link. Otherwise
@@ -45,27 +37,33 @@ export function verifyEmail(router: SiteRouter, outbox: Outbox): void {
   router.get('/verify', withoutReferrer, showGonePage, async (ctx) => {
     const parameter = queryParameter(ctx, 'token')
     const token = typeof parameter === 'string' ? parameter : ''
-    const { grant } = await findLink(ctx, token)
+    const grant = await findLink(ctx, token)
     await linkPage(ctx, token, grant)
   })
 
   router.post('/verify', withoutReferrer, showGonePage, User.authenticator(), guardJson, async (ctx) => {
     const { token } = textFields(ctx, 'token')
-    const { grant, confirm, notice } = await findLink(ctx, token)
+    const grant = await findLink(ctx, token)
     if (ctx.auth.get(User)?.id !== grant.user.id) {
       if (!wantsPage(ctx)) throw otherAccount()
       // The session has ended or changed since the browser loaded the page with the button.
       ctx.status = 401
       return linkPage(ctx, token, grant)
     }
-    if (!(await confirm(ctx, token))) throw invalidLink()
+    if (grant.purpose === 'verify') {
+      await verifyAddress(ctx, token)
+      return complete(ctx, '/account', 'Your e-mail address is confirmed.')
+    }
+    await confirmNewAddress(ctx, token)
+    const notice = 'Your e-mail address has been changed. Sign in with the new address from now on.'
     complete(ctx, '/account', notice)
   })
 
   router.post('/account/verification', ...owner(), showProfileAgain, async (ctx) => {
     const user = ctx.auth.require(User)
     await countMail(ctx, user.email)
-    if (!isVerified(user)) await queueVerification(outbox, entityManager(ctx), user)
+    const mail = { kind: 'verify', to: user.email, userId: user.id } as const
+    if (!isVerified(user)) await outbox.add(entityManager(ctx), mail)
     audit(ctx, 'verification link requested', user)
     const detail = isVerified(user)
       ? `Your e-mail address ${user.email} is already confirmed.`
@@ -74,6 +72,14 @@ export function verifyEmail(router: SiteRouter, outbox: Outbox): void {
     ctx.status = 202
     ctx.body = { detail }
   })
+}
+
+/** Creates the link when the mail is sent, unless the address was verified or changed after the mail was queued. */
+const createVerificationLink: CreateLink = async ({ address, userId = '' }, { em, origin }) => {
+  const account = await em.findOne(User, { id: userId, email: address })
+  if (!account || isVerified(account)) return undefined
+  const token = await issueOneTimeToken(em, { purpose: 'verify', account, lifetime })
+  return token === undefined ? undefined : { url: `${origin}/verify?token=${token}`, lifetime }
 }
 
 const guardUser = guard(User)
@@ -96,29 +102,24 @@ function linkPage(ctx: SiteContext, token: string, grant: Grant): Promise<void> 
 
 const showProfileAgain = formAgain((ctx, errors) => profilePage(ctx, { errors }))
 
-async function findLink(ctx: SiteContext, token: string): Promise<Confirmation & { grant: Grant }> {
-  for (const confirmation of confirmations) {
-    const grant = await findOneTimeToken(entityManager(ctx), token, confirmation.purpose)
-    if (grant) return { ...confirmation, grant }
-  }
-  throw invalidLink()
-}
-
-async function verifyAddress(ctx: SiteContext, token: string): Promise<Grant | undefined> {
-  const grant = await entityManager(ctx).transactional(async (em) => {
-    const grant = await consumeOneTimeToken(em, token, 'verify')
-    if (grant) await em.nativeUpdate(User, { id: grant.user.id }, { emailVerifiedAt: new Date() })
-    return grant
-  })
-  if (grant) audit(ctx, 'address verified', grant.user)
+async function findLink(ctx: SiteContext, token: string): Promise<Grant> {
+  const grant = await findOneTimeToken(entityManager(ctx), token, ['verify', 'change-email'])
+  if (!grant) throw invalidLink()
   return grant
 }
 
+async function verifyAddress(ctx: SiteContext, token: string): Promise<void> {
+  const user = await entityManager(ctx).transactional(async (em) => {
+    const grant = await consumeOneTimeToken(em, token, ['verify'])
+    if (!grant) throw invalidLink()
+    await em.nativeUpdate(User, { id: grant.user.id }, { emailVerifiedAt: new Date() })
+    return grant.user
+  })
+  audit(ctx, 'address verified', user)
+}
+
 function otherAccount(): Unauthorized {
-  const challenge = 'Basic realm="restricted", charset="UTF-8"'
-  return new Unauthorized(
-    [challenge],
-    'ERR_AUTH_REQUIRED',
-    'This link belongs to another account. Sign in to that account first.',
-  )
+  const challenges = ['Basic realm="restricted", charset="UTF-8"']
+  const message = 'This link belongs to another account. Sign in to that account first.'
+  return new Unauthorized(challenges, 'ERR_AUTH_REQUIRED', message)
 }
