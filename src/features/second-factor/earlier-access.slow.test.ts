@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from '../../testing/database.ts'
+import { count, sql } from '../../testing/database.ts'
 import { lockDatabase } from '../../testing/lock-database.ts'
 import { addPasskey, loadOptions, newAuthenticator, passkeySite } from '../../testing/passkey-visitor.ts'
 import { password, signIn, signUp } from '../../testing/people.ts'
@@ -70,13 +69,14 @@ describe('a production site without SECRETS_KEY', () => {
 
 describe('a request whose session ends before its transaction', () => {
   const endSessions = 'delete from sessions'
+  const readOfSession = / from `sessions` /
 
   test('E6 T8 starts no session by a confirmation', async (t) => {
     const site = await startSite(t)
     const visitor = await signIn(site, await signUp(site))
     const other = await lockDatabase(t, site)
     const confirming = visitor.json('/confirm', { password })
-    await sleep(300)
+    await other.waitForStatement(readOfSession)
     await other.release(endSessions)
     assert.equal((await confirming).status, 409)
     assert.equal((await sql(site, 'select 1 from sessions')).length, 0)
@@ -94,7 +94,7 @@ describe('a request whose session ends before its transaction', () => {
     ] as const) {
       const other = await lockDatabase(t, site)
       const changing = visitor.json(path, body)
-      await sleep(300)
+      await other.waitForStatement(readOfSession)
       await other.release(endSessions)
       assert.equal((await changing).status, 409, path)
       assert.equal((await sql(site, 'select 1 from passkeys')).length, 1, path)
@@ -110,11 +110,26 @@ describe('a request whose session ends before its transaction', () => {
       const before = await sql(site, 'select digest from recovery_codes order by 1')
       const other = await lockDatabase(t, site)
       const changing = visitor.json(path, {})
-      await sleep(300)
+      await other.waitForStatement(readOfSession)
       await other.release(endSessions)
       assert.equal((await changing).status, 409, path)
       assert.deepEqual(await sql(site, 'select digest from recovery_codes order by 1'), before, path)
       await visitor.json('/login', { username: ada.email, password, code: nextCode() })
     }
+  })
+})
+
+describe('a sign-in with the password alone', () => {
+  test('T6 starts no session if the account gets a second factor in the meantime', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const other = await lockDatabase(t, site)
+    const browser = site.visitor()
+    const running = browser.form('/login', { username: ada.email, password })
+    await other.waitForStatement(/^select count.* from `users`.*second_factor_at/)
+    await other.release('update users set second_factor_at = ?', Date.now())
+    assert.equal((await running).status, 409)
+    assert.equal((await browser.get('/me')).status, 401)
+    assert.equal(await count(site, 'sessions'), 0)
   })
 })
