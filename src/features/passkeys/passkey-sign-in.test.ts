@@ -16,6 +16,8 @@ import { signIn, signUp, takeResetToken } from '../../testing/people.ts'
 import { recordSiteStatements } from '../../testing/record-site-statements.ts'
 import { turnOnApp } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
+import type { Overrides, SoftwareAuthenticator } from '../../testing/software-authenticator.ts'
+import { countLocked } from '../../throttle/count-locked.ts'
 
 describe('GET /login', () => {
   test('U7 E13 binds the passkey options to a cookie, and runs no query', async (t) => {
@@ -104,38 +106,32 @@ describe('POST /login/passkey', () => {
     assert.equal(headers.location, '/account')
   })
 
-  test('U2 U3 U7 responds to every invalid answer with the same 401 and the form', async (t) => {
+  test('U2 U3 U7 E9 responds with the same 401 and form to every invalid answer and for a disabled account', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
-    const overrides = [
+    const attempt = async (from: SoftwareAuthenticator, overrides: Overrides = {}) => {
+      const browser = site.visitor()
+      const fields = { next: '/account/tokens' }
+      const answer = await signInWithPasskey(browser, from, { overrides, fields })
+      assert.equal(answer.status, 401)
+      assert.ok(optionsOf(answer), 'the form has new options')
+      assert.equal(browser.session, undefined)
+      return answer.text.replace(/data-options="[^"]*"/, '')
+    }
+    const page = await attempt(newAuthenticator())
+    assert.match(page, /The passkey was not accepted/)
+    assert.match(page, /name="next" value="\/account\/tokens"/)
+    for (const overrides of [
       { flags: 1 },
       { origin: 'https://evil.example' },
-      { rpId: 'evil.example' },
-      { crossOrigin: true },
-      { userHandle: Buffer.alloc(32).toString('base64url') },
       { userHandle: undefined },
       { challenge: Buffer.alloc(54).toString('base64url') },
       { signature: Buffer.alloc(70) },
-    ]
-    const pages: string[] = []
-    for (const each of overrides) {
-      const browser = site.visitor()
-      const answer = await signInWithPasskey(browser, authenticator, {
-        overrides: each,
-        fields: { next: '/account/tokens' },
-      })
-      assert.equal(answer.status, 401, JSON.stringify(each))
-      assert.match(answer.text, /The passkey was not accepted/)
-      assert.match(answer.text, /name="next" value="\/account\/tokens"/)
-      assert.ok(optionsOf(answer), 'the form has new options')
-      assert.equal(browser.session, undefined)
-      pages.push(answer.text.replace(/data-options="[^"]*"/, ''))
-    }
-    const unknown = newAuthenticator()
-    const answer = await signInWithPasskey(site.visitor(), unknown, { fields: { next: '/account/tokens' } })
-    assert.equal(answer.status, 401)
-    pages.push(answer.text.replace(/data-options="[^"]*"/, ''))
-    assert.equal(new Set(pages).size, 1, 'the page does not tell the reason')
+    ])
+      assert.equal(await attempt(authenticator, overrides), page, JSON.stringify(overrides))
+    await sql(site, 'update users set disabled_at = created_at')
+    assert.equal(await attempt(authenticator), page, 'a disabled account')
+    await sql(site, 'update users set disabled_at = null')
     assert.equal((await passkeysOf(visitor))[0]?.lastUsedAt, null)
   })
 
@@ -182,12 +178,9 @@ describe('POST /login/passkey', () => {
     assert.equal((await browser.form('/login/passkey', { credential: authenticator.get(other) })).status, 303)
   })
 
-  test('U7 U8 rejects the passkeys of disabled and closed accounts', async (t) => {
-    const { site, ada, visitor } = await passkeySite(t)
+  test('U8 rejects the passkey of a closed account, and deletes it', async (t) => {
+    const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
-    await sql(site, `update users set disabled_at = created_at where id = '${ada.id}'`)
-    assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 401)
-    await sql(site, 'update users set disabled_at = null')
     assert.equal((await visitor.form('/account/close', { confirm: 'on' })).status, 303)
     assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 401)
     assert.deepEqual(await sql(site, 'select id from passkeys'), [])
@@ -230,6 +223,18 @@ describe('POST /login/passkey', () => {
     assert.deepEqual(await sql(site, event), [{ detail: 'Laptop' }])
     const mails = (await sql(site, 'select * from mails')).map((mail) => JSON.stringify(mail))
     assert.equal(mails.filter((mail) => mail.includes('passkey counter went back')).length, 1)
+  })
+
+  test('is limited to 100 sign-ins and new passkeys of an account in 15 minutes', async (t) => {
+    const { site, ada, visitor } = await passkeySite(t, { THROTTLE: 'on' })
+    const authenticator = await addPasskey(visitor)
+    await site.orm.em.fork().transactional(async (em) => {
+      for (let i = 0; i < 98; i += 1) await countLocked(em, { action: 'passkey-of-account', account: ada.id })
+    })
+    assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 303)
+    const { status, text } = await signInWithPasskey(site.visitor(), authenticator)
+    assert.equal(status, 429, 'adding the passkey counts too')
+    assert.match(text, /Too many attempts/)
   })
 
   test('is limited to 50 rejected answers from a network in 15 minutes', async (t) => {
