@@ -154,8 +154,7 @@ describe('a code', () => {
     const in_ = (zero: number) =>
       [...code].map((digit) => String.fromCodePoint(zero + Number(digit))).join('')
     const wrong = [
-      ...[in_(0xff10), in_(0x0660), in_(0x0966), in_(0x1d7ce)],
-      ...[`${code}0`, code.slice(1), `+${code}`, `${code}.0`, `0x${code}`, `${code}\0`, ''],
+      ...[in_(0xff10), in_(0x0660), `${code}0`, code.slice(1), `+${code}`, `0x${code}`, `${code}\0`, ''],
     ]
     for (const each of wrong) assert.equal(await status(each), 401, each)
     assert.equal(await status(` ${code.slice(0, 3)} ${code.slice(3)}\n`), 200)
@@ -198,7 +197,8 @@ describe('a recovery code', () => {
     const fresh = record.recoveryCodes as string[]
     const status = async (each = '') =>
       (await site.visitor().json('/login', { username: ada.email, password, code: each })).status
-    assert.deepEqual([await status(code), await status(fresh[0]), await status(fresh[0])], [401, 200, 401])
+    const typed = fresh[0]?.toLowerCase().replaceAll('-', ' ')
+    assert.deepEqual([await status(code), await status(typed), await status(fresh[0])], [401, 200, 401])
     const misread = fresh[1]?.replaceAll('O', '0').replaceAll('I', '1').replaceAll('B', '8')
     assert.equal(await status(misread), 200)
   })
