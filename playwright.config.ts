@@ -17,12 +17,14 @@ const launchOptions = {
     '--no-first-run',
     '--disable-gpu',
     '--disable-quic',
+    // Chromium treats other hosts than the local ones as insecure over plain HTTP.
+    '--host-resolver-rules=MAP site.test 127.0.0.1',
     // Chromium's sandbox does not work as root.
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
   ],
 }
 
-const specsWithOwnBrowserOptions = ['**/back-forward-cache.spec.ts', '**/large-text.spec.ts']
+const backForwardCache = '**/back-forward-cache.spec.ts'
 
 export default defineConfig({
   testDir: 'e2e',
@@ -40,22 +42,12 @@ export default defineConfig({
     contextOptions: { reducedMotion: 'reduce' },
   },
   projects: [
-    { name: 'usual', testIgnore: specsWithOwnBrowserOptions },
+    { name: 'usual', testIgnore: backForwardCache },
     {
       // Enables the back/forward cache, which Playwright disables and users have.
       name: 'back/forward cache',
-      testMatch: '**/back-forward-cache.spec.ts',
+      testMatch: backForwardCache,
       use: { launchOptions: { ...launchOptions, ignoreDefaultArgs: ['--disable-back-forward-cache'] } },
-    },
-    {
-      name: 'large text',
-      testMatch: '**/large-text.spec.ts',
-      use: {
-        launchOptions: {
-          ...launchOptions,
-          args: [...launchOptions.args, '--blink-settings=defaultFontSize=32'],
-        },
-      },
     },
   ],
 })

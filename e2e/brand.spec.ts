@@ -1,36 +1,33 @@
-import { expect, test } from '@playwright/test'
-import { startServer } from './server.ts'
+import type { Page } from '@playwright/test'
+import { type Account, expect, test } from './site.ts'
 import { expectAccessible } from './soundness.ts'
 
-const user = { name: 'Grace', email: 'grace@example.com', password: 'a nanosecond of wire' }
+test.describe('with a bright brand colour', () => {
+  test.use({ variables: { THROTTLE: 'off', SITE_NAME: 'Acme', BRAND_COLOR: '#ffcc00' } })
 
-test('pages are readable with a bright and with a dark brand colour', async ({ page }) => {
-  test.slow()
-  await page.emulateMedia({ reducedMotion: 'reduce' })
-  for (const color of ['#ffcc00', '#0055ff']) {
-    const server = await startServer({ THROTTLE: 'off', SITE_NAME: 'Acme', BRAND_COLOR: color })
-    await page.request.post(`${server.url}/users`, { data: { ...user, confirmPassword: user.password } })
-    for (const path of ['/', '/login', '/account', '/account/tokens']) {
-      if (path === '/account')
-        await page.request.post(`${server.url}/login`, {
-          data: { username: user.email, password: user.password },
-        })
-      await page.goto(server.url + path)
-      await expect(page).toHaveTitle(/ – Acme$/)
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        await expectAccessible(page, `at ${path} with ${color}, ${colorScheme}`, ['color-contrast'])
-      }
+  test('pages are readable', ({ page, account }) => expectReadable(page, account))
+})
+
+test.describe('with a dark brand colour', () => {
+  test.use({ variables: { THROTTLE: 'off', SITE_NAME: 'Acme', BRAND_COLOR: '#0055ff' } })
+
+  test('pages are readable, and the button has the colour in the light theme', async ({ page, account }) => {
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.goto('/login')
+    const button = page.getByRole('button', { name: 'Sign in' })
+    await expect(button).toHaveCSS('background-color', 'rgb(0, 85, 255)')
+    await expectReadable(page, account)
+  })
+})
+
+async function expectReadable(page: Page, account: Account): Promise<void> {
+  for (const path of ['/', '/login', '/account', '/account/tokens']) {
+    if (path === '/account') await account.signIn(page)
+    await page.goto(path)
+    await expect(page).toHaveTitle(/ – Acme$/)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await expectAccessible(page, `at ${path}, ${colorScheme}`, ['color-contrast'])
     }
-    await server.stop()
   }
-})
-
-test('the button has the brand colour in the light theme', async ({ page }) => {
-  const server = await startServer({ BRAND_COLOR: '#0055ff' })
-  await page.emulateMedia({ colorScheme: 'light' })
-  await page.goto(`${server.url}/login`)
-  const button = page.getByRole('button', { name: 'Sign in' })
-  await expect(button).toHaveCSS('background-color', 'rgb(0, 85, 255)')
-  await server.stop()
-})
+}

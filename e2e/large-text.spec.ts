@@ -4,6 +4,8 @@ import { expectToFit } from './soundness.ts'
 
 // WCAG 2.2, 1.4.4
 test('pages fit at twice the font size', async ({ page, account }) => {
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('Page.setFontSizes', { fontSizes: { standard: 32 } })
   await page.goto('/')
   expect(await page.evaluate('getComputedStyle(document.documentElement).fontSize')).toBe('32px')
   await expectToFit(page, 1280)

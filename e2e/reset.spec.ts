@@ -42,6 +42,27 @@ test('C5 a new password by a reset link ends the session of the same browser', a
   await expect(page.getByText('Your password has been changed.')).toBeVisible()
 })
 
+// Chromium sends no `Sec-Fetch-Site` over plain HTTP, except to the local host.
+test('C5 a reset link works over plain HTTP on another host than localhost', async ({
+  browser,
+  server,
+  account,
+}) => {
+  const link = new URL(await takeResetLink(server, account.email))
+  const token = link.searchParams.get('token') ?? 'no token'
+  link.hostname = 'site.test'
+  const page = await browser.newPage()
+  const expectNoTokenInReferrers = watchReferrers(page, token)
+  await page.goto(link.href)
+  await chooseNewPassword(page, { password: 'short', confirmation: 'shorter' })
+  await expect(page).toHaveTitle('Error: Choose a new password – koa-authenticators')
+  const password = 'a microsecond of wire'
+  await chooseNewPassword(page, { password, confirmation: password })
+  await expect(page.getByText('Your password has been changed.')).toBeVisible()
+  await expectNoTokenInReferrers()
+  await page.close()
+})
+
 test('the form of a reset link is accessible, also with every error and with an invalid link', async ({
   page,
   server,

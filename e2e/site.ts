@@ -18,26 +18,46 @@ export interface Outage {
   end(): void
 }
 
+/** The environment variables of a server. */
+type Variables = Record<string, string>
+
 /**
- * Playwright's `test` with one server for each worker. Relative URLs go to that server. A request of the `page` to another
- * origin, or an error in its console, fails the test.
+ * Playwright's `test` with a server. Tests of a worker with the same `variables` share a server. Relative URLs go to the server. A
+ * request of the `page` to another origin, or an error in its console, fails the test.
  */
 export const test = base.extend<
-  { newAccount(): Promise<Account>; account: Account; outage: Outage },
-  { throttle: 'on' | 'off'; host: string; server: Server; accountNumbers: Iterator<number, never> }
+  {
+    variables: Variables
+    host: string
+    server: Server
+    newAccount(): Promise<Account>
+    account: Account
+    outage: Outage
+  },
+  { serverWith(variables: Variables): Promise<Server>; accountNumbers: Iterator<number, never> }
 >({
-  // Off, because all tests of a worker share one IP address, and so one rate limit.
-  throttle: ['off', { scope: 'worker', option: true }],
+  // Without a throttle, because all tests share one IP address, and so one rate limit.
+  variables: [{ THROTTLE: 'off' }, { option: true }],
   // An option, because the passkey tests need `localhost`: browsers do not support passkeys at an IP address.
-  host: ['127.0.0.1', { scope: 'worker', option: true }],
-  server: [
-    async ({ throttle, host }, use) => {
-      const server = await startServer({ THROTTLE: throttle })
-      await use({ ...server, url: server.url.replace('127.0.0.1', host) })
-      await server.stop()
+  host: ['127.0.0.1', { option: true }],
+  serverWith: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the dependencies of a fixture from this pattern.
+    async ({}, use) => {
+      const servers = new Map<string, Promise<Server>>()
+      await use((variables) => {
+        const key = JSON.stringify(variables)
+        const server = servers.get(key) ?? startServer(variables)
+        servers.set(key, server)
+        return server
+      })
+      for (const server of servers.values()) await (await server).stop()
     },
     { scope: 'worker' },
   ],
+  server: async ({ serverWith, variables, host }, use) => {
+    const server = await serverWith(variables)
+    await use({ ...server, url: server.url.replace('127.0.0.1', host) })
+  },
   baseURL: ({ server }, use) => use(server.url),
 
   page: async ({ page, server }, use) => {

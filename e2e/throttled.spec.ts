@@ -16,8 +16,8 @@ const test = base.extend<{ guess(email: string): Promise<void> }>({
     }),
 })
 
-test.use({ throttle: 'on' })
-// One worker, because starting a browser and a server takes longer than these tests.
+test.use({ variables: { THROTTLE: 'on' } })
+// One worker, because starting a server takes longer than these tests.
 test.describe.configure({ mode: 'default' })
 
 const tooMany = /^\s*Error: Too many attempts.* Try again in \d+ minutes, at \d\d:\d\d UTC\.\s*$/
