@@ -142,7 +142,10 @@ describe('ctx.auth', () => {
     app.use((ctx) => {
       for (const [user, type] of wrong) {
         const logIn = () => ctx.auth.login(user as object, type as typeof User)
-        assert.throws(logIn, { code: 'ERR_AUTH_MISUSE', message: /^`login\(\)` needs an instance of/ })
+        assert.throws(logIn, {
+          code: 'ERR_AUTH_MISUSE',
+          message: /an instance of (a class|User|Admin|Barred|type)/,
+        })
         assert.deepEqual([ctx.auth.has(User), ctx.auth.has(Admin)], [false, false])
       }
       ctx.body = 'all of them'

@@ -16,7 +16,14 @@ export interface BearerAuthorization {
 /** The Basic credentials of a request; `undefined` if they are missing or malformed. Never throws. */
 export function basicAuthorization(req: IncomingMessage): BasicAuthorization | undefined {
   const token68 = credentialsOf(req, 'basic')
-  return token68 === undefined ? undefined : parseBasic(token68)
+  if (token68 === undefined) return undefined
+  const bytes = Buffer.from(token68, 'base64')
+  // Node decodes leniently, so this line rejects an encoding that is not canonical (RFC 4648 §3.5).
+  if (bytes.toString('base64') !== token68 || !isUtf8(bytes)) return undefined
+  const text = bytes.toString()
+  const colon = text.indexOf(':')
+  if (colon < 0 || /\p{Cc}/u.test(text)) return undefined
+  return { username: text.slice(0, colon), password: text.slice(colon + 1) }
 }
 
 /** The bearer token of a request, from the header only (RFC 6750 §5.3); `undefined` if there is none. */
@@ -47,20 +54,6 @@ function credentialsOf(req: IncomingMessage, scheme: keyof typeof credentials): 
 
 // Two `Authorization` headers are rejected, because Node reads the first and a proxy may have read the second.
 function isRepeated({ rawHeaders }: IncomingMessage): boolean {
-  let count = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]
-    if (name?.length === 13 && name.toLowerCase() === 'authorization') count += 1
-  }
-  return count > 1
-}
-
-function parseBasic(token68: string): BasicAuthorization | undefined {
-  const bytes = Buffer.from(token68, 'base64')
-  // Node decodes leniently, so this line rejects an encoding that is not canonical (RFC 4648 §3.5).
-  if (bytes.toString('base64') !== token68 || !isUtf8(bytes)) return undefined
-  const text = bytes.toString()
-  const colon = text.indexOf(':')
-  if (colon < 0 || /\p{Cc}/u.test(text)) return undefined
-  return { username: text.slice(0, colon), password: text.slice(colon + 1) }
+  const isName = (text: string, i: number) => i % 2 === 0 && text.toLowerCase() === 'authorization'
+  return rawHeaders.filter(isName).length > 1
 }

@@ -18,6 +18,13 @@ export function requireClass<Type extends Class>(
   return type
 }
 
+/** Throws `Misuse` unless the user is an instance of the class. */
+export function requireInstance(user: object, type: Class): void {
+  if (user instanceof requireClass(type, '`login()` needs an instance of a class.')) return
+  const { name } = type
+  throw new Misuse(`The user must be an instance of ${name}, such as \`new ${name}(row)\`, not a plain row.`)
+}
+
 /** Throws `Misuse` if Koa calls a static method as a middleware, because its parentheses are missing. */
 export function requireCall(type: unknown, method: string): void {
   if (typeof type !== 'function') throw new Misuse(`Call \`${method}()\`, with parentheses.`)

@@ -1,7 +1,7 @@
 import type { AuthMiddleware } from './auth.ts'
 import { type Class, requireClass } from './class.ts'
 import { Misuse } from './errors.ts'
-import { type FreshOptions, isAdmitted, maxAgeOf, refuse, warnOfUnusable } from './fresh.ts'
+import { type FreshOptions, isAdmitted, maxAgeOf, refuse } from './fresh.ts'
 
 /**
  * Rejects a request with 401 unless a user of that class is authenticated. With `{ fresh: '10m' }` the user must have
@@ -14,7 +14,6 @@ export function guard(type: Class, options?: FreshOptions, ...none: []): AuthMid
   const maxAge = maxAgeOf(options, 'guard')
   return (ctx, next) => {
     if (isAdmitted(ctx, type, maxAge)) return next()
-    warnOfUnusable(ctx, type)
     refuse(ctx, type, maxAge)
   }
 }

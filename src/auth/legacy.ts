@@ -4,24 +4,27 @@ import { bearerAuthorization } from './authorization.ts'
 import type { Class } from './class.ts'
 import { Forbidden } from './errors.ts'
 
-/** A stored token of the older variant, with its user. */
-export interface LegacyToken<User extends object> {
-  readonly user: User
-}
-
-/** The token model of the older variant: looks up a stored token and its user. */
-export interface LegacyTokenType<User extends object> {
-  readonly find: Find<LegacyToken<User>>
-}
-
-/** The user type of the older variant: a class that names its token model. */
+/** The user type of the older variant: a class whose `TokenType` looks up a stored token and its user. */
 export type TokenAuthenticatable<User extends object = object> = Class<User> & {
-  readonly TokenType: LegacyTokenType<User>
+  readonly TokenType: { readonly find: Find<{ readonly user: User }> }
 }
 
 /** The middleware of the older variant: logs in the user of the bearer token. Rejects a missing or unknown token with 403. */
 export function tokenAuthentication<User extends object>(type: TokenAuthenticatable<User>): AuthMiddleware {
-  const authenticator = new LegacyAuthenticator(type)
+  class ByStoredToken extends RequestAuthenticator<User> {
+    readonly user = type
+    override async attempt(ctx: AuthContext): Promise<void> {
+      const bearer = bearerAuthorization(ctx.req)
+      const found = bearer && (await type.TokenType.find(bearer.token, ctx))
+      // The user of a stored token may be deleted.
+      if (found?.user) ctx.auth.login(found.user, type)
+    }
+    /** Never skipped, because the token is mandatory. */
+    override isSkipped(): boolean {
+      return false
+    }
+  }
+  const authenticator = new ByStoredToken()
   return async (ctx, next) => {
     const store = authOf(ctx)
     await store.attempt(authenticator)
@@ -35,25 +38,4 @@ export function assertAuthenticated<User extends object>(ctx: AuthContext, type:
   const user = authOf(ctx).get(type)
   if (!user) throw new Forbidden('You may not see this.')
   return user
-}
-
-class LegacyAuthenticator<User extends object> extends RequestAuthenticator<User> {
-  readonly user: TokenAuthenticatable<User>
-
-  constructor(user: TokenAuthenticatable<User>) {
-    super()
-    this.user = user
-  }
-
-  override async attempt(ctx: AuthContext): Promise<void> {
-    const bearer = bearerAuthorization(ctx.req)
-    const found = bearer && (await this.user.TokenType.find(bearer.token, ctx))
-    // The user of a stored token may be deleted.
-    if (found?.user) ctx.auth.login(found.user, this.user)
-  }
-
-  /** Never skipped, because the token is mandatory. */
-  override isSkipped(): boolean {
-    return false
-  }
 }

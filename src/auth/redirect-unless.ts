@@ -2,9 +2,9 @@ import type { AuthContext, AuthMiddleware } from './auth.ts'
 import { type Class, requireClass } from './class.ts'
 import { isSafe } from './cross-site.ts'
 import { Misuse, requireSync } from './errors.ts'
-import { type FreshOptions, isAdmitted, maxAgeOf, refuse, warnOfUnusable } from './fresh.ts'
+import { type FreshOptions, isAdmitted, maxAgeOf, refuse } from './fresh.ts'
 import { staysOnSite } from './next-path.ts'
-import { warnOfRedirectLoop } from './warnings.ts'
+import { warnOfRoute } from './warnings.ts'
 
 /**
  * Redirects with 303 unless a user of that class is authenticated. With `{ fresh: '10m' }` the user must have authenticated
@@ -23,11 +23,14 @@ export function redirectUnless(
   const maxAge = maxAgeOf(options, 'redirectUnless')
   return (ctx, next) => {
     if (isAdmitted(ctx, type, maxAge)) return next()
-    warnOfUnusable(ctx, type)
     const target = typeof to === 'string' ? to : requireSync(to(ctx), 'The function of `redirectUnless`')
     // A path from a request may be chosen by an attacker (open redirect).
     if (target !== to && !staysOnSite(target)) refuse(ctx, type, maxAge)
-    if (isSafe(ctx.method) && pathOf(target) === pathOf(ctx.originalUrl)) warnOfRedirectLoop(ctx)
+    if (isSafe(ctx.method) && pathOf(target) === pathOf(ctx.originalUrl)) {
+      // The browser shows "too many redirects".
+      const sentence = 'redirects to itself. Mount `redirectUnless` on other routes only.'
+      warnOfRoute(ctx, 'KOA_AUTH_REDIRECT_LOOP', sentence)
+    }
     ctx.status = 303
     ctx.redirect(target)
   }

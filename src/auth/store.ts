@@ -1,8 +1,8 @@
 import type { ExtendableContext } from 'koa'
 import { type Authentication, type Duration, isFresh, type LoginOptions } from './authentication.ts'
-import { type Class, classOf, requireClass } from './class.ts'
+import { type Class, classOf, requireClass, requireInstance } from './class.ts'
 import { type AuthenticatorFor, authenticationOf, type Entry, entryOf, loggedOut } from './entry.ts'
-import { isHTTPError, Misuse, requireNoUser, requireSync, Undecided } from './errors.ts'
+import { isHTTPError, requireNoUser, requireSync, Undecided } from './errors.ts'
 import { type Presented, unauthorized } from './unauthorized.ts'
 import { warnOfIneffectiveLogout, warnOfUnguarded } from './warnings.ts'
 
@@ -32,8 +32,7 @@ export class Auth {
 
   /** Stores the user for the class `type`. In a handler, this is a sign-in. Throws `Misuse` if the user is not of that class. */
   login<User extends object>(user: User, type = classOf(user), options: LoginOptions = {}): void {
-    requireClass(type, '`login()` needs an instance of a class.')
-    if (!(user instanceof type)) throw new Misuse(`\`login()\` needs an instance of ${type.name}.`)
+    requireInstance(user, type)
     this.#users.set(type, entryOf(user, this.#current, options))
     this.#isChecked ||= this.#current === undefined
     for (const listener of this.#listeners) listener()

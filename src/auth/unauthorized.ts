@@ -6,6 +6,9 @@ import { requireSync, Unauthorized, type UnauthorizedCode } from './errors.ts'
 /** The caller of `present`: an authenticator that found credentials in the body, or a handler that ignores the session. */
 export type Presented = 'authenticator' | 'handler'
 
+// British, because American English has a comma before "or".
+const list = new Intl.ListFormat('en-GB', { type: 'disjunction' })
+
 interface Found {
   readonly presented: Presented | undefined
   /** The authenticated users by class. */
@@ -31,9 +34,9 @@ export function unauthorized<Context extends { readonly req: IncomingMessage }>(
   if (scheme === undefined) return refuse('ERR_AUTH_WRONG_CREDENTIALS')
   if (!isAccepted) {
     const usable = authenticators.filter(({ isForEveryPage }) => !(isForEveryPage && presented))
-    const use = listed([...new Set(usable.flatMap(({ accepts }) => accepts ?? []))])
-    if (use === '') return refuse('ERR_AUTH_REQUIRED')
-    const message = `This route does not accept ${nameOf(scheme)}. Use ${use}.`
+    const accepted = new Set(usable.flatMap(({ accepts }) => accepts ?? []))
+    if (accepted.size === 0) return refuse('ERR_AUTH_REQUIRED')
+    const message = `This route does not accept ${nameOf(scheme)}. Use ${list.format(accepted)}.`
     return refuse(
       scheme === 'bearer' ? 'ERR_AUTH_BEARER_NOT_ACCEPTED' : 'ERR_AUTH_SCHEME_NOT_ACCEPTED',
       message,
@@ -41,17 +44,6 @@ export function unauthorized<Context extends { readonly req: IncomingMessage }>(
   }
   if (scheme !== 'basic') return refuse('ERR_AUTH_WRONG_CREDENTIALS', 'The credentials are wrong.')
   return refuse(basicAuthorization(ctx.req) ? 'ERR_AUTH_WRONG_CREDENTIALS' : 'ERR_AUTH_MALFORMED_HEADER')
-}
-
-/** The 401 of a user who has to authenticate again. `maxAge` is in milliseconds. */
-export function confirmationRequired<Context>(
-  ctx: Context,
-  authenticators: readonly AuthenticatorFor<Context>[],
-  maxAge: number,
-): Unauthorized {
-  const seconds = Math.floor(maxAge / 1000)
-  const challenges = authenticators.map((each) => requireSync(each.challenge(ctx, seconds), '`challenge`'))
-  return new Unauthorized(challenges, 'ERR_AUTH_CONFIRMATION_REQUIRED')
 }
 
 /** The auth-scheme of a header or a challenge, in lower case (RFC 9110 §11.1). */
@@ -62,9 +54,4 @@ function schemeOf(text: string): string {
 function nameOf(scheme: string): string {
   if (scheme === 'bearer') return 'bearer tokens'
   return scheme === 'basic' ? 'Basic' : 'this authorization scheme'
-}
-
-function listed(words: string[]): string {
-  const last = words.pop() ?? ''
-  return words.length > 0 ? `${words.join(', ')} or ${last}` : last
 }

@@ -217,8 +217,8 @@ describe('a guard or a redirect with no authenticator before it', () => {
     )
 
     assert.deepEqual(seen, [
-      'GET /only-a-guard has a guard or a redirect and no authenticator before it. Add one, such as `User.authenticator()`.',
-      'GET /only-a-redirect has a guard or a redirect and no authenticator before it. Add one, such as `User.authenticator()`.',
+      'GET /only-a-guard has a guard or a redirect and no authenticator before it. Add one for User.',
+      'GET /only-a-redirect has a guard or a redirect and no authenticator before it. Add one for User.',
     ])
   })
 })

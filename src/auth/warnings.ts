@@ -5,39 +5,15 @@ import { isProduction } from './errors.ts'
 /** Warns of a route that ran an authenticator but did not check the user: a guard may be missing. */
 export function warnOfUnguarded(ctx: ExtendableContext): void {
   if (ctx.status >= 400) return
-  warnOfRoute(
-    ctx,
-    'ran an authenticator, but did not check the user. Add `guard(User)` or call `ctx.auth.get(User)`.',
-  )
-}
-
-/** Warns of a guard or a redirect without an authenticator before it, because such a route rejects every request. */
-export function warnOfNoAuthenticator(ctx: ExtendableContext): void {
-  warnOfRoute(
-    ctx,
-    'has a guard or a redirect and no authenticator before it. Add one, such as `User.authenticator()`.',
-  )
-}
-
-/** Warns of a guard with `fresh` after authenticators that accept only tokens, because the guard rejects every request. */
-export function warnOfNeverFresh(ctx: ExtendableContext): void {
   const sentence =
-    'requires a fresh user, but its authenticators accept only tokens. Add a session or password authenticator.'
-  warnOfRoute(ctx, sentence, { code: 'KOA_AUTH_NEVER_FRESH', once: 'fresh' })
-}
-
-/** Warns of a page that redirects to itself, because the browser shows "too many redirects". */
-export function warnOfRedirectLoop(ctx: ExtendableContext): void {
-  const sentence = 'redirects to itself. Mount `redirectUnless` on other routes only.'
-  warnOfRoute(ctx, sentence, { code: 'KOA_AUTH_REDIRECT_LOOP', once: 'redirect loop' })
+    'ran an authenticator, but did not check the user. Add `guard(User)` or call `ctx.auth.get(User)`.'
+  warnOfRoute(ctx, 'KOA_AUTH_UNGUARDED', sentence)
 }
 
 /** Warns of a `logout` on a route without an authenticator for that class, because the session does not end. */
 export function warnOfIneffectiveLogout(ctx: ExtendableContext, type: Class): void {
-  warnOfRoute(
-    ctx,
-    `logs out a ${type.name}, but has no authenticator for that class, so the session does not end. Add the session authenticator.`,
-  )
+  const problem = `logs out a ${type.name}, but has no authenticator for that class, so the session does not end`
+  warnOfRoute(ctx, 'KOA_AUTH_UNGUARDED', `${problem}. Add the session authenticator.`)
 }
 
 /** Warns of a body without the fields of a credentials authenticator. Shows the names of the fields, never their values. */
@@ -49,7 +25,7 @@ export function warnOfMissingFields(ctx: ExtendableContext, body: unknown, field
   const sent = names.map((name) => name.slice(0, 40).replace(/[^ -~]/g, '?')).join(', ')
   const problem = `received a body without \`${missing.join('`/`')}\``
   const sentence = `${problem}. Its fields are: ${sent}. Set the option \`fields\` for other names.`
-  warnOfRoute(ctx, sentence, { code: 'KOA_AUTH_FIELDS', once: 'fields' })
+  warnOfRoute(ctx, 'KOA_AUTH_FIELDS', sentence)
 }
 
 const warnedApplications = new WeakSet<object>()
@@ -66,14 +42,14 @@ export function warnOfNoCrossSiteCheck(ctx: ExtendableContext): void {
 
 const warned = new Set<string>()
 
-/** Warns once per route. Limits the number of warnings, because clients choose the paths if there is no router. */
-function warnOfRoute(
+/** Warns once per route and code. Limits the number of warnings, because clients choose the paths if there is no router. */
+export function warnOfRoute(
   ctx: ExtendableContext & { _matchedRoute?: unknown },
+  code: string,
   sentence: string,
-  { code, once }: { code: string; once: string } = { code: 'KOA_AUTH_UNGUARDED', once: sentence },
 ): void {
   const path = typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : ctx.path
-  const key = `${ctx.method} ${path} ${once}`
+  const key = `${ctx.method} ${path} ${code}`
   if (isProduction() || warned.size >= 100 || warned.has(key)) return
   warned.add(key)
   process.emitWarning(`${ctx.method} ${path} ${sentence}`, { code })
