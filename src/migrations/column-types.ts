@@ -1,4 +1,5 @@
-import { type AbstractSqlDriver, BasePostgreSqlPlatform } from '@mikro-orm/sqlite'
+import type { AbstractSqlDriver } from '@mikro-orm/sqlite'
+import { isPostgres } from '../database/is-postgres.ts'
 
 const sqlite = {
   uuid: 'text',
@@ -23,5 +24,5 @@ const postgres: typeof sqlite = {
 
 /** Returns the column types for the database of a driver. */
 export function columnTypes(driver: AbstractSqlDriver): typeof sqlite {
-  return driver.getPlatform() instanceof BasePostgreSqlPlatform ? postgres : sqlite
+  return isPostgres(driver) ? postgres : sqlite
 }
