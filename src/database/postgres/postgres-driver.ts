@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Configuration } from '@mikro-orm/core'
 import { AbstractSqlDriver, PostgreSqlConnection, PostgreSqlPlatform } from '@mikro-orm/postgresql'
 import type { PostgresDialect } from 'kysely'
@@ -8,7 +7,6 @@ import { isAnyTimeout, type PostgresQuery, type PostgresResult } from './pooled-
 
 // Long, because several processes may start at the same time and migrate one after another.
 const lockTimeout = 8_000
-const retryInterval = 25
 // An arbitrary key, which must be the same in all versions.
 const migrationLock = 4_115_417_190_612
 
@@ -30,23 +28,17 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
     await this.connect()
     const driver = this.#connectedDriver
     const connection = await driver.acquireConnection()
-    const deadline = performance.now() + lockTimeout
-    const isLocked = async () => {
-      const { rows } = await connection.executeQuery<{ locked: boolean }>({
-        sql: `select pg_try_advisory_lock(${migrationLock}) as locked`,
-      })
-      return rows[0]?.locked
-    }
     try {
-      while (!(await isLocked())) {
-        if (performance.now() > deadline)
-          throw new DatabaseError('Another process is still migrating the database. Start again later.')
-        await sleep(retryInterval)
-      }
+      await connection.executeQuery({
+        sql: `set lock_timeout = ${lockTimeout}; select pg_advisory_lock(${migrationLock})`,
+      })
     } catch (error) {
       connection.markBroken()
       connection.release()
-      throw error
+      if (!isAnyTimeout(error)) throw error
+      throw new DatabaseError('Another process is still migrating the database. Start again later.', {
+        cause: error,
+      })
     }
     return async () => {
       const sql = `select pg_advisory_unlock(${migrationLock})`

@@ -1,8 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
 import type { MikroORM } from '@mikro-orm/core'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
@@ -60,20 +56,10 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     assert.equal(await second.em.fork().count(User), 0)
   })
 
-  test('N12 runs each migration once when ten processes open an empty database', async (t) => {
-    const { url, open } = await emptyDatabase(t)
-    const all = await Promise.all(
-      Array.from({ length: 10 }, async () => {
-        const program = [join(import.meta.dirname, '../../start.js'), 'commands/user', 'list']
-        const child = spawn(process.execPath, program, {
-          env: { PATH: process.env.PATH, DATABASE_URL: url },
-        })
-        const [[code], errors] = await Promise.all([once(child, 'close'), text(child.stderr)])
-        return [code, errors]
-      }),
-    )
-    assert.deepEqual(all, Array(10).fill([0, '']))
-    const done = await execute(await open(), 'select name from mikro_orm_migrations')
+  test('N12 runs each migration once when many calls open an empty database', async (t) => {
+    const { open } = await emptyDatabase(t)
+    const [orm = assert.fail()] = await Promise.all(Array.from({ length: 8 }, open))
+    const done = await execute(orm, 'select name from mikro_orm_migrations')
     assert.equal(done.length, migrations.length)
   })
 
@@ -87,7 +73,7 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     const opening = open().then(() => {
       isOpen = true
     })
-    const waits = `select 1 from pg_stat_activity where query like '%pg_try_advisory_lock(${migrationLock})%'
+    const waits = `select 1 from pg_stat_activity where query like '%pg_advisory_lock(${migrationLock})%'
       and datname = current_database() and pid <> pg_backend_pid()`
     while ((await execute(orm, waits)).length === 0) await new Promise(setImmediate)
     assert.equal(isOpen, false)
