@@ -144,7 +144,7 @@ describe('ctx.auth', () => {
         const logIn = () => ctx.auth.login(user as object, type as typeof User)
         assert.throws(logIn, {
           code: 'ERR_AUTH_MISUSE',
-          message: /an instance of (a class|User|Admin|Barred|type)/,
+          message: /an instance of (a class|User|Admin|Barred|Number|String)/,
         })
         assert.deepEqual([ctx.auth.has(User), ctx.auth.has(Admin)], [false, false])
       }

@@ -216,16 +216,16 @@ describe('verifyCompact', () => {
   })
 
   test('J4 rejects a token if any one character was changed', () => {
-    const input = `${encode('{"alg":"EdDSA"}')}.${encode('{"a":1}')}`
-    const token = `${input}.${encode(sign(null, Buffer.from(input), pairs.EdDSA.privateKey))}`
-    assert.equal(payloadOf(token, jwks.EdDSA), '{"a":1}')
+    // HS256, because it is the fastest algorithm: there are 19,000 changes. jose.slow.test.ts changes tokens of all algorithms.
+    const token = forge({ alg: 'HS256' }, '{"a":1}')
+    assert.equal(payloadOf(token), '{"a":1}')
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     for (let i = 0; i < token.length; i += 1) {
       for (const character of [...alphabet, ...'=+/. \n\0é', '']) {
         const replaced = token.slice(0, i) + character + token.slice(i + 1)
         const inserted = token.slice(0, i) + character + token.slice(i)
         for (const edited of [replaced, inserted]) {
-          if (edited !== token) assert.equal(payloadOf(edited, jwks.EdDSA), undefined, edited)
+          if (edited !== token) assert.equal(payloadOf(edited), undefined, edited)
         }
       }
     }
