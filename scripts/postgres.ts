@@ -3,11 +3,13 @@ import { runGroups, type TestGroup } from './test-groups.ts'
 
 // Runs the database tests on PostgreSQL, or only the test files in the arguments. Uses the server at TEST_DATABASE_URL,
 // where the user must be allowed to create databases, or starts a temporary server.
+// The excluded files test no SQL that differs between the databases.
+const quick = '!(*.slow|*.faults|guessing|home|parse-registration|problems).test.ts'
 const suites: readonly TestGroup[] = [
-  { files: ['src/features/[a-p]*/**/!(*.slow|*.faults).test.ts'] },
+  { files: [`src/features/[a-p]*/**/${quick}`] },
   {
     files: [
-      'src/features/[q-z]*/**/!(*.slow|*.faults).test.ts',
+      `src/features/[q-z]*/**/${quick}`,
       'src/features/*.test.ts',
       'src/database/**/!(*.slow|*.faults).test.ts',
       'src/{mail/outbox,throttle/throttle,site/database-unavailable}.test.ts',
@@ -19,13 +21,13 @@ const suites: readonly TestGroup[] = [
       // The other files compare entities whose rows are the same on both databases.
       'src/auth/mikro-orm/differential/!(classes|embedded|hooks|inheritance|null-columns).test.ts',
       'src/auth/mikro-orm/postgres.test.ts',
-      'src/{site/{audit,canaries,input,routes},throttle/guessing}.slow.test.ts',
+      'src/{site/{audit,canaries,hostile-text},throttle/guessing}.slow.test.ts',
     ],
   },
-  { files: ['src/features/[a-p]*/**/*.slow.test.ts', 'src/mail/outbox.slow.test.ts'] },
+  { files: ['src/features/[a-p]*/**/!(signed-tokens).slow.test.ts', 'src/mail/outbox.slow.test.ts'] },
   {
     files: [
-      'src/features/[q-z]*/**/*.slow.test.ts',
+      'src/features/[q-z]*/**/!(authorization|redirects).slow.test.ts',
       'src/database/**/*.slow.test.ts',
       'src/commands/{copy-database,user/{add,disable,list,remove-factors,reset-link,set-password}}.slow.test.ts',
     ],

@@ -65,8 +65,9 @@ describe('createLog', () => {
       [50, "log.fatal('last'); process.kill(process.pid, 'SIGKILL')"],
     ] as const) {
       const program = `
-        import { createLog } from '${import.meta.dirname}/log.ts'
-        const log = createLog('info')
+        import { pino } from '${import.meta.resolve('pino')}'
+        import { standardOutput } from '${import.meta.dirname}/standard-output.ts'
+        const log = pino({ base: null }, standardOutput())
         for (let number = 0; number < ${count}; number += 1) log.info({ number, text: 'x'.repeat(number) }, 'line')
         ${end}`
       const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program])

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { deflateRawSync, gzipSync } from 'node:zlib'
 import Koa from 'koa'
 import { serve } from '../auth/testing/serve.ts'
 import { basic, bearer, signIn, signUp, takeJWT } from '../testing/people.ts'
@@ -10,6 +11,50 @@ import { startSite } from '../testing/site.ts'
 import { body } from './body.ts'
 
 const html = 'Accept: text/html\r\n'
+const json = { 'content-type': 'application/json' }
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+
+/** Invalid bodies with their headers and the status of the response. */
+const corpus: [number, Record<string, string>, string | Buffer][] = [
+  [400, json, '{'],
+  [400, json, 'null'],
+  [400, json, '1'],
+  [400, json, '{"username":}'],
+  [400, json, '[]'],
+  [400, json, '"text"'],
+  [400, json, '{"a":1,"a":2}'],
+  [400, json, '{"a":1}x'],
+  [400, json, '['.repeat(14_000)],
+  [400, json, `${'{"a":'.repeat(2500)}1${'}'.repeat(2500)}`],
+  [400, json, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])],
+  [400, form, Buffer.from('name=\xff', 'latin1')],
+  [400, json, '\ufeff{"name":"Eve"}'],
+  [400, { ...json, 'content-encoding': 'gzip' }, gzipSync('\ufeff{"name":"Eve"}')],
+  ...['%FF', 'A%FFb', '%zz', '%', '%1', '%C3', '%C3%28', '%C0%80', '%ED%A0%80', '%u0041', '+%+'].flatMap(
+    (part): [number, Record<string, string>, string][] => [
+      [400, form, `name=${part}`],
+      [400, form, `${part}=x&name=Eve`],
+    ],
+  ),
+  ...['[name]', 'name[]', 'name[a]', 'name[', ']name', '%5Bname%5D', 'name%5B0%5D'].map(
+    (name): [number, Record<string, string>, string] => [400, form, `${name}=Eve`],
+  ),
+  [400, form, `name=Eve&${'a=b&'.repeat(1000)}name=Ada`],
+  [400, form, Array.from({ length: 51 }, (_, i) => `a${i}`).join('&')],
+  [400, { ...json, 'content-encoding': 'gzip' }, 'not gzip'],
+  [400, { ...json, 'content-encoding': 'gzip' }, gzipSync('{"a":"b"}').subarray(0, 15)],
+  [400, { ...json, 'content-encoding': 'deflate' }, deflateRawSync('{}').subarray(0, 1)],
+  [413, json, JSON.stringify({ name: 'x'.repeat(20_000) })],
+  [413, form, `name=${'x'.repeat(20_000)}`],
+  [413, { ...json, 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(5_000_000, 0x20))],
+  [415, { 'content-type': 'text/plain' }, '{}'],
+  [415, { 'content-type': 'multipart/form-data; boundary=x' }, '--x--'],
+  [415, { 'content-type': 'application/xml' }, '<a/>'],
+  [415, { 'content-type': 'text/plain; charset=application/json' }, '{}'],
+  [415, { ...json, 'content-encoding': 'x-unknown' }, '{}'],
+  [400, { 'content-type': 'application/json; charset=utf-16' }, '{}'],
+  [400, { 'content-type': 'application/x-www-form-urlencoded; charset="x-unknown"' }, 'a=b'],
+]
 
 describe('a client that disconnects before the end of its body', () => {
   test('N9 causes no 5xx and no warning in the log', async (t) => {
@@ -55,6 +100,41 @@ describe('a client that disconnects before the end of its body', () => {
     socket.destroy()
     while (statuses.length === 0) await setImmediate()
     assert.deepEqual(statuses, [400])
+  })
+})
+
+describe('a body', () => {
+  test('G5 K1 gets 400, 413 or 415 if it is malformed, too large or unsupported', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    for (const [expected, headers, content] of corpus) {
+      const { status } = await ada.send('POST', '/account/name', headers, content)
+      assert.equal(status, expected, `${JSON.stringify(headers)} ${String(content).slice(0, 30)}`)
+    }
+    const page = { 'content-type': 'text/plain', accept: 'text/html' }
+    assert.match((await ada.send('POST', '/account/name', page, 'x')).text, /Send JSON or a form\./)
+    assert.equal((await ada.get('/me')).record.name, 'Ada')
+  })
+
+  test('is a form of up to 50 fields in UTF-8, escaped or not', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const more = Array.from({ length: 49 }, (_, i) => `&a${i}=`).join('')
+    const spellings: [string, string][] = [
+      [`name=A+b${more}`, 'A b'],
+      ['name=A%2Bb%26c%3Dd', 'A+b&c=d'],
+      ['na%6De=%c3%84da', 'Äda'],
+      ['name=Äda 🙂', 'Äda 🙂'],
+      ['name=%F0%9F%99%82%EF%BF%BD\ufffd', '🙂\ufffd\ufffd'],
+      ['name=a=b', 'a=b'],
+      ['&&name=Ada&', 'Ada'],
+      ['name=A.b&a.name=x&.name=y', 'A.b'],
+    ]
+    for (const [content, name] of spellings) {
+      const { status } = await ada.send('POST', '/account/name', form, content)
+      assert.equal(status, 303, content)
+      assert.equal((await ada.get('/me')).record.name, name, content)
+    }
   })
 })
 

@@ -15,6 +15,8 @@ describe('the address of a client', () => {
     const one = await startSite(t, { TRUST_PROXY: '1' })
     assert.equal(await addressOf(one, '192.0.2.1'), '192.0.2.1')
     assert.equal(await addressOf(one, '203.0.113.9, 192.0.2.1'), '192.0.2.1')
+    assert.equal(await addressOf(one, '192.0.2.5:4711'), '192.0.2.5')
+    assert.equal(await addressOf(one, '[2001:db8::1]:4711'), '2001:db8::1')
     const two = await startSite(t, { TRUST_PROXY: '2' })
     assert.equal(await addressOf(two, '203.0.113.9, 192.0.2.1, 10.0.0.1'), '192.0.2.1')
     assert.equal(await addressOf(two, '203.0.113.9,192.0.2.1,, , 10.0.0.1 ,'), '192.0.2.1', 'empty elements')

@@ -72,10 +72,13 @@ describe('cross-site requests', () => {
     ]
     const before = await dump(site)
     site.log.length = 0
-    const refused = claims(site.url).filter(([, isOurs]) => !isOurs)
-    assert.ok(refused.length > 30)
+    const refused = [
+      { 'sec-fetch-site': 'cross-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+    ]
     for (const send of routes)
-      for (const [headers] of refused) {
+      for (const headers of refused) {
         const { status, cookies, request, challenges } = await send(headers)
         assert.deepEqual(
           [status, cookies, challenges],

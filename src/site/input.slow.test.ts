@@ -2,12 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
-import { deflateRawSync, gzipSync } from 'node:zlib'
-import fc from 'fast-check'
-import { count } from '../testing/database.ts'
 import { dumpAll } from '../testing/dump.ts'
 import {
-  basic,
   bearer,
   type Person,
   password,
@@ -18,7 +14,6 @@ import {
   takeResetToken,
 } from '../testing/people.ts'
 import { routes } from '../testing/routes.ts'
-import { ageSessions } from '../testing/second-factor.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import type { Visitor } from '../testing/visitor.ts'
 
@@ -92,48 +87,7 @@ const notText: unknown[] = [
   [{ x: 1 }],
 ]
 
-const anyUnit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
-const anyText = fc.oneof(
-  fc.string({ unit: anyUnit, maxLength: 40 }),
-  fc.string({ maxLength: 40 }),
-  fc.constantFrom(
-    'ada@example.com',
-    'on',
-    '30',
-    '',
-    '\0',
-    '\ud800',
-    "' or 1=1 --",
-    '{"$ne":null}',
-    'x'.repeat(2000),
-  ),
-)
-const anyValue = fc.oneof(
-  { weight: 3, arbitrary: anyText },
-  { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
-)
-const names = [...new Set(Object.values(fields).flatMap(Object.keys)), 'next', 'remember', 'id', '__proto__']
-const object = fc.dictionary(fc.oneof(fc.constantFrom(...names), fc.string({ maxLength: 8 })), anyValue, {
-  maxKeys: 8,
-})
-const anyBody = fc.oneof(
-  object.map((each) => ({ headers: json, content: JSON.stringify(each) })),
-  object.map((each) => ({
-    headers: form,
-    content: Object.entries(each)
-      .map((pair) => pair.map((part) => encode(part)).join('='))
-      .join('&'),
-  })),
-  fc
-    .tuple(fc.constantFrom(json, form), fc.string({ unit: anyUnit, maxLength: 200 }))
-    .map(([headers, content]) => ({
-      headers,
-      content,
-    })),
-)
 const paths = routes.filter(({ method }) => method === 'POST').map(({ path }) => path)
-const anyPath = fc.constantFrom(...paths.filter((each) => each !== '/logout'))
-const anyFormat = fc.constantFrom<Record<string, string>>({}, html)
 
 async function siteWithAda(t: TestContext): Promise<{ site: Site; person: Person; ada: Visitor }> {
   const site = await startSite(t)
@@ -202,90 +156,18 @@ describe('routes', () => {
     const { site, ada, person } = await siteWithAda(t)
     const jwt = bearer(await takeJWT(site, person))
     const before = await dumpAll(site)
-    const corpus: [number, Record<string, string>, string | Buffer][] = [
-      [400, json, '{'],
-      [400, json, 'null'],
-      [400, json, '[]'],
-      [400, json, '"text"'],
-      [400, json, '{"a":1,"a":2}'],
-      [400, json, '{"a":1}x'],
-      [400, json, '['.repeat(14_000)],
-      [400, json, `${'{"a":'.repeat(2500)}1${'}'.repeat(2500)}`],
-      [400, json, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])],
-      [400, form, Buffer.from('name=\xff', 'latin1')],
-      [400, json, '\ufeff{"name":"Eve"}'],
-      [400, { ...json, 'content-encoding': 'gzip' }, gzipSync('\ufeff{"name":"Eve"}')],
-      ...['%FF', 'A%FFb', '%zz', '%', '%1', '%C3', '%C3%28', '%C0%80', '%ED%A0%80', '%u0041', '+%+'].flatMap(
-        (part): [number, Record<string, string>, string][] => [
-          [400, form, `name=${part}`],
-          [400, form, `${part}=x&name=Eve`],
-        ],
-      ),
-      ...['[name]', 'name[]', 'name[a]', 'name[', ']name', '%5Bname%5D', 'name%5B0%5D'].map(
-        (name): [number, Record<string, string>, string] => [400, form, `${name}=Eve`],
-      ),
-      [400, form, `name=Eve&${'a=b&'.repeat(1000)}name=Ada`],
-      [400, form, Array.from({ length: 51 }, (_, i) => `a${i}`).join('&')],
-      [400, { ...json, 'content-encoding': 'gzip' }, 'not gzip'],
-      [400, { ...json, 'content-encoding': 'gzip' }, gzipSync('{"a":"b"}').subarray(0, 15)],
-      [400, { ...json, 'content-encoding': 'deflate' }, deflateRawSync('{}').subarray(0, 1)],
-      [413, json, JSON.stringify({ name: 'x'.repeat(20_000) })],
-      [413, form, `name=${'x'.repeat(20_000)}`],
-      [413, { ...json, 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(5_000_000, 0x20))],
-      [415, { 'content-type': 'text/plain' }, '{}'],
-      [415, { 'content-type': 'multipart/form-data; boundary=x' }, '--x--'],
-      [415, { 'content-type': 'application/xml' }, '<a/>'],
-      [415, { 'content-type': 'text/plain; charset=application/json' }, '{}'],
-      [415, { ...json, 'content-encoding': 'x-unknown' }, '{}'],
-      [400, { 'content-type': 'application/json; charset=utf-16' }, '{}'],
-      [400, { 'content-type': 'application/x-www-form-urlencoded; charset="x-unknown"' }, 'a=b'],
-    ]
     for (const path of paths) {
-      for (const format of path === '/validateLoggedInUser' ? [jwt] : [{}, html])
-        for (const [expected, headers, content] of corpus) {
-          const { status } = await ada.send('POST', path, { ...headers, ...format }, content)
-          assert.equal(status, expected, `${path} ${JSON.stringify(headers)} ${String(content).slice(0, 30)}`)
-        }
+      for (const format of path === '/validateLoggedInUser' ? [jwt] : [{}, html]) {
+        const statuses = [
+          (await ada.send('POST', path, { ...json, ...format }, '{')).status,
+          (await ada.send('POST', path, { ...form, ...format }, 'name=%FF')).status,
+          (await ada.send('POST', path, { ...form, ...format }, 'x'.repeat(20_000))).status,
+          (await ada.send('POST', path, { 'content-type': 'text/plain', ...format }, '{}')).status,
+        ]
+        assert.deepEqual(statuses, [400, 400, 413, 415], path)
+      }
     }
     assert.deepEqual(await dumpAll(site), before)
-  })
-
-  test('decode form fields as UTF-8, escaped or not, up to 50 fields', async (t) => {
-    const { ada } = await siteWithAda(t)
-    const more = Array.from({ length: 49 }, (_, i) => `&a${i}=`).join('')
-    const spellings: [string, string][] = [
-      [`name=A+b${more}`, 'A b'],
-      ['name=A%2Bb%26c%3Dd', 'A+b&c=d'],
-      ['na%6De=%c3%84da', 'Äda'],
-      ['name=Äda 🙂', 'Äda 🙂'],
-      ['name=%F0%9F%99%82%EF%BF%BD\ufffd', '🙂\ufffd\ufffd'],
-      ['name=a=b', 'a=b'],
-      ['&&name=Ada&', 'Ada'],
-      ['name=A.b&a.name=x&.name=y', 'A.b'],
-    ]
-    for (const [content, name] of spellings) {
-      const { status } = await ada.send('POST', '/account/name', form, content)
-      assert.equal(status, 303, content)
-      assert.equal((await ada.get('/me')).record.name, name, content)
-    }
-  })
-
-  // `Visitor` asserts the headers and that no secret leaks.
-  test('K1 L3 N7 respond to 1,000 generated bodies without a 5xx, and with all headers', async (t) => {
-    const { site, person, ada: stale } = await siteWithAda(t)
-    await ageSessions(site)
-    const ada = await signIn(site, person)
-    await fc.assert(
-      fc.asyncProperty(anyPath, anyFormat, anyBody, async (to, extra, { headers, content }) => {
-        // A fresh session can close its account without the password.
-        const visitor = to === '/account/close' ? stale : ada
-        const { status } = await visitor.send('POST', to, { ...headers, ...extra }, content)
-        assert.ok(status < 500, `${status}`)
-      }),
-      { numRuns: 1000 },
-    )
-    assert.equal((await ada.get('/me')).record.email, 'ada@example.com')
-    assert.ok((await count(site, 'users')) >= 1)
   })
 
   test('K5 ignore unknown fields, so that no request sets other columns (mass assignment)', async (t) => {
@@ -341,61 +223,12 @@ describe('routes', () => {
       '__proto__=x&polluted=1',
     ]
     for (const { method, path } of routes) {
-      for (const query of forms) await ada.send(method, `${path}?${query}`, method === 'POST' ? json : {}, '')
+      await ada.send(method, `${path}?${forms.join('&')}`, method === 'POST' ? json : {}, '')
       if (method === 'GET') continue
       for (const content of objects) await ada.send('POST', path, json, content)
       for (const content of forms) await ada.send('POST', path, form, content)
       assert.equal(({} as { polluted?: unknown }).polluted, undefined, path)
     }
-  })
-
-  test('K3 treat SQL and operators as plain strings, in fields, headers, cookies and queries', async (t) => {
-    const { site } = await siteWithAda(t)
-    const before = await dumpAll(site)
-    const hostile = [
-      ...[
-        "' or 1=1 --",
-        "' or '1'='1",
-        '" or ""="',
-        "admin'--",
-        "'; drop table users; --",
-        "') or ('1'='1",
-        '1;select 1',
-      ],
-      ...["' union select 1,2,3 --", "'||(select 1)||'", '%', '_', '*', '\\', "\\'", '$ne'],
-      ...[
-        '{"$ne":null}',
-        '[$ne]',
-        '$where',
-        '1 or 1=1',
-        'null',
-        'undefined',
-        'true',
-        '0',
-        '-1',
-        "x' and sleep(5)#",
-      ],
-    ]
-    const anonymous = site.visitor()
-    for (const each of hostile) {
-      const text = encodeURIComponent(each)
-      const answers = [
-        await anonymous.json('/login', { username: each, password: each }),
-        await anonymous.form('/login', { username: each, password }),
-        await anonymous.json('/login', { username: 'ada@example.com', password: each }),
-        await anonymous.post('/login', basic({ email: each }, each)),
-        await anonymous.get('/secure', basic({ email: each })),
-        await anonymous.get('/me', { authorization: `Bearer ${text}` }),
-        await anonymous.get('/me', { cookie: `session=${text}; device=${text}; new-token=${text}` }),
-        await anonymous.get(`/me?id=${text}&user=${text}`),
-        await anonymous.json('/users', registration('Eve', { email: each })),
-      ]
-      for (const { status, request } of answers)
-        assert.ok(status === 400 || status === 401, `${status} ${request} ${each}`)
-      for (const path of ['sessions', 'tokens'])
-        assert.equal((await anonymous.post(`/account/${path}/${text}/end`)).status < 500, true, each)
-    }
-    assert.deepEqual(await dumpAll(site), before)
   })
 
   test('K10 still respond after 3,000 parameters, a body of one-byte chunks and 200 aborted uploads', async (t) => {
@@ -425,8 +258,3 @@ describe('routes', () => {
     assert.equal((await ada.get('/me')).status, 200)
   })
 })
-
-function encode(part: unknown): string {
-  const text = typeof part === 'string' ? part : JSON.stringify(part)
-  return encodeURIComponent(text.toWellFormed())
-}

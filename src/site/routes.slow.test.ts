@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { rawRequest } from '../auth/testing/raw-request.ts'
 import { dumpAll } from '../testing/dump.ts'
-import { basic, signIn, signUp, takeToken } from '../testing/people.ts'
+import { basic, bearer, signIn, signUp, takeToken } from '../testing/people.ts'
 import { others, type Route, routes } from '../testing/routes.ts'
 import { startSite } from '../testing/site.ts'
 
@@ -21,20 +21,9 @@ describe('routes', () => {
   test('G1 G2 with POST reject other origins, with and without a session, and change nothing', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const before = await dumpAll(site)
-    const { host, port } = new URL(site.url)
     const crossSite: Record<string, string>[] = [
-      ...['cross-site', 'same-site', '', 'Same-Origin', 'none, same-origin'].map((from) => ({
-        'sec-fetch-site': from,
-      })),
-      ...[
-        'null',
-        '',
-        'https://evil.example',
-        `http://evil.example:${port}`,
-        `${site.url}.evil.example`,
-        `http://x@${host}`,
-      ].map((origin) => ({ origin })),
       { 'sec-fetch-site': 'cross-site', origin: site.url },
+      { origin: 'null' },
     ]
     const posts = routes.filter(({ method }) => method === 'POST')
     assert.ok(posts.length >= 11)
@@ -56,7 +45,7 @@ describe('routes', () => {
   test('G4 G6 change no account data for GET, HEAD and OPTIONS, and send no CORS header', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const token = await takeToken(site, person)
-    await site.visitor().get('/me', { authorization: `Bearer ${token}` })
+    await site.visitor().get('/me', bearer(token))
     const before = await dumpAll(site)
     const crossSite = {
       'sec-fetch-site': 'cross-site',
@@ -65,12 +54,7 @@ describe('routes', () => {
     }
     for (const path of paths.keys()) {
       for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-        for (const headers of [
-          {},
-          { accept: 'text/html' },
-          crossSite,
-          { authorization: `Bearer ${token}` },
-        ]) {
+        for (const headers of [{}, { ...crossSite, accept: 'text/html' }, bearer(token)]) {
           const { cookies, request, headers: answered } = await ada.send(method, path, headers)
           assert.deepEqual(cookies, [], request)
           assert.deepEqual(

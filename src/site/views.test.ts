@@ -7,6 +7,8 @@ import { page } from './page.ts'
 import type { Common, Views } from './view-data.ts'
 import { views } from './views.ts'
 
+// One middleware for all tests, because it compiles the templates.
+const addRender = views({ site: 'Example' })
 const ada = { name: 'Ada', email: 'ada@example.com' }
 const payload = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
 
@@ -426,7 +428,7 @@ async function render<Name extends keyof Views>(
   state: object = {},
 ) {
   const app = new Koa()
-  app.use(views({ site: 'Example' }))
+  app.use(addRender)
   app.use((ctx) => {
     Object.assign(ctx.state, state)
     return page(ctx, name, { ...common, ...data })

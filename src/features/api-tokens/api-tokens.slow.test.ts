@@ -23,8 +23,8 @@ describe('creating many tokens', () => {
       assert.ok(status < 400, `${i}: ${status}`)
     }
     for (const send of requests) assert.equal((await send()).status, 429)
-    assert.deepEqual(await sql(site, "select detail from events where event = 'throttled'"), [
-      { detail: 'API tokens page' },
+    assert.deepEqual(await sql(site, "select user_id, detail from events where event = 'throttled'"), [
+      { user_id: person.id, detail: 'API tokens page' },
     ])
     const { headers, text } = await here.form(path, { name: 'kept', days: '7' })
     assert.match(headers['retry-after'] ?? '', /^\d+$/)

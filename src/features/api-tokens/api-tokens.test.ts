@@ -81,29 +81,12 @@ describe('POST /account/tokens as JSON', () => {
     assert.ok(!text.includes('<b>&'))
   })
 
-  test('rejects an invalid or too large body, and other media types', async (t) => {
-    const { site, here } = await siteWithSession(t)
-    const bodies: [string, string, number][] = [
-      ['application/json', '{', 400],
-      ['application/json', '[]', 400],
-      ['application/json', '{"name":"a","name":"b"}', 400],
-      ['text/plain', 'name=x', 415],
-      ['multipart/form-data; boundary=x', '--x--', 415],
-      ['application/json', JSON.stringify({ name: 'x'.repeat(20_000) }), 413],
-    ]
-    for (const [type, body, expected] of bodies) {
-      const { status } = await here.send('POST', path, { 'content-type': type }, body)
-      assert.equal(status, expected, body.slice(0, 30))
-    }
-    assert.equal(await count(site, 'user_tokens'), 0)
-  })
-
   test('M2 returns a token with 256 random bits, and stores its SHA-256 instead of these bits', async (t) => {
     const { site, here } = await siteWithSession(t)
     const values = new Set<string>()
-    for (let i = 0; i < 100; i += 1) values.add(String((await here.json(path, { name: 'x' })).record.value))
-    for (let i = 0; i < 5; i += 1) values.add(await createByPage(here))
-    assert.equal(values.size, 105)
+    for (let i = 0; i < 10; i += 1) values.add(String((await here.json(path, { name: 'x' })).record.value))
+    values.add(await createByPage(here))
+    assert.equal(values.size, 11)
     const stored = JSON.stringify(await dump(site))
     for (const value of values) {
       const random = value.slice(6, 49)

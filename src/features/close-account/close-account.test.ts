@@ -170,25 +170,6 @@ describe('GET /account/closed', () => {
   })
 })
 
-describe('an account that the operator disables', () => {
-  test('E9 is rejected immediately with a session, token, JWT or password, and accepted again when it is enabled', async (t) => {
-    const { site, ada, person } = await siteWithAda(t)
-    const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
-    const statuses = async () => [
-      (await ada.get('/me')).status,
-      (await site.visitor().get('/me', bearer(token))).status,
-      (await site.visitor().get('/me', bearer(jwt))).status,
-      (await site.visitor().post('/login?as=user', basic(person))).status,
-      (await ada.json(path, { password })).status,
-    ]
-    await sql(site, 'update users set disabled_at = 1')
-    assert.deepEqual(await statuses(), [401, 401, 401, 401, 401])
-    assert.equal(await count(site, 'users'), 1)
-    await sql(site, 'update users set disabled_at = null')
-    assert.deepEqual((await statuses()).slice(0, 4), [200, 200, 200, 200])
-  })
-})
-
 async function siteWithAda(t: TestContext, environment: Record<string, string> = {}) {
   const site = await startSite(t, environment)
   const person = await signUp(site)

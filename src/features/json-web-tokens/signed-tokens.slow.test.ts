@@ -5,13 +5,10 @@ import { writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { sql } from '../../testing/database.ts'
-import { lockDatabase } from '../../testing/lock-database.ts'
-import { basic, bearer, signUp, takeJWT } from '../../testing/people.ts'
+import { bearer, signUp, takeJWT } from '../../testing/people.ts'
 import { recordSiteStatements } from '../../testing/record-site-statements.ts'
 import { temporaryFolder } from '../../testing/server-process.ts'
 import { startSite } from '../../testing/site.ts'
-import { setBcryptCost } from '../../users/password.ts'
 
 const secret = 'a secret for a test of thirty-two bytes or more'
 const encode = (value: unknown) =>
@@ -210,34 +207,6 @@ describe('a signed token', () => {
     assert.deepEqual(statements(), [])
   })
 
-  test('E10 J9 M6 is invalid if it is issued for the old password while the password changes', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site)
-    // Because the cost has changed, the sign-in stores a new hash. That write waits for the lock, after the password is verified.
-    setBcryptCost(5)
-    const other = await lockDatabase(t, site)
-    const response = site.visitor().post('/login?as=jwt', basic(ada))
-    await other.waitForStatement(/^select count.* from `users`.*password_changed_at/)
-    await other.release('update users set password_changed_at = ?', Math.floor(Date.now() / 1000) * 1000 - 1)
-    const { status, record } = await response
-    assert.equal(status, 200)
-    for (const path of ['/me', '/secure'])
-      assert.equal((await site.visitor().get(path, bearer(String(record.token)))).status, 401, path)
-  })
-
-  test('J9 is valid if `iat` is earlier than the password change that the token names', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site)
-    // At the end of the next second, so that the change is later than `iat`, even if the sign-in takes a second.
-    await sql(site, 'update users set password_changed_at = ?', [Math.ceil(Date.now() / 1000) * 1000 + 999])
-    const jwt = await takeJWT(site, ada)
-    for (const path of ['/me', '/secure'])
-      assert.equal((await site.visitor().get(path, bearer(jwt))).status, 200, path)
-    await sql(site, 'update users set password_changed_at = password_changed_at + 1')
-    for (const path of ['/me', '/secure'])
-      assert.equal((await site.visitor().get(path, bearer(jwt))).status, 401, path)
-  })
-
   test('is rejected at /me if passwordChangedAt differs from the account, and valid without this claim', async (t) => {
     const { header, payload, request, statements } = await siteWithToken(t)
     const { passwordChangedAt, ...others } = payload
@@ -257,8 +226,8 @@ describe('a signed token', () => {
     assert.deepEqual(statements(), [])
   })
 
-  for (const kind of ['ec', 'ed25519', 'rsa'] as const) {
-    test(`J2 is rejected if its MAC uses the public key of the site as the secret, in many encodings: ${kind}`, async (t) => {
+  test('J2 is rejected if its MAC uses the public key of the site as the secret, in many encodings', async (t) => {
+    for (const kind of ['ec', 'ed25519', 'rsa'] as const) {
       const { publicKey, privateKey } = pairOf(kind)
       const file = join(await temporaryFolder(t), 'key.pem')
       await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }))
@@ -288,12 +257,12 @@ describe('a signed token', () => {
             const { status } = await site
               .visitor()
               .get('/me', bearer(forge(each, payload, Buffer.from(form))))
-            assert.equal(status, 401)
+            assert.equal(status, 401, kind)
           }
         }
       }
-    })
-  }
+    }
+  })
 })
 
 function pairOf(kind: 'ec' | 'ed25519' | 'rsa'): { publicKey: KeyObject; privateKey: KeyObject } {

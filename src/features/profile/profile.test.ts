@@ -97,21 +97,6 @@ describe('POST /account/name', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('K5 changes only the name, and ignores other fields', async (t) => {
-    const { site, ada } = await siteWithAda(t)
-    const [before] = await sql(site, 'select * from users')
-    const more = {
-      id: 'x',
-      email: 'eve@example.com',
-      emailKey: 'x',
-      passwordHash: 'x',
-      disabledAt: 1,
-      user: 'x',
-    }
-    assert.equal((await ada.json(path, { ...more, name: 'Eve' })).status, 200)
-    assert.deepEqual(await sql(site, 'select * from users'), [{ ...before, name: 'Eve' }])
-  })
-
   test('rejects tokens, anonymous requests and requests from other sites', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]

@@ -135,28 +135,12 @@ describe('the rate limit of passwords', () => {
     )
   })
 
-  test('reads X-Forwarded-For only behind trusted proxies', async (t) => {
-    const { basic } = await siteWithAda(t, { TRUST_PROXY: '0' })
-    const statuses = []
-    for (let i = 0; i < 11; i += 1) statuses.push((await basic('/login', 'wrong', `192.0.2.${i}`)).status)
-    assert.deepEqual(statuses, [...Array(10).fill(401), 429])
-  })
-
   test('D8 uses only the address that the trusted proxy added', async (t) => {
     const { basic } = await siteWithAda(t)
     const statuses = []
     for (let i = 0; i < 11; i += 1)
       statuses.push((await basic('/login', 'wrong', `10.0.0.${i}, 192.0.2.1`)).status)
     assert.deepEqual(statuses, [...Array(10).fill(401), 429])
-  })
-
-  test('distinguishes clients if the proxy adds ports', async (t) => {
-    const { basic } = await siteWithAda(t)
-    for (let i = 0; i < 11; i += 1) await basic('/login', 'wrong', `192.0.2.5:${4000 + i}`)
-    assert.equal((await basic('/login', password, '192.0.2.5:5000')).status, 429)
-    assert.equal((await basic('/login', password, '192.0.2.6:5000')).status, 200)
-    for (let i = 0; i < 11; i += 1) await basic('/login', 'wrong', `[2001:db8:0:${i % 2}::1]:${4000 + i}`)
-    assert.equal((await basic('/login', password, '[2001:db8:0:2::1]:4000')).status, 200)
   })
 
   test('P2 writes no row for a password that no account can have', async (t) => {

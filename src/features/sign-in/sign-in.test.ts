@@ -188,24 +188,6 @@ describe('POST /login with a form', () => {
     assert.equal((await ada.page('/account')).status, 200)
   })
 
-  test('redirects to a `next` on this site, byte for byte', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    const good = [
-      '/',
-      '/account',
-      '/account?a=1&b=%2F%20x#part',
-      '/secure?next=https%3A%2F%2Fexample.com',
-      '/a/../b',
-      '/caf%C3%A9?q=a+b',
-      `/${'x'.repeat(2047)}`,
-    ]
-    for (const next of good) {
-      const { headers } = await site.visitor().form('/login', { username: person.email, password, next })
-      assert.equal(headers.location, next)
-    }
-  })
-
   test('H1 I1 redirects to the account if `next` is no valid path on this site', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { sql } from '../testing/database.ts'
-import { assertStatuses, isSuccess, userRequests } from '../testing/faults/user-requests.ts'
-import { connectTo } from '../testing/postgres-connection.ts'
-import { startSite } from '../testing/site.ts'
-import { onlyPostgres } from '../testing/test-database.ts'
-import { within } from '../testing/within.ts'
+import { sql } from '../../testing/database.ts'
+import { assertStatuses, isSuccess, userRequests } from '../../testing/faults/user-requests.ts'
+import { connectTo } from '../../testing/postgres-connection.ts'
+import { startSite } from '../../testing/site.ts'
+import { onlyPostgres } from '../../testing/test-database.ts'
+import { within } from '../../testing/within.ts'
 
 /** Starts a site with two database connections. Returns requests, and an assertion that the pool works. */
 async function startLimited(t: TestContext) {
