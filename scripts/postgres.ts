@@ -3,6 +3,7 @@ import { runGroups, type TestGroup } from './test-groups.ts'
 
 // Runs the database tests on PostgreSQL, or only the test files in the arguments. Uses the server at TEST_DATABASE_URL,
 // where the user must be allowed to create databases, or starts a temporary server.
+
 // The excluded files test no SQL that differs between the databases.
 const quick = '!(*.slow|*.faults|guessing|home|parse-registration|problems).test.ts'
 const suites: readonly TestGroup[] = [

@@ -28,7 +28,7 @@ const garbage = fc.sample(
       'x'.repeat(42),
     ),
   ),
-  500,
+  200,
 )
 
 describe('the session cookie', () => {
@@ -47,13 +47,13 @@ describe('the session cookie', () => {
       assert.ok(Math.abs(n - 10_000) < 500, `bit ${bit} was set ${n} times`)
   })
 
-  test('E2 E15 with a value that the site did not issue authenticates no user, writes no row and runs at most one look-up by key: 1,000 values', async (t) => {
+  test('E2 E15 with a value that the site did not issue authenticates no user, writes no row and runs at most one look-up by key', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dumpAll(site)
     assert.equal((await ada.get('/me')).status, 200)
     const statements = await recordSiteStatements(t, site)
-    const invented = Array.from({ length: 500 }, newIdentifier)
+    const invented = Array.from({ length: 50 }, newIdentifier)
     for (const [i, value] of [...garbage, ...invented].entries()) {
       const name = i % 3 === 0 ? '__Host-session' : 'session'
       const { status, cookies } = await site.visitor().get('/me', { cookie: `${name}=${value}` })
