@@ -101,7 +101,8 @@ function remove(ctx: SiteContext, own: ReturnType<typeof ownPasskey>): Promise<s
     await lockAccount(em, { id: user.id })
     await requireSession(em, ctx)
     const found = await em.findOne(Passkey, own, { disableIdentityMap: true })
-    if (!found || (await em.nativeDelete(Passkey, own)) === 0) throw noSuchPasskey()
+    if (!found) throw noSuchPasskey()
+    await em.nativeDelete(Passkey, own)
     await notify(ctx, em, user, 'passkey removed')
     return found.name
   })

@@ -9,7 +9,7 @@ import { algorithms, type RelyingParty } from './relying-party.ts'
 import { verifyAttestation } from './verify-answer.ts'
 
 /** The user who adds a passkey, and the digest of the user's session. */
-export interface PasskeyOwner {
+interface PasskeyOwner {
   readonly user: User
   readonly session: string
 }
@@ -29,12 +29,11 @@ export async function creationOptions(
   em: EntityManager,
   site: RelyingParty,
   { user, session }: PasskeyOwner,
-  now = Date.now(),
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const own = await listPasskeys(em, user.id)
   const handle = userHandleOf(user.id, own, site.key)
   return {
-    challenge: newChallenge(site.key, ceremonyOf(session, handle), now),
+    challenge: newChallenge(site.key, ceremonyOf(session, handle)),
     rp: { name: site.name, id: site.id },
     user: { id: handle, name: user.email, displayName: user.name },
     pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),
@@ -63,17 +62,16 @@ export async function verifyRegistration(
   em: EntityManager,
   site: RelyingParty,
   { user, session, credential, name, onAdded }: NewPasskey,
-  now = Date.now(),
 ): Promise<Passkey | AddProblem> {
   const userHandle = userHandleOf(user.id, await listPasskeys(em, user.id), site.key)
-  const answer = await receiveAnswer(em, site.key, credential, ceremonyOf(session, userHandle), now)
+  const answer = await receiveAnswer(em, site.key, credential, ceremonyOf(session, userHandle))
   const attested = answer && (await verifyAttestation(site, answer))
   if (!attested) return 'invalid'
   try {
     return await em.transactional(async (em) => {
       if (!(await lockAccount(em, user))) return 'outdated'
       if ((await em.count(Passkey, { user: user.id })) >= maxPasskeys) return 'too many'
-      const more = { user: user.id, userHandle, name, createdAt: new Date(now), lastUsedAt: null }
+      const more = { user: user.id, userHandle, name, createdAt: new Date(), lastUsedAt: null }
       const passkey = em.create(Passkey, { ...attested, ...more })
       await em.flush()
       await onAdded?.(em)

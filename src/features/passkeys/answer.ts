@@ -24,10 +24,9 @@ export async function receiveAnswer(
   key: Buffer,
   credential: unknown,
   ceremony: Ceremony,
-  now: number,
 ): Promise<Answer | undefined> {
   const answer = parseAnswer(credential)
-  if (!answer || !(await consumeChallenge(em, key, answer.challenge, ceremony, now))) return undefined
+  if (!answer || !(await consumeChallenge(em, key, answer.challenge, ceremony))) return undefined
   return answer.isEmbedded ? undefined : answer
 }
 

@@ -6,9 +6,9 @@ import type { User } from '../../users/user.ts'
 import { notify } from '../notices/notify.ts'
 import { currentDigest } from '../sessions/session-store.ts'
 import { count, limited } from '../sign-in/guessing.ts'
-import { listPasskeys } from './passkey.ts'
+import { listPasskeys, type Passkey } from './passkey.ts'
 import { relyingParty, requireRelyingParty } from './site-passkeys.ts'
-import { type Identified, requestOptions, type Use, verifyUse } from './use-passkey.ts'
+import { requestOptions, type Use, verifyUse } from './use-passkey.ts'
 
 /** The methods of a sign-in with a passkey (RFC 8176). User verification makes it two factors (NIST SP 800-63B-4 §3.1.7). */
 export const passkeyMethods: readonly string[] = ['pop', 'mfa']
@@ -36,14 +36,14 @@ function confirmation(ctx: SiteContext) {
 /**
  * Verifies a passkey, and rate-limits the attempts. Records a rejected passkey in the audit trail.
  *
- * @returns `undefined` if the passkey was rejected
+ * @returns the passkey with its user; `undefined` if it was rejected
  */
-export async function checkPasskey(ctx: SiteContext, use: Use): Promise<Identified | undefined> {
+export async function checkPasskey(ctx: SiteContext, use: Use): Promise<Passkey | undefined> {
   const party = requireRelyingParty(ctx)
   const found = await limited(ctx, { action: 'passkey', account: '' }, async () => {
     const assertion = await verifyUse(entityManager(ctx), party, use)
-    if (assertion.isValid) return assertion
-    if (assertion.counterWentBack) await reportCopy(ctx, assertion.counterWentBack)
+    if (assertion.isValid) return assertion.passkey
+    if (assertion.copy) await reportCopy(ctx, assertion.copy)
     else audit(ctx, 'passkey refused', use.user)
     return undefined
   })
@@ -51,8 +51,8 @@ export async function checkPasskey(ctx: SiteContext, use: Use): Promise<Identifi
   return found
 }
 
-async function reportCopy(ctx: SiteContext, { user, passkey }: Identified): Promise<void> {
-  audit(ctx, 'passkey counter went back', user, { detail: passkey.name })
+async function reportCopy(ctx: SiteContext, { user, name }: Passkey): Promise<void> {
+  audit(ctx, 'passkey counter went back', user, { detail: name })
   await entityManager(ctx).transactional(async (em) => {
     if (await lockAccount(em, { id: user.id })) await notify(ctx, em, user, 'passkey counter went back')
   })

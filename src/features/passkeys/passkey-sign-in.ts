@@ -15,16 +15,16 @@ export function passkeySignIn(router: SiteRouter): void {
     if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts only the form of the sign-in page.')
     const { credential } = textFields(ctx, 'credential')
     const ceremony = { purpose: 'sign-in', binding: ctx.passkeys?.cookie.read(ctx) ?? '' } as const
-    const found = await checkPasskey(ctx, { ceremony, credential })
-    if (!found) {
+    const passkey = await checkPasskey(ctx, { ceremony, credential })
+    if (!passkey) {
       ctx.status = 401
       return signInForm(ctx, [{ field: 'passkey', detail: passkeyRefused }])
     }
-    return completeSignIn(ctx, found.user, {
+    return completeSignIn(ctx, passkey.user, {
       isKept: asksToBeKept(ctx),
       next: fieldsOf(ctx).next,
       methods: passkeyMethods,
-      detail: `Passkey: ${found.passkey.name}`,
+      detail: `Passkey: ${passkey.name}`,
     })
   })
 }

@@ -1,25 +1,19 @@
 import type { EntityManager } from '@mikro-orm/core'
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server'
-import { User } from '../../users/user.ts'
-import { type Answer, receiveAnswer } from './answer.ts'
+import type { User } from '../../users/user.ts'
+import { receiveAnswer } from './answer.ts'
 import { type Ceremony, challengeLifetime, newChallenge } from './challenges.ts'
 import { descriptor, Passkey } from './passkey.ts'
 import type { RelyingParty } from './relying-party.ts'
 import { verifyAssertion } from './verify-answer.ts'
 
-/** A passkey as it was before its use, and its user. */
-export interface Identified {
-  readonly user: User
-  readonly passkey: Passkey
-}
-
 /**
- * The result of a sign-in or a confirmation. `counterWentBack` means that the signature is valid, but its counter did not
- * increase. The authenticator may have been copied.
+ * The result of a sign-in or a confirmation, with the passkey as it was before its use, and its user. A valid signature with a counter
+ * that did not increase is the answer of a possible copy of the authenticator.
  */
 export type Assertion =
-  | ({ readonly isValid: true } & Identified)
-  | { readonly isValid: false; readonly counterWentBack?: Identified }
+  | { readonly isValid: true; readonly passkey: Passkey }
+  | { readonly isValid: false; readonly copy?: Passkey }
 
 const rejected: Assertion = { isValid: false }
 
@@ -31,11 +25,10 @@ export function requestOptions(
   site: RelyingParty,
   ceremony: Ceremony,
   allowed: readonly Passkey[] = [],
-  now = Date.now(),
 ): PublicKeyCredentialRequestOptionsJSON {
   return {
     rpId: site.id,
-    challenge: newChallenge(site.key, ceremony, now),
+    challenge: newChallenge(site.key, ceremony),
     allowCredentials: allowed.map(descriptor),
     timeout: challengeLifetime,
     userVerification: 'required',
@@ -56,41 +49,29 @@ export async function verifyUse(
   em: EntityManager,
   site: RelyingParty,
   { ceremony, credential, user }: Use,
-  now = Date.now(),
 ): Promise<Assertion> {
-  const answer = await receiveAnswer(em, site.key, credential, ceremony, now)
-  const found = answer && (await findOwner(em, answer))
-  if (!found) return rejected
+  const answer = await receiveAnswer(em, site.key, credential, ceremony)
+  const passkey = answer && (await findPasskey(em, answer.id))
+  if (!passkey) return rejected
   // Without a user, a confirmation is always rejected.
-  if (ceremony.purpose === 'confirm' && user?.id !== found.user.id) return rejected
+  if (ceremony.purpose === 'confirm' && user?.id !== passkey.user.id) return rejected
   // The library does not compare the user handle. An authenticator may omit it if the options name the passkeys of the user.
-  const { userHandle = user && found.passkey.userHandle } = answer
-  if (userHandle !== found.passkey.userHandle) return rejected
-  return recordUse(em, site, { answer, ...found }, now)
-}
-
-/** The passkey of an answer and its user, unless the account is disabled. */
-async function findOwner(em: EntityManager, { id }: Answer): Promise<Identified | undefined> {
-  const passkey = await em.findOne(Passkey, { credentialId: id }, { disableIdentityMap: true })
-  const user = passkey && (await em.findOne(User, { id: passkey.user.id }, { disableIdentityMap: true }))
-  return passkey && user ? { user, passkey } : undefined
-}
-
-async function recordUse(
-  em: EntityManager,
-  site: RelyingParty,
-  { answer, user, passkey }: Identified & { readonly answer: Answer },
-  now: number,
-): Promise<Assertion> {
+  const { userHandle = user && passkey.userHandle } = answer
+  if (userHandle !== passkey.userHandle) return rejected
   const use = await verifyAssertion(site, answer, passkey)
   if (!use) return rejected
-  const { counter, isBackedUp } = use
+  const { counter } = use
   // The update checks the counter, so that only one of two concurrent answers with the same counter is accepted. A counter of 0 means
   // that the authenticator has none.
   const where = { id: passkey.id, counter: counter === 0 ? 0 : { $lt: counter } }
-  const changed = await em.nativeUpdate(Passkey, where, { counter, isBackedUp, lastUsedAt: new Date(now) })
-  if (changed === 1) return { isValid: true, user, passkey }
+  const changed = await em.nativeUpdate(Passkey, where, { ...use, lastUsedAt: new Date() })
+  if (changed === 1) return { isValid: true, passkey }
   // Another request may have removed the passkey.
   const stillExists = (await em.count(Passkey, { id: passkey.id })) > 0
-  return stillExists ? { isValid: false, counterWentBack: { user, passkey } } : rejected
+  return stillExists ? { isValid: false, copy: passkey } : rejected
+}
+
+/** A passkey with its user, unless the account is disabled. */
+function findPasskey(em: EntityManager, credentialId: string) {
+  return em.findOne(Passkey, { credentialId }, { populate: ['user'], disableIdentityMap: true })
 }
