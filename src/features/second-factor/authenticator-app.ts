@@ -34,9 +34,9 @@ export function authenticatorApp(router: SiteRouter, { isTls }: { isTls: boolean
   // After a reload, the page shows the same key.
   router.get(setUpPage, ...owner(), fresh(setUpPage), async (ctx) => {
     const key = await keyOfSetUp(ctx)
-    if (!wantsPage(ctx) && !key)
-      throw new Refusal(404, 'This client has no unfinished set-up of an authenticator app.')
     if (key) return showKey(ctx, key)
+    if (!wantsPage(ctx))
+      throw new Refusal(404, 'This client has no unfinished set-up of an authenticator app.')
     return ctx.secretBox && !isOn(ctx) ? page(ctx, 'totp-start', {}) : seeOther(ctx, securityPage)
   })
 
@@ -82,11 +82,11 @@ export function authenticatorApp(router: SiteRouter, { isTls }: { isTls: boolean
 
   router.get(codesPage, ...owner(), async (ctx) => {
     const seed = newCodes.take(ctx)
+    if (!wantsPage(ctx))
+      throw new Refusal(404, 'Recovery codes are in the response of the request that creates them.')
     const isOwn = seed && (await hasCodesOf(entityManager(ctx), ctx.auth.require(User).id, seed))
-    if (isOwn && wantsPage(ctx))
-      return page(ctx, 'recovery-codes', { codes: recoveryCodesOf(seed), notice: takeNotice(ctx) })
-    if (wantsPage(ctx)) return seeOther(ctx, securityPage)
-    throw new Refusal(404, 'Recovery codes are in the response of the request that creates them.')
+    if (!isOwn) return seeOther(ctx, securityPage)
+    return page(ctx, 'recovery-codes', { codes: recoveryCodesOf(seed), notice: takeNotice(ctx) })
   })
 
   router.post(codesPage, ...owner(), fresh(securityPage), async (ctx) => {

@@ -35,14 +35,6 @@ PendingSignInSchema.setClass(PendingSignIn)
 
 const lifetime = 10 * 60_000
 
-/** A pending sign-in, and its user as currently stored. */
-export interface Pending {
-  readonly digest: string
-  readonly user: User
-  readonly next: string | undefined
-  readonly isKept: boolean
-}
-
 /** Stores sign-ins that wait for a code. Each expires after ten minutes, and a cookie identifies it. */
 export class PendingSignIns {
   readonly #cookie: HostCookie
@@ -55,7 +47,7 @@ export class PendingSignIns {
   async start(
     ctx: SiteContext,
     user: User,
-    { next, isKept }: Pick<Pending, 'next' | 'isKept'>,
+    { next, kept }: { next: string | undefined; kept: boolean },
   ): Promise<void> {
     const identifier = newIdentifier()
     const now = Date.now()
@@ -64,27 +56,28 @@ export class PendingSignIns {
       user: user.id,
       account: stateOf(user),
       next,
-      kept: isKept,
+      kept,
       expiresAt: new Date(now + lifetime),
       createdAt: new Date(now),
     })
     this.#cookie.write(ctx, identifier, lifetime)
   }
 
-  /** The pending sign-in of this browser. `undefined` if it has expired, or if the password or the second factor has changed. */
-  async find(ctx: SiteContext): Promise<Pending | undefined> {
+  /**
+   * The pending sign-in of this browser, and its user as currently stored. `undefined` if it has expired, or if the password or the
+   * second factor has changed.
+   */
+  async find(ctx: SiteContext): Promise<PendingSignIn | undefined> {
     const identifier = this.#cookie.read(ctx)
     if (identifier === undefined) return undefined
-    const em = entityManager(ctx)
-    const digest = digestOf(identifier)
-    const found = await em.findOne(PendingSignIn, { digest, ...unexpired() }, { disableIdentityMap: true })
-    const user = found && (await em.findOne(User, { id: found.user.id }, { disableIdentityMap: true }))
-    if (!user || found.account !== stateOf(user)) return undefined
-    return { digest, user, next: found.next ?? undefined, isKept: found.kept }
+    const where = { digest: digestOf(identifier), ...unexpired() }
+    const options = { populate: ['user'], disableIdentityMap: true } as const
+    const found = await entityManager(ctx).findOne(PendingSignIn, where, options)
+    return found && found.account === stateOf(found.user) ? found : undefined
   }
 
   /** Deletes a pending sign-in. Returns `false` if another request has already deleted it. */
-  async finish(ctx: SiteContext, { digest }: Pending): Promise<boolean> {
+  async finish(ctx: SiteContext, { digest }: PendingSignIn): Promise<boolean> {
     this.#cookie.clear(ctx)
     return (await entityManager(ctx).nativeDelete(PendingSignIn, { digest })) === 1
   }

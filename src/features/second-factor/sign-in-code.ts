@@ -17,7 +17,7 @@ export function signInCode(router: SiteRouter, pendingSignIns: PendingSignIns): 
   const showForm = (isRecovery: boolean) => async (ctx: SiteContext) => {
     const pending = await pendingSignIns.find(ctx)
     if (!pending) return startAgain(ctx)
-    return page(ctx, 'sign-in-code', { errors: [], isRecovery, next: pending.next })
+    return page(ctx, 'sign-in-code', { errors: [], isRecovery, next: pending.next ?? undefined })
   }
   router.get('/login/code', showForm(false))
   router.get('/login/recovery-code', showForm(true))
@@ -37,8 +37,9 @@ export function signInCode(router: SiteRouter, pendingSignIns: PendingSignIns): 
     }
     // Another request may have finished this sign-in with another code.
     if (!(await pendingSignIns.finish(ctx, pending))) return startAgain(ctx)
-    const notice = isRecoveryCode(plainCode(code)) ? await codesLeft(ctx, pending.user) : undefined
-    await completeSignIn(ctx, pending.user, { ...pending, methods: methodsWithCode, notice })
+    const { user, kept: isKept, next } = pending
+    const notice = isRecoveryCode(plainCode(code)) ? await codesLeft(ctx, user) : undefined
+    await completeSignIn(ctx, user, { isKept, next: next ?? undefined, methods: methodsWithCode, notice })
   })
 }
 
@@ -52,7 +53,7 @@ export function askForCode(pendingSignIns: PendingSignIns) {
       if (!isOfForm) throw error
       const { next } = fieldsOf(ctx)
       const path = next === undefined ? undefined : afterSignIn(next)
-      await pendingSignIns.start(ctx, error.user, { next: path, isKept: asksToBeKept(ctx) })
+      await pendingSignIns.start(ctx, error.user, { next: path, kept: asksToBeKept(ctx) })
       seeOther(ctx, '/login/code')
     }
   }
