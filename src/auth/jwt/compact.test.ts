@@ -11,7 +11,6 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
   decodeBase64url,
-  encodeHeader,
   mediaType,
   openCompact,
   parseHeader,
@@ -322,16 +321,9 @@ describe('signCompact', () => {
 })
 
 describe('parseHeader', () => {
-  test('parses the result of encodeHeader', () => {
+  test('returns `alg`, `typ` and `kid`, and ignores unknown members (RFC 7515 §4)', () => {
     const header = { alg: 'HS256', typ: 'JWT', kid: 'a' }
-    assert.deepEqual(parseHeader(encodeHeader(header)), header)
-    assert.equal(
-      Buffer.from(encodeHeader(header), 'base64url').toString(),
-      '{"alg":"HS256","typ":"JWT","kid":"a"}',
-    )
-  })
-
-  test('ignores unknown members (RFC 7515 §4)', () => {
+    assert.deepEqual(parse({ x: [1], ...header }), header)
     assert.deepEqual(parse({ x: [1], alg: 'HS256' }), { alg: 'HS256', typ: undefined, kid: undefined })
   })
 

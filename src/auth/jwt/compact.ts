@@ -49,7 +49,8 @@ export function openCompact(
 /** Signs claims as a compact JWS (RFC 7515 §5.1). Throws `Misuse` if the token would be too long to verify. */
 export function signCompact(claims: object, typ: string, key: JWTKey): string {
   const payload = Buffer.from(JSON.stringify(claims)).toString('base64url')
-  const input = `${encodeHeader({ alg: key.alg, typ, kid: key.kid })}.${payload}`
+  const header = Buffer.from(JSON.stringify({ alg: key.alg, typ, kid: key.kid })).toString('base64url')
+  const input = `${header}.${payload}`
   const token = `${input}.${key.sign(input).toString('base64url')}`
   if (token.length > maxLength)
     throw new Misuse(`A token has at most ${maxLength} characters, but this one would have ${token.length}.`)
@@ -74,10 +75,6 @@ export function parseHeader(encoded: string): Header | undefined {
   return typeof alg === 'string' && isOptionalString(typ) && isOptionalString(kid)
     ? { alg, typ, kid }
     : undefined
-}
-
-export function encodeHeader({ alg, typ, kid }: Header): string {
-  return Buffer.from(JSON.stringify({ alg, typ, kid })).toString('base64url')
 }
 
 /** Normalises a `typ`: case and the prefix `application/` do not matter (RFC 7515 §4.1.9). */

@@ -1,7 +1,7 @@
 import { Misuse } from '../errors.ts'
 import { parseJsonObject } from '../json-object.ts'
-import { type ClaimRules, type Claims, validUntil } from './claims.ts'
-import { encodeHeader, type Header, mediaType, openCompact, parseHeader, signCompact } from './compact.ts'
+import { type ClaimRules, validUntil } from './claims.ts'
+import { mediaType, openCompact, parseHeader, signCompact } from './compact.ts'
 import { type JWTKey, JWTKeyError } from './key.ts'
 import { checkPayloadClass, type JWTPayload, type JWTPayloadClass, type JWTVerifier } from './payload.ts'
 import { type JWK, readKey, readSecret } from './read-key.ts'
@@ -27,8 +27,6 @@ export interface JWTKeysOptions {
 export class JWTKeys implements JWTVerifier {
   readonly #keys: readonly JWTKey[]
   readonly #rules: ClaimRules
-  // Cache of the parsed headers of our own tokens.
-  readonly #headers = new Map<string, Header>()
   readonly #verified = new VerifiedTokens()
   readonly #types = new Map<string, JWTPayloadClass>()
 
@@ -72,7 +70,10 @@ export class JWTKeys implements JWTVerifier {
   verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>): Payload | undefined {
     // Opaque tokens have no dot. The cache need not compute their digests.
     if (typeof token !== 'string' || !token.includes('.')) return undefined
-    const claims = this.#verified.claims(token, type.typ, () => this.#open(token, type.typ))
+    const claims = this.#verified.claims(token, type.typ, () => {
+      const bytes = openCompact(token, (header) => this.#keysFor(header, type.typ))
+      return bytes && parseJsonObject(bytes)
+    })
     if (!claims) return undefined
     const exp = validUntil(claims, this.#rules, type.lifetime)
     return exp === undefined ? undefined : type.parse(claims, new Date(exp * 1000))
@@ -88,18 +89,10 @@ export class JWTKeys implements JWTVerifier {
       )
     }
     this.#types.set(mediaType(typ), type)
-    for (const { alg, kid } of this.#keys) {
-      this.#headers.set(encodeHeader({ alg, typ, kid }), { alg, typ, kid })
-    }
-  }
-
-  #open(token: string, type: string): Claims | undefined {
-    const bytes = openCompact(token, (header) => this.#keysFor(header, type))
-    return bytes && parseJsonObject(bytes)
   }
 
   #keysFor(encoded: string, type: string): readonly JWTKey[] {
-    const header = this.#headers.get(encoded) ?? parseHeader(encoded)
+    const header = parseHeader(encoded)
     if (!header?.typ || mediaType(header.typ) !== mediaType(type)) return []
     const { alg, kid } = header
     return this.#keys.filter((key) => key.alg === alg && (kid === undefined || kid === key.kid))
