@@ -30,11 +30,6 @@ export function authenticationNow(
   throw new Misuse("The `methods` of a login must be strings, as in `{ methods: ['pwd'] }`.")
 }
 
-/** The record of an authentication for the session. */
-export function toRecord({ at, methods }: Authentication): unknown {
-  return { at: at.getTime(), methods }
-}
-
 /** The authentication of a record in a session. `undefined` if the record is missing or invalid. */
 export function fromRecord(record: unknown): Authentication | undefined {
   if (typeof record !== 'object' || record === null) return undefined

@@ -1,6 +1,6 @@
 import { format, types } from 'node:util'
 import type { AuthContext } from './auth.ts'
-import { type Authentication, fromRecord, toRecord } from './authentication.ts'
+import { type Authentication, fromRecord } from './authentication.ts'
 import type { Class } from './class.ts'
 import { Misuse } from './errors.ts'
 
@@ -85,9 +85,9 @@ export async function save(
   const session = sessionOf(ctx)
   if (typeof session.regenerate !== 'function')
     throw new Misuse('The session cannot change its identifier. Use koa-session, which has `regenerate()`.')
-  const authentication = ctx.auth.authentication(user)
+  const { at, methods } = ctx.auth.authentication(user) ?? {}
   session[key] = id
-  if (authentication) session[key + recordSuffix] = toRecord(authentication)
+  if (at) session[key + recordSuffix] = { at: at.getTime(), methods }
   else delete session[key + recordSuffix]
   const { maxAge } = session
   await session.regenerate()
