@@ -370,9 +370,9 @@ describe('ctx.auth after a failed authenticator', () => {
     },
   }
 
-  for (const [how, fail] of Object.entries(outages)) {
-    test(`A5 responds with 503 on a guarded route and runs no further authenticator if one ${how}`, async (t) => {
-      class User {}
+  test('A5 responds with 503 on a guarded route and runs no further authenticator', async (t) => {
+    class User {}
+    for (const [how, fail] of Object.entries(outages)) {
       const reached: string[] = []
       class Broken extends RequestAuthenticator {
         readonly user = User
@@ -400,13 +400,13 @@ describe('ctx.auth after a failed authenticator', () => {
 
       const response = await fetch(url)
 
-      assert.equal(response.status, 503)
+      assert.equal(response.status, 503, how)
       assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
       assert.equal(response.headers.has('www-authenticate'), false)
       assert.doesNotMatch(await response.text(), /ECONNREFUSED/)
-      assert.deepEqual(reached, [])
-    })
-  }
+      assert.deepEqual(reached, [], how)
+    }
+  })
 
   test('makes get, has and require throw a 503 error for any class', async (t) => {
     class User {}

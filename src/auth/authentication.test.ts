@@ -229,8 +229,8 @@ describe('ctx.auth.authentication', () => {
 })
 
 describe('a confirmation by a handler', () => {
-  for (const remember of ['authenticated', 'signed-in'] as const) {
-    test(`E3 changes the session identifier and the record, with remember: ${remember}`, async (t) => {
+  test('E3 changes the session identifier and the record, with each value of `remember`', async (t) => {
+    for (const remember of ['authenticated', 'signed-in'] as const) {
       const { browser, store, url } = await site(t, { remember })
       await browser.post('/', form())
       store.change((content) => {
@@ -250,8 +250,8 @@ describe('a confirmation by a handler', () => {
       assertIsNow(at, since)
       assert.deepEqual([methods, isFresh], [['pwd', 'otp'], true])
       assert.deepEqual(await userOf(await old.get('/')), { isFresh: false })
-    })
-  }
+    }
+  })
 
   test('keeps the lifetime of the session', async (t) => {
     const { browser, store } = await site(t)
