@@ -30,7 +30,7 @@ const suites: readonly TestGroup[] = [
     files: [
       'src/features/[q-z]*/**/!(authorization|redirects).slow.test.ts',
       'src/database/**/*.slow.test.ts',
-      'src/commands/{copy-database,user/{add,disable,list,remove-factors,reset-link,set-password}}.slow.test.ts',
+      'src/commands/{copy-database,user/{add,disable}}.slow.test.ts',
     ],
   },
 ]

@@ -1,26 +1,20 @@
 import assert from 'node:assert/strict'
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
+import { chmod, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import Database from 'better-sqlite3'
 import { signUp } from '../testing/people.ts'
 import { assertRefused, runCommand } from '../testing/run-command.ts'
-import { onlySqlite } from '../testing/test-database.ts'
+import { temporaryFolder } from '../testing/server-process.ts'
 import { startWithUserCommand } from '../testing/user-command.ts'
 import { User } from '../users/user.ts'
 
-/** Starts a site, and returns it with a function that runs `npm run user` on its database, in another process. */
-async function start(t: TestContext) {
-  const { env, ...started } = await startWithUserCommand(t)
-  const user = (line: string, input = '', variables = {}) =>
-    runCommand(['commands/user', ...line.split(' ')], { ...env, ...variables }, input)
-  return { ...started, user }
-}
+const run = (line: string, env: Record<string, string>, input = '') =>
+  runCommand(['commands/user', ...line.split(' ')], env, input)
 
 describe('npm run user', () => {
-  test('prints its help, and refers to it after an invalid command line', async (t) => {
-    const { user } = await start(t)
-    const [help, invalid] = [await user('--help'), await user('frob')]
+  test('prints its help, and refers to it after an invalid command line', async () => {
+    const [help, invalid] = [await run('--help', {}), await run('frob', {})]
 
     assert.deepEqual([help.code, help.errors, invalid.code, invalid.out], [0, '', 2, ''])
     assert.match(help.out, /set-password/)
@@ -28,23 +22,19 @@ describe('npm run user', () => {
   })
 
   test('explains a wrong variable or database in one line', async (t) => {
-    const { user, site } = await start(t)
+    const { user, site } = await startWithUserCommand(t)
     const DATABASE_URL = `sqlite:${site.config.dataDir}`
 
     assertRefused(await user('list', '', { BCRYPT_COST: '99' }), /^BCRYPT_COST must be .*\n$/)
     assertRefused(await user('list', '', { DATABASE_URL }), /^The database .* cannot be (used|opened): .*\n$/)
   })
 
-  test('gives other users of the machine no access to a new database, even in a readable folder', async (t) => {
+  test('creates a database that other users of the machine cannot access, even in a readable folder', async (t) => {
     if (process.platform === 'win32') return t.skip('Windows has no such permission bits.')
-    const { user, site } = await start(t)
-    const folder = join(site.config.dataDir, 'another')
-    await mkdir(folder)
+    const folder = await temporaryFolder(t)
     await chmod(folder, 0o755)
-    const { code } = await user('add ada@example.com --name Ada', 'correct horse battery\n', {
-      DATA_DIR: folder,
-      DATABASE_URL: '',
-    })
+    const env = { DATA_DIR: folder, BCRYPT_COST: '4' }
+    const { code } = await run('add ada@example.com --name Ada', env, 'correct horse battery\n')
     const files = await readdir(folder)
 
     assert.equal(code, 0)
@@ -52,22 +42,18 @@ describe('npm run user', () => {
     for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o077, 0, file)
   })
 
-  test(
-    'waits for the write lock, and changes nothing after its timeout',
-    onlySqlite('PostgreSQL has many writers'),
-    async (t) => {
-      const { user, em, database, site } = await start(t)
-      await signUp(site)
-      const other = new Database(database)
-      other.exec('begin immediate')
+  test('waits for the write lock, and changes nothing after its timeout', async (t) => {
+    const { user, em, database, site } = await startWithUserCommand(t)
+    await signUp(site)
+    const other = new Database(database)
+    other.exec('begin immediate')
 
-      assertRefused(await user('disable ada@example.com'), /^The database .*SQLITE_BUSY.*\n$/)
-      assert.equal(await em().count(User), 1)
+    assertRefused(await user('disable ada@example.com'), /^The database .*SQLITE_BUSY.*\n$/)
+    assert.equal(await em().count(User), 1)
 
-      const waiting = user('disable ada@example.com')
-      setTimeout(() => other.exec('rollback').close(), 1000)
-      assert.equal((await waiting).code, 0)
-      assert.equal(await em().count(User), 0)
-    },
-  )
+    const waiting = user('disable ada@example.com')
+    setTimeout(() => other.exec('rollback').close(), 200)
+    assert.equal((await waiting).code, 0)
+    assert.equal(await em().count(User), 0)
+  })
 })

@@ -8,7 +8,7 @@ import { User } from '../../users/user.ts'
 const another = 'correct horse battery'
 
 describe('add', () => {
-  test('creates a user who can sign in', async (t) => {
+  test('creates a user who can sign in, with a given or a generated password', async (t) => {
     const { site, user, em, database } = await startWithUserCommand(t)
     const outcome = await user('add Ada@example.com --name Ada', `${another}\n`)
 
@@ -24,6 +24,11 @@ describe('add', () => {
       { populate: ['emailKey'] },
     )
     assert.deepEqual([name, emailKey], ['Ada', 'ada@example.com'])
+
+    const { out } = await user('add bob@example.com --name Bob --generate')
+    const [, made = ''] = /shown this once: (\S+)\n$/.exec(out) ?? []
+    assert.match(made, /^([a-z2-9]{5}-){3}[a-z2-9]{5}$/)
+    assert.equal(await loginStatus(site, { email: 'bob@example.com' }, made), 200)
   })
 
   test('creates an admin, who is not a user', async (t) => {
@@ -34,23 +39,6 @@ describe('add', () => {
     assert.match(out, /^Added the admin ada@example\.com /)
     assert.equal(record.as, 'Admin')
     assert.equal(await em().count(User), 0)
-  })
-
-  test('generates a password and prints it', async (t) => {
-    const { site, user } = await startWithUserCommand(t)
-    const { out } = await user('add ada@example.com --name Ada --generate')
-    const [, made = ''] = /shown this once: (\S+)\n$/.exec(out) ?? []
-
-    assert.match(made, /^([a-z2-9]{5}-){3}[a-z2-9]{5}$/)
-    assert.equal(await loginStatus(site, { email: 'ada@example.com' }, made), 200)
-  })
-
-  test('creates the database if the site has never run', async (t) => {
-    const { user, site } = await startWithUserCommand(t)
-    const DATABASE_URL = `sqlite:${site.config.dataDir}/new/site.sqlite`
-
-    assert.equal((await user('add ada@example.com --name Ada', another, { DATABASE_URL })).code, 0)
-    assert.match((await user('list', '', { DATABASE_URL })).out, /ada@example\.com/)
   })
 
   test('applies the rules of sign-up', async (t) => {
