@@ -1,7 +1,6 @@
 import { defineEntity, type EntityManager, LockMode, type MikroORM, p } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { clockSkew } from '../database/future-time.ts'
-import { emailProblem } from '../users/email.ts'
 import { User } from '../users/user.ts'
 import type { MailKind, Mails } from './mail-kinds.ts'
 
@@ -9,10 +8,7 @@ const MailSchema = defineEntity({
   name: 'Mail',
   tableName: 'mails',
   properties: {
-    id: p
-      .uuid()
-      .primary()
-      .onCreate(() => uuidv7()),
+    id: p.uuid().primary(),
     kind: p.string().length(40).$type<MailKind>(),
     // The only recipient.
     address: p.string().length(254),
@@ -59,20 +55,17 @@ type MailOf<Kind extends MailKind> = {
  * sends the mail within seconds.
  */
 export async function queueMail(em: EntityManager, mail: NewMail, now = Date.now()): Promise<void> {
-  if (emailProblem(mail.to)) throw new Error('The recipient of a mail must be one e-mail address.')
-  const [at, { kind, to: address }] = [new Date(now), mail]
-  const data = 'data' in mail ? mail.data : {}
-  const row = {
+  const at = new Date(now)
+  await em.insert(Mail, {
     id: uuidv7(),
-    kind,
-    address,
-    data,
+    kind: mail.kind,
+    address: mail.to,
+    data: 'data' in mail ? mail.data : {},
     user: mail.userId ?? null,
     createdAt: at,
     dueAt: at,
     tries: 0,
-  }
-  await em.insert(Mail, row)
+  })
 }
 
 /** The rows of the outbox. Several processes may use them at the same time. */
@@ -87,16 +80,17 @@ export class MailQueue {
     this.#now = now
   }
 
-  /** Claims due mails of these kinds for five minutes. */
-  async claim(kinds: readonly MailKind[], limit: number): Promise<Mail[]> {
+  /** Claims due mails for five minutes. */
+  async claim(limit: number): Promise<Mail[]> {
     await this.#deleteFinished()
     const now = this.#now()
-    const isDue = [
-      { dueAt: { $lte: new Date(now) } },
-      // A wrong clock wrote this due time.
-      { dueAt: { $gt: new Date(now + longestPause + clockSkew) } },
-    ]
-    const where = { kind: { $in: [...kinds] }, $or: isDue }
+    const where = {
+      $or: [
+        { dueAt: { $lte: new Date(now) } },
+        // A wrong clock wrote this due time.
+        { dueAt: { $gt: new Date(now + longestPause + clockSkew) } },
+      ],
+    }
     const em = this.#orm.em.fork()
     // Counts outside of a transaction, because a transaction would lock an SQLite database against other writes.
     if ((await em.count(Mail, where, { filters: false })) === 0) return []

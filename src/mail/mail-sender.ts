@@ -1,6 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { type Logger, loggable } from '../log/log.ts'
-import { hasLink, type LinkKind, type MailKind, type Mails, subjects } from './mail-kinds.ts'
+import { hasLink, type LinkKind, type MailKind, type Mails } from './mail-kinds.ts'
 import { type Mail, MailQueue, maxTries } from './mail-queue.ts'
 import type { Link, MailTemplates } from './mail-templates.ts'
 import { type Deliver, DeliveryError } from './message.ts'
@@ -49,10 +49,7 @@ export class MailSender {
 
   /** Sends a batch of due mails. Returns their number. */
   async sendDue(origin: string): Promise<number> {
-    const kinds = (Object.keys(subjects) as MailKind[]).filter(
-      (kind) => !hasLink(kind) || this.#links.has(kind),
-    )
-    const mails = await this.#queue.claim(kinds, batchSize)
+    const mails = await this.#queue.claim(batchSize)
     const results = await Promise.allSettled(mails.map((mail) => this.#send(mail, origin)))
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
     if (failures.length > 0) this.#warn(failures)
@@ -90,17 +87,12 @@ export class MailSender {
     const { id, kind, data, tries } = mail
     // The claim increments `tries` above the maximum if the row outlives the last attempt, for example after a crash.
     if (tries > maxTries) throw new DeliveryError('ETRIES', { isFinal: true })
-    const createLink = this.#links.get(kind)
-    const userId = mail.user?.id
-    const link = await createLink?.({ address: mail.address, userId }, { em: this.#orm.em.fork(), origin })
-    if (createLink && !link) return undefined
+    const recipient = { address: mail.address, userId: mail.user?.id }
+    const link = await this.#links.get(kind)?.(recipient, { em: this.#orm.em.fork(), origin })
+    if (hasLink(kind) && !link) return undefined
     const to = link?.to ?? mail.address
     // The cast is safe, because the type `NewMail` ties the data to the kind.
-    const content = this.#options.templates.render(kind, data as Mails[MailKind], {
-      link,
-      origin,
-      to,
-    })
+    const content = this.#options.templates.render(kind, data as Mails[MailKind], { link, origin, to })
     if (this.#queue.hasLostLease(mail)) throw new DeliveryError('ELEASE')
     const signal = AbortSignal.any([this.#cancel.signal, AbortSignal.timeout(sendTimeout)])
     return this.#options.deliver({ id: `${id}.${tries}`, kind, to, ...content }, signal)

@@ -10,7 +10,7 @@ import { notices } from './notices.ts'
 const folder = join(root, 'views/mail')
 
 /** The data of every mail, in addition to the data of its kind. */
-export interface MailView {
+interface MailView {
   /** The origin of the site, such as `https://example.com`. */
   readonly origin: string
   /** The address of the recipient. */
@@ -27,9 +27,6 @@ export interface Link {
   readonly to?: string
 }
 
-/** The name and the look of the site. */
-export type MailSite = Pick<Config, 'siteName' | 'supportUrl' | 'brandColor'>
-
 // As in public/style.css.
 const defaultAccent = { light: '#0b6a4e', dark: '#5fd0a5' }
 
@@ -39,7 +36,7 @@ export class MailTemplates {
   readonly #html = readTemplates('.html.eta', { autoEscape: true })
   readonly #text = readTemplates('.txt.eta', { autoEscape: false, autoTrim: false })
 
-  constructor({ siteName, supportUrl, brandColor }: MailSite) {
+  constructor({ siteName, supportUrl, brandColor }: Pick<Config, 'siteName' | 'supportUrl' | 'brandColor'>) {
     this.#site = { site: siteName, support: supportUrl, accent: brandColor ?? defaultAccent }
   }
 

@@ -30,7 +30,7 @@ export class DeliveryError extends Error {
 
   constructor(
     code: string,
-    { responseCode, isFinal = false }: { responseCode?: number; isFinal?: boolean } = {},
+    { responseCode, isFinal = false }: { responseCode?: number | undefined; isFinal?: boolean } = {},
   ) {
     super(`The mail was not delivered: ${code} ${responseCode ?? ''}`.trim())
     this.code = code

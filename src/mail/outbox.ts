@@ -46,7 +46,7 @@ export class Outbox {
     })
   }
 
-  /** Sets the function for the links of a kind. Without it, mails of this kind wait. */
+  /** Sets the function that creates the links of a kind. Without it, no mail of this kind is sent. */
   onLink(kind: LinkKind, createLink: CreateLink): void {
     this.#sender.onLink(kind, createLink)
   }

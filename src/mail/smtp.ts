@@ -52,5 +52,5 @@ function deliveryError(error: unknown): DeliveryError {
   // A 5xx to the sign-in or to the greeting is a problem of the server or of the configuration, not of the mail.
   const isAboutMail = /^(MAIL FROM|RCPT TO|DATA)/.test(command)
   const isFinal = isAboutMail && responseCode !== undefined && responseCode >= 500
-  return new DeliveryError(code, { ...(responseCode !== undefined && { responseCode }), isFinal })
+  return new DeliveryError(code, { responseCode, isFinal })
 }
