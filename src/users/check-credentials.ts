@@ -87,7 +87,7 @@ export function isPasswordOf(account: Account, password: string, options?: Hashi
 }
 
 /** Hashes a verified password again if its hash has an outdated cost. Ignores a full queue, and warns of other failures. */
-export async function renewHash(
+async function renewHash(
   em: EntityManager,
   model: EntityClass<Account>,
   account: Account,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { dictionary } from '@zxcvbn-ts/language-common'
 import { passwordProblem } from './password-problem.ts'
 
 const siteName = 'koa-authenticators'
@@ -52,8 +53,10 @@ describe('passwordProblem', () => {
     for (const password of [...odd, ...foreign]) accepts(password)
   })
 
-  test('rejects common passwords with the reason', () => {
-    refuses(/one of the most common ones/, 'password', 'PassWord1', '12345678', 'qwertyuiop', 'iloveyou')
+  test('B7 rejects every listed password of at least 8 characters, in any letter case', () => {
+    const list = dictionary['passwords-common'].filter((password) => password.length >= 8)
+    assert.ok(list.length >= 3000)
+    refuses(/one of the most common ones/, ...list, ...list.map((password) => password.toUpperCase()))
   })
 
   test('rejects a password made of parts of the e-mail address, even with digits', () => {
@@ -82,6 +85,9 @@ describe('passwordProblem', () => {
 
   test('accepts a password that contains a name or numbers', () => {
     accepts('lovelace likes lace')
+    accepts('password and then some')
+    accepts('constructor of houses')
+    accepts('__proto__')
     accepts('my koa is green')
     accepts('4242424242424242', { name: 'Agent 42', email: '42@example.com' })
     accepts('jjjjjjjjjjjj', { name: 'J', email: 'j@example.com' })
@@ -89,6 +95,6 @@ describe('passwordProblem', () => {
   })
 
   test('B7 accepts random passwords', () => {
-    for (let count = 0; count < 10_000; count++) accepts(randomBytes(12).toString('base64url'))
+    for (let count = 0; count < 1000; count += 1) accepts(randomBytes(12).toString('base64url'))
   })
 })

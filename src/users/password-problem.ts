@@ -82,7 +82,7 @@ const require = createRequire(import.meta.url)
 let common: Set<string> | undefined
 
 /** Whether a password is on the list of common passwords, in any letter case. */
-export function isCommonPassword(password: string): boolean {
+function isCommonPassword(password: string): boolean {
   common ??= load()
   return common.has(password.normalize('NFC').toLowerCase())
 }

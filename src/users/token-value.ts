@@ -1,5 +1,6 @@
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { digestOf } from '../database/digest.ts'
 
 const prefix = 'kauth_'
 // 32 bytes in base64url, and the four bytes of their CRC-32.
@@ -27,5 +28,5 @@ export function withChecksum(random: string): string {
  */
 export function storedToken(value: string): string | undefined {
   if (value.length !== length || !value.startsWith(prefix)) return undefined
-  return hash('sha256', value, 'base64url')
+  return digestOf(value)
 }

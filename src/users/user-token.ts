@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { ModelTokenAuthenticatable } from '#auth/mikro-orm'
+import { digestOf } from '../database/digest.ts'
 import { isInFuture } from '../database/future-time.ts'
 import { newTokenValue, storedToken } from './token-value.ts'
 import { User } from './user.ts'
@@ -60,7 +61,6 @@ UserTokenSchema.setClass(UserToken)
 /** A new token, with the digest, the last characters and the expiry for its row. */
 export function issueToken(now = Date.now(), days = usualDays) {
   const token = newTokenValue()
-  const value = storedToken(token)
-  if (value === undefined) throw new Error('A new token has a wrong format.')
-  return { token, value, tail: token.slice(-4), expiresAt: new Date(now + days * day) }
+  const expiresAt = new Date(now + days * day)
+  return { token, value: digestOf(token), tail: token.slice(-4), expiresAt }
 }

@@ -178,19 +178,19 @@ describe('POST /verify with the link of a new address', () => {
     assert.equal((await ada.json('/verify', { token })).status, 204)
   })
 
-  test('Q8 M5 accepts only one of 50 concurrent requests with the link', async (t) => {
+  test('Q8 M5 accepts only one of ten concurrent requests with the link', async (t) => {
     const { site, ada, token } = await siteWithLink(t)
-    const answers = await Promise.all(Array.from({ length: 50 }, () => ada.json('/verify', { token })))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ada.json('/verify', { token })))
     const statuses = answers.map(({ status }) => status)
     assert.equal(statuses.filter((status) => status === 204).length, 1, `${statuses}`)
     for (const status of statuses) assert.ok([204, 410, 503].includes(status), `${status}`)
     assert.equal((await receiveMails(site)).length, 2)
   })
 
-  test('Q10 accepts one link for each of 50 users who request two addresses concurrently', async (t) => {
+  test('Q10 accepts one link for each of ten users who request two addresses concurrently', async (t) => {
     const site = await startSite(t)
     const people = await Promise.all(
-      Array.from({ length: 50 }, async (_, i) => signIn(site, await signUp(site, `User${i}`))),
+      Array.from({ length: 10 }, async (_, i) => signIn(site, await signUp(site, `User${i}`))),
     )
     await receiveMails(site)
     const addresses = people.map((_, i) => [`one${i}@example.net`, `other${i}@example.net`])

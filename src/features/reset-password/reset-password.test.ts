@@ -177,10 +177,10 @@ describe('POST /reset', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('C5 M5 sets the password of one of 50 concurrent requests', async (t) => {
+  test('C5 M5 sets the password of one of ten concurrent requests', async (t) => {
     const { site, person, token } = await siteWithAda(t)
     const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => {
+      Array.from({ length: 10 }, (_, i) => {
         const each = `${newPassword} ${i}`
         const fields = { token, password: each, confirmPassword: each }
         return i % 2 === 0 ? site.visitor().form('/reset', fields) : site.visitor().json('/reset', fields)
@@ -195,11 +195,11 @@ describe('POST /reset', () => {
     assert.equal(login.status, 200)
   })
 
-  test('D6 computes at most ten hashes for 50 concurrent requests with one link', async (t) => {
+  test('D6 computes at most ten hashes for 20 concurrent requests with one link', async (t) => {
     const { site, person, token } = await siteWithAda(t, { THROTTLE: 'on', BCRYPT_COST: '10' })
     const hashes = countHashes(t)
     const send = () => site.visitor().json('/reset', { token, ...passwords })
-    const statuses = (await Promise.all(Array.from({ length: 50 }, send))).map(({ status }) => status)
+    const statuses = (await Promise.all(Array.from({ length: 20 }, send))).map(({ status }) => status)
     const { evaluations } = hashes()
     assert.ok(evaluations <= 10, `${evaluations}`)
     assert.equal(statuses.filter((status) => status === 204).length, 1, `${statuses}`)
