@@ -54,7 +54,7 @@ import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 
 /** The dependencies of the application. The caller closes `uses`, and sets `lifecycle.isDraining` before a drain. */
-export interface AppOptions {
+interface AppOptions {
   readonly orm: MikroORM
   readonly config: Config
   readonly log: Logger
@@ -78,7 +78,7 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
   app.use(auditEvents(trail))
   app.use(securityHeaders)
   app.use(views(siteData(config)))
-  app.use(errorBoundary())
+  app.use(errorBoundary)
   app.use(refuseAmbiguousFraming)
   app.use(oneHost)
   app.use(health(orm, lifecycle))

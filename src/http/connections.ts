@@ -5,7 +5,7 @@ import { framingProblem, hasBody } from './framing.ts'
 import type { IdleConnections } from './idle-connections.ts'
 
 /** The limits of requests in memory, for all connections together. */
-export interface RequestLimits {
+interface RequestLimits {
   /** Above this, idle connections are paused until only half as many requests are left. */
   readonly maxRequests: number
   /** Waiting pipelined requests. If a request exceeds this, its connection is closed without further responses. */

@@ -10,24 +10,22 @@ import type { SiteContext } from './site-context.ts'
  * Converts errors, and error statuses without a body, to a problem (RFC 9457) or an error page. Unlike Koa's own handler,
  * it keeps the session cookie and most headers of the response.
  */
-export function errorBoundary(): Middleware {
-  return async (ctx, next) => {
-    try {
-      await next()
-    } catch (error) {
-      if (error instanceof Unauthorized) auditRefusedCredentials(ctx as SiteContext)
-      // The handler may have set these headers for a success.
-      ctx.remove('Location')
-      ctx.remove('Clear-Site-Data')
-      keepSessionCookie(ctx)
-      ctx.set(headersOf(error))
-      await respond(ctx, problemOf(error, ctx.state.request))
-      // `TryLater` is not a defect, and would fill the log during a flood of requests.
-      if (ctx.status >= 500 && !(error instanceof TryLater)) ctx.app.emit('error', error, ctx)
-      return
-    }
-    if (ctx.status >= 400 && ctx.body == null) await respond(ctx, problem(codeOf(ctx.status), detailOf(ctx)))
+export const errorBoundary: Middleware = async (ctx, next) => {
+  try {
+    await next()
+  } catch (error) {
+    if (error instanceof Unauthorized) auditRefusedCredentials(ctx as SiteContext)
+    // The handler may have set these headers for a success.
+    ctx.remove('Location')
+    ctx.remove('Clear-Site-Data')
+    keepSessionCookie(ctx)
+    ctx.set(headersOf(error))
+    await respond(ctx, problemOf(error, ctx.state.request))
+    // `TryLater` is not a defect, and would fill the log during a flood of requests.
+    if (ctx.status >= 500 && !(error instanceof TryLater)) ctx.app.emit('error', error, ctx)
+    return
   }
+  if (ctx.status >= 400 && ctx.body == null) await respond(ctx, problem(codeOf(ctx.status), detailOf(ctx)))
 }
 
 function detailOf({ status, response }: Context): string | undefined {

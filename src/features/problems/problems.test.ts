@@ -164,7 +164,7 @@ async function answer(
   headers = basic({ email: 'eve@example.com' }),
 ): Promise<Body> {
   const app = new Koa()
-  app.use(errorBoundary())
+  app.use(errorBoundary)
   mount(app)
   const { url } = await serve(t, app)
   return (await fetch(url, { headers })).json() as Promise<Body>

@@ -84,7 +84,7 @@ const showFormAgain = formAgain((ctx, errors) =>
   }),
 )
 
-export interface Registration {
+interface Registration {
   readonly name: string
   readonly email: string
   readonly emailKey: string

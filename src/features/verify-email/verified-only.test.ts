@@ -24,7 +24,7 @@ async function start(t: TestContext) {
   router.post('/invitations', ...owner(), verifiedOnly, (ctx) => {
     ctx.status = 204
   })
-  app.use(errorBoundary()).use(databases(site.orm)).use(auth()).use(router.routes())
+  app.use(errorBoundary).use(databases(site.orm)).use(auth()).use(router.routes())
   const { url } = await serve(t, app)
   const post = (headers = {}) => fetch(`${url}/invitations`, { method: 'POST', headers })
   return { site, ada, post }
