@@ -14,6 +14,7 @@ const suites: readonly TestGroup[] = [
       'src/features/*.test.ts',
       'src/database/**/!(*.slow|*.faults).test.ts',
       'src/{mail/outbox,throttle/throttle,site/database-unavailable}.test.ts',
+      'src/testing/record-statements.test.ts',
       'src/users/{check-credentials,one-time-tokens,user,user-token}.test.ts',
     ],
   },
