@@ -40,8 +40,8 @@ class Client {
 }
 
 describe('SIGTERM under load', { concurrency: true }, () => {
-  for (const drain of ['0', '1']) {
-    test(`N6 lets the server complete every response, and exit with 0: DRAIN_SECONDS=${drain}`, async (t) => {
+  test('N6 lets the server complete every response, and exit with 0, with and without a drain', async (t) => {
+    for (const drain of ['0', '1']) {
       const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: drain })
       await server.visitor().json('/users', registration('Ada'))
       const clients = Array.from({ length: 12 }, () => new Client(server.url))
@@ -63,8 +63,9 @@ describe('SIGTERM under load', { concurrency: true }, () => {
       assert.ok((performance.now() - start) / 1000 < scaledLimit(5))
       assert.equal(server.log.at(-1)?.msg, 'stopped')
       for (const { statuses } of clients) assert.deepEqual([...new Set(statuses)], [200], statuses.join())
-    })
-  }
+    }
+  })
+
   test('P5 lets the server respond on connections that were accepted just before the drain ends', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '1' })
     server.child.kill('SIGTERM')

@@ -267,20 +267,6 @@ describe('GET /secure', () => {
   })
 })
 
-describe('records', () => {
-  test('contain only the id, name and email of a user', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    const ada = await signIn(site, person)
-    for (const { record } of [
-      await ada.get('/me'),
-      await site.visitor().post('/login?as=user', basic(person)),
-      await site.visitor().json('/login', { username: person.email, password: 'seven wise canaries 1815' }),
-    ])
-      assert.deepEqual(Object.keys(record), ['id', 'name', 'email'])
-  })
-})
-
 async function raw(url: string, lines: readonly string[]): Promise<string> {
   const { port, hostname } = new URL(url)
   const socket = connect(Number(port), hostname)
