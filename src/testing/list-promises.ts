@@ -89,8 +89,8 @@ function testsOfSuite({ specs, suites = [] }: BrowserSuite, file: string, groups
 function groupById(tests: readonly Test[]): Map<string, Test[]> {
   const byId = new Map<string, Test[]>()
   for (const test of tests) {
-    const [ids = ''] = /^([A-Z]\d+ )+/.exec(test.path.at(-1) ?? '') ?? []
-    for (const id of ids.split(' ').filter(Boolean)) byId.set(id, [...(byId.get(id) ?? []), test])
+    const ids = test.path.flatMap((title) => /^([A-Z]\d+ )+/.exec(title)?.[0].trim().split(' ') ?? [])
+    for (const id of ids) byId.set(id, [...(byId.get(id) ?? []), test])
   }
   return byId
 }

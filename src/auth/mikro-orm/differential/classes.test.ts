@@ -17,7 +17,7 @@ function compareOf(t: TestContext, strategy: Strategy, User: Model, variation?: 
 const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
   compareWithFindOne(t, strategy, people(variation))
 
-describe('LookUp and em.findOne agree: classes', () => {
+describe('P1 LookUp and em.findOne agree: classes', () => {
   it('schema without a class', (t) => {
     const Schema = defineEntity({ name: 'User', properties: columns })
     const User = Schema.class as Model

@@ -32,7 +32,7 @@ function compareWithout(t: TestContext, strategy: Strategy, property: () => unkn
   return compareWithFindOne(t, strategy, people({ user: special, token: special }))
 }
 
-describe('LookUp and em.findOne agree: options of columns', () => {
+describe('P1 LookUp and em.findOne agree: options of columns', () => {
   it('default', (t) => compareWithout(t, 'prepared', () => p.string().default('none')))
   it('raw default', (t) => compareWithout(t, 'prepared', () => p.integer().defaultRaw('(1 + 1)')))
   it('onCreate', (t) => compare(t, 'prepared', () => p.string().onCreate(() => 'created')))
@@ -133,7 +133,7 @@ describe('LookUp and em.findOne agree: options of columns', () => {
   })
 })
 
-describe('LookUp and em.findOne agree: custom types', () => {
+describe('P1 LookUp and em.findOne agree: custom types', () => {
   it('conversion', (t) => compare(t, 'prepared', () => p.type(Reversed)))
   it('type that throws for null, with a null', (t) =>
     compareWithFindOne(

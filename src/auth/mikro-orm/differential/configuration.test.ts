@@ -45,7 +45,7 @@ const withoutUser: Variation = {
   tokenRow: { ...row, user: null },
 }
 
-describe('LookUp and em.findOne agree: configuration', () => {
+describe('P1 LookUp and em.findOne agree: configuration', () => {
   it('defaults', (t) => compareWith(t, 'prepared', {}))
   it('entity-case names', (t) => compareWith(t, 'prepared', { namingStrategy: EntityCaseNamingStrategy }))
   it('names in snake case', (t) => compareWith(t, 'prepared', { namingStrategy: UnderscoreNamingStrategy }))

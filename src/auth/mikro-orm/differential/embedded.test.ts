@@ -15,7 +15,7 @@ const london = { city: 'London', since: new Date(0) }
 const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
   compareWithFindOne(t, strategy, people(variation))
 
-describe('LookUp and em.findOne agree: embedded objects', () => {
+describe('P1 LookUp and em.findOne agree: embedded objects', () => {
   it('columns of the user', (t) => {
     const Address = address()
     return compare(t, 'findOne', {

@@ -86,7 +86,7 @@ async function compare(
   assert.deepEqual(await observe(lookUpRequest(orm, tokens, 'value')), expected)
 }
 
-describe('LookUp and em.findOne agree: entities before the entity manager is requested', () => {
+describe('P1 LookUp and em.findOne agree: entities before the entity manager is requested', () => {
   it('load of a lazy scalar reference', (t) => compare(t, ({ user }) => user.notes.load()))
   it('populate of a lazy column', (t) => compare(t, ({ user }) => wrap(user).populate(['bio'])))
   it('init', (t) => compare(t, ({ user }) => wrap(user).init()))
@@ -172,7 +172,7 @@ describe('LookUp and em.findOne agree: entities before the entity manager is req
   })
 })
 
-describe('LookUp and em.findOne agree: entities with lazy columns', () => {
+describe('P1 LookUp and em.findOne agree: entities with lazy columns', () => {
   it('em.populate', (t) =>
     compare(t, async (token, { em }) => {
       await em().populate(token, ['bio', 'notes', 'user.bio', 'user.notes'] as never)

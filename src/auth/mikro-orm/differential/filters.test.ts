@@ -29,7 +29,7 @@ const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
 const compareHidden = (t: TestContext, strategy: Strategy, variation: Variation) =>
   compare(t, strategy, { ...variation, finds: 'nothing' })
 
-describe('LookUp and em.findOne agree: filters of the user', () => {
+describe('P1 LookUp and em.findOne agree: filters of the user', () => {
   it('visible user', (t) => compare(t, 'prepared', softDelete()))
   it('hidden user', (t) => compareHidden(t, 'prepared', softDelete({}, deleted)))
   it('filter that is off', (t) => compare(t, 'prepared', softDelete({ default: false }, deleted)))
@@ -106,7 +106,7 @@ describe('LookUp and em.findOne agree: filters of the user', () => {
   it('strict filter', (t) => compareHidden(t, 'prepared', softDelete({ strict: true }, deleted)))
 })
 
-describe('LookUp and em.findOne agree: filters of the token', () => {
+describe('P1 LookUp and em.findOne agree: filters of the token', () => {
   it('equal value', (t) => compare(t, 'prepared', tokensOf({ tenant: 'a' })))
   it('other value', (t) => compareHidden(t, 'prepared', tokensOf({ tenant: 'b' })))
   it('operators', (t) => compare(t, 'findOne', tokensOf({ tenant: { $in: ['a', 'b'], $ne: null } })))
@@ -142,7 +142,7 @@ const inConfig = (cond: unknown, more: object = {}) => ({
 })
 const deletable: Variation = { user: { deletedAt: p.datetime().nullable() }, userRow: deleted }
 
-describe('LookUp and em.findOne agree: filters of the application', () => {
+describe('P1 LookUp and em.findOne agree: filters of the application', () => {
   it('configuration, of one entity', (t) =>
     compareHidden(t, 'prepared', {
       ...deletable,

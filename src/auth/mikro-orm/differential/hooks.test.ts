@@ -11,7 +11,7 @@ after(dropDatabases)
 const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
   compareWithFindOne(t, strategy, people(variation))
 
-describe('LookUp and em.findOne agree: hooks', () => {
+describe('P1 LookUp and em.findOne agree: hooks', () => {
   const mark = ({ entity }: { entity: object }) => void Reflect.set(entity, 'label', 'seen')
   class Marking implements EventSubscriber {
     onLoad = mark

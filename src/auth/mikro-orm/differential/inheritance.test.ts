@@ -8,7 +8,7 @@ after(dropDatabases)
 
 const columns = { id: p.integer().primary(), name: p.string() }
 
-describe('LookUp and em.findOne agree: inheritance', () => {
+describe('P1 LookUp and em.findOne agree: inheritance', () => {
   const fill = async (em: EntityManager, User: Model, Token: Model, more: object = {}) => {
     em.create(User, { id: 1, name: 'Ada', ...more } as never)
     await em.flush()

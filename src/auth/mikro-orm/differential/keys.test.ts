@@ -49,7 +49,7 @@ function compareByToken(
   )
 }
 
-describe('KeyLookUp and em.findOne agree: primary keys', () => {
+describe('P1 KeyLookUp and em.findOne agree: primary keys', () => {
   it('integer', (t) => compareByKey(t, 'prepared', p.integer().primary(), 1))
   it('integer that is negative', (t) => compareByKey(t, 'prepared', p.integer().primary(), -7))
   it('smallint', (t) => compareByKey(t, 'prepared', p.smallint().primary(), 1))
@@ -69,7 +69,7 @@ describe('KeyLookUp and em.findOne agree: primary keys', () => {
   it('custom type', (t) => compareByKey(t, 'findOne', p.type(Reversed).primary(), 'ada'))
 })
 
-describe('LookUp and em.findOne agree: entities with keys', () => {
+describe('P1 LookUp and em.findOne agree: entities with keys', () => {
   it('bigint', (t) => compareByToken(t, 'prepared', () => p.bigint().primary(), 2n ** 53n + 1n))
   it('bigint as a number', (t) => compareByToken(t, 'prepared', () => p.bigint('number').primary(), 2 ** 40))
   it('bigint as a string', (t) =>
@@ -171,7 +171,7 @@ function compareByValue(
   return compareWithFindOne(t, strategy, peopleOf(User, Token, { value, tokenRow: { value }, ...more }))
 }
 
-describe('LookUp and em.findOne agree: values', () => {
+describe('P1 LookUp and em.findOne agree: values', () => {
   it('text', (t) => compareByValue(t, 'prepared', p.text(), 'value'))
   it('string with quotes and question marks', (t) =>
     compareByValue(t, 'prepared', p.string(), `'"\\??$1 \u{1F642}`))

@@ -19,7 +19,7 @@ class ShortAliases extends UnderscoreNamingStrategy {
   }
 }
 
-describe('LookUp and em.findOne agree: names', () => {
+describe('P1 LookUp and em.findOne agree: names', () => {
   it('property named like the alias of a joined column', (t) =>
     compare(t, 'findOne', { token: { u1__id: p.integer().fieldName('other') }, tokenRow: { u1__id: 5 } }))
   it('string property named like the alias of a joined column', (t) =>

@@ -14,7 +14,7 @@ const team = () => model('Team', { id: p.integer().primary(), title: p.string() 
 const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
   compareWithFindOne(t, strategy, people(variation))
 
-describe('LookUp and em.findOne agree: relation', () => {
+describe('P1 LookUp and em.findOne agree: relation', () => {
   it('nullable, with a user', (t) =>
     compare(t, 'prepared', { relate: (User) => p.manyToOne(User).nullable() }))
   it('nullable, without a user', (t) =>
@@ -133,7 +133,7 @@ describe('LookUp and em.findOne agree: relation', () => {
   it('not loaded', (t) => compare(t, 'findOne', { lookUpOptions: { relation: undefined } }))
 })
 
-describe('LookUp and em.findOne agree: key and relation for one column', () => {
+describe('P1 LookUp and em.findOne agree: key and relation for one column', () => {
   const key = { userId: p.integer().persist(false) }
   it('key that is not persisted', (t) => compare(t, 'prepared', { token: key }))
   it('key that is not persisted, without a user', (t) =>
@@ -150,7 +150,7 @@ describe('LookUp and em.findOne agree: key and relation for one column', () => {
     }))
 })
 
-describe('LookUp and em.findOne agree: other relations', () => {
+describe('P1 LookUp and em.findOne agree: other relations', () => {
   it('inverse side of one to one', (t) => {
     const User: Model = model('User', {
       id: p.integer().primary(),

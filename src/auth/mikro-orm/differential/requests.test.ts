@@ -16,7 +16,7 @@ after(dropDatabases)
 const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
   compareWithFindOne(t, strategy, people(variation))
 
-describe('LookUp and em.findOne agree: changes after the first look-up', () => {
+describe('P1 LookUp and em.findOne agree: changes after the first look-up', () => {
   it('no change', (t) => compare(t, 'prepared', { later: () => {} }))
   it('schema of the entity manager', onlyPostgres, (t) =>
     compare(t, 'findOne', { later: ({ em }) => Object.assign(em, { schema: 'public' }) }),
@@ -206,6 +206,10 @@ describe('LookUp in a request', () => {
   it('returns undefined for a string with a NUL', async (t) => {
     const { entities, lookUpOptions } = people()
     const orm = await openDatabase(t, { entities: [...entities] })
-    assert.equal(await new LookUp(lookUpOptions).find(requestTo(orm), 'val\0ue'), undefined)
+    const tokens = new LookUp(lookUpOptions)
+    const ctx = requestTo(orm)
+    assert.equal(await tokens.find(ctx, 'val\0ue'), undefined)
+    entityManager(ctx)
+    assert.equal(await tokens.find(ctx, 'val\0ue'), undefined)
   })
 })

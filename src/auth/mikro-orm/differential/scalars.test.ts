@@ -19,7 +19,7 @@ function comparePrepared(
 const day = '1815-12-10'
 const uuids = ['018f0000-0000-7000-8000-00000000000a', '018f0000-0000-7000-8000-00000000000b'] as const
 
-describe('LookUp and em.findOne agree: scalar columns', () => {
+describe('P1 LookUp and em.findOne agree: scalar columns', () => {
   it('no additional column', (t) => compareWithFindOne(t, 'prepared', people()))
   it('string', (t) => comparePrepared(t, () => p.string(), 'one', 'two'))
   it('string that is empty', (t) => comparePrepared(t, () => p.string(), '', ' '))

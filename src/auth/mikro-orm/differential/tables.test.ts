@@ -18,7 +18,7 @@ const compareWith = (t: TestContext, strategy: Strategy, options: object) =>
 const execute = ({ em }: MikroORM, sql: string) =>
   (em.getConnection() as unknown as { execute(sql: string): Promise<unknown> }).execute(sql)
 
-describe('LookUp and em.findOne agree: options of tables', () => {
+describe('P1 LookUp and em.findOne agree: options of tables', () => {
   it('table names that need quotes', (t) =>
     compare(t, 'prepared', {
       userOptions: { tableName: 'Us"er `s' },
@@ -55,7 +55,7 @@ describe('LookUp and em.findOne agree: options of tables', () => {
   })
 })
 
-describe('LookUp and em.findOne agree: views', () => {
+describe('P1 LookUp and em.findOne agree: views', () => {
   const fill =
     (User: Model, Row: Model) =>
     async (em: EntityManager): Promise<void> => {
@@ -130,7 +130,7 @@ async function addPublic(orm: MikroORM): Promise<void> {
   await execute(orm, `insert into public.token values (1, 'value', 'stolen', 1), (9, 'valu0', 'stolen', 1)`)
 }
 
-describe('LookUp and em.findOne agree: schemas', () => {
+describe('P1 LookUp and em.findOne agree: schemas', () => {
   it('schema of the entities', onlyPostgres, (t) =>
     compare(t, 'prepared', {
       userOptions: { schema: 'app' },
