@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { defineEntity, type EntityClass, p, Type, wrap } from '@mikro-orm/sqlite'
+import { defineEntity, p, Type, wrap } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { openORM, openORMWith } from '../testing/open-orm.ts'
 import { requestTo } from '../testing/request-to.ts'
@@ -245,40 +245,6 @@ describe('LookUp', () => {
     assert.equal(await users.find(ctx, ada.id), undefined)
   })
 
-  test('applies no filters to relations with `filtersOnRelations: false`', async (t) => {
-    const { User, Token } = models()
-    const { orm } = await openORMWith(t, { entities: [User, Token], filtersOnRelations: false })
-    await orm.em.fork().insert(User, { ...ada, leftAt: new Date() })
-    await orm.em.fork().insert(Token, token)
-    const tokens = new LookUp({ model: Token, property: 'value', relation: 'user' })
-    const users = new KeyLookUp(User)
-    const ctx = requestTo(orm)
-    assert.equal((await tokens.find(ctx, 'value'))?.user.name, 'Ada')
-    assert.equal(await users.find(ctx, ada.id), undefined, 'The filter applies to a look-up by key.')
-  })
-
-  test('does not replay a statement that a hook has rewritten', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'look-up-'))
-    t.after(() => rm(folder, { recursive: true }))
-    const { User, Token } = models()
-    const { orm } = await openORMWith(t, {
-      entities: [User, Token],
-      dbName: join(folder, 'hooked.sqlite'),
-      onQuery: (sql) => (sql.startsWith('select') ? sql.replace('from `user` ', 'from `shown` ') : sql),
-    })
-    const execute = (sql: string) => orm.em.getConnection().execute(sql)
-    await orm.em.fork().insert(User, ada)
-    await execute('pragma journal_mode = wal')
-    await execute("create view shown as select * from user where abs(random()) >= 0 and name <> 'Nobody'")
-    const client = (await orm.em.getConnection().getNativeClient()) as { prepare(sql: string): unknown }
-    const users = new KeyLookUp(User)
-    await users.find(requestTo(orm), ada.id)
-    const prototype = Object.getPrototypeOf(client.prepare('select 1')) as { get(): unknown }
-    const get = t.mock.method(prototype, 'get')
-    for (let i = 0; i < 5; i += 1) assert.equal((await users.find(requestTo(orm), ada.id))?.name, 'Ada')
-    assert.equal(get.mock.callCount(), 0, 'A prepared statement ran.')
-  })
-
   test('accepts only a string or a number, because an object would be a query', async (t) => {
     const { orm, User, users } = await open(t)
     const byName = new LookUp({ model: User, property: 'name' })
@@ -377,15 +343,6 @@ describe('LookUp', () => {
     assert.equal(getMetadata.mock.callCount(), 2)
   })
 
-  test('returns undefined for a string with a NUL', async (t) => {
-    const { orm, User } = await open(t)
-    const users = new LookUp({ model: User, property: 'name' })
-    const request = requestTo(orm)
-    assert.equal(await users.find(request, 'Ada\0'), undefined)
-    entityManager(request)
-    assert.equal(await users.find(request, 'Ada\0'), undefined)
-  })
-
   test("throws MikroORM's error if the table is missing", async (t) => {
     const { orm, Token, tokens } = await open(t)
     await orm.em.getConnection().execute('alter table token rename to hidden')
@@ -396,110 +353,5 @@ describe('LookUp', () => {
       })
     await orm.em.getConnection().execute('alter table hidden rename to token')
     for (const lookUp of [tokens, others]) assert.ok(await lookUp.find(requestTo(orm), 'value'))
-  })
-})
-
-/** Models that a prepared statement cannot load, each with a row. */
-const special = {
-  'a filter with a function': () => {
-    const Schema = defineEntity({
-      name: 'Special',
-      properties: { id: p.string().primary(), tenant: p.string() },
-      filters: {
-        tenant: { name: 'tenant', cond: () => ({ tenant: 'a' }), default: true },
-      },
-    })
-    class Special extends Schema.class {}
-    Schema.setClass(Special)
-    return { Special, rows: [{ id: 'one', tenant: 'a' }] }
-  },
-  'an embedded object': () => {
-    const AddressSchema = defineEntity({
-      name: 'Address',
-      embeddable: true,
-      properties: { city: p.string() },
-    })
-    class Address extends AddressSchema.class {}
-    AddressSchema.setClass(Address)
-    const Schema = defineEntity({
-      name: 'Special',
-      properties: { id: p.string().primary(), address: () => p.embedded(Address) },
-    })
-    class Special extends Schema.class {}
-    Schema.setClass(Special)
-    return { Special, rows: [{ id: 'one', address: { city: 'London' } }] }
-  },
-  'a key with a custom type': () => {
-    const Schema = defineEntity({ name: 'Special', properties: { id: p.type(Backwards).primary() } })
-    class Special extends Schema.class {}
-    Schema.setClass(Special)
-    return { Special, rows: [{ id: 'one' }] }
-  },
-  'a formula': () => {
-    const Schema = defineEntity({
-      name: 'Special',
-      properties: { id: p.string().primary(), twice: p.string().formula((of) => `${of}.id || ${of}.id`) },
-    })
-    class Special extends Schema.class {}
-    Schema.setClass(Special)
-    return { Special, rows: [{ id: 'one' }] }
-  },
-  'a self reference': () => {
-    const Schema = defineEntity({
-      name: 'Special',
-      properties: {
-        id: p.string().primary(),
-        boss: () => p.manyToOne(Special).nullable(),
-        reports: () => p.oneToMany(Special).mappedBy('boss'),
-      },
-    })
-    class Special extends Schema.class {}
-    Schema.setClass(Special)
-    return { Special, rows: [{ id: 'one' }] }
-  },
-  'a hook': () => {
-    const Schema = defineEntity({
-      name: 'Special',
-      properties: { id: p.string().primary(), seen: p.boolean().persist(false).nullable() },
-      hooks: {
-        onLoad: [
-          ({ entity }) => {
-            Object.assign(entity, { seen: true })
-          },
-        ],
-      },
-    })
-    class Special extends Schema.class {}
-    Schema.setClass(Special)
-    return { Special, rows: [{ id: 'one' }] }
-  },
-}
-
-describe('LookUp without a prepared statement', () => {
-  for (const [what, make] of Object.entries(special)) {
-    test(`uses em.findOne for a model with ${what}`, async (t) => {
-      const { Special, rows } = make()
-      const { orm, statements } = await openORM(t, Special as EntityClass<object>)
-      const em = orm.em.fork()
-      for (const row of rows) em.create<object>(Special, row as never)
-      await em.flush()
-      const users = new KeyLookUp<object>(Special)
-      statements.splice(0)
-      const found = (await users.find(requestTo(orm), 'one')) ?? assert.fail()
-      assert.equal(statements.length, 1)
-      assert.equal(statements.every(isOfFindOne), true, statements.join())
-      const expected = await orm.em.fork().findOneOrFail(Special as EntityClass<object>, { id: 'one' })
-      assert.deepEqual(wrap(found).toPOJO(), wrap(expected).toPOJO())
-    })
-  }
-
-  test('uses em.findOne while queries are logged, so that the log is complete', async (t) => {
-    const { User } = models()
-    const logged: string[] = []
-    const logger = (line: string) => logged.push(line)
-    const { orm } = await openORMWith(t, { entities: [User], debug: ['query'], colors: false, logger })
-    logged.splice(0)
-    await new KeyLookUp(User).find(requestTo(orm), ada.id)
-    assert.equal(logged.length, 1)
   })
 })
