@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import Router from '@koa/router'
-import { defineEntity, p } from '@mikro-orm/core'
+import { defineEntity, type MikroORM, p } from '@mikro-orm/core'
 import Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import session from 'koa-session'
 import { type AuthContext, auth } from '../auth.ts'
+import type { Class } from '../class.ts'
 import type { PasswordCredentials } from '../credentials.ts'
 import { guard } from '../guard.ts'
 import { Browser } from '../testing/browser.ts'
@@ -27,10 +28,10 @@ const properties = {
   passwordHash: p.string().hidden(),
 }
 
-/** A user model whose hash is the reversed password. */
-function users() {
+/** A user model whose hash is the reversed password, with other columns and options of the schema. */
+function users(columns: object = {}, options: object = {}) {
   const dummyPasswords: string[] = []
-  const UserSchema = defineEntity({ name: 'User', properties })
+  const UserSchema = defineEntity({ name: 'User', properties: { ...properties, ...columns }, ...options })
   class User extends ModelAuthenticatable(UserSchema.class, {
     username: 'email',
     passwordHash: 'passwordHash',
@@ -55,6 +56,25 @@ function post(url: string, body: unknown): Promise<Response> {
   const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json'
   const text = isForm ? body : JSON.stringify(body)
   return fetch(url, { method: 'POST', headers: { 'content-type': type }, body: text })
+}
+
+/** Serves an application that authenticates users by Basic header, form and JSON. */
+function serveBoth(
+  t: TestContext,
+  orm: MikroORM,
+  User: Class & Pick<ReturnType<typeof users>['User'], 'authenticator' | 'credentialsAuthenticator'>,
+) {
+  const app = new Koa<object, AuthContext>()
+  app.use(databases(orm))
+  app.use(auth())
+  app.use(bodyParser())
+  app.use(User.authenticator())
+  app.use(User.credentialsAuthenticator())
+  app.use(guard(User))
+  app.use((ctx) => {
+    ctx.body = 'in'
+  })
+  return serve(t, app)
 }
 
 // None of these is Ada's user name, although a database may consider some of them equal to it.
@@ -102,22 +122,10 @@ describe('ModelAuthenticatable', () => {
   })
 
   test('loads a lazy hash', async (t) => {
-    const LazySchema = defineEntity({
-      name: 'Lazy',
-      properties: { ...properties, passwordHash: p.string().hidden().lazy() },
-    })
-    class Lazy extends ModelAuthenticatable(LazySchema.class, {
-      username: 'email',
-      passwordHash: 'passwordHash',
-    }) {
-      verify(password: string): boolean {
-        return this.passwordHash === [...password].reverse().join('')
-      }
-    }
-    LazySchema.setClass(Lazy)
-    const { orm } = await openORM(t, Lazy)
-    await orm.em.fork().insert(Lazy, ada)
-    const { url } = await serveGuarded(t, orm, Lazy.authenticator(), Lazy)
+    const { User } = users({ passwordHash: p.string().hidden().lazy() })
+    const { orm } = await openORM(t, User)
+    await orm.em.fork().insert(User, ada)
+    const { url } = await serveGuarded(t, orm, User.authenticator(), User)
 
     const response = await fetch(url, { headers: basic('ada@example.org:secret') })
     assert.equal(response.status, 200)
@@ -150,58 +158,22 @@ describe('ModelAuthenticatable', () => {
   })
 
   test('S72 compares the user name exactly, even if the column is case-insensitive', async (t) => {
-    const UserSchema = defineEntity({
-      name: 'User',
-      properties: { ...properties, email: p.string().unique().collation('NOCASE') },
-    })
-    class User extends ModelAuthenticatable(UserSchema.class, {
-      username: 'email',
-      passwordHash: 'passwordHash',
-    }) {
-      static dummyPasswords = 0
-      static override verifyNobody(): void {
-        User.dummyPasswords += 1
-      }
-
-      verify(): boolean {
-        return true
-      }
-    }
-    UserSchema.setClass(User)
+    const { User, dummyPasswords } = users({ email: p.string().unique().collation('NOCASE') })
     const { orm } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(User.authenticator())
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = 'in'
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveGuarded(t, orm, User.authenticator(), User)
 
-    assert.equal((await fetch(url, { headers: basic('Ada@example.org:') })).status, 401)
-    assert.equal(User.dummyPasswords, 1)
-    assert.equal((await fetch(url, { headers: basic('ada@example.org:') })).status, 200)
+    assert.equal((await fetch(url, { headers: basic('Ada@example.org:secret') })).status, 401)
+    assert.deepEqual(dummyPasswords, ['secret'])
+    assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 200)
   })
 
   test('responds with 401 for a user hidden by a filter, even if the request has already loaded the user without filters', async (t) => {
-    const UserSchema = defineEntity({
-      name: 'User',
-      properties: { email: p.string().primary(), passwordHash: p.string(), isDisabled: p.boolean() },
-      filters: { enabled: { name: 'enabled', cond: { isDisabled: false }, default: true } },
-    })
-    class User extends ModelAuthenticatable(UserSchema.class, {
-      username: 'email',
-      passwordHash: 'passwordHash',
-    }) {
-      verify(password: string): boolean {
-        return password === this.passwordHash
-      }
-    }
-    UserSchema.setClass(User)
+    const filters = { enabled: { name: 'enabled', cond: { isDisabled: false }, default: true } }
+    const { User } = users({ isDisabled: p.boolean() }, { filters })
     const { orm } = await openORM(t, User)
-    await orm.em.fork().insert(User, { email: 'ada', passwordHash: 'secret', isDisabled: true })
+    const disabled = { ...ada, isDisabled: true }
+    await orm.em.fork().insert(User, disabled)
     const app = new Koa<object, AuthContext>()
     app.use(databases(orm))
     app.use(auth())
@@ -212,7 +184,7 @@ describe('ModelAuthenticatable', () => {
     app.use(User.authenticator())
     app.use(guard(User))
     const { url } = await serve(t, app)
-    assert.equal((await fetch(url, { headers: basic('ada:secret') })).status, 401)
+    assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 401)
   })
 
   test('applies the custom type of the column to a user name that is the primary key', async (t) => {
@@ -242,14 +214,7 @@ describe('ModelAuthenticatable', () => {
     const { orm, statements } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
     statements.splice(0)
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(bodyParser())
-    app.use(User.credentialsAuthenticator())
-    app.use(User.authenticator())
-    app.use(guard(User))
-    const { url } = await serve(t, app)
+    const { url } = await serveBoth(t, orm, User)
 
     for (const username of [
       {},
@@ -278,17 +243,7 @@ describe('ModelAuthenticatable', () => {
     const { User, dummyPasswords } = users()
     const { orm } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(bodyParser())
-    app.use(User.authenticator())
-    app.use(User.credentialsAuthenticator())
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = 'in'
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveBoth(t, orm, User)
 
     await fetch(url, { headers: basic('ada@example.org:secret') })
     await fetch(url, { headers: basic('ada@example.org:wrong') })
@@ -410,17 +365,7 @@ describe('ModelAuthenticatable', () => {
     UserSchema.setClass(User)
     const { orm } = await openORM(t, User)
     await orm.em.fork().insert(User, ada)
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(bodyParser())
-    app.use(User.authenticator())
-    app.use(User.credentialsAuthenticator())
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = 'in'
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveBoth(t, orm, User)
     const both = async (password: string) => [
       (await fetch(url, { headers: basic(`${ada.email}:${password}`) })).status,
       (await post(url, { username: ada.email, password })).status,
@@ -434,14 +379,7 @@ describe('ModelAuthenticatable', () => {
   test('responds with 503 if the table is missing, without the message of the database', async (t) => {
     const { User } = users()
     const { orm } = await openORM(t, User)
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(bodyParser())
-    app.use(User.authenticator())
-    app.use(User.credentialsAuthenticator())
-    app.use(guard(User))
-    const { url } = await serve(t, app)
+    const { url } = await serveBoth(t, orm, User)
     await orm.schema.drop()
 
     for (const response of [
