@@ -64,7 +64,7 @@ export class LastUses<Entity extends object> {
   /** The last use of an entity, from its property or from a note that is not written yet. */
   of(entity: Entity): Date | undefined {
     const last = (Reflect.get(entity, this.#at) as Date | null | undefined) ?? undefined
-    const noted = this.#noted.size > 0 ? this.#noted.get(this.#keyOf(entity)) : undefined
+    const noted = this.#noted.get(this.#keyOf(entity))
     return noted === undefined || (last && last.getTime() >= noted) ? last : new Date(noted)
   }
 

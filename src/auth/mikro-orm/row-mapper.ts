@@ -25,7 +25,6 @@ export function rowMapper(
   if (meta.props.some(({ name, fieldNames = [] }) => [name, ...fieldNames].some((each) => joined.has(each))))
     return undefined
   const key = columnOf(target.getPrimaryProp())
-  const columns = saved.map((property) => ({ property, column: columnOf(property) }))
   return (row) => {
     const ownRow: Data = {}
     for (const column in row) if (!joined.has(column)) ownRow[column] = row[column]
@@ -33,11 +32,7 @@ export function rowMapper(
     const related: Data = {}
     data[relation.name] = row[key] == null ? null : related
     for (const property of unsaved) related[property.name] = row[columnOf(property)]
-    for (const { property, column } of columns) {
-      // For a property that is not a `Date`, `mapJoinedProp` only assigns the value.
-      if (property.runtimeType !== 'Date' && column in row) related[property.name] = row[column]
-      else driver.mapJoinedProp(related, property, alias, row, timezone, target)
-    }
+    for (const property of saved) driver.mapJoinedProp(related, property, alias, row, timezone, target)
     return data
   }
 }

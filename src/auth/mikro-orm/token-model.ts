@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type EntityProperty, type MikroORM, type OptionalProps, Reference, wrap } from '@mikro-orm/core'
+import { type EntityProperty, type OptionalProps, Reference, wrap } from '@mikro-orm/core'
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
@@ -87,7 +87,6 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
   readonly #relation: string
   readonly #database: string | undefined
   readonly #tokens: LookUp<TokenModel>
-  readonly #owners = new WeakMap<MikroORM, readonly Class[]>()
 
   constructor(model: TokenAuthenticatable, keys: Record<'value' | 'user', string>, database?: string) {
     super()
@@ -122,16 +121,13 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
 
   /** The classes of the owners. A polymorphic relation has several. */
   #ownersOf(ctx: AuthContext): readonly Class[] {
-    const orm = databasesOf(ctx).orm(this.#database)
-    const known = this.#owners.get(orm)
-    if (known) return known
-    const { properties } = metadataOf(orm.em, this.user)
+    const { em } = databasesOf(ctx).orm(this.#database)
+    const { properties } = metadataOf(em, this.user)
     const relation: EntityProperty | undefined = Reflect.get(properties, this.#relation)
     const targets = relation?.polymorphTargets ?? [relation?.targetMeta]
     const owners = targets.flatMap((target) => target?.class ?? [])
     if (owners.length === 0)
       throw new Misuse(`\`${this.#relation}\` of ${this.user.name} must be a relation to its user.`)
-    this.#owners.set(orm, owners)
     return owners
   }
 }
