@@ -5,7 +5,7 @@ import { runGroups, type TestGroup } from './test-groups.ts'
 // where the user must be allowed to create databases, or starts a temporary server.
 
 // The excluded files test no SQL that differs between the databases.
-const quick = '!(*.slow|*.faults|guessing|home|parse-registration|problems).test.ts'
+const quick = '!(*.slow|*.faults|confirm|guessing|home|parse-registration|problems|secret-box|totp).test.ts'
 const suites: readonly TestGroup[] = [
   { files: [`src/features/[a-p]*/**/${quick}`] },
   {
@@ -29,7 +29,7 @@ const suites: readonly TestGroup[] = [
   { files: ['src/features/[a-p]*/**/!(signed-tokens).slow.test.ts', 'src/mail/outbox.slow.test.ts'] },
   {
     files: [
-      'src/features/[q-z]*/**/!(authorization|redirects).slow.test.ts',
+      'src/features/[q-z]*/**/!(authorization|guessing-codes|pending-sign-ins|redirects|secrets-key).slow.test.ts',
       'src/database/**/*.slow.test.ts',
       'src/commands/{copy-database,user/{add,disable}}.slow.test.ts',
     ],
