@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { memoryFolder } from '../src/testing/memory-folder.ts'
 
 /** A group of test files. */
 export interface TestGroup {
@@ -27,8 +28,10 @@ export async function runGroups(
 
 async function runGroup({ files, isIsolated }: TestGroup, environment: NodeJS.ProcessEnv): Promise<boolean> {
   const isolation = isIsolated ? '--test-concurrency=4' : '--test-isolation=none'
+  // SQLite files in memory need no time for the disk. An isolated test may run programs from the folder, which is forbidden there.
+  const folder = isIsolated ? {} : { TMPDIR: memoryFolder() }
   const child = spawn(process.execPath, [...options, isolation, ...files], {
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...folder, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const stop = () => child.kill()
