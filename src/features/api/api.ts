@@ -1,7 +1,6 @@
 import compose from 'koa-compose'
 import { type AuthMiddleware, guard } from '#auth'
 import type { JWTKeys } from '#auth/jwt'
-import type { LastUses } from '#auth/mikro-orm'
 import { audit } from '../../site/audit.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
@@ -14,9 +13,14 @@ import type { SiteUses } from '../last-uses.ts'
 /** The routes of the API that have no page: `/me`, `/secure` and `/validateLoggedInUser`. */
 export function api(router: SiteRouter, { keys, uses }: { keys: JWTKeys; uses: SiteUses }): void {
   const signedToken = SignedToken.authenticator(keys)
+  const noteUse: AuthMiddleware = (ctx, next) => {
+    const token = ctx.auth.peek(UserToken)
+    if (token) uses.tokens.note(token)
+    return next()
+  }
   const anyToken = compose([
     UserToken.authenticator(),
-    tokenUse(uses.tokens),
+    noteUse,
     signedToken,
     new SignedTokenUser().middleware(),
   ])
@@ -35,13 +39,4 @@ export function api(router: SiteRouter, { keys, uses }: { keys: JWTKeys; uses: S
     const { id, name } = admin ?? ctx.auth.require(User)
     ctx.body = { as: admin ? 'Admin' : 'User', id, name }
   })
-}
-
-/** Records when a token was last used. Use it after the authenticator of tokens. */
-export function tokenUse(uses: LastUses<UserToken>): AuthMiddleware {
-  return (ctx, next) => {
-    const token = ctx.auth.peek(UserToken)
-    if (token) uses.note(token)
-    return next()
-  }
 }
