@@ -1,4 +1,4 @@
-import { changePassword, closeAccount, confirm, createToken, signIn } from './forms.ts'
+import { changePassword, confirm, createToken, signIn } from './forms.ts'
 import { expect, test } from './site.ts'
 
 test('the account page changes the name, and shows the notice once', async ({ page, account }) => {
@@ -88,28 +88,4 @@ test('a password change requires the current password and ends other sessions, a
   await signIn(elsewhere, { ...account, password })
   await expect(elsewhere).toHaveURL('/account')
   await elsewhere.close()
-})
-
-test('a user closes the account, and can no longer sign in', async ({ page, account }) => {
-  await account.signIn(page)
-  await page.goto('/account')
-  await page.getByRole('link', { name: 'Close account' }).click()
-  await closeAccount(page, { password: account.password, isConfirmed: false })
-  await expect(page.getByRole('alert').getByRole('link')).toHaveCount(1)
-  await closeAccount(page, { password: account.password, isConfirmed: true })
-
-  await expect(page).toHaveURL('/account/closed')
-  await expect(page.getByRole('banner')).not.toContainText(account.name)
-  await page.goto('/login')
-  await signIn(page, account)
-  await expect(page).toHaveTitle('Error: Sign in – koa-authenticators')
-})
-
-test('the activity page shows actions and failed attempts', async ({ page, request, account }) => {
-  const data = { username: account.email, password: 'a guess' }
-  expect((await request.post('/login', { data })).status()).toBe(401)
-  await account.signIn(page)
-  await page.goto('/account/activity')
-  const rows = page.getByRole('rowheader')
-  await expect(rows).toHaveText(['Signed in', 'Wrong password', 'Account created'])
 })

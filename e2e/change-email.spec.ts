@@ -37,23 +37,6 @@ test('Q8 Q10 a user changes the e-mail address, and signs in with the new one', 
   await expect(page).toHaveURL('/account')
 })
 
-test('Q8 a user cancels the change of the address, and the link then no longer works', async ({
-  page,
-  server,
-  account,
-}) => {
-  const email = `new.${account.email}`
-  await account.signIn(page)
-  await page.goto('/account/email')
-  await changeEmail(page, { email, password: account.password })
-  const link = await takeLink(server, email)
-  await page.getByRole('button', { name: 'Cancel this change' }).click()
-  await expect(page.getByText('Your e-mail address stays as it is.')).toBeVisible()
-  await expect(page.locator('body')).not.toContainText(email)
-  await page.goto(link)
-  await expect(page).toHaveTitle('Error: This link no longer works – koa-authenticators')
-})
-
 test('the page to change the address, with and without errors, and the profile with a pending change are accessible', async ({
   page,
   server,

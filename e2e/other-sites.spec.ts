@@ -1,12 +1,17 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Page } from '@playwright/test'
 import { test as base, expect } from './site.ts'
 import { expectSound } from './soundness.ts'
 
 /** A server of another site. It responds to every request with `html`. */
 interface OtherSite {
-  readonly port: number
+  /**
+   * Its URL on another site, and its URL on another port of our host. A browser ignores the port when it compares sites. Therefore
+   * requests from there have the session cookie, despite `SameSite=Lax`.
+   */
+  readonly urls: readonly [otherSite: string, otherPort: string]
   html: string
 }
 
@@ -22,78 +27,76 @@ const test = base.extend<{ otherSite: OtherSite }>({
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
-    const otherSite = { port: (server.address() as AddressInfo).port, html: '' }
+    const { port } = server.address() as AddressInfo
+    const otherSite: OtherSite = {
+      urls: [`http://localhost:${port}/`, `http://127.0.0.1:${port}/`],
+      html: '',
+    }
     await use(otherSite)
     server.closeAllConnections()
     server.close()
   },
 })
 
-// A browser ignores the port when it compares sites. Therefore requests from another port of our host have the session cookie, despite
-// `SameSite=Lax`.
-const otherSites = [
-  { name: 'another site', host: 'localhost' },
-  { name: 'another port of our host', host: '127.0.0.1' },
-]
-
-for (const { name, host } of otherSites) {
-  test(`G2 a form on ${name} cannot sign a visitor in`, async ({ page, server, otherSite, account }) => {
-    otherSite.html = form(`${server.url}/login`, { username: account.email, password: account.password })
-    await page.goto(`http://${host}:${otherSite.port}/`)
-    await page.getByRole('button').click()
-
-    await expect(page).toHaveTitle('Error: Request from another site – koa-authenticators')
+test('G2 a form on another site or port cannot sign a visitor in', async ({
+  page,
+  server,
+  otherSite,
+  account,
+}) => {
+  otherSite.html = form(`${server.url}/login`, { username: account.email, password: account.password })
+  for (const url of otherSite.urls) {
+    await sendForm(page, url)
     await expect(page.getByText('This request came from another site, so it was rejected.')).toBeVisible()
     await page.goto('/')
     await expect(page.getByText('Not signed in')).toBeVisible()
-  })
+  }
+})
 
-  test(`G1 a form on ${name} cannot sign a user out or switch the account`, async ({
-    page,
-    server,
-    otherSite,
-    account,
-    newAccount,
-  }) => {
-    const other = await newAccount()
-    await account.signIn(page)
-    const forms = [
-      form(`${server.url}/logout`, {}),
-      form(`${server.url}/login`, { username: other.email, password: other.password }),
-    ]
-    for (const html of forms) {
-      otherSite.html = html
-      await page.goto(`http://${host}:${otherSite.port}/`)
-      await page.getByRole('button').click()
-      await expect(page).toHaveTitle('Error: Request from another site – koa-authenticators')
+test('G1 a form on another site or port cannot sign a user out or switch the account', async ({
+  page,
+  server,
+  otherSite,
+  account,
+  newAccount,
+}) => {
+  const other = await newAccount()
+  await account.signIn(page)
+  for (const html of [
+    form(`${server.url}/logout`, {}),
+    form(`${server.url}/login`, { username: other.email, password: other.password }),
+  ]) {
+    otherSite.html = html
+    for (const url of otherSite.urls) {
+      await sendForm(page, url)
       await page.goto('/account')
       await expect(page.getByRole('main')).toContainText(account.email)
     }
-  })
+  }
+})
 
-  test(`G2 a form on ${name} creates no account`, async ({ page, server, otherSite, request }) => {
-    const email = `forged.at.${host}@example.com`
-    const password = 'chosen by another site'
-    otherSite.html = form(`${server.url}/users`, { name: 'F', email, password, confirmPassword: password })
-    await page.goto(`http://${host}:${otherSite.port}/`)
-    await page.getByRole('button').click()
-
-    await expect(page).toHaveTitle('Error: Request from another site – koa-authenticators')
+test('G2 a form on another site or port creates no account', async ({ page, server, otherSite, request }) => {
+  const [email, password] = ['forged@example.com', 'chosen by another site']
+  otherSite.html = form(`${server.url}/users`, { name: 'F', email, password, confirmPassword: password })
+  for (const url of otherSite.urls) {
+    await sendForm(page, url)
     const response = await request.post('/login', { data: { username: email, password } })
     expect(response.status()).toBe(401)
-  })
+  }
+})
 
-  test(`G6 L6 a page on ${name} cannot read or frame the site, or sign the user out`, async ({
-    page,
-    server,
-    otherSite,
-    account,
-  }) => {
-    await account.signIn(page)
+test('G6 L6 a page on another site or port cannot read or frame the site, or sign the user out', async ({
+  page,
+  server,
+  otherSite,
+  account,
+}) => {
+  await account.signIn(page)
+  for (const url of otherSite.urls) {
     for (const path of ['/', '/account', '/nowhere', '/style.css']) {
       otherSite.html = `<iframe src="${server.url}${path}"></iframe>`
       const complaint = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'))
-      await page.goto(`http://${host}:${otherSite.port}/`)
+      await page.goto(url)
       expect((await complaint).text()).toContain(`"frame-ancestors 'none'"`)
     }
     const read = `fetch('${server.url}/me', { credentials: 'include' })`
@@ -103,13 +106,12 @@ for (const { name, host } of otherSites) {
 
     await page.goto('/account')
     await expect(page.getByRole('main')).toContainText(account.email)
-  })
-}
+  }
+})
 
 test('the 403 page for a cross-site form is accessible', async ({ page, server, otherSite }) => {
   otherSite.html = form(`${server.url}/logout`, {})
-  await page.goto(`http://localhost:${otherSite.port}/`)
-  await page.getByRole('button').click()
+  await sendForm(page, otherSite.urls[0])
   await expectSound(page, 'Error: Request from another site')
 })
 
@@ -118,4 +120,11 @@ function form(action: string, fields: Record<string, string>): string {
     ([name, value]) => `<input type="hidden" name="${name}" value="${value}">`,
   )
   return `<form method="post" action="${action}">${inputs.join('')}<button>Win a prize</button></form>`
+}
+
+/** Sends the form of the other site, and expects the site to reject it. */
+async function sendForm(page: Page, url: string): Promise<void> {
+  await page.goto(url)
+  await page.getByRole('button').click()
+  await expect(page).toHaveTitle('Error: Request from another site – koa-authenticators')
 }

@@ -70,11 +70,3 @@ test('L1 a name with markup is escaped', async ({ page }) => {
   await expect(page.getByRole('banner').getByText(name)).toBeVisible()
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue(name)
 })
-
-test('the sign-up and sign-in pages redirect a signed-in user to the account', async ({ page, account }) => {
-  await account.signIn(page)
-  for (const path of ['/signup', '/login']) {
-    await page.goto(path)
-    await expect(page).toHaveURL('/account')
-  }
-})

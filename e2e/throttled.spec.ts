@@ -60,14 +60,6 @@ test('after too many wrong codes, the code form shows the waiting time', async (
   await expectSound(page, 'Error: Enter your code')
 })
 
-test('C1 an unknown address is throttled with the same message', async ({ page, guess }) => {
-  const email = 'nobody@example.com'
-  await guess(email)
-  await page.goto('/login')
-  await signIn(page, { email, password: 'a password' })
-  await expect(page.getByRole('alert')).toHaveText(tooMany)
-})
-
 test('D3 a user signs in from a known browser during an attack on the account', async ({
   page,
   account,

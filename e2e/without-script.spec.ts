@@ -9,8 +9,7 @@ import {
   signOutEverywhereElse,
   signUp,
 } from './forms.ts'
-import { takeLink } from './mails.ts'
-import { takeResetLink } from './reset-link.ts'
+import { takeLink, takeMail } from './mails.ts'
 import { expect, test } from './site.ts'
 
 test.use({ javaScriptEnabled: false })
@@ -84,9 +83,19 @@ test('without script, a user manages and closes the account', async ({ page, con
   await expect(page).toHaveURL('/account/closed')
 })
 
-test('C5 without script, a reset link sets a new password', async ({ page, server, account }) => {
+test('C5 without script, a user who forgot the password sets a new one', async ({
+  page,
+  server,
+  account,
+}) => {
   const password = 'a microsecond of wire'
-  await page.goto(await takeResetLink(server, account.email))
+  await takeMail(server, account.email)
+  await page.goto('/login')
+  await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  await page.getByLabel('E-mail address').fill(account.email)
+  await page.getByRole('button', { name: 'Send link' }).click()
+  await expect(page.getByRole('heading', { name: 'Check your mail' })).toBeVisible()
+  await page.goto(await takeLink(server, account.email))
   await chooseNewPassword(page, { password, confirmation: 'a mile of wire' })
   await expect(page).toHaveTitle('Error: Choose a new password – koa-authenticators')
   await chooseNewPassword(page, { password, confirmation: password })
@@ -96,9 +105,17 @@ test('C5 without script, a reset link sets a new password', async ({ page, serve
   await expect(page).toHaveURL('/account')
 })
 
-test('Q8 Q10 without script, a user changes the e-mail address', async ({ page, server, account }) => {
+test('R1 Q8 Q10 without script, a user confirms the e-mail address, and changes it', async ({
+  page,
+  server,
+  account,
+}) => {
   const email = `new.${account.email}`
   await account.signIn(page)
+  await page.goto(await takeLink(server, account.email))
+  await page.getByRole('button', { name: 'Confirm this address' }).click()
+  await expect(page.getByText('Your e-mail address is confirmed.')).toBeVisible()
+
   await page.goto('/account/email')
   await changeEmail(page, { email, password: account.password })
   await expect(page.getByText(`We have sent a link to ${email}.`)).toBeVisible()
