@@ -7,7 +7,6 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { bearer } from '../../examples/testing/headers.ts'
 import { freePort, startProgram } from '../../examples/testing/program.ts'
-import { Browser } from './testing/browser.ts'
 
 const run = promisify(execFile)
 const repository = join(import.meta.dirname, '../..')
@@ -32,7 +31,7 @@ describe('the installed package', () => {
       withFileTypes: true,
     })
     files = entries.filter((each) => each.isFile()).map(({ parentPath, name }) => join(parentPath, name))
-    // The packages of website.ts, without another download.
+    // The packages of the examples, without another download.
     for (const name of ['bcrypt', 'better-sqlite3', 'koa-bodyparser', 'koa-session'])
       await symlink(join(repository, 'node_modules', name), join(folder, 'node_modules', name))
     complaints = await compileExamples(folder)
@@ -82,17 +81,6 @@ describe('the installed package', () => {
       assert.equal(refused.status, 401)
       assert.match(refused.headers.get('www-authenticate') ?? '', /^Bearer realm="restricted"/)
     }
-  })
-
-  test("runs the website of the package's README", async (t) => {
-    const website = join(folder, 'compiled/website.js')
-    const program = await startProgram([...freePort, website], { DATABASE: ':memory:' })
-    t.after(() => program.stop())
-    const browser = new Browser(program.url)
-
-    assert.equal((await browser.get('/')).headers.get('location'), '/login')
-    await browser.post('/login', { email: 'ada@example.org', password: 'analytical-engine' })
-    assert.match(await (await browser.get('/')).text(), /Hello, ada@example\.org!/)
   })
 
   test('compiles every example, and rejects a misspelt `ctx.atuh`', () => {

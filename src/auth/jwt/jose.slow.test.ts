@@ -126,7 +126,7 @@ describe('JWTKeys compared with jose', () => {
         assert.equal(payload?.expiration.getTime(), claims.exp * 1000)
       },
     )
-    await fc.assert(property, { numRuns: 2000 })
+    await fc.assert(property, { numRuns: 1000 })
   })
 
   test('jose accepts every token that JWTKeys signs', async () => {
@@ -139,7 +139,7 @@ describe('JWTKeys compared with jose', () => {
         assert.equal(await joseAccepts(token, signer), true)
       },
     )
-    await fc.assert(property, { numRuns: 400 })
+    await fc.assert(property, { numRuns: 200 })
   })
 
   test('jose accepts every token that JWTKeys accepts', async () => {
@@ -162,21 +162,24 @@ describe('JWTKeys compared with jose', () => {
       accepted += 1
       assert.equal(await joseAccepts(token, signer), true, token)
     })
-    await fc.assert(property, { numRuns: 2000 })
-    assert.ok(accepted > 200, `only ${accepted} were accepted`)
+    await fc.assert(property, { numRuns: 1000 })
+    assert.ok(accepted > 100, `only ${accepted} were accepted`)
   })
 
   test('J4 JWTKeys rejects every modified token', () => {
+    const tokens = Object.values(signers).map((signer) => {
+      const token = signer.keys.sign(new Anything({ a: 'b' }, new Date((made + 900) * 1000)))
+      return [signer, token] as const
+    })
     const edit = fc.record({
       at: fc.nat({ max: 400 }),
       remove: fc.nat({ max: 3 }),
       insert: fc.string({ maxLength: 3 }),
     })
     const property = fc.property(
-      anySigner,
+      fc.constantFrom(...tokens),
       fc.array(edit, { minLength: 1, maxLength: 3 }),
-      (signer, edits) => {
-        const token = signer.keys.sign(new Anything({ a: 'b' }, new Date((made + 900) * 1000)))
+      ([signer, token], edits) => {
         const edited = edits.reduce(
           (text, { at, remove, insert }) => text.slice(0, at) + insert + text.slice(at + remove),
           token,
