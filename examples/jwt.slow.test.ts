@@ -21,16 +21,9 @@ describe('examples/jwt.ts', () => {
     const payload = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
     assert.equal(payload.exp - payload.iat, 900)
     assert.match(payload.userId, /^[\da-f-]{36}$/)
+    assert.equal(await (await post('/validateLoggedInUser', bearer(token))).text(), '')
     for (const headers of [basic('ada', 'wrong'), basic('eve', 'analytical-engine'), bearer(token), {}])
       assert.equal((await post('/login', headers)).status, 401)
-  })
-
-  test('responds to the token with 200 and an empty body', async () => {
-    const { token } = (await (await post('/login', right)).json()) as { token: string }
-    const response = await post('/validateLoggedInUser', bearer(token))
-
-    assert.equal(response.status, 200)
-    assert.equal(await response.text(), '')
   })
 
   test('rejects an expired token, a token signed with another key, the password, and a request without credentials', async () => {
