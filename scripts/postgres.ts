@@ -12,7 +12,8 @@ const suites: readonly TestGroup[] = [
     files: [
       `src/features/[q-z]*/**/${quick}`,
       'src/features/*.test.ts',
-      'src/database/**/!(*.slow|*.faults).test.ts',
+      'src/database/{delete-batch,expired-rows,schema,statements-of-requests}.test.ts',
+      'src/database/postgres/!(*.slow|*.faults).test.ts',
       'src/{mail/outbox,throttle/throttle,site/database-unavailable}.test.ts',
       'src/testing/record-statements.test.ts',
       'src/users/{check-credentials,one-time-tokens,user,user-token}.test.ts',
