@@ -5,7 +5,8 @@ import { runGroups, type TestGroup } from './test-groups.ts'
 // where the user must be allowed to create databases, or starts a temporary server.
 
 // The excluded files test no SQL that differs between the databases.
-const quick = '!(*.slow|*.faults|confirm|guessing|home|parse-registration|problems|secret-box|totp).test.ts'
+const quick =
+  '!(*.slow|*.faults|confirm|guessing|home|notify|parse-registration|problems|secret-box|totp|verified-only).test.ts'
 const suites: readonly TestGroup[] = [
   { files: [`src/features/[a-p]*/**/${quick}`] },
   {

@@ -127,19 +127,10 @@ describe('POST /account/email', () => {
     assert.ok(!wrong.text.includes('wrong canary'))
     const own = await ada.json(path, { email: person.email, password })
     assert.deepEqual(own.record.errors, [{ field: 'email', detail: 'This is already your e-mail address.' }])
-    for (const value of [
-      undefined,
-      null,
-      '',
-      0,
-      [email],
-      { $ne: '' },
-      `${email}, eve@example.com`,
-      'ſ@example.com',
-    ])
-      assert.equal((await ada.json(path, { email: value, password })).status, 400)
-    for (const value of [null, '', 0, true, [password], { $ne: '' }, 'wrong canary'])
-      assert.equal((await ada.json(path, { email, password: value })).status, 400)
+    for (const address of ['', `${email}, eve@example.com`, 'ſ@example.com'])
+      assert.equal((await ada.json(path, { email: address, password })).status, 400)
+    for (const secret of ['', 'wrong canary'])
+      assert.equal((await ada.json(path, { email, password: secret })).status, 400)
     assert.deepEqual([await dump(site), await receiveMails(site)], [before, []])
   })
 

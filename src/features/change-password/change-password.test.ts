@@ -239,29 +239,6 @@ describe('POST /account/password', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('rejects a field that is not a string, and a malformed or too large body', async (t) => {
-    const { site, ada } = await siteWithAda(t)
-    const before = await dump(site)
-    for (const value of [undefined, null, 0, true, [], [password], {}, { $ne: '' }, { toString: 'x' }]) {
-      for (const field of Object.keys(change)) {
-        const { status } = await ada.json(path, { ...change, [field]: value })
-        assert.equal(status, 400, `${field}: ${JSON.stringify(value)}`)
-      }
-    }
-    const doubled = `currentPassword=${encodeURIComponent(password)}&currentPassword=x&password=${newPassword}&confirmPassword=${newPassword}`
-    const form = { 'content-type': 'application/x-www-form-urlencoded' }
-    assert.equal((await ada.send('POST', path, form, doubled)).status, 400)
-    const malformed: [string, string, number][] = [
-      ['application/json', '{', 400],
-      ['application/json', '[]', 400],
-      ['text/plain', 'x', 415],
-      ['application/json', JSON.stringify({ ...change, password: 'x'.repeat(1_000_000) }), 413],
-    ]
-    for (const [type, body, status] of malformed)
-      assert.equal((await ada.send('POST', path, { 'content-type': type }, body)).status, status, type)
-    assert.deepEqual(await dump(site), before)
-  })
-
   test('D5 counts a wrong current password as a failed attempt, and over the limit sends pages and JSON with 429 and Retry-After', async (t) => {
     const { ada, person } = await siteWithAda(t, { THROTTLE: 'on' })
     const wrong = { ...change, currentPassword: 'wrong canary' }
@@ -295,14 +272,6 @@ describe('POST /account/password', () => {
       )
     }
     assert.equal((await ada.json(path, change)).status, 200)
-  })
-
-  test('rejects a request from another site', async (t) => {
-    const { site, ada } = await siteWithAda(t)
-    const before = await dump(site)
-    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }] as const)
-      assert.equal((await ada.form(path, change, { ...headers })).status, 403)
-    assert.deepEqual(await dump(site), before)
   })
 
   test('M5 succeeds once in ten concurrent requests, and the others get no 5xx', async (t) => {
