@@ -32,6 +32,7 @@ const suites: readonly TestGroup[] = [
     files: [
       'src/features/{change-email,sessions}/*.slow.test.ts',
       'src/features/activity/audit-trail.slow.test.ts',
+      'src/database/postgres/*.slow.test.ts',
       'src/features/second-factor/{earlier-access,guessing-codes}.slow.test.ts',
       'src/{commands/copy-database,mail/outbox,site/hostile-text,throttle/guessing}.slow.test.ts',
     ],
