@@ -8,8 +8,7 @@
 import Router from '@koa/router'
 import bcrypt from 'bcrypt'
 import Koa from 'koa'
-import type { AuthContext, BasicAuthorization } from 'koa-authenticators'
-import { auth, BasicAuthenticator, guard } from 'koa-authenticators'
+import { type AuthContext, auth, BasicAuthenticator, guard } from 'koa-authenticators'
 
 class User {
   readonly name: string
@@ -32,18 +31,14 @@ const users = new Map([
 // A dummy hash for unknown names, so that the response time does not reveal which names exist.
 const nobody = new User('nobody', `$2b$12$${'.'.repeat(53)}`)
 
-class UserPassword extends BasicAuthenticator<User> {
-  readonly user = User
-
-  async authenticate({ username, password }: BasicAuthorization, ctx: AuthContext) {
-    const user = users.get(username)
-    const isRight = await (user ?? nobody).verify(password)
-    if (user && isRight) ctx.auth.login(user)
-  }
-}
+const byPassword = BasicAuthenticator.from(User, async ({ username, password }) => {
+  const user = users.get(username)
+  const isRight = await (user ?? nobody).verify(password)
+  return isRight ? user : undefined
+})
 
 const router = new Router<object, AuthContext>()
-router.post('/login', new UserPassword().middleware(), guard(User), (ctx) => {
+router.post('/login', byPassword, guard(User), (ctx) => {
   ctx.body = ctx.auth.require(User)
 })
 

@@ -14,8 +14,8 @@ import { randomBytes } from 'node:crypto'
 import Router from '@koa/router'
 import bcrypt from 'bcrypt'
 import Koa from 'koa'
-import type { AuthContext, PasswordCredentials } from 'koa-authenticators'
 import {
+  type AuthContext,
   auth,
   CredentialsAuthenticator,
   nextPath,
@@ -32,24 +32,12 @@ class User {
   name = 'Ada'
 }
 
-class UserForm extends CredentialsAuthenticator<User> {
-  readonly user = User
-
-  async authenticate({ username, password }: PasswordCredentials, ctx: AuthContext) {
-    const isRight = await bcrypt.compare(
-      password,
-      '$2b$12$wF/IQZn3WhBxy6ew7Ia3geRWMugpo3hbd7ojvPOdir4VlCOHkSr6W',
-    )
-    if (username === 'ada' && isRight) ctx.auth.login(new User())
-  }
-}
-
-class UserSession extends SessionAuthenticator<User> {
-  readonly user = User
-
-  authenticate(sessionID: string, ctx: AuthContext) {
-    if (sessionID === '1') ctx.auth.login(new User())
-  }
+const ada = new User()
+const userByID = (id: string) => (id === ada.sessionID ? ada : undefined)
+const passwordHash = '$2b$12$wF/IQZn3WhBxy6ew7Ia3geRWMugpo3hbd7ojvPOdir4VlCOHkSr6W'
+async function userByPassword({ username, password }: { username: string; password: string }) {
+  const isRight = await bcrypt.compare(password, passwordHash)
+  return username === 'ada' && isRight ? ada : undefined
 }
 
 const app = new Koa()
@@ -59,7 +47,7 @@ app.use(refuseCrossSite())
 app.use(session({ key: 'session', maxAge: 2 * 60 * 60 * 1000, httpOnly: true, sameSite: 'lax' }, app))
 app.use(bodyParser())
 app.use(auth())
-app.use(new UserSession().middleware())
+app.use(SessionAuthenticator.from(User, userByID, { remember: 'signed-in' }))
 
 // Without an `action`, a browser posts the form to the URL of the page, including `next`.
 const logInForm = (sentence: string) => `<!doctype html>
@@ -79,7 +67,7 @@ router.get('/login', (ctx) => {
     new URLSearchParams(ctx.querystring).has('loginRequired') ? 'Please log in first.' : '',
   )
 })
-router.post('/login', new UserForm().middleware(), (ctx) => {
+router.post('/login', CredentialsAuthenticator.from(User, userByPassword), (ctx) => {
   if (ctx.auth.has(User)) return seeNext(ctx)
   ctx.status = 401
   ctx.body = logInForm('The user name or password is wrong.')

@@ -10,11 +10,17 @@ import { hash, randomBytes } from 'node:crypto'
 import Router from '@koa/router'
 import Database from 'better-sqlite3'
 import Koa from 'koa'
-import type { AuthContext, BearerAuthorization, SessionAuthenticatable } from 'koa-authenticators'
-import { auth, BearerAuthenticator, guard, refuseCrossSite, SessionAuthenticator } from 'koa-authenticators'
+import {
+  type AuthContext,
+  auth,
+  BearerAuthenticator,
+  guard,
+  refuseCrossSite,
+  SessionAuthenticator,
+} from 'koa-authenticators'
 import session from 'koa-session'
 
-class User implements SessionAuthenticatable {
+class User {
   readonly sessionID: string
   readonly name: string
 
@@ -28,23 +34,8 @@ const ada = new User('1', 'Ada')
 const usersByToken = new Map([[hash('sha256', 'analytical-engine'), ada]])
 const usersBySessionID = new Map([[ada.sessionID, ada]])
 
-class UserBearer extends BearerAuthenticator<User> {
-  readonly user = User
-
-  authenticate({ token }: BearerAuthorization, ctx: AuthContext) {
-    const user = usersByToken.get(hash('sha256', token))
-    if (user) ctx.auth.login(user)
-  }
-}
-
-class UserSession extends SessionAuthenticator<User> {
-  readonly user = User
-
-  authenticate(sessionID: string, ctx: AuthContext) {
-    const user = usersBySessionID.get(sessionID)
-    if (user) ctx.auth.login(user)
-  }
-}
+const byToken = BearerAuthenticator.from(User, (token) => usersByToken.get(hash('sha256', token)))
+const bySession = SessionAuthenticator.from(User, (sessionID) => usersBySessionID.get(sessionID))
 
 // The methods of `store` must be async. `destroy` keeps the row of an ended session, without data. Otherwise, a request that runs
 // during a logout would save the session again.
@@ -89,10 +80,10 @@ app.use(
   ),
 )
 app.use(auth())
-app.use(new UserSession().middleware())
+app.use(bySession)
 
 const router = new Router<object, AuthContext>()
-router.get('/me', new UserBearer().middleware(), guard(User), (ctx) => {
+router.get('/me', byToken, guard(User), (ctx) => {
   ctx.body = ctx.auth.require(User).name
 })
 router.post('/logout', (ctx) => {
