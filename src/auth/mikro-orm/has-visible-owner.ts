@@ -2,8 +2,8 @@ import { type EntityProperty, Reference, Utils, wrap } from '@mikro-orm/core'
 import { databasesOf, entityManager } from './databases.ts'
 
 /**
- * Whether the owner of a token exists and passes the filters of its class, as the relation turns them on or off. `em.findOne`
- * may load a hidden owner, because MikroORM joins a polymorphic relation without filters, and some conditions incorrectly.
+ * Whether the owner of a token exists, and no filter hides it. The relation may turn filters on or off. `em.findOne` may
+ * load a hidden owner, because MikroORM joins a polymorphic relation without filters, and some conditions incorrectly.
  */
 export async function hasVisibleOwner(ctx: object, token: object, relation: string, database?: string) {
   // A prepared look-up uses no manager. Its allow-list accepts only relations and filters that MikroORM joins correctly.

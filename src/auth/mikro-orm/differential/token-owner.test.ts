@@ -110,28 +110,16 @@ describe('A program with bearer tokens', () => {
     await assert.rejects(new KeyLookUp(Day).find(requestTo(orm), '2026-01-02'), isClear)
   })
 
-  // MikroORM 7.2 joins these conditions incorrectly, so that `em.findOne` loads a token whose user is hidden.
-  const hiding: Readonly<Record<string, object>> = {
-    'raw SQL': { [raw((alias) => `${alias}.left_at is null`)]: [] },
-    'a negation': { $not: { name: 'Ada' } },
-    'several `$or`': {
+  it('E9 rejects a token whose user is hidden by a filter with raw SQL', (t) =>
+    rejectsHidden(t, { [raw((alias) => `${alias}.left_at is null`)]: [] }))
+  it('E9 rejects a token whose user is hidden by a filter with a negation', (t) =>
+    rejectsHidden(t, { $not: { name: 'Ada' } }))
+  it('E9 rejects a token whose user is hidden by a filter with several `$or`', (t) =>
+    rejectsHidden(t, {
       $and: [{ $or: [{ leftAt: null }, { id: 9 }] }, { $or: [{ id: 1 }, { name: 'Ada' }] }],
-    },
-    'a JSON property': { settings: { active: true } },
-  }
-  for (const [condition, cond] of Object.entries(hiding))
-    it(`E9 rejects a token whose user is hidden by a filter with ${condition}`, async (t) => {
-      const filters = { active: { name: 'active', cond, default: true } }
-      const User = userClass({ leftAt: p.datetime().nullable(), settings: p.json() }, { filters })
-      const UserToken = tokenClass(() => p.manyToOne(User))
-      const orm = await openDatabase(t, { entities: [User, UserToken] })
-      const row = { id: 1, name: 'Ada', leftAt: new Date(0), settings: { active: false } }
-      await insert(orm.em.fork(), User, row)
-      await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 1 })
-      assert.equal(await orm.em.fork().findOne(User, 1 as never), null)
-      const get = await serveTokens(t, orm, [User, UserToken])
-      for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
-    })
+    }))
+  it('E9 rejects a token whose user is hidden by a filter with a JSON property', (t) =>
+    rejectsHidden(t, { settings: { active: true } }))
 
   it('E9 rejects a token whose user is hidden by one of several filters', async (t) => {
     const alternatives = (cond: object) => ({ cond: { $or: [cond, { id: 9 }] }, default: true })
@@ -181,33 +169,10 @@ describe('A program with bearer tokens', () => {
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
   })
 
-  for (const isPolymorphic of [true, false])
-    it(`E9 rejects a token whose user is hidden by a filter of a parent class, with a ${isPolymorphic ? 'polymorphic' : 'plain'} relation`, async (t) => {
-      const columns = { id: p.integer().primary(), name: p.string(), leftAt: p.datetime().nullable() }
-      const PersonSchema = defineEntity({
-        ...{ name: 'Person', abstract: true, discriminatorColumn: 'kind', properties: columns },
-      })
-      const Admin = defineEntity({
-        ...{ name: 'Admin', extends: PersonSchema, discriminatorValue: 'admin', properties: {} },
-      })
-      const Person = PersonSchema.class as Model
-      const Bot = userClass()
-      const UserToken = tokenClass(() =>
-        isPolymorphic ? p.manyToOne([Person, Bot]).discriminator('ownerType') : p.manyToOne(Person),
-      )
-      const cond = isPolymorphic ? { leftAt: null } : { $not: { name: 'Ada' } }
-      const orm = await openDatabase(t, {
-        entities: [PersonSchema, Admin, Bot, UserToken] as never,
-        filters: { active: { cond, entity: 'Person', default: true } } as never,
-      })
-      const em = orm.em.fork()
-      const user = em.create(Admin.class as Model, { id: 1, name: 'Ada', leftAt: new Date(0) } as never)
-      em.create(UserToken, { id: 2, value: 'value', user } as never)
-      await em.flush()
-      assert.equal(await orm.em.fork().findOne(Person, 1 as never), null)
-      const get = await serveTokens(t, orm, [Person, UserToken])
-      for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
-    })
+  it('E9 rejects a token whose user is hidden by a filter of a parent class, with a polymorphic relation', (t) =>
+    rejectsHiddenByParent(t, true))
+  it('E9 rejects a token whose user is hidden by a filter of a parent class, with a plain relation', (t) =>
+    rejectsHiddenByParent(t, false))
 
   it('E9 rejects a token whose user is hidden by one of two filters for one column', async (t) => {
     const filters = {
@@ -253,3 +218,45 @@ describe('A program with bearer tokens', () => {
     assert.equal((await get()).status, 401)
   })
 })
+
+/** Asserts that a token is rejected whose user is hidden by a filter. MikroORM 7.2 joins these conditions incorrectly. */
+async function rejectsHidden(t: TestContext, cond: object): Promise<void> {
+  const filters = { active: { name: 'active', cond, default: true } }
+  const User = userClass({ leftAt: p.datetime().nullable(), settings: p.json() }, { filters })
+  const UserToken = tokenClass(() => p.manyToOne(User))
+  const orm = await openDatabase(t, { entities: [User, UserToken] })
+  const row = { id: 1, name: 'Ada', leftAt: new Date(0), settings: { active: false } }
+  await insert(orm.em.fork(), User, row)
+  await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 1 })
+  assert.equal(await orm.em.fork().findOne(User, 1 as never), null)
+  const get = await serveTokens(t, orm, [User, UserToken])
+  for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
+}
+
+/** Asserts that a token is rejected whose user is hidden by a filter of the parent class. */
+async function rejectsHiddenByParent(t: TestContext, isPolymorphic: boolean): Promise<void> {
+  const columns = { id: p.integer().primary(), name: p.string(), leftAt: p.datetime().nullable() }
+  const PersonSchema = defineEntity({
+    ...{ name: 'Person', abstract: true, discriminatorColumn: 'kind', properties: columns },
+  })
+  const Admin = defineEntity({
+    ...{ name: 'Admin', extends: PersonSchema, discriminatorValue: 'admin', properties: {} },
+  })
+  const Person = PersonSchema.class as Model
+  const Bot = userClass()
+  const UserToken = tokenClass(() =>
+    isPolymorphic ? p.manyToOne([Person, Bot]).discriminator('ownerType') : p.manyToOne(Person),
+  )
+  const cond = isPolymorphic ? { leftAt: null } : { $not: { name: 'Ada' } }
+  const orm = await openDatabase(t, {
+    entities: [PersonSchema, Admin, Bot, UserToken] as never,
+    filters: { active: { cond, entity: 'Person', default: true } } as never,
+  })
+  const em = orm.em.fork()
+  const user = em.create(Admin.class as Model, { id: 1, name: 'Ada', leftAt: new Date(0) } as never)
+  em.create(UserToken, { id: 2, value: 'value', user } as never)
+  await em.flush()
+  assert.equal(await orm.em.fork().findOne(Person, 1 as never), null)
+  const get = await serveTokens(t, orm, [Person, UserToken])
+  for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
+}
