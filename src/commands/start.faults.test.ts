@@ -41,7 +41,6 @@ const badStarts: Record<string, BadStart> = {
     },
     line: /^JWT_SECRET /,
   },
-  'a missing key file': { variables: { JWT_KEYS: '/nowhere/key.pem' }, line: /^JWT_KEYS / },
   'a folder instead of the database': {
     prepare: async (folder) => void (await mkdir(join(folder, 'site.sqlite'))),
     line: /^The database .*site\.sqlite cannot be used: SQLITE_CANTOPEN\. Check .+\.$/,
@@ -82,10 +81,6 @@ const badStarts: Record<string, BadStart> = {
     variables: { DATABASE_URL: 'sqlite:/proc/koa/authenticators/site.sqlite' },
     line: /^The database \/proc\/koa\/authenticators\/site\.sqlite cannot be opened: ENOENT\. Check .+\.$/,
   },
-  'an unknown host': {
-    variables: { HOST: 'no.such.host.invalid' },
-    line: /^getaddrinfo [A-Z_]+ no\.such\.host\.invalid\. Set HOST to an address of this machine\.$/,
-  },
   'a folder instead of .env': {
     prepare: async (folder) => void (await mkdir(join(folder, '.env'))),
     isWorkingDirectory: true,
@@ -97,9 +92,9 @@ const badStarts: Record<string, BadStart> = {
   },
 }
 
-describe('a failed start', { concurrency: 3 }, () => {
-  for (const [what, { line, variables, prepare, isWorkingDirectory }] of Object.entries(badStarts)) {
-    test(`N1 prints one line and exits with 1 within ten seconds: ${what}`, async (t) => {
+describe('a failed start', () => {
+  test('N1 prints one line and exits with 1 within ten seconds', async (t) => {
+    for (const [what, { line, variables, prepare, isWorkingDirectory }] of Object.entries(badStarts)) {
       const folder = await temporaryFolder(t)
       await chmod(folder, 0o755)
       await prepare?.(folder, t)
@@ -109,12 +104,12 @@ describe('a failed start', { concurrency: 3 }, () => {
         { DATA_DIR: folder, ...variables },
         isWorkingDirectory ? { cwd: folder } : {},
       ).ended
-      assert.deepEqual([code, stdout], [1, ''], stderr)
-      assert.match(stderr.trimEnd(), line)
+      assert.deepEqual([code, stdout], [1, ''], `${what}: ${stderr}`)
+      assert.match(stderr.trimEnd(), line, what)
       assert.equal(stderr.trimEnd().split('\n').length, 1, stderr)
       assert.doesNotMatch(stderr, /\n\s+at |node:internal|Error:/)
       const seconds = (performance.now() - start) / 1000
-      assert.ok(seconds < scaledLimit(10), `${seconds} s`)
-    })
-  }
+      assert.ok(seconds < scaledLimit(10), `${what}: ${seconds} s`)
+    }
+  })
 })
