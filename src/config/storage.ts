@@ -26,7 +26,7 @@ export function readStorageConfig(variables: Variables = process.env): StorageCo
   const environment = new Environment(variables)
   const storage = readStorage(environment)
   environment.throwMistakes()
-  return Object.freeze(storage)
+  return storage
 }
 
 /** Like `readStorageConfig`, but does not throw. The environment collects the mistakes. */
@@ -47,7 +47,7 @@ export function readStorage(environment: Environment): StorageConfig {
   }
 }
 
-const database: VariableType<string> = {
+export const database: VariableType<string> = {
   expected: 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
   parse: (text) => (isPostgresUrl(text) ? postgresUrl(text) : sqliteUrl(text)),
 }

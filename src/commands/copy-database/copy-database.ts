@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type EntityManager, IsolationLevel, MikroORM, type Options } from '@mikro-orm/core'
 import { SqliteDriver } from '@mikro-orm/sqlite'
-import { ConfigError, readStorageConfig } from '../../config/config.ts'
+import { database } from '../../config/storage.ts'
 import { DatabaseError } from '../../database/database-error.ts'
 import { databaseOptions } from '../../database/database-options.ts'
 import { databaseName, isPostgresUrl } from '../../database/database-url.ts'
@@ -54,14 +54,10 @@ export async function copyDatabase([from, to, ...others]: readonly string[]): Pr
 
 /** Parses a database URL by the rules of `DATABASE_URL`. */
 function readUrl(name: string, text: string): string {
-  try {
-    const { databaseUrl } = readStorageConfig({ DATABASE_URL: text || '-' })
-    if (databaseUrl === 'sqlite::memory:') throw new CommandError(`${name} must not be a database in memory.`)
-    return databaseUrl
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    throw new CommandError(error.message.replace('DATABASE_URL', name), { cause: error })
-  }
+  const databaseUrl = database.parse(text)
+  if (databaseUrl === undefined) throw new CommandError(`${name} must be ${database.expected}.`)
+  if (databaseUrl === 'sqlite::memory:') throw new CommandError(`${name} must not be a database in memory.`)
+  return databaseUrl
 }
 
 function exists(databaseUrl: string): boolean {
@@ -136,8 +132,8 @@ async function requireThisVersion(em: EntityManager, name: string): Promise<void
 }
 
 async function requireEmpty(databaseUrl: string): Promise<void> {
-  await using database = await connect(databaseUrl)
-  const used = await findUsedTable(database.em)
+  await using target = await connect(databaseUrl)
+  const used = await findUsedTable(target.em)
   if (used)
     throw new CommandError(
       `${databaseName(databaseUrl)} is not empty: ${used} has rows. Nothing was copied. Name an empty database.`,
