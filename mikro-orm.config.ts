@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readStorageConfig } from './src/config/config.ts'
+import { readStorageConfig } from './src/config/storage.ts'
 import { databaseOptions } from './src/database/database-options.ts'
 import { loadDialect } from './src/database/open-database.ts'
 import { schema } from './src/schema.ts'

@@ -1,5 +1,5 @@
 import { DriverException } from '@mikro-orm/core'
-import { ConfigError } from '../config/config.ts'
+import { ConfigError } from '../config/environment.ts'
 import { DatabaseError, errorCode } from '../database/database-error.ts'
 
 /** A command cannot be carried out. The message is for the operator. */

@@ -9,10 +9,6 @@ import { developmentSecretsKey, readSecretsKeys, type SecretsKey } from './secre
 import { readStorage, type StorageConfig } from './storage.ts'
 import { warnAbout } from './warnings.ts'
 
-export type { TrustProxy } from './addresses.ts'
-export { ConfigError } from './environment.ts'
-export { readStorageConfig, type StorageConfig } from './storage.ts'
-
 /** The configuration of the server. `.env.example` explains every variable. */
 export interface Config extends StorageConfig {
   readonly host: string
@@ -44,7 +40,7 @@ export interface Config extends StorageConfig {
 const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 
 /**
- * Returns the configuration as a frozen object. Except in production, creates missing secrets in `DATA_DIR`.
+ * Reads the configuration. Except in production, creates missing secrets in `DATA_DIR`.
  * @throws {ConfigError} with all mistakes, one line for each
  */
 export function readConfig(variables: Variables = process.env): Config {
@@ -77,13 +73,11 @@ export function readConfig(variables: Variables = process.env): Config {
   if (production && !settings.throttle) environment.reject('THROTTLE', 'must be on in production')
   environment.throwMistakes()
 
-  return Object.freeze({
+  return {
     ...settings,
     secureCookies: settings.publicUrl?.protocol === 'https:',
-    jwtKeys: Object.freeze(jwtKeys ?? { secrets: [readDevelopmentSecret(dataDir, 'jwt-secret')] }),
-    secretsKeys: Object.freeze(
-      settings.secretsKeys ?? (production ? undefined : [developmentSecretsKey(dataDir)]),
-    ),
-    warnings: Object.freeze(warnAbout(settings)),
-  })
+    jwtKeys: jwtKeys ?? { secrets: [readDevelopmentSecret(dataDir, 'jwt-secret')] },
+    secretsKeys: settings.secretsKeys ?? (production ? undefined : [developmentSecretsKey(dataDir)]),
+    warnings: warnAbout(settings),
+  }
 }

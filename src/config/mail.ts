@@ -33,10 +33,8 @@ export function readMail(
 ): MailConfig | undefined {
   const server = environment.read('SMTP_URL', smtpUrl, undefined)
   const from = environment.read('MAIL_FROM', mailbox, { name: '', address: 'no-reply@localhost' })
-  const isFromSet = environment.text('MAIL_FROM') !== undefined
-  if (environment.text('SMTP_URL') !== undefined && !isFromSet) {
+  if (environment.text('SMTP_URL') && !environment.text('MAIL_FROM'))
     environment.reject('MAIL_FROM', `must be ${mailbox.expected} if SMTP_URL is set`)
-  }
   if (production && !server) return undefined
   return { server, from, folder: join(dataDir, 'mail') }
 }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Context, Middleware, Next } from 'koa'
 import proxyAddress from 'proxy-addr'
-import type { TrustProxy } from '../config/config.ts'
+import type { TrustProxy } from '../config/addresses.ts'
 import { Refusal } from '../refusal.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { readStorageConfig } from '../../config/config.ts'
 import type { Variables } from '../../config/environment.ts'
+import { readStorageConfig } from '../../config/storage.ts'
 import { databaseName } from '../../database/database-url.ts'
 import { openDatabase } from '../../database/open-database.ts'
 import { schema } from '../../schema.ts'
