@@ -47,9 +47,8 @@ export function changePassword(router: SiteRouter): void {
 
 const showFormAgain = formAgain(passwordPage)
 
-async function passwordPage(ctx: SiteContext, errors?: FormMessage[]): Promise<void> {
-  const tokens = await countTokens(ctx)
-  await page(ctx, 'change-password', { tokens, ...(errors && { errors }) })
+async function passwordPage(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
+  await page(ctx, 'change-password', { tokens: await countTokens(ctx), errors })
 }
 
 interface Ended {

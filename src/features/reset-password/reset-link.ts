@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/core'
 import type { CreateLink } from '../../mail/mail-sender.ts'
-import type { Outbox } from '../../mail/outbox.ts'
 import { emailKey } from '../../users/email.ts'
 import { issueOneTimeToken, type NewOneTimeToken } from '../../users/one-time-tokens.ts'
 import { User } from '../../users/user.ts'
@@ -21,12 +20,6 @@ interface ResetLink {
   readonly email?: string
 }
 
-/** Sets the functions that create the link of a reset mail or an invitation when the mail is sent. */
-export function mailResetLinks(outbox: Outbox): void {
-  outbox.onLink('reset', createLink('reset'))
-  outbox.onLink('invite', createLink('invite'))
-}
-
 /**
  * Creates a link to choose a new password or, with the purpose `invite`, the first password. It replaces the account's earlier
  * link of this purpose.
@@ -42,9 +35,10 @@ export async function createResetLink(
   return token && `${origin}/reset?token=${token}`
 }
 
-/** The mail goes to the address as the account spells it. A mail from `/forgot` has no `userId`. */
-function createLink(purpose: ResetPurpose): CreateLink {
+/** Returns the function for `Outbox.onLink`. The mail goes to the address as the account spells it. */
+export function createMailedLink(purpose: ResetPurpose): CreateLink {
   return async ({ address, userId }, { em, origin }) => {
+    // A mail from `/forgot` has no `userId`.
     const account = await em.findOne(User, userId ? { id: userId } : { emailKey: emailKey(address) })
     const url = account && (await createResetLink(em, { account, origin, purpose }))
     return url ? { url, lifetime: lifetimes[purpose], to: account.email } : undefined

@@ -16,7 +16,7 @@ import { overwritePassword } from '../change-password/end-access.ts'
 import { notify } from '../notices/notify.ts'
 import { listPasskeys } from '../passkeys/passkey.ts'
 import { isDisconnected, limited } from '../sign-in/guessing.ts'
-import { mailResetLinks } from './reset-link.ts'
+import { createMailedLink } from './reset-link.ts'
 
 const minute = 60_000
 const purposes = ['reset', 'invite'] as const
@@ -26,7 +26,7 @@ export function resetPassword(
   router: SiteRouter,
   { resetNotice, outbox }: { resetNotice: HostCookie; outbox: Outbox | undefined },
 ): void {
-  if (outbox) mailResetLinks(outbox)
+  for (const purpose of purposes) outbox?.onLink(purpose, createMailedLink(purpose))
   const showGonePage = showInvalidLinkPage({ isReset: true })
 
   router.get('/reset', withoutReferrer, showGonePage, (ctx) => form(ctx, queryParameter(ctx, 'token')))
