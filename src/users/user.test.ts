@@ -8,7 +8,7 @@ import { Admin } from './admin.ts'
 import { User } from './user.ts'
 
 describe('User', () => {
-  test('S26 has the required columns id, name, email and password_hash, and further ones, like Admin', async (t) => {
+  test('S26 and Admin have the required columns id, name, email and password_hash, and further ones such as disabled_at', async (t) => {
     const site = await startSite(t)
     for (const table of ['users', 'admins']) {
       const { columns, required, primaryKey } = await describeTable(site, table)
@@ -19,7 +19,7 @@ describe('User', () => {
     }
   })
 
-  test('K8 S27 S30 is unique by its e-mail address in any letter case, like Admin', async (t) => {
+  test('K8 S27 S30 and Admin reject a second account with the same e-mail address in any letter case', async (t) => {
     const site = await startSite(t)
     for (const entity of [User, Admin]) {
       const insert = async (email: string, emailKey: string) => {
