@@ -30,9 +30,8 @@ const TokenSchema = defineEntity({
 })
 
 class Token extends TokenSchema.class {
-  static async find(token: string, ctx: AuthContext) {
-    const found = await entityManager(ctx).findOne(Token, { token }, { populate: ['user'] })
-    return found ?? undefined
+  static find(token: string, ctx: AuthContext) {
+    return entityManager(ctx).findOne(Token, { token }, { populate: ['user'] })
   }
 }
 

@@ -28,15 +28,16 @@ import session from 'koa-session'
 
 const bcryptCost = 12
 const month = 30 * 24 * 60 * 60 * 1000
+const id = p
+  .uuid()
+  .primary()
+  .onCreate(() => randomUUID())
 
 const UserSchema = defineEntity({
   name: 'User',
   tableName: 'users',
   properties: {
-    id: p
-      .uuid()
-      .primary()
-      .onCreate(() => randomUUID()),
+    id,
     name: p.string(),
     email: p.string().unique(),
     // Hidden columns are not in JSON responses.
@@ -64,10 +65,7 @@ const UserTokenSchema = defineEntity({
   name: 'UserToken',
   tableName: 'user_tokens',
   properties: {
-    id: p
-      .uuid()
-      .primary()
-      .onCreate(() => randomUUID()),
+    id,
     value: p.string().unique().hidden(),
     user: () => p.manyToOne(User).deleteRule('cascade'),
     expiresAt: p.datetime(),
