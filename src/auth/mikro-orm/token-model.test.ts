@@ -61,19 +61,11 @@ describe('ModelTokenAuthenticatable', () => {
     const { orm } = await openORM(t, User, Token)
     await orm.em.fork().insert(User, ada)
     await orm.em.fork().insert(Token, tokenOf(ada, 'right=='))
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(Token.authenticator())
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = ctx.auth.require(User).name
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveGuarded(t, orm, Token.authenticator(), User)
 
     const response = await fetch(url, bearer('right=='))
     assert.equal(response.status, 200)
-    assert.equal(await response.text(), 'Ada')
+    assert.deepEqual(await response.json(), { id: ada.id, name: 'Ada' })
 
     for (const wrong of ['wrong', 'Right==', 'right', 'right=', 'r', '%', 'undefined', ada.id, ada.name]) {
       const refused = await fetch(url, bearer(wrong))
@@ -216,15 +208,7 @@ describe('ModelTokenAuthenticatable', () => {
       Token,
       ['old', 'right'].map((value) => tokenOf(ada, value)),
     )
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(Token.authenticator())
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = 'in'
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveGuarded(t, orm, Token.authenticator(), User)
 
     const answers = await Promise.all(Array.from({ length: 10 }, () => fetch(url, bearer('old'))))
 
@@ -275,15 +259,7 @@ describe('ModelTokenAuthenticatable', () => {
     await orm.em.fork().insert(User, ada)
     const digest = hash('sha256', 'ours_right')
     await orm.em.fork().insert(Token, { id: crypto.randomUUID(), digest, owner: ada.id })
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(Token.authenticator())
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = 'in'
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveGuarded(t, orm, Token.authenticator(), User)
     statements.splice(0)
 
     for (const token of ['theirs', digest, 'Ours_right'])
