@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { parse as parseQuery } from 'node:querystring'
 import type { ExtendableContext, Next } from 'koa'
 import bodyParser from 'koa-bodyparser'
@@ -5,7 +6,6 @@ import { Refusal } from '../refusal.ts'
 import { parseJsonObject } from './json-object.ts'
 
 const maxFields = 50
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const messages: Record<number, string> = {
   413: 'The request body is too large. It must not exceed 16 KB.',
@@ -62,18 +62,10 @@ function hasBody({ method, req: { headers } }: ExtendableContext): boolean {
 function decode(ctx: ExtendableContext): Record<string, unknown> {
   const { body: bytes } = ctx.request as { body?: unknown }
   // The parser returns bytes. The body of a chunked request can be empty.
-  if (!(bytes instanceof Uint8Array) || bytes.length === 0) return {}
-  const text = textOf(bytes)
-  if (ctx.is('urlencoded')) return fieldsOfForm(text)
-  return parseJsonObject(text)
-}
-
-function textOf(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    throw new Refusal('invalid_encoding', 'The body is not valid UTF-8.')
-  }
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) return {}
+  if (!isUtf8(bytes)) throw new Refusal('invalid_encoding', 'The body is not valid UTF-8.')
+  const text = bytes.toString()
+  return ctx.is('urlencoded') ? fieldsOfForm(text) : parseJsonObject(text)
 }
 
 function fieldsOfForm(text: string): Record<string, unknown> {
