@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import Koa from 'koa'
 import { auth } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
 import { type AuthContext, type AuthMiddleware, guard } from '../index.ts'
+import { serve } from '../testing/serve.ts'
 import { type Claims, JWTAuthenticator, JWTKeys, JWTPayload, SessionToken } from './index.ts'
 
 const id = '0190163d-8694-739b-aea5-966c26f8ad91'
@@ -44,7 +43,6 @@ class RobotAuthenticator extends BearerAuthenticator<Robot> {
 /** A site whose page shows the user id of a session token and the name of a robot. */
 async function start(t: TestContext, keys: JWTKeys, ...more: AuthMiddleware[]) {
   const app = new Koa()
-  app.silent = true
   app.use(auth())
   app.use(SessionToken.authenticator(keys))
   app.use(new RobotAuthenticator().middleware())
@@ -52,12 +50,8 @@ async function start(t: TestContext, keys: JWTKeys, ...more: AuthMiddleware[]) {
   app.use((ctx) => {
     ctx.body = { userId: ctx.auth.get(SessionToken)?.userId, robot: ctx.auth.get(Robot)?.name }
   })
-  const server = app.listen(0, '127.0.0.1')
-  t.after(() => server.close())
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  return (authorization?: string) =>
-    fetch(`http://127.0.0.1:${port}`, { headers: authorization ? { authorization } : {} })
+  const { url } = await serve(t, app)
+  return (authorization?: string) => fetch(url, { headers: authorization ? { authorization } : {} })
 }
 
 describe('JWTPayload', () => {
