@@ -12,12 +12,9 @@ const lifetimes = { reset: hour, invite: 24 * hour }
 /** A reset, or the choice of the first password after an invitation. */
 type ResetPurpose = keyof typeof lifetimes
 
-interface ResetLink {
-  readonly account: NewOneTimeToken['account']
+interface ResetLink extends Pick<NewOneTimeToken, 'account' | 'email'> {
   readonly origin: string
   readonly purpose?: ResetPurpose
-  /** The address that the link is sent to, or an empty text if it is not mailed. By default the address of the account. */
-  readonly email?: string
 }
 
 /**
@@ -28,9 +25,9 @@ interface ResetLink {
  */
 export async function createResetLink(
   em: EntityManager,
-  { account, origin, purpose = 'reset', email = account.email }: ResetLink,
+  { origin, purpose = 'reset', ...recipient }: ResetLink,
 ): Promise<string | undefined> {
-  const token = await issueOneTimeToken(em, { purpose, account, email, lifetime: lifetimes[purpose] })
+  const token = await issueOneTimeToken(em, { ...recipient, purpose, lifetime: lifetimes[purpose] })
   // The token is in the query, because the request log contains paths but no queries.
   return token && `${origin}/reset?token=${token}`
 }
