@@ -175,7 +175,7 @@ describe('copyDatabase', () => {
     const older = `${folder}/older.sqlite`
     await copy(from, `sqlite:${older}`)
     const file = new Database(older)
-    file.exec("delete from mikro_orm_migrations where name like '%sessions'")
+    file.exec("delete from mikro_orm_migrations where name like '%devices'; drop index devices_seen_at_index")
     assertRefused(await copy(from, `sqlite:${older}`), isNotEmpty)
     assert.equal(
       file.prepare('select 1 from mikro_orm_migrations').all().length,
@@ -223,7 +223,7 @@ describe('copyDatabase', () => {
       'newer.sqlite',
       "insert into mikro_orm_migrations (name, executed_at) values ('29990101-future', 0)",
     )
-    const older = await change('older.sqlite', "delete from mikro_orm_migrations where name like '%sessions'")
+    const older = await change('older.sqlite', "delete from mikro_orm_migrations where name like '%devices'")
 
     assertRefused(
       await copy(newer, to),
@@ -235,7 +235,7 @@ describe('copyDatabase', () => {
     )
     assertRefused(
       await copy(older, to),
-      /older\.sqlite is older than this program: it lacks the migration \S+-sessions\. .*\n$/,
+      /older\.sqlite is older than this program: it lacks the migration \S+-devices\. .*\n$/,
     )
   })
 

@@ -1,5 +1,4 @@
-import type { AbstractSqlDriver } from '@mikro-orm/sqlite'
-import { isPostgres } from '../database/is-postgres.ts'
+import { type AbstractSqlDriver, BasePostgreSqlPlatform } from '@mikro-orm/sqlite'
 
 const sqlite = {
   uuid: 'text',
@@ -24,5 +23,5 @@ const postgres: typeof sqlite = {
 
 /** Returns the column types for the database of a driver. */
 export function columnTypes(driver: AbstractSqlDriver): typeof sqlite {
-  return isPostgres(driver) ? postgres : sqlite
+  return driver.getPlatform() instanceof BasePostgreSqlPlatform ? postgres : sqlite
 }

@@ -1,24 +1,10 @@
 import { Migration } from '@mikro-orm/migrations'
 import { columnTypes } from './column-types.ts'
 
-/** Adds authenticator apps, recovery codes, passkeys, and the challenges that were answered. */
-export class SecondFactors20261121 extends Migration {
+/** Adds passkeys and the challenges that were answered. */
+export class Passkeys20261202 extends Migration {
   override up(): void {
     const { uuid, boolean, datetime, text, clustered } = columnTypes(this.driver)
-    this.addSql(`create table totp_factors (
-      user_id ${uuid} not null primary key,
-      secret ${text(200)} not null,
-      last_step integer not null,
-      confirmed_at ${datetime} null,
-      created_at ${datetime} not null,
-      constraint totp_factors_user_id_foreign foreign key (user_id) references users (id)
-        on update cascade on delete cascade) ${clustered}`)
-    this.addSql(`create table recovery_codes (
-      digest ${text(43)} not null primary key,
-      user_id ${uuid} not null,
-      created_at ${datetime} not null,
-      constraint recovery_codes_user_id_foreign foreign key (user_id) references users (id) on delete cascade) ${clustered}`)
-    this.addSql('create index recovery_codes_user_id_index on recovery_codes (user_id)')
     this.addSql(`create table passkeys (
       id ${uuid} not null primary key,
       credential_id ${text(1364)} not null,
@@ -35,6 +21,7 @@ export class SecondFactors20261121 extends Migration {
       constraint passkeys_user_id_foreign foreign key (user_id) references users (id) on delete cascade) ${clustered}`)
     this.addSql('create unique index passkeys_credential_id_unique on passkeys (credential_id)')
     this.addSql('create index passkeys_user_id_index on passkeys (user_id)')
+
     this.addSql(`create table used_challenges (
       digest ${text(43)} not null primary key,
       created_at ${datetime} not null,
