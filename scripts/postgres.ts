@@ -16,7 +16,6 @@ const suites: readonly TestGroup[] = [
       'src/database/{delete-batch,expired-rows,schema,statements-of-requests}.test.ts',
       'src/database/postgres/!(*.slow|*.faults).test.ts',
       'src/{mail/outbox,throttle/throttle,site/database-unavailable}.test.ts',
-      'src/testing/record-statements.test.ts',
       'src/users/{check-credentials,one-time-tokens,user,user-token}.test.ts',
     ],
   },

@@ -8,7 +8,7 @@ interface Pool {
   readonly _clients: readonly unknown[]
 }
 
-/** Records the statements of an ORM until the test ends. */
+/** Records the statements of an ORM until the test ends. On PostgreSQL, a statement is recorded when it is sent. */
 export async function recordStatements(t: TestContext, orm: MikroORM): Promise<string[]> {
   if (!isPostgres(orm.em)) return recordOfSqlite(t, orm)
   const statements: string[] = []
@@ -23,23 +23,11 @@ export async function recordStatements(t: TestContext, orm: MikroORM): Promise<s
       // Omits the begin and end of transactions, settings of a connection, and advisory locks.
       const isControl = /^\s*(begin|commit|rollback|set |select pg_advisory)/.test(text)
       if (!pool._clients.includes(this) || isControl) return query.call(this, statement, ...more)
-      const record = () => statements.push(text.replaceAll('"', '`'))
-      // A read is recorded when its result arrives, because until then it can see later writes. Writes are recorded when sent.
-      const callback = more.at(-1)
-      if (isRead(text) && typeof callback === 'function')
-        return query.call(this, statement, ...more.slice(0, -1), (...result: unknown[]) => {
-          record()
-          callback(...result)
-        })
-      record()
+      statements.push(text.replaceAll('"', '`'))
       return query.call(this, statement, ...more)
     },
   )
   return statements
-}
-
-function isRead(text: string): boolean {
-  return /^select /.test(text) && !/ for (update|share)\b/.test(text)
 }
 
 function textOf(statement: unknown): string {
