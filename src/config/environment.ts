@@ -70,6 +70,16 @@ export function oneOf<Choice extends string>(...choices: readonly Choice[]): Var
   }
 }
 
+/** Decodes percent escapes. Returns `undefined` for an invalid escape or a control character. */
+export function decodePercent(text: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(text)
+    return /\p{Cc}/u.test(decoded) ? undefined : decoded
+  } catch {
+    return undefined
+  }
+}
+
 export function splitList(text: string): string[] {
   return text
     .split(',')

@@ -1,8 +1,8 @@
-import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { emailProblem } from '../users/email.ts'
 import { nameProblem } from '../users/person-name.ts'
-import { Environment, type Variables, type VariableType } from './environment.ts'
+import { host as hostType } from './addresses.ts'
+import { decodePercent, Environment, type Variables, type VariableType } from './environment.ts'
 import { readStorage, type StorageConfig } from './storage.ts'
 
 export interface MailConfig {
@@ -59,8 +59,8 @@ const smtpUrl: VariableType<MailServer> = {
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
     const isTls = url.protocol === 'smtps:'
     const port = url.port === '' ? (isTls ? 465 : 587) : Number(url.port)
-    if ((isIP(host) === 0 && !/^[a-z\d.-]+$/i.test(host)) || port === 0) return undefined
-    const [user, password] = [decode(url.username), decode(url.password)]
+    if (hostType.parse(host) === undefined || port === 0) return undefined
+    const [user, password] = [decodePercent(url.username), decodePercent(url.password)]
     // A user without a password is a mistake, and vice versa.
     if (user === undefined || password === undefined || (user === '') !== (password === '')) return undefined
     const security = isTls ? 'tls' : loopback.test(host) ? 'loopback' : 'starttls'
@@ -69,16 +69,6 @@ const smtpUrl: VariableType<MailServer> = {
 }
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i
-
-/** Decodes percent escapes. Returns `undefined` if the text is not valid. */
-function decode(text: string): string | undefined {
-  try {
-    const decoded = decodeURIComponent(text)
-    return /\p{Cc}/u.test(decoded) ? undefined : decoded
-  } catch {
-    return undefined
-  }
-}
 
 const mailbox: VariableType<Mailbox> = {
   expected: 'an e-mail address, or a name and an address: Example <no-reply@example.com>',

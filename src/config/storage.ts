@@ -1,7 +1,14 @@
 import { join, resolve } from 'node:path'
 import { isPostgresUrl } from '../database/database-url.ts'
 import { label } from './branding.ts'
-import { Environment, oneOf, type Variables, type VariableType, wholeNumber } from './environment.ts'
+import {
+  decodePercent,
+  Environment,
+  oneOf,
+  type Variables,
+  type VariableType,
+  wholeNumber,
+} from './environment.ts'
 
 /** The part of the configuration that commands need to change accounts. */
 export interface StorageConfig {
@@ -63,15 +70,8 @@ function postgresUrl(text: string): string | undefined {
   const url = URL.parse(text)
   if (!url || url.hostname === '' || url.hash !== '' || !/^\/[^/]+$/.test(url.pathname)) return undefined
   const isKnown = [...url.searchParams].every(([name, value]) => name === 'sslmode' && sslModes.has(value))
-  return isKnown && isDecodable(url) ? text : undefined
+  const parts = [url.username, url.password, url.hostname, url.pathname]
+  return isKnown && parts.every((part) => decodePercent(part) !== undefined) ? text : undefined
 }
 
 const sslModes = new Set(['disable', 'require', 'verify-full', 'no-verify'])
-
-function isDecodable({ username, password, hostname, pathname }: URL): boolean {
-  try {
-    return [username, password, hostname, pathname].every((part) => !decodeURIComponent(part).includes('\0'))
-  } catch {
-    return false
-  }
-}

@@ -7,11 +7,7 @@ import type { User } from '../../users/user.ts'
 import type { Call } from './command.ts'
 
 /** Queues a notice about a change by the operator, if the address is verified and the site sends mail. Admins get none. */
-export async function notifyOwner(
-  { em, variables }: Pick<Call, 'em' | 'variables'>,
-  account: User,
-  event: NoticeEvent,
-): Promise<void> {
+export async function notifyOwner({ em, variables }: Call, account: User, event: NoticeEvent): Promise<void> {
   if (!isVerified(account) || !sendsMail(variables)) return
   const { id: userId, email: to, name } = account
   const at = new Date().toISOString()
