@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -52,6 +52,8 @@ export async function startProgram(
   }
 }
 
+const withCurl = { skip: spawnSync('curl', ['--version']).status !== 0 && 'this machine has no curl' }
+
 /** Runs an example during the tests of a `describe`. The first test runs the curl commands at the top of the example. */
 export function example(
   name: string,
@@ -74,7 +76,7 @@ export function example(
     assert.match(output, /^http:\/\/localhost:\d+\n$/, 'one line, with the URL')
     assert.equal(errors, '', 'no warning and no error')
   })
-  test('responds to the curl commands at its top with the documented output', async () => {
+  test('responds to the curl commands at its top with the documented output', withCurl, async () => {
     const [howToRun, ...lines] = curlLinesOf(await readFile(path, 'utf8'))
     assert.equal(howToRun?.command, `npm run example examples/${name}`)
     assert.ok(lines.some(({ answer }) => answer !== undefined))
