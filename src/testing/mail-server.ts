@@ -9,7 +9,7 @@ interface Test {
   after(run: () => Promise<void>): void
 }
 
-export interface AcceptedMail extends ReceivedMail {
+interface AcceptedMail extends ReceivedMail {
   readonly from: string
   /** The recipients of the envelope. */
   readonly to: readonly string[]
@@ -84,8 +84,6 @@ export async function startMailServer(test: Test, options: MailServerOptions = {
   test.after(stop)
   return { port, mails, replies, hooks, attempts, stop, certificate: own }
 }
-
-export type MailServerInTest = Awaited<ReturnType<typeof startMailServer>>
 
 function problem(code: number): Error | null {
   return code === 250 ? null : refusal(code, 'refused <ada@example.com> on a hostile\r\nline')

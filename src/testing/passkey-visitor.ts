@@ -7,7 +7,7 @@ import { type Overrides, SoftwareAuthenticator } from './software-authenticator.
 import type { Visitor } from './visitor.ts'
 
 /** The origin of the site. Tests connect to another address, but passkeys depend only on this origin. */
-export const passkeyOrigin = 'http://localhost:3000'
+const passkeyOrigin = 'http://localhost:3000'
 
 export function newAuthenticator(): SoftwareAuthenticator {
   return new SoftwareAuthenticator(passkeyOrigin)

@@ -6,7 +6,7 @@ import type { Site } from './site.ts'
 import type { Visitor } from './visitor.ts'
 
 /** The authenticator app of a user, and the recovery codes. */
-export interface App {
+interface App {
   readonly key: Buffer
   readonly recoveryCodes: readonly string[]
   /** The visitor whose session turned the app on. */
