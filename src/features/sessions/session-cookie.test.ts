@@ -122,14 +122,6 @@ describe('sessionCookie', () => {
     assert.ok(Number(row?.seen_at) >= start)
   })
 
-  test('ends when its user is deleted', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
-    await sql(site, 'delete from users')
-    assert.equal(await count(site, 'sessions'), 0)
-    assert.equal((await ada.get('/me')).status, 401)
-  })
-
   test('authenticates no user if the stored user id is malformed or unknown', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
@@ -147,15 +139,6 @@ describe('sessionCookie', () => {
       assert.equal((await ada.get('/me')).status, 401, JSON.stringify(user))
       assert.equal((await ada.page('/')).status, 200)
     }
-  })
-
-  test('remains valid after 50 concurrent requests', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
-    await unused(site, 2 * minute)
-    const answers = await Promise.all(Array.from({ length: 50 }, () => ada.get('/me')))
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
-    assert.equal(await count(site, 'sessions'), 1)
   })
 })
 

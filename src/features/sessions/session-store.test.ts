@@ -143,6 +143,9 @@ describe('SessionStore', () => {
       assert.ok(await get(each))
       assert.equal(await count(site, 'sessions'), 100)
     }
+    const more = Array.from({ length: 50 }, (_, i) => String(i).padStart(43, 'z'))
+    await Promise.all(more.map((each) => store.start(each, { user }, usual)))
+    assert.equal(await count(site, 'sessions'), 100)
   })
 
   test('E14 purges only sessions beyond their idle or absolute limit, in batches', async (t) => {

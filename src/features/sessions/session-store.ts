@@ -14,7 +14,7 @@ import { StoredSession } from './stored-session.ts'
 const writeDelay = 5_000
 
 /** The maximum number of sessions of a user. A further session replaces the least recently used one. */
-export const maxSessions = 100
+const maxSessions = 100
 
 interface NewSession {
   readonly isKept: boolean
