@@ -4,11 +4,11 @@
 const loadedAt = Date.now()
 // Aborts the passkey request of the autofill, because browsers allow only one passkey request at a time.
 let autofill = new AbortController()
-// The server accepts the passkey options of a page only once, so a click or the autofill must not send the form again.
-let isSent = false
+// Whether a click has started a passkey request, or the form was sent. The server accepts the passkey options of a page only once.
+let isBusy = false
 // A page in the back/forward cache keeps the variable.
-addEventListener('pageshow', () => {
-  isSent = false
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) isBusy = false
 })
 
 const messages = {
@@ -26,21 +26,22 @@ function addCeremony(form, options) {
   const message = document.createElement('p')
   message.className = 'hint'
   message.setAttribute('role', 'status')
-  let isAsking = false
-  // A double click must start only one passkey request.
   const start = async () => {
-    if (isAsking || isSent) return
+    if (isBusy) return
     if (Date.now() - loadedAt > options.timeout) {
       message.textContent = 'This page has been open for too long. Reload it, and try again.'
       return
     }
-    isAsking = true
+    isBusy = true
     message.textContent = ''
-    await ask(form, options).catch(({ name }) => {
+    autofill.abort()
+    try {
+      send(form, await askForPasskey(options))
+    } catch ({ name }) {
+      isBusy = false
       message.textContent = messages[name] ?? 'The passkey did not work. Try again, or use your password.'
       offerAutofill(form, options)
-    })
-    isAsking = false
+    }
   }
   if (options.user) {
     form.addEventListener('submit', (event) => {
@@ -60,13 +61,6 @@ function addCeremony(form, options) {
   offerAutofill(form, options)
 }
 
-async function ask(form, options) {
-  autofill.abort()
-  if (!options.user) return send(form, await getPasskey(options))
-  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options)
-  send(form, await navigator.credentials.create({ publicKey }))
-}
-
 async function offerAutofill(form, options) {
   if (!form.querySelector('[autocomplete~="webauthn"]')) return
   // Created before `await`, so that a click during the wait aborts the autofill.
@@ -75,13 +69,18 @@ async function offerAutofill(form, options) {
   const { signal } = autofill
   if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
   try {
-    send(form, await getPasskey(options, { mediation: 'conditional', signal }))
+    const credential = await askForPasskey(options, { mediation: 'conditional', signal })
+    if (!isBusy) send(form, credential)
   } catch {
     // The button still works.
   }
 }
 
-function getPasskey(options, more) {
+function askForPasskey(options, more) {
+  if (options.user)
+    return navigator.credentials.create({
+      publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options),
+    })
   return navigator.credentials.get({
     publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options),
     ...more,
@@ -89,8 +88,7 @@ function getPasskey(options, more) {
 }
 
 function send(form, credential) {
-  if (isSent) return
-  isSent = true
+  isBusy = true
   form.querySelector('[name="credential"]')?.remove()
   const field = document.createElement('input')
   field.type = 'hidden'
