@@ -10,6 +10,8 @@ import { startSite } from '../../testing/site.ts'
 import { isOnPostgres } from '../../testing/test-database.ts'
 
 const setUpPage = '/account/security/totp'
+// On PostgreSQL, the request waits here until the other transaction ends.
+const accountLock = / from `users` .* for update/
 
 describe('a thief with an earlier session', () => {
   test('T4 gets 429 as on an unknown device, because the set-up of the app deletes the known devices', async (t) => {
@@ -70,8 +72,8 @@ describe('a production site without SECRETS_KEY', () => {
 
 describe('a request whose session ends before its transaction', () => {
   const endSessions = 'delete from sessions'
-  // The session has been read. On PostgreSQL, the request waits for the row of the account.
-  const afterSession = isOnPostgres ? / from `users` .* for update/ : / join `users` /
+  // The session has been read.
+  const afterSession = isOnPostgres ? accountLock : / join `users` /
 
   test('E6 T8 starts no session by a confirmation', async (t) => {
     const site = await startSite(t)
@@ -128,7 +130,10 @@ describe('a sign-in with the password alone', () => {
     const other = await lockDatabase(t, site)
     const browser = site.visitor()
     const running = browser.form('/login', { username: ada.email, password })
-    await other.waitForStatement(/^select count.* from `users`.*second_factor_at/)
+    // The password has been verified.
+    await other.waitForStatement(
+      isOnPostgres ? accountLock : /^select count.* from `users`.*second_factor_at/,
+    )
     await other.release('update users set second_factor_at = ?', Date.now())
     assert.equal((await running).status, 409)
     assert.equal((await browser.get('/me')).status, 401)
