@@ -32,7 +32,7 @@ const good = [
 ]
 
 const bad = [
-  // Django's, tests/utils_tests/test_http.py
+  // from Django's tests/utils_tests/test_http.py
   'http://example.com',
   'http:///example.com',
   'https://example.com',

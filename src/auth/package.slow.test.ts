@@ -31,7 +31,7 @@ describe('the installed package', () => {
       withFileTypes: true,
     })
     files = entries.filter((each) => each.isFile()).map(({ parentPath, name }) => join(parentPath, name))
-    // The packages of the examples, without another download.
+    // Links the packages of the examples instead of downloading them again.
     for (const name of ['bcrypt', 'better-sqlite3', 'koa-bodyparser', 'koa-session'])
       await symlink(join(repository, 'node_modules', name), join(folder, 'node_modules', name))
     complaints = await compileExamples(folder)

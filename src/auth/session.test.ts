@@ -135,7 +135,7 @@ describe('SessionAuthenticator', () => {
     assert.equal(store.ids.length, 1)
   })
 
-  test('stores a sign-in by a form or a handler, but not by a bearer token, with `remember: "signed-in"`', async (t) => {
+  test('with `remember: "signed-in"`, stores a sign-in by a form or a handler, but not by a bearer token', async (t) => {
     const { User, FromSession, ByForm, ByToken, byHandler } = people('ada', 'bob')
     const store = new MemoryStore()
     const app = appWith(store)
@@ -770,7 +770,7 @@ describe("Koa's error handler with a session in the cookie", () => {
     assert.equal(response.status, 500)
   })
 
-  test('signs out one of two user types, and keeps the other', async (t) => {
+  test('after `logout` of one user type, keeps the other user type signed in', async (t) => {
     const users = people('ada')
     const admins = people('root')
     const app = appWith()

@@ -91,7 +91,7 @@ export abstract class SessionAuthenticator<
       try {
         await next()
       } catch (error) {
-        // koa-session also saves the session after an error, so only a logout and `ctx.session = null` are kept here.
+        // Undoes all changes except a logout and `ctx.session = null`, because koa-session saves the session even after an error.
         koaSession.restore(ctx, saved)
         const loggedOut = sessionAuthenticators(ctx).filter((each) => store.isLoggedOut(each.user))
         for (const { key } of loggedOut) koaSession.remove(ctx, key, keysInUse(ctx))

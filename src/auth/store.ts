@@ -106,7 +106,7 @@ export class Auth {
     return this.#presented !== undefined || this.#ctx.req.headers.authorization !== undefined
   }
 
-  /** Ignores the session, because credentials in the body take precedence. Removes the user of that class from the request. */
+  /** Skips later session authenticators and removes the user of that class, so that only credentials in the request count. */
   present(type: Class): void {
     this.#presented = this.#current ? 'authenticator' : (this.#presented ?? 'handler')
     if (this.peek(type)) this.#users.delete(type)

@@ -165,7 +165,7 @@ const programs = {
 /** The compiler's errors for each program, from one run. */
 function compile(): Map<string, string> {
   const root = fileURLToPath(new URL('../..', import.meta.url))
-  // Inside the repository, so that modules resolve, in a folder that git and the other tools ignore.
+  // A folder inside the repository, so that modules resolve. Git and the other tools ignore `dist`.
   mkdirSync(`${root}/dist`, { recursive: true })
   const folder = mkdtempSync(`${root}/dist/types-`)
   after(() => rmSync(folder, { recursive: true }))

@@ -63,7 +63,7 @@ async function openSmall(t: TestContext) {
   return { folder, from, to: await emptyDatabase(t, folder) }
 }
 
-/** A site on SQLite with rows in every table, and the URL of an empty database as above. */
+/** A site on SQLite with rows in every table, and the URL of an empty database as in `openSmall`. */
 async function openFull(t: TestContext) {
   const folder = await temporaryFolder(t)
   const from = `sqlite:${folder}/from.sqlite`
@@ -194,7 +194,7 @@ describe('copyDatabase', () => {
     await assertEmpty(t, to)
   })
 
-  test('explains a failed commit without the values of a row', async (t) => {
+  test('explains a failed commit, and shows no values of a row', async (t) => {
     const { from, to } = await openSmall(t)
     const statements = isOnPostgres
       ? [
@@ -239,7 +239,7 @@ describe('copyDatabase', () => {
     )
   })
 
-  test('explains a mistake in one line without a password', async (t) => {
+  test('explains a mistake in one line, and shows no password', async (t) => {
     const { from, to, folder } = await openSmall(t)
     await writeFile(`${folder}/text.sqlite`, 'no database '.repeat(1000))
     new Database(`${folder}/foreign.sqlite`).exec('create table cats (name text)').close()
@@ -279,7 +279,7 @@ describe('npm run copy-database', () => {
     assert.match(out, /^npm run copy-database -- FROM TO\n/)
   })
 
-  test('copies a database and exits with 0, and exits with 1 and the problem if it cannot', async (t) => {
+  test('exits with 0 after a copy, and prints the problem and exits with 1 if it cannot copy', async (t) => {
     const { from, to } = await openSmall(t)
     const { code, out, errors } = await run(from, to)
     assert.deepEqual([code, errors], [0, ''])

@@ -13,7 +13,7 @@ export interface FindOneQuery {
   connection(): Connection
   /** MikroORM's SQL with a placeholder for the key. */
   sql(placeholder: string): string
-  /** Whether options, schemas and filters are unchanged since the recording, and there are no hooks. */
+  /** Whether models, options, schemas and filters are unchanged since the recording, and there are no hooks. */
   isCurrent(): Promise<boolean>
   /** Creates the entity of a row and its related entity. No entity manager manages them yet. */
   hydrate(row: Row): object[]

@@ -3,10 +3,10 @@ import { databasesOf, entityManager } from './databases.ts'
 
 /**
  * Whether the owner of a token exists, and no filter hides it. The relation may turn filters on or off. `em.findOne` may
- * load a hidden owner, because MikroORM joins a polymorphic relation without filters, and some conditions incorrectly.
+ * load a hidden owner. It ignores filters when it joins a polymorphic relation, and it joins some conditions incorrectly.
  */
 export async function hasVisibleOwner(ctx: object, token: object, relation: string, database?: string) {
-  // A prepared look-up uses no manager. Its allow-list accepts only relations and filters that MikroORM joins correctly.
+  // A prepared look-up uses no entity manager. Its allow-list accepts only relations and filters that MikroORM joins correctly.
   if (!databasesOf(ctx).hasManager(database)) return true
   const property: EntityProperty = Reflect.get(wrap(token, true).__meta.properties, relation)
   const { filters = {}, targetMeta, polymorphTargets = [targetMeta] } = property

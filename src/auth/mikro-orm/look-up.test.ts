@@ -232,7 +232,7 @@ describe('LookUp', () => {
     const user = await entityManager(ctx).findOneOrFail(User, ada.id)
     statements.splice(0)
     assert.equal(await users.find(ctx, ada.id), user)
-    // One query applies the filters, because the entity manager may hold an entity that they exclude.
+    // The look-up still sends a query, because a filter may exclude the entity of the entity manager.
     assert.equal(statements.length, 1)
     assert.match(statements[0] ?? '', /^select `u0`\.\* .*`left_at` is null/)
   })

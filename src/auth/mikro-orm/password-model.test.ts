@@ -28,7 +28,7 @@ const properties = {
   passwordHash: p.string().hidden(),
 }
 
-/** A user model whose hash is the reversed password, with other columns and options of the schema. */
+/** A user model whose hash is the reversed password. `columns` and `options` extend its schema. */
 function users(columns: object = {}, options: object = {}) {
   const dummyPasswords: string[] = []
   const UserSchema = defineEntity({ name: 'User', properties: { ...properties, ...columns }, ...options })

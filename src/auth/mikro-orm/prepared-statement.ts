@@ -59,7 +59,7 @@ function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): L
   }
 }
 
-// The alias of the table of keys, and the column with a key's position. The query must not use this name.
+// Names the table of keys, and the column with the position of a key. The query must not use this name.
 const keyName = 'koa_authenticators_key'
 let statements = 0
 

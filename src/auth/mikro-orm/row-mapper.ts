@@ -4,7 +4,10 @@ import { driverOf, type QueryBuilder } from './query-builder.ts'
 
 type Data = Record<string, unknown>
 
-/** Creates a function that maps rows as MikroORM does. `undefined` if a column or property has the name of a joined column. */
+/**
+ * Creates a function that maps rows as MikroORM does. Returns `undefined` if a column or property has the name of a joined
+ * column.
+ */
 export function rowMapper(
   orm: MikroORM,
   qb: QueryBuilder,

@@ -34,8 +34,8 @@ function users() {
 }
 
 /**
- * An application with sessions. `/plant?…` stores a JSON value as the identifier in the session, `/log-in?…` logs in the
- * entity with that key or condition, and `/` responds whether a user of that class is authenticated.
+ * An application with sessions. The query is a JSON value. `/plant?…` stores it as the identifier in the session. `/log-in?…`
+ * logs in the entity with this key or condition. `/` responds whether a user of the class is authenticated.
  */
 async function serveSessions(
   t: TestContext,
@@ -65,7 +65,7 @@ async function serveSessions(
     store,
     errors,
     logIn: (key: unknown) => go('/log-in', key),
-    /** Whether a user is authenticated with that identifier in the session. */
+    /** Whether a session with this identifier authenticates a user. */
     async isSomebody(identifier: unknown): Promise<boolean> {
       await go('/plant', identifier)
       const response = await browser.get('/')

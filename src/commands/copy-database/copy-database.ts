@@ -17,7 +17,7 @@ const closeTimeout = 1_000
 export const help = `npm run copy-database -- FROM TO
 
 Copies all rows of the database FROM into the empty database TO. Users stay signed in. FROM does not change.
-It copies everything or nothing.
+The command copies everything or nothing.
 
   sqlite:data/site.sqlite            an SQLite file
   postgres://user@host/database      an existing PostgreSQL database. Put its password into PGPASSWORD or ~/.pgpass,
@@ -35,7 +35,7 @@ export async function copyDatabase([from, to, ...others]: readonly string[]): Pr
     throw new CommandError(`The database ${databaseName(fromUrl)} does not exist. Check FROM.`)
   await using source = await connect(fromUrl)
   await requireThisVersion(source.em, databaseName(fromUrl))
-  // Checked before the migrations, so that an older database with rows stays unchanged.
+  // Before the migrations, so that an older target with rows stays unchanged.
   if (exists(toUrl)) await requireEmpty(toUrl)
   await (await openDatabase(toUrl, schema)).close()
   await using target = await connect(toUrl)

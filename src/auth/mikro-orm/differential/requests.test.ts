@@ -183,7 +183,7 @@ describe('LookUp in a request', () => {
     assert.equal(calls(), 1)
   })
 
-  it('reads a change with the prepared statement', async (t) => {
+  it('returns a changed row, and still uses the prepared statement', async (t) => {
     const { orm, find, calls } = await open(t)
     await rename(orm, 'Grace')
     assert.equal((await find())?.user.name, 'Grace')

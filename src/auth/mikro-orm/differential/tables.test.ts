@@ -11,7 +11,7 @@ after(dropDatabases)
 const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
   compareWithFindOne(t, strategy, people(variation))
 
-/** Compares `LookUp` with `em.findOne` for options of both entities. */
+/** Compares `LookUp` with `em.findOne` for the same options in the user and the token model. */
 const compareWith = (t: TestContext, strategy: Strategy, options: object) =>
   compare(t, strategy, { userOptions: options, tokenOptions: options })
 

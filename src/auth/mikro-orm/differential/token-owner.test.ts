@@ -219,7 +219,7 @@ describe('A program with bearer tokens', () => {
   })
 })
 
-/** Asserts that a token is rejected whose user is hidden by a filter. MikroORM 7.2 joins these conditions incorrectly. */
+/** Asserts that a token is rejected if a filter hides its user. MikroORM 7.2 joins the condition of this filter incorrectly. */
 async function rejectsHidden(t: TestContext, cond: object): Promise<void> {
   const filters = { active: { name: 'active', cond, default: true } }
   const User = userClass({ leftAt: p.datetime().nullable(), settings: p.json() }, { filters })
@@ -233,7 +233,7 @@ async function rejectsHidden(t: TestContext, cond: object): Promise<void> {
   for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
 }
 
-/** Asserts that a token is rejected whose user is hidden by a filter of the parent class. */
+/** Asserts that a token is rejected if a filter of the parent class hides its user. */
 async function rejectsHiddenByParent(t: TestContext, isPolymorphic: boolean): Promise<void> {
   const columns = { id: p.integer().primary(), name: p.string(), leftAt: p.datetime().nullable() }
   const PersonSchema = defineEntity({
