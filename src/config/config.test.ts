@@ -475,7 +475,7 @@ describe('ConfigError', () => {
     }
   })
 
-  test('O2 repeats no password, whichever variable except DATA_DIR contains it', () => {
+  test('O2 repeats no password from a variable other than DATA_DIR', () => {
     const names = readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z_]+)=/gm)
     const all = [...names].map(([, name = '']) => name)
     assert.ok(all.length > 10)

@@ -13,7 +13,7 @@ import { warnAbout } from './warnings.ts'
 export interface Config extends StorageConfig {
   readonly host: string
   readonly port: number
-  /** The origin that visitors use. If it is `undefined`, a request uses its `Host` header, and a mail the address of the server. */
+  /** The origin that visitors use. Without it, a request uses its `Host` header, and a mail uses the address of the server. */
   readonly publicUrl: URL | undefined
   /** The host that passkeys belong to. `undefined` without `publicUrl`, or if browsers do not support passkeys at that URL. */
   readonly rpId: string | undefined

@@ -14,7 +14,7 @@ function read(variables: Variables, production = false) {
 }
 
 describe('readMail', () => {
-  test('chooses the folder DATA_DIR/mail without a mail server, except in production', () => {
+  test('chooses the folder DATA_DIR/mail if there is no mail server, except in production', () => {
     const folder = join('/srv/data', 'mail')
     const from = { name: '', address: 'no-reply@localhost' }
     assert.deepEqual(read({}), { server: undefined, from, folder })

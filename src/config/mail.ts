@@ -7,7 +7,7 @@ import { readStorage, type StorageConfig } from './storage.ts'
 
 export interface MailConfig {
   readonly from: Mailbox
-  /** If it is `undefined`, each mail is written to a file in the folder. */
+  /** If it is `undefined`, each mail is written to a file in `folder`. */
   readonly server: MailServer | undefined
   readonly folder: string
 }

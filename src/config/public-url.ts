@@ -13,7 +13,7 @@ export function readPublicUrl(environment: Environment, production: boolean): UR
   return environment.read('PUBLIC_URL', origin, undefined)
 }
 
-/** The URL of a development server with `localhost`. The readable log and the mails use it, because a session cookie belongs to one host. */
+/** Replaces 127.0.0.1 by `localhost`. The readable log and the mails must name the same host, because a session cookie belongs to one host. */
 export function developmentUrl(url: string): string {
   return url.replace('//127.0.0.1', '//localhost')
 }

@@ -8,7 +8,7 @@ interface Expiring {
   readonly expiresAt: Date
 }
 
-/** The condition for rows that are valid now. Rows created over two minutes in the future are not, because a clock was wrong. */
+/** The condition for rows that are valid now. Rows created over two minutes in the future are invalid, because a clock was wrong. */
 export function unexpired(now = Date.now()) {
   return { expiresAt: { $gt: new Date(now) }, createdAt: { $lte: new Date(now + clockSkew) } }
 }

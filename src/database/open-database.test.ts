@@ -22,7 +22,7 @@ describe('openDatabase', () => {
     assert.equal(orm.config.getLogger().isEnabled('query'), false)
   })
 
-  test('creates the file, its folders and the tables, and opens them again', async (t) => {
+  test('creates the file, its folders and the tables, and opens the database again', async (t) => {
     const path = join(await folder(t), 'a', 'b', 'site.sqlite')
     const first = await open(t, path)
     const tables = await sql({ orm: first }, "select name from sqlite_master where type = 'table'")

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, loggable } from '../log/log.ts'
 
 const minute = 60_000
-// Batches are small, and a pause follows one batch of each store, so that requests do not wait long for the database.
+// Small batches and pauses, so that requests do not wait long for the database.
 const batch = 500
 const pause = 100
 

@@ -82,7 +82,7 @@ describe('database cost of a request', () => {
     },
   )
 
-  test('is the same on PostgreSQL, by prepared statements', onlyPostgres, async (t) => {
+  test('is the same on PostgreSQL, and all statements are prepared', onlyPostgres, async (t) => {
     const { site, send, statements } = await siteWithClients(t)
     for (const [name, cost] of Object.entries(costs)) {
       const before = await executions(site)
@@ -95,7 +95,7 @@ describe('database cost of a request', () => {
   })
 
   test(
-    'of a session or token has one more update, after the response, when its last use is over a minute ago',
+    'includes one update after the response if the last use of the session or token is over a minute ago',
     onlySqlite('on PostgreSQL, a select locks the rows before the update'),
     async (t) => {
       const { site, send, statements } = await siteWithClients(t)

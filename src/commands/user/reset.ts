@@ -8,7 +8,7 @@ import { CommandError } from '../command-error.ts'
 import { findAccount } from './account.ts'
 import type { Call } from './command.ts'
 
-// The operator receives the link, so its use does not verify an e-mail address.
+// `resetLink` gives the link to the operator, so its use does not verify an e-mail address.
 const noAddress = ''
 
 /** Mails a link to choose a new password. The running site sends the mail. */
@@ -39,7 +39,6 @@ export function requireMail(variables: Variables, remedy: string): void {
     throw new CommandError(`SMTP_URL is not set, so the site sends no mail. ${remedy}`)
 }
 
-// The links of a disabled account do not work.
 async function findEnabled(call: Call): Promise<User> {
   const account = await findAccount(call)
   if (!account.disabledAt) return account

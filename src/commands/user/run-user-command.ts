@@ -19,7 +19,7 @@ interface Result {
   readonly problem?: unknown
 }
 
-/** Runs a command of `npm run user`. Does not throw. `input` is read for a new password. */
+/** Runs a command of `npm run user`. Does not throw. A new password is read from `input`. */
 export async function runUserCommand(
   words: readonly string[],
   variables: Variables,

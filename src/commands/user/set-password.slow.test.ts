@@ -10,7 +10,7 @@ import { User } from '../../users/user.ts'
 const another = 'correct horse battery'
 
 describe('set-password', () => {
-  test('changes the password, and ends the sessions and tokens, of the named user only', async (t) => {
+  test('changes the password and ends the sessions and tokens of the named user only', async (t) => {
     const { site, user, em } = await startWithUserCommand(t)
     const [ada, bob] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
     const [forAda, forBob] = [
@@ -24,7 +24,7 @@ describe('set-password', () => {
     assert.equal(out, 'The user ada@example.com has a new password. Sessions and tokens have ended.\n')
     assert.deepEqual([await loginStatus(site, ada), await loginStatus(site, ada, another)], [401, 200])
     assert.deepEqual((await forAda()).slice(0, 2), [401, 401])
-    // Rejects older JWTs.
+    // A new `passwordChangedAt` ends older JWTs.
     assert.ok((await em().findOneOrFail(User, ada.id)).passwordChangedAt >= before)
     assert.deepEqual(await forBob(), [200, 200, 200])
   })

@@ -6,7 +6,7 @@ import { stopOnSignals } from '../../http/stop-signals.ts'
 import type { Logger } from '../../log/log.ts'
 import { urlOf } from '../../serving.ts'
 
-/** The time in milliseconds after `DRAIN_SECONDS` at which a worker that has not stopped is killed. */
+/** A worker that is still stopping this many milliseconds after `DRAIN_SECONDS` is killed. */
 export const finishTimeout = 20_000
 const shortestPause = 100
 const longestPause = 5_000

@@ -88,7 +88,7 @@ describe('a site of three workers', { timeout: 60_000 }, () => {
     assert.deepEqual(await everywhere(() => site.visitor().get('/me', bearer(jwt))), [401])
   })
 
-  test('D6 M6 shares one rate limit of failed sign-ins, and recognises a device at several workers', async () => {
+  test('D6 M6 has one rate limit of failed sign-ins for all workers, and recognises a known device', async () => {
     const site = await three()
     const { email } = await signUp(site, 'Augusta')
     const home = { 'x-forwarded-for': '192.0.2.7' }

@@ -96,7 +96,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     await Promise.all(Array.from({ length: 10 }, () => run('select 1')))
   })
 
-  test('survives connections that the server closes, idle or in a transaction', async (t) => {
+  test('survives the loss of idle connections and of a connection in a transaction', async (t) => {
     const { run, count, connection } = await open(t)
     // Waits until the connections are closed.
     const end =

@@ -28,7 +28,7 @@ export interface Pool {
  * response. Kysely's own driver leaks the connection of a transaction that fails to begin or to roll back.
  */
 export class KyselyPostgresDriver implements Driver, ConnectionPool {
-  /** Whether all waits are limited to seconds. Set after the migrations, which may take longer. */
+  /** Whether each wait has a timeout of a few seconds. Set after the migrations, which may take longer. */
   hasTimeouts = false
   readonly breaker = new CircuitBreaker()
   readonly convertError: (error: Error) => Error

@@ -89,7 +89,7 @@ describe('a PostgreSQL server that fails under load', () => {
     await site.assertNothingLost()
   })
 
-  test('N10 makes the site leak no connection and no file in twenty restarts', {
+  test('N10 restarts twenty times, and the site leaks no connection and no file', {
     skip: !existsSync('/proc/self/fd') && 'needs /proc',
   }, async (t) => {
     const postgres = await durablePostgres()

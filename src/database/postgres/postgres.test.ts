@@ -44,7 +44,7 @@ async function refusal(url: string): Promise<string> {
 }
 
 describe('openDatabase on PostgreSQL', onlyPostgres, () => {
-  test('creates the tables, and opens them again', async (t) => {
+  test('creates the tables, and opens the database again', async (t) => {
     const { open } = await emptyDatabase(t)
     await open()
     const second = await open()

@@ -13,7 +13,7 @@ import { startSite } from '../../testing/site.ts'
 const ignoreSignal = `--import=data:text/javascript,process.on('SIGXFSZ',()=>{})`
 
 describe('a site on a full disk', () => {
-  test('N4 rejects sign-ups with 503, serves reads, loses no sign-up, and recovers without a restart', async (t) => {
+  test('N4 rejects sign-ups with 503, serves reads, loses no acknowledged sign-up, and recovers without a restart', async (t) => {
     const site = await startSite(t)
     const { signingOut, open, reading, writing } = await userRequests(site)
     const [size] = await sql(site, 'pragma page_count')

@@ -44,7 +44,7 @@ export class SharedSqliteConnection extends SqliteConnection {
     }
   }
 
-  /** Throws if a prepared look-up must not read the client directly, as during a transaction. The look-up then uses `em.findOne`. */
+  /** Throws if a prepared look-up must not query the client directly, for example during a transaction. The look-up then uses `em.findOne`. */
   assertReadable(client: object): void {
     this.#driver?.assertReadable(client)
   }

@@ -118,7 +118,7 @@ describe('GET /account/activity', () => {
     assert.match(text, />Signed in</)
   })
 
-  test('has the details of new names, tokens and wrong passwords, and escapes them on the page', async (t) => {
+  test('returns new names, token names and the form that received a wrong password, and escapes names on the page', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)

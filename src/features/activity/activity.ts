@@ -28,7 +28,7 @@ function record({ id, at, event, detail, address, userAgent, times }: Event) {
 
 function describeEvent(stored: Event): Views['activity']['events'][number] {
   const { event, detail = null, times = 1, ...origin } = record(stored)
-  // A newer version of the site may have added events.
+  // A newer version of the site may have stored another kind of event.
   if (!isKnown(event)) return { ...origin, event, detail, isRefusal: false }
   const { outcome, wording } = events[event]
   const words = times > 1 ? `${wording}, ${times} times on this day` : wording

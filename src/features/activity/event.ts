@@ -24,7 +24,7 @@ const EventSchema = defineEntity({
       .onCreate(() => uuidv7()),
     at: p.datetime(),
     event: p.string().length(40),
-    // For the user, for example the name of a token. Erased when the account is closed.
+    // Shown to the user, for example the name of a token. Erased when the account is closed.
     detail: p.string().length(255).nullable(),
     // No foreign key, because events remain when the account is closed.
     userId: p.string().nullable(),

@@ -269,7 +269,7 @@ describe('the pending address', () => {
     assert.equal((await receiveMail(site)).to, 'ada@example.net')
   })
 
-  test('Q8 ends after 24 hours, even if the mail was sent late', async (t) => {
+  test('Q8 expires after 24 hours, even if the mail was sent late', async (t) => {
     const { site, ada } = await siteWithAda(t, {}, { isVerified: false })
     await ada.json(path, change)
     await sql(site, 'update one_time_tokens set expires_at = expires_at - ?', [20 * 60 * 60_000])

@@ -53,7 +53,7 @@ describe('GET /account/password', () => {
 })
 
 describe('GET /.well-known/change-password', () => {
-  test('redirects to the page with 303, and no similar path exists', async (t) => {
+  test('redirects to the page with 303, and responds to similar paths with 404', async (t) => {
     const { site, ada } = await siteWithAda(t)
     for (const visitor of [ada, site.visitor()]) {
       for (const answer of [
@@ -257,7 +257,7 @@ describe('POST /account/password', () => {
       /role="alert"[^>]*>\s*<p>Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/p>/,
     )
     assert.doesNotMatch(form.text, /aria-invalid="true"/)
-    // The allowance is shared with sign-in. The session stays valid.
+    // Sign-in shares this limit. The session stays valid.
     assert.equal((await ada.form('/login', { username: person.email, password })).status, 429)
     assert.equal((await ada.get('/me')).status, 200)
   })

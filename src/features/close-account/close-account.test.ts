@@ -21,7 +21,7 @@ describe('GET /account/close', () => {
     assert.doesNotMatch(text, /<input id="confirm"[^>]* checked/)
   })
 
-  test('redirects an anonymous visitor to sign-in, with its path in `next`', async (t) => {
+  test('redirects an anonymous visitor to sign-in, with this path in `next`', async (t) => {
     const { site } = await siteWithAda(t)
     const { status, headers } = await site.visitor().page(path)
     assert.deepEqual([status, headers.location], [303, '/login?next=%2Faccount%2Fclose'])

@@ -34,7 +34,7 @@ describe('a sensitive action more than ten minutes after the sign-in', () => {
     assert.equal((await ada.get('/account/sessions')).status, 200, 'the session still works')
   })
 
-  test('T14 needs the password or a confirmation: a new address, and closing the account', async (t) => {
+  test('T14 needs the password or a confirmation to change the address or close the account', async (t) => {
     const { ada } = await siteWithStaleSession(t)
     for (const [path, body] of [
       ['/account/email', { email: 'new@example.com' }],
