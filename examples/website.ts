@@ -59,8 +59,9 @@ async function userByPassword({ username, password }: { username: string; passwo
   return row && isRight ? new User(row) : undefined
 }
 
-// koa-session stores the sessions here. They end with the process. The methods must be async.
+// The sessions end with the process.
 const sessions = new Map<string, unknown>()
+// koa-session needs a store with async methods.
 const store = {
   get: async (id: string) => sessions.get(id),
   set: async (id: string, data: unknown) => void sessions.set(id, data),
