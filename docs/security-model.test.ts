@@ -37,7 +37,7 @@ function inWords({ limit, within }: Allowance): string {
   return `${limit} in ${within < hour ? `${within / 60_000} minutes` : within === hour ? '1 hour' : `${within / hour} hours`}`
 }
 
-/** The cells of the rows of the table in a section. */
+/** The rows of the table in a section, as cells. */
 function rowsOf(section: string): string[][] {
   const [, text = ''] = page.split(`\n## ${section}\n`)
   const table = /^\|.*\n\|[ |-]+\n((?:\|.*\n)+)/m.exec(text)?.[1] ?? ''
