@@ -78,7 +78,7 @@ test('the pages of a forgotten password are accessible, also with an error', asy
   await expectSound(page, 'Check your mail')
 })
 
-test('the page of a verification link is accessible for a visitor, for another user, for its user, and after its use', async ({
+test('the page of a verification link is accessible for a visitor, for another user, for the right user, and for a used link', async ({
   page,
   server,
   account,

@@ -8,7 +8,7 @@ const newUser = {
   confirmation: 'analytical engine 1843',
 }
 
-test('sign-up shows every error with a link to its field, keeps the values except passwords, and then signs in', async ({
+test('sign-up shows every error with a link to its field, keeps the address but not the passwords, and then signs in', async ({
   page,
 }) => {
   await page.goto('/signup')

@@ -53,7 +53,7 @@ test('the first press of Tab reaches the skip link', async ({ page }) => {
 test.describe('the clipboard', () => {
   test.use({ permissions: ['clipboard-read', 'clipboard-write'] })
 
-  test('the button copies the whole command, and confirms it for two seconds', async ({ page }) => {
+  test('the button copies the whole command, and shows “Copied” for two seconds', async ({ page }) => {
     await page.clock.install()
     await page.goto('/')
     const terminal = page.getByRole('group', { name: 'Call the API with a token' })

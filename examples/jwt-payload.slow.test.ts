@@ -11,7 +11,7 @@ describe('examples/jwt-payload.ts', () => {
   const post = (path: string, headers = {}) => fetch(program.url + path, { method: 'POST', headers })
   const invite = (query: string, token: string) => post(`/invitations${query}`, bearer(token))
 
-  test('signs an invitation, and accepts it with its address', async () => {
+  test('signs an invitation for an address, and accepts it', async () => {
     const response = await invite('?email=grace@example.com', 'analytical-engine')
     const { token } = (await response.json()) as { token: string }
     const joined = await post('/join', bearer(token))

@@ -15,7 +15,7 @@ describe('the README of the package', () => {
       assert.ok(blocksOf().includes(await programOf(name)), name)
   })
 
-  test('shows only programs of examples and excerpts of them, except in two sections', () => {
+  test('shows only code of the examples, except in two sections', () => {
     // website.slow.test.ts tests the route of "Sign up". The libraries of "With any database" are not installed.
     const others = [sectionOf('### Sign up'), sectionOf('## With any database')].flatMap(blocksOf)
     const excerpts = blocksOf().filter((block) => !others.includes(block))

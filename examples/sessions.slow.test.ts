@@ -7,7 +7,7 @@ import { example } from './testing/program.ts'
 describe('examples/sessions.ts', () => {
   const program = example('sessions.ts')
 
-  test('S61 S62 starts a session for a bearer token, and accepts its cookie alone', async () => {
+  test('S61 S62 starts a session for a bearer token, and accepts its cookie without the token', async () => {
     const browser = new Browser(program.url)
     const first = await browser.get('/me', bearer('analytical-engine'))
     const second = await browser.get('/me')
