@@ -17,7 +17,7 @@ const launchOptions = {
     '--no-first-run',
     '--disable-gpu',
     '--disable-quic',
-    // Chromium treats other hosts than the local ones as insecure over plain HTTP.
+    // A test needs a host that Chromium treats as insecure over plain HTTP, unlike `localhost`.
     '--host-resolver-rules=MAP site.test 127.0.0.1',
     // Chromium's sandbox does not work as root.
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),

@@ -56,8 +56,8 @@ function installDebianBrowser(): string | undefined {
 }
 
 /**
- * Whether the browser renders a page. Its file may exist and not start: Ubuntu's `chromium-browser` is a stub, and
- * Playwright's Chromium may lack shared libraries.
+ * Whether the browser renders a page. An installed browser may not start: Ubuntu's `chromium-browser` is a stub, and Playwright's
+ * Chromium may lack shared libraries.
  */
 function starts(path: string): boolean {
   const profile = mkdtempSync(join(tmpdir(), 'koa-authenticators-browser-'))

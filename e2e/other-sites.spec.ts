@@ -8,8 +8,8 @@ import { expectSound } from './soundness.ts'
 /** A server of another site. It responds to every request with `html`. */
 interface OtherSite {
   /**
-   * Its URL on another site, and its URL on another port of our host. A browser ignores the port when it compares sites. Therefore
-   * requests from there have the session cookie, despite `SameSite=Lax`.
+   * Two URLs of the server: on another site, and on another port of our host. A browser ignores the port when it compares sites.
+   * Therefore requests from the other port have the session cookie, despite `SameSite=Lax`.
    */
   readonly urls: readonly [otherSite: string, otherPort: string]
   html: string
@@ -122,7 +122,7 @@ function form(action: string, fields: Record<string, string>): string {
   return `<form method="post" action="${action}">${inputs.join('')}<button>Win a prize</button></form>`
 }
 
-/** Sends the form of the other site, and expects the site to reject it. */
+/** Sends the form of the other site, and expects our site to reject it. */
 async function sendForm(page: Page, url: string): Promise<void> {
   await page.goto(url)
   await page.getByRole('button').click()

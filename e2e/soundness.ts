@@ -24,7 +24,7 @@ export async function expectSound(page: Page, title: string): Promise<void> {
   }
 }
 
-/** Expects no violation of these rules of axe, or of any rule. */
+/** Expects no violation of axe's rules. With `rules`, checks only these. */
 export async function expectAccessible(page: Page, where: string, rules?: string[]): Promise<void> {
   await loadAxe(page)
   const options = {

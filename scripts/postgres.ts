@@ -4,7 +4,7 @@ import { runGroups, type TestGroup } from './test-groups.ts'
 // Runs the database tests on PostgreSQL, or only the test files in the arguments. Uses the server at TEST_DATABASE_URL,
 // where the user must be allowed to create databases, or starts a temporary server.
 
-// The excluded files test no SQL that differs between the databases.
+// The excluded files, except for some slow ones below, test no SQL that differs between the databases.
 const quick =
   '!(*.slow|*.faults|confirm|guessing|home|notify|parse-registration|problems|secret-box|totp|verified-only).test.ts'
 const suites: readonly TestGroup[] = [

@@ -28,7 +28,7 @@ export async function runGroups(
 
 async function runGroup({ files, isIsolated }: TestGroup, environment: NodeJS.ProcessEnv): Promise<boolean> {
   const isolation = isIsolated ? '--test-concurrency=4' : '--test-isolation=none'
-  // SQLite files in memory need no time for the disk. An isolated test may run programs from the folder, which is forbidden there.
+  // SQLite is faster with files in memory. Isolated tests may run programs from TMPDIR, but the folder in memory may forbid that.
   const folder = isIsolated ? {} : { TMPDIR: memoryFolder() }
   const child = spawn(process.execPath, [...options, isolation, ...files], {
     env: { ...process.env, ...folder, ...environment },

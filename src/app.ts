@@ -106,7 +106,7 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
 
 /** The routes of all features. */
 export function createRouter({ keys, uses, isTls, trail, outbox }: RouteOptions): SiteRouter {
-  // `strict` and `sensitive`, so that each route has only one path in the log and for code that compares `ctx.path`.
+  // `strict` and `sensitive` give each route only one path, because some code compares `ctx.path`.
   // `methods`, so that a known path responds to a method such as `PURGE` with 405, not 501.
   const router = new Router<object, SiteContext>({ strict: true, sensitive: true, methods: METHODS })
   const pendingSignIns = new PendingSignIns({ isTls })
