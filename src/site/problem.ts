@@ -26,7 +26,7 @@ const codes: Readonly<Record<string, ProblemCode>> = {
   ERR_AUTH_CROSS_SITE: 'cross_site',
 }
 
-/** The problem of a code. The detail defaults to its explanation. */
+/** The problem of a code. `detail` defaults to the explanation in problems.json. */
 export function problem(
   code: ProblemCode,
   detail: string = problems[code].explanation,
@@ -61,7 +61,7 @@ function codeOfError(error: unknown): ProblemCode {
   return typeof status === 'number' && status >= 400 && status < 600 ? codeOf(status) : 'internal_error'
 }
 
-// Messages of other packages are for programmers.
+// Messages of other packages are for programmers, not for clients.
 function isOurs(error: unknown): error is AuthError | Refusal {
   return error instanceof AuthError || error instanceof Refusal
 }

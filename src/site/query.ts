@@ -2,8 +2,8 @@ import type { ExtendableContext } from 'koa'
 import { validate as isUUID } from 'uuid'
 
 /**
- * A parameter of the query, or a list of its values if it is repeated. Koa's `ctx.query` takes quadratic time for
- * thousands of repeated parameters.
+ * The value of a query parameter, or a list of values if the parameter is repeated. Koa's `ctx.query` takes quadratic
+ * time for thousands of repeated parameters.
  */
 export function queryParameter(
   { querystring }: ExtendableContext,

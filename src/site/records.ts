@@ -1,7 +1,7 @@
 import type { Passkey } from '../features/passkeys/passkey.ts'
 import type { User } from '../users/user.ts'
 
-/** The public record of a user (docs/http-api.md, "Records"). Lists its columns, so that it never contains the hash. */
+/** The public record of a user (docs/http-api.md, "Records"). Without the password hash. */
 export function userRecord({ id, name, email }: User) {
   return { id, name, email }
 }

@@ -25,7 +25,7 @@ export type Common = SiteData & {
   request?: string | undefined
 }
 
-/** A message for a field of a form. Without a field on the page, it appears in the summary only. */
+/** A message for a field of a form. If the page has no such field, the message appears in the summary only. */
 export type FormMessage = { field?: string | undefined; detail: string; isWarning?: boolean }
 
 /** The data of each view, in addition to the common data. It contains no entities. */

@@ -398,7 +398,7 @@ describe('views and page', () => {
     assert.match(missing.html, /<a class="button" href="\/">/)
   })
 
-  test('shows code in the texts of problems as code', async () => {
+  test('error and problem pages show text in backticks as code', async () => {
     const text = 'Send `Expect: <x>` or `null`.'
     const shown = 'Send <code>Expect: &lt;x&gt;</code> or <code>null</code>.</p>'
     const error = { type: '/problems/x', status: 417, title: 'Failed', detail: text }
@@ -407,7 +407,7 @@ describe('views and page', () => {
     assert.equal((await render('problem', problem)).html.split(shown).length, 3)
   })
 
-  test('quotes the address in commands for a shell', async () => {
+  test('the home page quotes the origin in shell commands', async () => {
     const odd = await render('home', {}, { origin: "http://o'brien:3000" })
     assert.ok(odd.html.includes(String.raw`curl -i &#39;http://o&#39;\&#39;&#39;brien:3000/me&#39;`))
     const home = await render('home', {}, { origin: 'http://localhost:3000' })

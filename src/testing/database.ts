@@ -52,7 +52,7 @@ export async function count(site: Site, table: Table): Promise<number> {
   return Number(row?.n)
 }
 
-/** Writes the pending last uses. Returns a counter of written and deleted rows: only the difference of two results has a meaning. */
+/** Writes the pending times of last use. Returns a counter of changed rows: only the difference of two results has a meaning. */
 export async function changes(site: Pick<Site, 'orm' | 'writeUses'>): Promise<number> {
   const { em } = site.orm
   await site.writeUses()
@@ -108,7 +108,7 @@ export async function failWrites(
   return async () => void (await sql(site, `drop trigger broken on ${table}`))
 }
 
-/** Writes the pending last uses. Returns all rows of the account tables. */
+/** Writes the pending times of last use. Returns all rows of the account tables. */
 export async function dump(site: Site): Promise<Record<string, Row[]>> {
   await site.writeUses()
   const entries = tables.map(
@@ -117,7 +117,7 @@ export async function dump(site: Site): Promise<Record<string, Row[]>> {
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** Renames tables, so that statements of the site fail. Returns a function that restores them. */
+/** Renames tables, so that statements of the site fail. Returns a function that restores the names. */
 export async function hide(site: Site, ...hidden: Table[]): Promise<() => Promise<void>> {
   for (const table of hidden) await sql(site, `alter table ${table} rename to ${table}_hidden`)
   return async () => {

@@ -5,7 +5,7 @@ import type { Site } from './site.ts'
 export interface SiteMail extends ReceivedMail {
   readonly to: string
   readonly subject: string
-  /** The token of the link in the text, or an empty text. */
+  /** The token of the link in the mail. Empty without a link. */
   readonly token: string
 }
 

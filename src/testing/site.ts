@@ -27,7 +27,7 @@ export interface Site {
   readonly uses: SiteUses
   /** The outbox, which sends mails only when a test calls `sendDue`. */
   readonly outbox: Outbox | undefined
-  /** Writes the pending last uses of sessions and tokens now. */
+  /** Writes the pending times of last use of sessions and tokens now. */
   writeUses(): Promise<void>
   readonly log: string[]
   readonly lifecycle: { isDraining: boolean }

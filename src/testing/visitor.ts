@@ -52,7 +52,7 @@ export class Visitor {
     return this.open(method, path, { ...length, ...headers }).end(body)
   }
 
-  /** Starts a request whose body is sent later. With `Expect: 100-continue`, `begun` resolves when the server starts to handle it. */
+  /** Starts a request whose body is sent later. `begun` resolves when the server starts to handle a request with `Expect: 100-continue`. */
   open(method: string, path: string, headers: Headers = {}) {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const outgoing = request(this.#site.url + path, {

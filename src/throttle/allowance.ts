@@ -56,8 +56,8 @@ const table = {
   mail: everyAttempt('network', 20, hour),
   // Mails to an address, with or without an account.
   mailbox: everyAttempt('account', 5, hour),
-  // Mails to an address because an account asks to change to it. The limit is lower than that of `mailbox`, so that these
-  // mails cannot block the reset links of the address.
+  // Mails to the new address of a requested change. The limit is lower than that of `mailbox`, so that these mails cannot
+  // block the reset links of the address.
   'new-address': everyAttempt('account', 3, hour),
   // Requests of an account to change its address. Each request mails to an address that the user chooses.
   'address-change': everyAttempt('account', 10, day),

@@ -110,7 +110,7 @@ describe('a site with rate limits', () => {
     assert.ok(!site.log.some((line) => JSON.parse(line).level >= 40), 'no warning is logged')
   })
 
-  test('C1 gives the same response after the same work, whether the account exists or not: form, JSON and Basic', async (t) => {
+  test('C1 gives the same response after the same work for existing and missing accounts, by form, JSON and Basic', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const hashes = countHashes(t)
     const request = async (email: string, address: string) => {

@@ -1,6 +1,6 @@
 // Time until a full table is counted again, in milliseconds.
 const recount = 10_000
-// An attempt writes a row for each of its allowances, at most four. The outbox has a limit for its own table, where a mail is one row.
+// An attempt writes a row for each of its allowances, at most four. A mail is one row, so the outbox counts more often than necessary.
 const rowsPerAttempt = 4
 
 /** Limits the rows of a table, without counting them at each attempt. */

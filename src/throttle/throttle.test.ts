@@ -74,7 +74,7 @@ describe('Throttle', () => {
     })
   })
 
-  test('accepts another account of a network during a flood of attempts at one account', async (t) => {
+  test('accepts an attempt at another account while the same network floods one account', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
     const gate = Promise.withResolvers<string>()
@@ -262,7 +262,7 @@ describe('Throttle', () => {
     assert.equal(await orm.em.fork().count(AttemptCount), 4)
   })
 
-  test('P2 writes no row for an unknown device above the maximum, and still accepts known devices', async (t) => {
+  test('P2 writes no row for an unknown device if the table is full, and still accepts known devices', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.now()
     const throttle = new Throttle(orm, () => now, 80)

@@ -67,7 +67,7 @@ export class Throttle {
   }
 
   /**
-   * Counts a cheap look-up, such as whether an address is already in use, in the memory of this process.
+   * Counts a cheap look-up, such as whether an e-mail address is already in use, in the memory of this process.
    * @throws {TryLater} 429, after 50 from a network in 15 minutes
    */
   countLookUp(address: string): void {

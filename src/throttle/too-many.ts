@@ -16,7 +16,7 @@ export function tooMany(wait: number, allowance?: Allowance, now = Date.now()): 
 
 function scopeOf({ by }: Pick<Allowance, 'by'> = { by: [] }): string {
   if (!by.includes('account')) return by.includes('network') ? ' from your network' : ''
-  // The same for a network and a known device, because only accounts that exist have known devices.
+  // The same words for a network and a known device, because only existing accounts have known devices.
   return by.length > 1 ? ' for this account from your network or device' : ' for this account'
 }
 

@@ -113,7 +113,7 @@ describe('a change of the bcrypt cost', () => {
 })
 
 describe('a stored hash that is damaged or hostile', () => {
-  test('B8 rejects the sign-in like a wrong password, and warns with the id of the account', async (t) => {
+  test('B8 fails the sign-in like a wrong password, and causes a warning with the id of the account', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const hash = await hashOf(site)

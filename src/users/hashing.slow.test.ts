@@ -9,7 +9,7 @@ import type { Answer } from '../testing/promises.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { setBcryptCost } from './password.ts'
 
-/** Functions that send a password, each in another kind of request. */
+/** Functions that send a password, each in a different kind of request. */
 function requestsOf(site: Site): Record<string, (email: string, secret: string) => Promise<Answer>> {
   return {
     form: (username, secret) => site.visitor().form('/login', { username, password: secret }),

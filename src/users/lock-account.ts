@@ -10,7 +10,7 @@ export interface CheckedAccount {
 }
 
 /**
- * Locks an account row until the transaction ends, and returns whether it exists. Lock it first, to avoid deadlocks.
+ * Locks an account row until the transaction ends, and returns whether it exists. Lock it before other rows, to avoid deadlocks.
  * @param account if it has `passwordChangedAt`, the row must also be enabled and have the state of the account
  */
 export async function lockAccount(

@@ -71,7 +71,7 @@ describe('passwordProblem', () => {
     refuses(/made of your e-mail address/, ...made)
   })
 
-  test('rejects a password made of the name or the name of the site, even with digits', () => {
+  test('rejects a password made of the name of the user or of the site, even with digits', () => {
     const grace = { name: 'Grace Brewster Hopper', email: 'admiral@navy.example' }
 
     assert.match(passwordProblem('GraceHopper1906', grace, siteName) ?? '', /made of your name/)

@@ -15,7 +15,7 @@ describe('hashPassword', () => {
     assert.notEqual(one, other)
   })
 
-  test('passes up to 72 bytes without NUL to bcrypt unchanged', async () => {
+  test('passes passwords of up to 72 bytes without NUL to bcrypt unchanged', async () => {
     for (const password of ['correct horse', 'a'.repeat(72), 'é'.repeat(36)]) {
       assert.ok(await bcrypt.compare(password, await hashPassword(password)))
     }

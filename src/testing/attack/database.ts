@@ -18,7 +18,7 @@ describe('the database under attack', () => {
     t.diagnostic(`${acknowledged} acknowledged`)
   })
 
-  test('N12: a start completes the migrations after earlier starts were killed, each before another statement', async (t) => {
+  test('N12: a start completes the migrations after earlier starts were killed, each before a different statement', async (t) => {
     const folder = await temporaryFolder(t)
     const options = [
       '--conditions=@koa-authenticators/source',
@@ -78,7 +78,7 @@ describe('the database under attack', () => {
     assert.ok(performance.now() - start < 5000)
   })
 
-  test('N4: recovers after a full disk of two megabytes', {
+  test('N4: recovers after the disk was full', {
     skip: process.getuid?.() !== 0 && 'needs root to mount a small file system',
   }, async (t) => {
     const folder = await temporaryFolder(t)
