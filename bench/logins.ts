@@ -13,7 +13,7 @@ let visitors = 0
 
 /**
  * Measures the password checks per second of bcrypt alone and the sign-ins per second of the site. Then measures the latency
- * of a page, in milliseconds, during a flood of sign-ins: three times the rate of bcrypt. The server is not pinned, because
+ * of a page, in milliseconds, during a flood of sign-ins at three times the rate of bcrypt. The server is not pinned, because
  * bcrypt runs on several cores.
  */
 export async function measureLogins(seconds: number, rounds: number): Promise<Figures> {

@@ -11,8 +11,8 @@ const site = serverOf('site')
 const keys = newKeys('HS256')
 
 /**
- * Resident memory of the site in megabytes: two seconds after a start, and after many requests. The load alternates every two
- * seconds between requests with bearer tokens and pages with a session.
+ * Resident memory of the site in megabytes: two seconds after a start, after a quarter of the requests, and after all. The load
+ * alternates every two seconds between requests with bearer tokens and pages with a session.
  */
 export async function measureMemory(requests: number, starts: number): Promise<Figures> {
   const atRest: number[] = []

@@ -14,7 +14,7 @@ const name = 'koa_authenticators_bench'
 
 /**
  * Measures bearer tokens and sessions on the PostgreSQL server at `TEST_DATABASE_URL`. Without that variable, starts a server
- * that syncs each commit, on the core of the load generator.
+ * on the core of the load generator. That server writes each commit to the disk.
  */
 export async function measurePostgres(
   serversOf: (task: string) => Server[],

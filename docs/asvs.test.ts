@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 
-// For each section of OWASP ASVS 5.0.0, one digit for each item, in order: the level of the item.
+// The levels of the items in each section of OWASP ASVS 5.0.0. Each digit is one level.
 const levels: Record<string, string> = {
   ...{ '3.3': '12223', '3.4': '11222233', '3.5': '11122333', '3.6': '3', '3.7': '22333' },
   ...{ '6.1': '122', '6.2': '111111112222', '6.3': '11223333', '6.4': '112233', '6.5': '22222333' },
@@ -53,7 +53,7 @@ describe('docs/asvs.md', () => {
   })
 })
 
-/** Returns the cells of each table row of a page, only for rows whose first cell matches `first`. */
+/** The cells of those table rows of a page whose first cell matches `first`. */
 function rowsOf(page: string, first: RegExp): string[][] {
   const lines = read(page).split('\n')
   const cells = lines.filter((line) => line.startsWith('| ')).map((line) => line.slice(2, -2).split(' | '))

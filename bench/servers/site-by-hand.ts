@@ -1,5 +1,5 @@
-// Koa without an authentication library. It does the remaining work of the site: log, security headers, static files, cross-site
-// check, problem+json and bodies of at most 16 KB. It has the routes of the site, and uses koa-session, koa-views and Eta.
+// Koa without an authentication library. Like the site, it has a log, security headers, static files, a cross-site check,
+// problem+json and bodies of at most 16 KB. It has the routes of the site, and uses koa-session, koa-views and Eta.
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
