@@ -11,7 +11,7 @@ export type AuthMiddleware = (ctx: AuthContext, next: Next) => unknown
 export function auth(...none: []): (ctx: ExtendableContext & { auth?: Auth }, next: Next) => Promise<void> {
   if (none.length > 0) throw new Misuse('Call it: `app.use(auth())`, with parentheses.')
   return async (ctx, next) => {
-    // A second `auth()` keeps the store of the first.
+    // A second `auth()` keeps the `ctx.auth` of the first.
     if (ctx.auth && authOf(ctx)) return next()
     const store = new Auth(ctx as AuthContext)
     ctx.auth = store
@@ -30,7 +30,7 @@ function endOfTurn(): Promise<void> {
   return turn
 }
 
-/** The store of a request. Throws `Misuse` if `auth()` is missing or `ctx.auth` is another library's value. */
+/** The `ctx.auth` of a request. Throws `Misuse` if `auth()` is missing or another library has set `ctx.auth`. */
 export function authOf(ctx: { auth?: unknown }): Auth {
   if (ctx.auth instanceof Auth) return ctx.auth
   if (!ctx.auth) throw new Misuse('Add `app.use(auth())` before the first authenticator, guard or redirect.')

@@ -17,8 +17,8 @@ export interface LoginOptions {
 export type Duration = number | `${number}${'s' | 'm' | 'h' | 'd'}`
 
 /**
- * The authentication that `login` records. `methods` are those of the authenticator by default. Without any, a login by a handler
- * or a sign-in form has unknown methods. The user of any other authenticator then has no authentication, because
+ * The authentication that `login` records. By default, the methods are those of the authenticator. Without methods, a handler
+ * or a sign-in form records an empty list. Any other authenticator without methods records no authentication, because
  * the credentials may be a token that the client has stored.
  */
 export function authenticationNow(

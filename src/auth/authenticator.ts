@@ -7,22 +7,22 @@ export abstract class RequestAuthenticator<User extends object = object> {
   /** The class of the users. */
   abstract readonly user: Class<User>
 
-  /** Whether it handles a sign-in form. With `remember: 'signed-in'`, a session stores no user of other authenticators. */
+  /** Whether it handles a sign-in form. If not, a session with `remember: 'signed-in'` does not store its users. */
   readonly signsIn: boolean = false
 
-  /** Whether it may run on public pages. If it is mounted before the router, it then causes no warning of a missing guard. */
+  /** Whether it may run on public pages. If so, mounting it before the router causes no warning of a missing guard. */
   readonly isForEveryPage: boolean = false
 
   /** The name of the accepted credentials in the message of a 401: `Basic`, `a bearer token`, `a session`. */
   readonly accepts: string | undefined = undefined
 
   /**
-   * How its users prove who they are, in values of RFC 8176 such as `pwd`. By default `undefined`. A login without `methods`
-   * and without `signsIn` does not make the user fresh, because the credentials may be a token that the client has stored.
+   * How its users prove who they are, in values of RFC 8176 such as `pwd`. If they are `undefined` and `signsIn` is `false`,
+   * a login without `methods` does not make the user fresh, because the credentials may be a token that the client has stored.
    */
   readonly methods: readonly string[] | undefined = undefined
 
-  /** Reads the request and calls `ctx.auth.login` for valid credentials. Throws only if it cannot decide. */
+  /** Reads the request and calls `ctx.auth.login` for valid credentials. Throws if it cannot verify them. */
   abstract attempt(ctx: AuthContext): void | Promise<void>
 
   /**

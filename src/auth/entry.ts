@@ -15,7 +15,7 @@ export interface AuthenticatorFor<Context> {
   recorded?(ctx: Context): Authentication | undefined
 }
 
-/** A logged-in user. `by` is the authenticator that called `login`, and `undefined` if a handler did. Empty after `logout`. */
+/** A logged-in user. `by` is the authenticator that called `login`, and `undefined` if a handler did. The entry is empty after `logout`. */
 export interface Entry<Context> {
   readonly user?: object
   readonly by?: AuthenticatorFor<Context> | undefined

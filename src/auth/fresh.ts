@@ -6,7 +6,7 @@ import { warnOfRoute } from './warnings.ts'
 
 /** The options of a guard or a redirect. */
 export interface FreshOptions {
-  /** The maximum time since the user authenticated, such as `10m`. By default, the user of a token is not fresh. */
+  /** The maximum time since the user authenticated, such as `10m`. The user of a token is not fresh, unless the authenticator has `methods`. */
   readonly fresh: Duration
 }
 

@@ -28,7 +28,7 @@ function countColons(json: string): number {
 
 function countMembers(value: unknown, levels: number): number {
   if (typeof value !== 'object' || value === null) return 0
-  // `NaN` equals no number of colons, so an object that is nested deeper is rejected.
+  // `NaN` equals no number of colons, so too many levels are rejected.
   if (levels === 0) return Number.NaN
   const children: unknown[] = Object.values(value)
   let count = Array.isArray(value) ? 0 : children.length

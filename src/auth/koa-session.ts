@@ -55,7 +55,8 @@ export function sessionOf(ctx: SessionContext): Session {
 
 /** Throws `Misuse` if koa-session's middleware comes later in the stack, because it would not save a sign-in or sign-out. */
 export function requireStarted(ctx: SessionContext & { readonly cookies?: unknown }): true {
-  // The middleware of koa-session adds a symbol to `ctx`. Without it, reading `ctx.session` adds the symbol. `ctx.cookies` adds another.
+  // If koa-session's middleware has not run yet, reading `ctx.session` adds a symbol to `ctx`.
+  // `ctx.cookies` adds another, so it is read first.
   void ctx.cookies
   const before = Object.getOwnPropertySymbols(ctx).length
   if (ctx.session === undefined || Object.getOwnPropertySymbols(ctx).length === before) return true

@@ -4,7 +4,7 @@ import { bearerAuthorization } from './authorization.ts'
 import type { Class } from './class.ts'
 import { Forbidden } from './errors.ts'
 
-/** The user type of the older variant: a class whose `TokenType` looks up a stored token and its user. */
+/** The user type of the older variant of the package: a class whose `TokenType` looks up a stored token and its user. */
 export type TokenAuthenticatable<User extends object = object> = Class<User> & {
   readonly TokenType: { readonly find: Find<{ readonly user: User }> }
 }

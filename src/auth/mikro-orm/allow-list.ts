@@ -59,7 +59,7 @@ function overridesNothing(object: object): boolean {
   if (bases.length === 0 || new Set(bases.map(nameOf)).size < bases.length) return false
   const own = levels.slice(0, levels.indexOf(bases[0] ?? object)).flatMap(Object.getOwnPropertyNames)
   const overridden = own.filter((name) => bases.some((base) => Object.hasOwn(base, name)))
-  // A connection with its own Kysely dialect must define how a look-up queries it.
+  // Look-ups bypass a Kysely dialect. A connection with its own dialect must define `ask` or `assertReadable`, which they call.
   const canQuery = 'ask' in object || 'assertReadable' in object
   return overridden.every((name) => harmless.includes(name) || (canQuery && name === 'createKyselyDialect'))
 }
@@ -119,7 +119,7 @@ function isAssigned(meta: EntityMetadata, property: EntityProperty): boolean {
 export function sampleKey(property: EntityProperty | undefined): Key | undefined {
   if (property?.kind !== ReferenceKind.SCALAR || property.persist === false) return undefined
   const { customType, runtimeType, columnTypes } = property
-  // PostgreSQL compares a `real` column with a literal as `double precision`, but with a parameter as `real`.
+  // In a comparison with a `real` column, PostgreSQL reads a literal as `double precision`, but a parameter as `real`.
   if (runtimeType === 'number' && !/^\w*(int(eger|\d)?|serial)\b/i.test(String(columnTypes))) return undefined
   if (customType && !plainKeys.includes(customType.constructor)) return undefined
   if (runtimeType === 'number') return randomInt(2 ** 30, 2 ** 31)

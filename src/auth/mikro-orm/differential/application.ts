@@ -7,7 +7,7 @@ export type Strategy = 'prepared' | 'findOne'
 
 export type Key = string | number
 
-/** An application whose entities `LookUp` and `em.findOne` find. */
+/** An application for the comparison of `LookUp` with `em.findOne`. */
 export interface Application {
   readonly entities: readonly (EntityClass<object> | EntitySchema)[]
   readonly lookUpOptions: LookUpOptions

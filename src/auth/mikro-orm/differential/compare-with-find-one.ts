@@ -56,7 +56,6 @@ export async function compareWithFindOne(
   await observeBatch(byLookUp, found)
 }
 
-/** Look-ups of one request by `LookUp`. */
 export function lookUpRequest(orm: MikroORM, lookUp: LookUp<object>, value: Key): Request {
   const ctx = requestTo(orm)
   return {
@@ -65,7 +64,6 @@ export function lookUpRequest(orm: MikroORM, lookUp: LookUp<object>, value: Key)
   }
 }
 
-/** Look-ups of one request by `em.findOne`. */
 export function findOneRequest(
   orm: MikroORM,
   { model, property, relation }: LookUpOptions,
