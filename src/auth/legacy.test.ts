@@ -14,7 +14,7 @@ import { serve } from './testing/serve.ts'
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe('tokenAuthentication', () => {
-  test('A8 S43 S63 S95 responds to GET /me with the name, and with the same 403 to an unknown and a missing token', async (t) => {
+  test('A8 S43 S63 S95 responds to GET /me with the name, and to an unknown or missing token with the same 403', async (t) => {
     class User {
       static readonly TokenType = {
         find: async (token: string) => (token === 'right' ? { user: new User('Ada') } : undefined),
@@ -51,7 +51,7 @@ describe('tokenAuthentication', () => {
     assert.equal((await rawRequest(port, doubled, 'GET /me HTTP/1.1')).status, 403)
   })
 
-  test('A8 responds with 403 to the token of a deleted user, and with `remember: "signed-in"` starts no session for a valid token', async (t) => {
+  test('A8 responds with 403 to the token of a deleted user, and a valid token starts no session with `remember: "signed-in"`', async (t) => {
     class User {
       static readonly TokenType = { find: (token: string) => tokens.get(token) }
       readonly sessionID = 'ada'

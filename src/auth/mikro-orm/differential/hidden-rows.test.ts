@@ -167,7 +167,7 @@ describe('A program with owners of several kinds', () => {
     assert.equal((await get()).status, 200)
   })
 
-  it('E9 authenticates no owner that is excluded or deleted, with `autoJoinRefsForFilters: false`', async (t) => {
+  it('E9 with `autoJoinRefsForFilters: false`, authenticates no excluded or deleted owner', async (t) => {
     const { get, orm } = await openOwners(t, { autoJoinRefsForFilters: false })
     assert.equal((await get()).status, 200)
     await execute(orm, 'update "user" set deleted_at = \'2026-01-02\'')
