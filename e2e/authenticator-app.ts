@@ -79,7 +79,7 @@ export function useRecoveryCodes({ database }: Server, { email }: Account, numbe
   change(database, `delete from recovery_codes where digest in (${used})`)
 }
 
-/** Ends all sign-ins that wait for a code, as after ten minutes. */
+/** Deletes all pending sign-ins, as if they had expired. */
 export function endPendingSignIns({ database }: Server): void {
   change(database, 'delete from pending_sign_ins')
 }

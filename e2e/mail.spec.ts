@@ -67,7 +67,7 @@ test('Q2 no request has the token of a verification link in the Referer', async 
   await expectNoTokenInReferrers()
 })
 
-test('the pages of a forgotten password are accessible, also with an error', async ({ page }) => {
+test('the pages for a forgotten password are accessible, also with an error', async ({ page }) => {
   await page.goto('/forgot')
   await expectSound(page, 'Forgot your password?')
   await page.getByRole('button', { name: 'Send link' }).click()

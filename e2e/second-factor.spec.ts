@@ -55,7 +55,7 @@ test.describe('with script', () => {
     await expect(page).toHaveURL('/account/security')
   })
 
-  test('the recovery codes are printed with the site and the account, without the controls of the page', async ({
+  test('the print of the recovery codes shows the site and the account, but no controls of the page', async ({
     page,
     account,
   }) => {
@@ -164,7 +164,7 @@ test.describe('without script', () => {
     await expect(page.getByText('10 of 10 left')).toBeVisible()
   })
 
-  test('a user without the phone signs in with a recovery code', async ({ page, context, account }) => {
+  test('a user without the app signs in with a recovery code', async ({ page, context, account }) => {
     const { recoveryCodes } = await turnOnApp(page, account)
     await context.clearCookies()
     await page.goto('/login')
