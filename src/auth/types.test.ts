@@ -31,7 +31,7 @@ const router = new Router<object, AuthContext>()
 const equal =
   'type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false\n'
 
-// The programs by the title of their test.
+// The programs by description.
 const programs = {
   'the results of require and get': `${routes}${equal}
     router.get('/me', guard(User), (ctx) => {
@@ -253,7 +253,7 @@ describe('types', () => {
     }
   })
 
-  test('report no other error, and every program has a test', () => {
+  test('report no other error, and every program is tested', () => {
     assert.equal(Object.keys(programs).length, accepted.length + refusals.length)
     assert.deepEqual(
       [...said.keys()].filter((name) => !Object.hasOwn(programs, name)),

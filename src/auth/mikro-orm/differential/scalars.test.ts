@@ -128,9 +128,9 @@ describe('P1 LookUp and em.findOne agree: scalar columns', () => {
     comparePrepared(t, () => p.uint8array(), Uint8Array.of(0, 1, 255), Uint8Array.of(2)))
   it('uuid', (t) => comparePrepared(t, () => p.uuid(), ...uuids))
   it('unknown type', (t) => comparePrepared(t, () => p.unknown().columnType('varchar(20)'), 'one', 'two'))
-  it('class of JavaScript as the type', (t) =>
+  it('JavaScript class as the type', (t) =>
     comparePrepared(t, () => p.type(Date), new Date(0), new Date(1000)))
-  it('type by the name of its column', (t) => comparePrepared(t, () => p.type('varchar'), 'one', 'two'))
+  it('name of a column type as the type', (t) => comparePrepared(t, () => p.type('varchar'), 'one', 'two'))
   it('inet', onlyPostgres, (t) =>
     comparePrepared(t, () => p.string().columnType('inet'), '10.0.0.1', '10.0.0.2'),
   )

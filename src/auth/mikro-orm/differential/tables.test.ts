@@ -25,8 +25,9 @@ describe('P1 LookUp and em.findOne agree: options of tables', () => {
       tokenOptions: { tableName: "select 's" },
     }))
   it('comment', (t) => compareWith(t, 'prepared', { comment: 'People' }))
-  it('order', (t) => compareWith(t, 'prepared', { orderBy: { id: 'desc' } }))
-  it('checks', (t) => compareWith(t, 'prepared', { checks: [{ expression: 'id > 0', name: 'positive' }] }))
+  it('default order', (t) => compareWith(t, 'prepared', { orderBy: { id: 'desc' } }))
+  it('check constraints', (t) =>
+    compareWith(t, 'prepared', { checks: [{ expression: 'id > 0', name: 'positive' }] }))
   it('unique pair of columns', (t) =>
     compare(t, 'prepared', { tokenOptions: { uniques: [{ properties: ['label', 'user'] }] } }))
   it('unique expression', (t) =>
