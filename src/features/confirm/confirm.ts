@@ -43,7 +43,7 @@ export function confirm(router: SiteRouter): void {
   })
 }
 
-/** Checks the passkey, the code or the password in the body. Returns the methods (RFC 8176), or the problem for the form. */
+/** Checks the passkey, the code or the password in the body. Returns the methods (RFC 8176), and the problem if the proof is wrong. */
 async function checkProof(ctx: SiteContext, user: User) {
   const { password, code, credential } = textFields(ctx, 'password', 'code', 'credential')
   if (credential !== '') {
@@ -63,7 +63,7 @@ function completeConfirmation(ctx: SiteContext, user: User, methods: readonly st
   ctx.state.replacesSession = true
   audit(ctx, 'confirmed', user)
   const path = afterSignIn(textFields(ctx, 'next').next || undefined)
-  // Only the start page of a section shows a notice, because the user has to press its button again.
+  // The start page of a section shows a notice, because the user has to press the button on it again.
   const isStart = sectionOf(path)?.back === path.split('?', 1)[0]
   complete(ctx, path, isStart ? 'Thank you. You can continue now.' : undefined)
 }

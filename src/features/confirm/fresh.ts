@@ -42,7 +42,7 @@ export async function proofProblem(ctx: SiteContext): Promise<string | undefined
   return 'Enter your current password.'
 }
 
-/** Whether the authentication is not fresh, so that a form for a sensitive action needs the password. */
+/** Whether a form for a sensitive action needs the password, because the authentication is not fresh. */
 export function needsPassword(ctx: SiteContext): boolean {
   return !ctx.auth.isFresh(User, freshFor)
 }

@@ -66,12 +66,12 @@ describe('GET /login', () => {
     assert.doesNotMatch(text, /name="next"/)
   })
 
-  test('keeps a safe next in the form, and replaces any other with /account', async (t) => {
+  test('keeps a safe `next` in the form, and replaces any other by /account', async (t) => {
     const site = await startSite(t)
     const safe = '/account?a=1&b=%2F'
     const nextOf = async (next: string) => {
       const { text } = await site.visitor().page(`/login?next=${encodeURIComponent(next)}`)
-      // Without a valid next the page has no notice.
+      // Without a valid `next`, the page has no notice.
       assert.equal(text.includes('Sign in to see that page.'), next === safe, next)
       return /name="next" value="([^"]*)"/.exec(text)?.[1]
     }
@@ -101,7 +101,7 @@ describe('GET /login', () => {
     assert.equal((await ada.page(href)).headers.location, '/account/tokens?a=1&b')
   })
 
-  test('S91 redirects a signed-in user to a safe next, else to the account', async (t) => {
+  test('S91 redirects a signed-in user to a safe `next`, otherwise to the account', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const sentTo = async (query: string) => {
@@ -167,7 +167,7 @@ describe('a query of thousands of parameters', () => {
       await site.visitor().post(`/login${many}`, basic(ada)),
     ]
     for (const { status } of answers) assert.equal(status, 200)
-    // `next` and `expired`; `next`; `before`, `name` and `days`; `before`; `as`.
+    // The routes read `next` and `expired`; `next`; `before`, `name` and `days`; `before`; `as`.
     assert.equal(parses.mock.callCount(), 2 + 1 + 3 + 1 + 1)
   })
 })

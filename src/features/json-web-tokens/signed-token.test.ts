@@ -22,10 +22,10 @@ describe('a signed token', () => {
       assert.equal((await site.visitor().get(path, bearer(String(record.token)))).status, 401, path)
   })
 
-  test('J9 is valid if `iat` is earlier than the password change that the token names', async (t) => {
+  test('J9 is valid even if `iat` is earlier than the claim `passwordChangedAt`', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
-    // At the end of the next second, so that the change is later than `iat`, even if the sign-in takes a second.
+    // The change is at the end of the next second. So it is later than `iat`, even if the sign-in takes a second.
     await sql(site, 'update users set password_changed_at = ?', [Math.ceil(Date.now() / 1000) * 1000 + 999])
     const jwt = await takeJWT(site, ada)
     for (const path of ['/me', '/secure'])

@@ -23,7 +23,7 @@ async function openDevices(t: TestContext) {
 }
 
 describe('Devices', () => {
-  test('are known to the account that signed in from them, and keep their value', async (t) => {
+  test('are known to the account that signed in from them, and keep their cookie value', async (t) => {
     const { ada, bob, devices, store } = await openDevices(t)
     const value = await store(undefined, ada)
     assert.match(value, /^[\w-]{43}$/)
@@ -34,7 +34,7 @@ describe('Devices', () => {
     )
   })
 
-  test('D3 get a new value when another user signs in, so that two accounts do not share an allowance', async (t) => {
+  test('D3 get a new cookie value when another user signs in, so that two accounts do not share an allowance', async (t) => {
     const { ada, bob, devices, store } = await openDevices(t)
     const planted = await store(undefined, ada)
     const value = await store(planted, bob)
@@ -78,7 +78,7 @@ describe('Devices', () => {
     assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 101 }])
   })
 
-  test('are deleted a year after their last sign-in, in batches, by the index', async (t) => {
+  test('are deleted a year after their last sign-in, in batches, with an index', async (t) => {
     const { site, ada, clock, devices, store } = await openDevices(t)
     const values: string[] = []
     for (let i = 0; i < 5; i += 1) values.push(await store(undefined, ada))

@@ -12,7 +12,7 @@ const DeviceSchema = defineEntity({
   name: 'Device',
   tableName: 'devices',
   properties: {
-    // SHA-256 of the value in the device's cookie, or of `network` and the network of a program.
+    // SHA-256 of the value in the device's cookie, or of `network ADDRESS` for the network of a program.
     digest: p.string().length(43).primary(),
     user: () => p.manyToOne(User).primary().deleteRule('cascade').index(),
     // The last sign-in from a device, or the first use of a network.
@@ -69,8 +69,8 @@ export class Devices {
   }
 
   /**
-   * Stores the network of a program that has sent a user's password, because programs keep no cookies. No cookie can contain the
-   * stored value, so the network has no rate limit of its own.
+   * Stores the network of a program that has sent a user's password, because programs keep no cookies. The network does not count
+   * as a known device in a rate limit, because no cookie can contain its value.
    *
    * @param onNew called in the transaction that adds a new network
    */

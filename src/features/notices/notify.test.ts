@@ -63,7 +63,7 @@ describe('notify', () => {
     assert.match((await receiveMail(site)).subject, /by a program$/, 'after a password change')
   })
 
-  test('Q5 sends no notice of a program on a known device, or to an unverified address', async (t) => {
+  test('Q5 sends no notice of Basic credentials from a known device, or to an unverified address', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     assert.equal((await visitor.post('/login', basic(ada))).status, 200)
     await sql(site, 'update users set email_verified_at = null')
@@ -103,7 +103,7 @@ describe('notify', () => {
     assert.deepEqual(await sql(site, 'select * from mails'), [])
   })
 
-  test('Q5 sends no notice of an event that did not happen', async (t) => {
+  test('Q5 sends no notice of an action that failed', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     await visitor.form('/account/password', { currentPassword: 'wrong', ...passwords })
     await site.visitor().form('/login', { username: ada.email, password: 'wrong' })
@@ -111,7 +111,7 @@ describe('notify', () => {
     assert.deepEqual(await receiveMails(site), [])
   })
 
-  test('Q5 sends at most ten notices of an event in an hour', async (t) => {
+  test('Q5 sends at most ten notices of a kind in an hour', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     for (let i = 0; i < 12; i += 1) await signIn(site, ada)
     // The first sign-in of `siteWithAda` counts too.
@@ -120,7 +120,7 @@ describe('notify', () => {
     assert.match((await receiveMail(site)).subject, /Your password was changed$/)
   })
 
-  test('Q6 writes a name and a device so that mail programs make no link of them', async (t) => {
+  test('Q6 removes the punctuation of links from the name and the device', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     await visitor.form('/account/name', {
       name: 'J. R. http://evil.example/a?b, a@evil.example www.evil.example',

@@ -12,7 +12,7 @@ export interface Recipient extends Pick<User, 'id' | 'name' | 'email'> {
 
 /**
  * Queues a notice about a security event of an account, with the time, device and network of the request. Does nothing if the
- * address is not verified, if the site sends no mail, or after ten notices of the event in an hour.
+ * address is not verified, if the site sends no mail, or after ten notices of this kind in an hour.
  *
  * @param em the transaction of the event, which has locked the account
  */

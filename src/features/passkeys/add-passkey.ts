@@ -84,7 +84,7 @@ export async function verifyRegistration(
   }
 }
 
-// The binding contains the user handle of the options. The answer is rejected if the account has another handle by then.
+// The binding contains the user handle of the options. The answer is rejected if the handle of the account has changed.
 function ceremonyOf(session: string, userHandle: string): Ceremony {
   return { purpose: 'add', binding: session && `${session} ${userHandle}` }
 }

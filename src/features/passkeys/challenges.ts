@@ -28,7 +28,7 @@ export const challengeLifetime = 5 * 60_000
 /** The purpose and the browser of a challenge. */
 export interface Ceremony {
   readonly purpose: 'sign-in' | 'add' | 'confirm'
-  /** Contains the value of a cookie or the digest of the session, which identifies the browser. No challenge is valid for an empty string. */
+  /** Contains a cookie value or the digest of the session, to identify the browser. No challenge is valid for an empty string. */
   readonly binding: string
 }
 

@@ -8,8 +8,8 @@ import type { RelyingParty } from './relying-party.ts'
 import { verifyAssertion } from './verify-answer.ts'
 
 /**
- * The result of a sign-in or a confirmation, with the passkey as it was before its use, and its user. A valid signature with a counter
- * that did not increase is the answer of a possible copy of the authenticator.
+ * The result of a sign-in or a confirmation. It has the passkey as it was before the use, with its user. If the signature is valid but
+ * the counter did not increase, `copy` is that passkey, because its authenticator may have been copied.
  */
 export type Assertion =
   | { readonly isValid: true; readonly passkey: Passkey }

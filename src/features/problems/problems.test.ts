@@ -133,7 +133,7 @@ describe('the code of a problem', () => {
     }
   })
 
-  test('has a text of plain sentences', () => {
+  test('has an explanation and advice that begin with a capital and end with a full stop', () => {
     for (const [code, { title, explanation, advice }] of Object.entries(problems)) {
       assert.match(code, /^[a-z]+(_[a-z]+)*$/)
       assert.match(title, /^[A-Z][ -~]+[^.]$/)

@@ -64,7 +64,7 @@ describe('POST /account/name', () => {
     assert.deepEqual(await sql(site, 'select name from users'), [{ name: 'Ada, Countess of Lovelace' }])
   })
 
-  test('returns the record as JSON, by session and by Basic, which starts no session', async (t) => {
+  test('returns the record as JSON by session and by Basic, and Basic starts no session', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const bySession = await ada.json(path, { name: 'Ada 2' })
     assert.deepEqual([bySession.status, bySession.record], [200, { ...person, name: 'Ada 2' }])

@@ -121,7 +121,7 @@ describe('POST /reset', () => {
     assert.equal((await login(newPassword)).status, 200)
   })
 
-  test('is recorded as an event on the activity page', async (t) => {
+  test('adds an event to the activity of the account and to the log', async (t) => {
     const { site, person, token } = await siteWithAda(t)
     await site.visitor().json('/reset', { token, ...passwords })
     const { text } = await site.visitor().get('/account/activity', basic(person, newPassword))

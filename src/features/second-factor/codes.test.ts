@@ -224,7 +224,7 @@ describe('SessionStore', () => {
     await assert.rejects(starting, /second factor/)
   })
 
-  test('rejects the confirmation of a session with 409 if the set-up of the app has ended the session', async (t) => {
+  test('rejects a confirmation with 409 if the set-up of the app has ended the session', async (t) => {
     const { store, person, session, ended } = await storeWithApp(t)
     const confirmation = { ...session, methods: ['pwd'], replaces: ended }
     await assert.rejects(store.start('A'.repeat(43), { user: person.id }, confirmation), { status: 409 })

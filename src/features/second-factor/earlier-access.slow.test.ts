@@ -10,7 +10,7 @@ import { startSite } from '../../testing/site.ts'
 import { isOnPostgres } from '../../testing/test-database.ts'
 
 const setUpPage = '/account/security/totp'
-// On PostgreSQL, the request waits here until the other transaction ends.
+// On PostgreSQL, the request waits at this statement until the other transaction ends.
 const accountLock = / from `users` .* for update/
 
 describe('a thief with an earlier session', () => {
@@ -70,9 +70,9 @@ describe('a production site without SECRETS_KEY', () => {
   })
 })
 
-describe('a request whose session ends before its transaction', () => {
+describe('a request whose session ends before the account is locked', () => {
   const endSessions = 'delete from sessions'
-  // The session has been read.
+  // At this statement, the session has been read.
   const afterSession = isOnPostgres ? accountLock : / join `users` /
 
   test('E6 T8 starts no session by a confirmation', async (t) => {
@@ -130,7 +130,7 @@ describe('a sign-in with the password alone', () => {
     const other = await lockDatabase(t, site)
     const browser = site.visitor()
     const running = browser.form('/login', { username: ada.email, password })
-    // The password has been verified.
+    // At this statement, the password has been verified.
     await other.waitForStatement(
       isOnPostgres ? accountLock : /^select count.* from `users`.*second_factor_at/,
     )

@@ -10,7 +10,7 @@ const minute = 60_000
 const quarter = 15 * minute
 const day = 24 * 60 * minute
 
-/** A user with an authenticator app, and functions that guess the code from a network. The clock stands still. */
+/** A user with an authenticator app, and functions that send a code from a network. The clock stands still. */
 async function siteWithApp(t: TestContext) {
   t.mock.timers.enable({ apis: ['Date'], now: Math.floor(Date.now() / 30_000) * 30_000 })
   const site = await startSite(t, { THROTTLE: 'on', TRUST_PROXY: '1' })

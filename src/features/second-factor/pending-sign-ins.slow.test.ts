@@ -24,7 +24,7 @@ async function siteWithPending(t: TestContext, environment: Record<string, strin
   return { site, ada, app, start, pending: await start() }
 }
 
-/** Sends a code. Returns the status and target of the response, and the status of a request for `/me` afterwards. */
+/** Sends a code. Returns the status and the redirect target, and the status of a later request for `/me`. */
 async function enter(browser: ReturnType<Site['visitor']>, code: string) {
   const { status, headers } = await browser.form('/login/code', { code })
   return [status, headers.location, (await browser.get('/me')).status]

@@ -35,7 +35,7 @@ export async function turnOn(ctx: SiteContext, code: string): Promise<string | u
     await em.nativeUpdate(User, { id: user.id }, { secondFactorAt })
     await em.nativeDelete(StoredSession, { user: user.id })
     await em.nativeDelete(PendingSignIn, { user: user.id })
-    // Each known device has its own limit of guesses, and a thief of the password could have added one.
+    // Each known device has its own limit of guesses, and a thief of the password could have added a device.
     await em.nativeDelete(Device, { user: user.id })
     await notify(ctx, em, user, 'authenticator app turned on')
     return replaceRecoveryCodes(em, user.id)

@@ -41,8 +41,8 @@ function secretBoxOf({ secretBox }: SiteContext): SecretBox {
 }
 
 /**
- * Removes spaces and dashes from a typed code, and converts it to upper case. Recovery codes contain no 0, 1 or 8, so these are
- * misread letters.
+ * Removes spaces and dashes from a typed code, and converts it to upper case. Recovery codes contain no 0, 1 or 8, so these
+ * digits become the letters O, I and B.
  */
 export function plainCode(typed: string): string {
   const code = typed.replace(/[\s-]/g, '').toUpperCase()
@@ -83,7 +83,7 @@ export class SecondFactorRequired extends Refusal {
  * @throws {Refusal} 401 if the code is wrong, 400 if it is not a string
  */
 export const secondFactorCheck: SecondFactorCheck = async (ctx, user) => {
-  // `createApp` sets this check, so the context is the site's.
+  // `createApp` sets this check, so the context is a `SiteContext`.
   const site = ctx as SiteContext
   const { code } = fieldsOf(site)
   const isBasic = site.req.headers.authorization !== undefined

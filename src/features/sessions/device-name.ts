@@ -1,6 +1,6 @@
 import bowser from 'bowser'
 
-// For an unknown browser, bowser returns text from the header, which an attacker can choose.
+// For an unknown browser, the library `bowser` returns text from the header, which an attacker can choose.
 const browsers = new Set<string | undefined>(Object.values(bowser.BROWSER_MAP))
 
 /**

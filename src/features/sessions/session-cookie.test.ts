@@ -107,7 +107,7 @@ describe('sessionCookie', () => {
     assert.equal(await alive(started, 30 * day), false)
   })
 
-  test('is recorded as used at most once a minute, and is not sent again', async (t) => {
+  test('has its last use recorded at most once a minute, and is not sent again', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     await unused(site, minute - 10_000)

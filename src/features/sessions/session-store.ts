@@ -59,7 +59,7 @@ export class SessionStore {
     const { data, kept, createdAt } = found
     if (typeof data !== 'object' || data === null) throw new Error('The data of this session is damaged.')
     const seenAt = this.#uses.of(found) ?? createdAt
-    // The purge deletes the row, because a read must not wait for the write lock.
+    // Leaves the row to the purge, because a read must not wait for the write lock.
     if (isExpired({ kept, createdAt, seenAt }, now)) return undefined
     this.#uses.note(found, now)
     return { ...data, _maxAge: lifetime(kept) }
@@ -86,7 +86,7 @@ export class SessionStore {
       if (!(await lockAccount(em, { ...account, id: user }))) throw signedOut()
       const replaced = replaces !== undefined && { digest: digestOf(replaces) ?? '', user }
       if (replaced && (await em.nativeDelete(StoredSession, replaced)) !== 1) throw signedOut()
-      // Comes last, because the set-up of an app may have ended the replaced session. The response is then 409.
+      // This check is last, because the set-up of an app may have ended the replaced session. The response is then 409.
       if (account?.secondFactorAt && !methods.includes('mfa'))
         throw new Error('The sign-in of a user with a second factor must use it.')
       await em.insert(StoredSession, {

@@ -67,8 +67,8 @@ describe('the rate limit of passwords', () => {
     )
   })
 
-  test('D2 sends the same response for an account that does not exist', async (t) => {
-    // The detail of a 429 contains a time of day.
+  test('D2 sends the same responses for existing and missing accounts', async (t) => {
+    // Stops the clock, because the detail of a 429 contains a time of day.
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const { basic } = await siteWithAda(t)
     const answers = async (email: string, from: string) => {

@@ -10,7 +10,7 @@ import { attemptedForm } from './attempted-form.ts'
 
 /** Runs for every password check of the site. Rate-limits guesses, and records refusals in the audit trail. */
 export const credentialCheck: CredentialCheck = async (ctx, claim, evaluate) => {
-  // `createApp` sets this check, so the context is the site's.
+  // `createApp` sets this check, so the context is a `SiteContext`.
   const site = ctx as SiteContext
   const found = await auditThrottled(site, claim, () => evaluateGuess(site, claim, evaluate))
   if (found === undefined) audit(site, 'credentials refused', claim, { detail: attemptedForm(site) })
@@ -30,7 +30,7 @@ export async function limited<Result>(
   )
 }
 
-/** Counts an action without an evaluation. Throws 429 if its allowance is used up. */
+/** Counts an action. Throws 429 if its allowance is used up. */
 export async function count(ctx: SiteContext, action: Attempt['action'], account = ''): Promise<void> {
   await limited(ctx, { action, account }, async () => true)
 }
