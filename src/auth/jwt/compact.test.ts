@@ -55,7 +55,7 @@ const payloadOf = (token: string, jwk = jwks.HS256 ?? {}, algorithms = all) => {
 }
 
 describe('verifyCompact', () => {
-  test('returns the payload of the test vectors of Wycheproof and RFC 8037', () => {
+  test('returns the payloads of test vectors from Wycheproof and RFC 8037', () => {
     // json_web_signature_test, tcId 1, 18 and 33; RFC 8037, appendix A.4.
     const vectors: [JsonWebKey, string, string][] = [
       [

@@ -28,7 +28,7 @@ export function verifyCompact(
   })
 }
 
-/** `verifyCompact` with several keys: `keysFor` returns the candidates for the encoded header. */
+/** `verifyCompact` with several keys: `keysFor` returns the keys to try for an encoded header. */
 export function openCompact(
   token: string,
   keysFor: (header: string) => readonly JWTKey[],

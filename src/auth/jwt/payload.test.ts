@@ -127,7 +127,7 @@ describe('SessionToken', () => {
     assert.equal(new SessionToken(id).expiration.getTime(), 1_700_000_900_123)
   })
 
-  test('S39 accepts any UUID as its user, and stores it in lower case', () => {
+  test('S39 accepts any UUID as its user id, and stores it in lower case', () => {
     for (const userId of [id, id.toUpperCase(), '00000000-0000-0000-0000-000000000000']) {
       const token = SessionToken.parse({ userId, exp: 1, extra: true }, expiration)
       assert.deepEqual(token, new SessionToken(userId.toLowerCase(), expiration))

@@ -145,7 +145,7 @@ describe('P1 LookUp and em.findOne agree: entities before the entity manager is 
     )
   })
 
-  it('serialisation with the options of the database of the entities', async (t) => {
+  it("serialisation with the options of the entities' own database", async (t) => {
     const { entities, fill, lookUpOptions } = people()
     const options = { entities: [...entities], serialization: { forceObject: true } }
     const orm = await openDatabase(t, options)
