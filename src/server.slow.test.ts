@@ -20,7 +20,7 @@ import { eventually } from './testing/within.ts'
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
 describe('the server', { concurrency: 2 }, () => {
-  test('starts with a missing DATA_DIR, writes pending last uses of tokens before it stops on SIGINT, and keeps its data', async (t) => {
+  test('starts with a missing DATA_DIR, writes pending last-use times before it stops on SIGINT, and keeps its data', async (t) => {
     const folder = join(await temporaryFolder(t), 'not', 'there', 'yet')
     const server = await startServer(t, { DATA_DIR: folder })
     assert.deepEqual(

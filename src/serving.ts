@@ -28,8 +28,8 @@ import { UserToken } from './users/user-token.ts'
 export interface RunningSite {
   readonly url: string
   /**
-   * Stops gracefully: accepted requests finish, and the database closes. With `drain`, `/readyz` is 503 for `DRAIN_SECONDS` before.
-   * Otherwise it stays 200, because during a restart other workers accept connections.
+   * Stops gracefully: accepted requests finish, and the database closes. With `drain`, `/readyz` first is 503 for `DRAIN_SECONDS`.
+   * Without `drain`, it stays 200, because during a restart other workers accept connections.
    */
   stop(how: { drain: boolean }): Promise<void>
 }

@@ -5,8 +5,8 @@ import { runInNewContext } from 'node:vm'
 const delay = 1000
 
 /**
- * Collects the garbage of the start once. Loading the modules needs a large young generation, which V8 would keep although an idle
- * process does not need it.
+ * Collects garbage once, a second after the start. Loading the modules needs a large young generation, which V8 would keep
+ * although an idle process does not need it.
  */
 export function collectGarbageOfStart(): void {
   setTimeout(collectGarbage, delay).unref()

@@ -8,7 +8,7 @@ import { type defaultLimits, httpServer } from './http-server.ts'
 
 /**
  * Starts an application, and connects to it. The application responds with the path and the body once `gate` is resolved. It
- * starts the response to `/early` before. The response to `/large` has 20 MB.
+ * starts the response to `/early` at once. The response to `/large` has 20 MB.
  */
 async function open(t: TestContext, limits: Partial<typeof defaultLimits> = {}) {
   const gate = Promise.withResolvers<void>()
@@ -189,7 +189,7 @@ describe('Connections', () => {
     for (const request of [get, post]) {
       const { socket, seen } = await open(t, { maxWaiting: 10_000, maxRequests: 10_000 })
       socket.write(request.repeat(100_000))
-      // Enough turns to read everything.
+      // Enough event-loop turns to read everything.
       for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
       const [{ bytesRead } = assert.fail('no connection was accepted')] = seen.sockets
       assert.ok(bytesRead > 0 && bytesRead <= 2 * 65_536, `${bytesRead} bytes`)
@@ -197,7 +197,7 @@ describe('Connections', () => {
     }
   })
 
-  test('P6 handles no request while the client does not read a large previous response', async (t) => {
+  test('P6 delays the next request until the client reads a large response', async (t) => {
     const { socket, gate, seen } = await open(t)
     gate.resolve()
     socket.pause()

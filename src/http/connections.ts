@@ -45,7 +45,7 @@ export class Connections {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0) socket.destroy()
   }
 
-  /** Closes a connection after a started response and the responses to complete requests. Returns whether there are any. */
+  /** Closes a connection after a started response and the responses to complete requests. Returns whether such responses exist. */
   closeAfterResponses(socket: Socket): boolean {
     const connection = this.#open.get(socket)
     if (!connection) return false

@@ -8,7 +8,7 @@ import { httpServer } from './http-server.ts'
 
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
-/** A server that responds when the gate is resolved. */
+/** A server that responds once `gate` is resolved. */
 async function start(t: TestContext) {
   const gate = Promise.withResolvers<void>()
   const app = new Koa()

@@ -52,13 +52,13 @@ export function httpServer(
     ...defaultLimits,
     ...limits,
   }
-  // The application rejects a request without a host, because its responses have the security headers.
+  // The application rejects a request without a host, because Node's own response would lack the security headers.
   const server = createServer({ ...timeouts, requireHostHeader: false })
   server.timeout = timeout
   server.maxConnections = maxConnections
   // Otherwise, Node would silently drop headers above a certain number. Their total size is limited.
   server.maxHeadersCount = 0
-  // Without this option, full workers return a connection to the primary endlessly. Node's types lack it.
+  // Without this option, full workers return a connection to the primary endlessly. Node's types lack the option.
   Object.assign(server, { dropMaxConnection: true })
 
   const handle = app.callback()

@@ -68,7 +68,7 @@ describe('IdleConnections', () => {
     }
   })
 
-  test('P7 keeps the connections of other networks, and accepts more of them', async (t) => {
+  test('P7 keeps connections of other networks, and accepts new ones', async (t) => {
     if (process.platform !== 'linux') return t.skip('Only Linux has all addresses of 127.0.0.0/8.')
     const { open } = await start(t)
     const before = await open(halfSent, '127.0.0.2')

@@ -31,7 +31,7 @@ export class IdleConnections {
     oldest.destroy()
   }
 
-  /** Removes a connection when a request is complete, or when it is closed. */
+  /** Removes a connection when it is closed, or when its request is complete. */
   delete(socket: Socket): void {
     const network = this.#network.get(socket) ?? ''
     const idle = this.#networks.get(network)

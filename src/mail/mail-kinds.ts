@@ -27,7 +27,7 @@ const linkKinds = ['invite', 'reset', 'verify', 'change-email'] as const
 /** The kinds with a one-time link. The outbox creates the link when it sends the mail. */
 export type LinkKind = (typeof linkKinds)[number]
 
-/** The subject of each kind, without the name of the site, which begins every subject. */
+/** The subject of each kind. `MailTemplates` puts the name of the site before the subject. */
 export const subjects: { readonly [Kind in MailKind]: (data: Mails[Kind]) => string } = {
   invite: () => 'Choose a password for your account',
   reset: () => 'Choose a new password',

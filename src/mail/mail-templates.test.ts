@@ -135,7 +135,7 @@ describe('MailTemplates', () => {
 })
 
 function wordsOf(text: string): string[] {
-  // A colon follows a label in the text only.
+  // Only the text has a colon after a label.
   return text.split(/[\s:]+/).filter(Boolean)
 }
 

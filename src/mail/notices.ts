@@ -16,7 +16,7 @@ export type NoticeEvent = keyof typeof notices
 
 interface Notice {
   readonly subject: string
-  /** The event in a sentence. */
+  /** The description of the event. */
   readonly text: string
   /** Whether the notice advises to contact the operator. Otherwise, it advises to choose a new password. */
   readonly needsOperator?: true

@@ -25,7 +25,7 @@ export function smtp({ host, port, security, credentials }: MailServer, from: Ma
     ...timeouts,
   }
   return async (message, signal) => {
-    // Loaded with the first mail, because nodemailer takes time and memory at the start.
+    // Loaded with the first mail, because nodemailer would cost time and memory at the start.
     const { createTransport } = await import('nodemailer')
     // nodemailer has no way to abort, but closing its socket ends the attempt.
     const socket = new Socket()

@@ -116,7 +116,7 @@ describe('a body', () => {
     assert.equal((await ada.get('/me')).record.name, 'Ada')
   })
 
-  test('is a form of up to 50 fields in UTF-8, escaped or not', async (t) => {
+  test('can be a form of up to 50 fields in UTF-8, percent-encoded or not', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const more = Array.from({ length: 49 }, (_, i) => `&a${i}=`).join('')

@@ -11,7 +11,7 @@ describe('the address of a client', () => {
       assert.equal(await addressOf(site, claimed), '127.0.0.1')
   })
 
-  test('D8 is the rightmost address that is not a trusted proxy', async (t) => {
+  test('D8 is the rightmost address in X-Forwarded-For that is not a trusted proxy', async (t) => {
     const one = await startSite(t, { TRUST_PROXY: '1' })
     assert.equal(await addressOf(one, '192.0.2.1'), '192.0.2.1')
     assert.equal(await addressOf(one, '203.0.113.9, 192.0.2.1'), '192.0.2.1')

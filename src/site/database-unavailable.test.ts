@@ -48,7 +48,7 @@ async function userRequests(site: Site) {
 }
 
 describe('an unavailable database', () => {
-  test('A5 causes 503 with Retry-After for requests that need it, and treats no user as anonymous', async (t) => {
+  test('A5 causes 503 with Retry-After for requests that need the database, and treats no user as anonymous', async (t) => {
     const site = await startSite(t)
     const { guarded } = await userRequests(site)
     await cutOff(site)
@@ -82,7 +82,7 @@ describe('an unavailable database', () => {
     )
   })
 
-  test('fails sign-out with 503, and keeps the session', async (t) => {
+  test('makes sign-out fail with 503, and keeps the session', async (t) => {
     const site = await startSite(t)
     const { ada } = await userRequests(site)
     for (const table of ['sessions', 'users'] as const) {
@@ -130,7 +130,7 @@ describe('an unavailable database', () => {
 })
 
 describe('a PostgreSQL server that does not respond', onlyPostgres, () => {
-  test('N2 causes 503 within three seconds for requests that need it, but not for public pages, until it recovers', async (t) => {
+  test('N2 causes 503 within three seconds for requests that need the database, but not for public pages', async (t) => {
     const database = await makeDatabase('')
     const proxy = await startProxy(t, database.url)
     const site = await startSite(t, { DATABASE_URL: proxy.url, DATABASE_POOL: '4' })

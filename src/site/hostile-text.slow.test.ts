@@ -60,7 +60,7 @@ const anyFormat = fc.constantFrom<Record<string, string>>({}, { accept: 'text/ht
 // These tests also run on PostgreSQL, because the databases differ in the text that they accept.
 describe('routes', () => {
   // `Visitor` asserts the headers and that no secret leaks.
-  test('K1 L3 N7 respond to 1,000 generated bodies without a 5xx, and with all headers', async (t) => {
+  test('K1 L3 N7 respond to 1,000 generated bodies without a 5xx, and with the security headers', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const stale = await signIn(site, person)

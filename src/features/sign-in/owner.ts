@@ -6,7 +6,7 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { notifyOfProgram } from '../notices/notify.ts'
 
-/** Redirects requests without a user to the login page. After the sign-in, a visitor of a page is redirected back to it. */
+/** Redirects requests without a user to the login page. After the sign-in, visitors return to the page that they requested. */
 export const signedIn = redirectUnless(User, (ctx) => withNext('/login', ctx))
 const requireUser = guard(User)
 

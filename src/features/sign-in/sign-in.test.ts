@@ -19,7 +19,7 @@ const json = { 'content-type': 'application/json' }
 const challenge = 'Basic realm="restricted", charset="UTF-8"'
 
 describe('POST /login with Basic', () => {
-  test('S29 S55 S75 returns a new token record each time, with its value', async (t) => {
+  test('S29 S55 S75 returns a record with a new token each time', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const before = Date.now()

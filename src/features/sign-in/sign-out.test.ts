@@ -33,7 +33,7 @@ describe('POST /logout', () => {
     assert.equal(await count(site, 'sessions'), 0)
   })
 
-  test('succeeds without a session, and when it is repeated', async (t) => {
+  test('succeeds without a session, and when repeated', async (t) => {
     const site = await startSite(t)
     assert.equal((await site.visitor().form('/logout', {})).headers.location, '/')
     assert.equal((await site.visitor('x'.repeat(43)).post('/logout')).status, 204)
@@ -43,7 +43,7 @@ describe('POST /logout', () => {
     assert.equal((await site.visitor(session).post('/logout')).status, 204)
   })
 
-  test('ends only this session, and no token', async (t) => {
+  test('ends only the current session, and no token', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const [phone, desktop] = [await signIn(site, person), await signIn(site, person)]

@@ -106,7 +106,7 @@ describe('parseRegistration', () => {
     ])
   })
 
-  test('K2 throws only client errors, and accepts no field out of range: random bodies', () => {
+  test('K2 throws only client errors for random bodies, and accepts no field of a wrong length', () => {
     const field = fc.oneof(
       fc.string({ unit: anyUnit }),
       fc.constantFrom(password, 'ada@example.com'),

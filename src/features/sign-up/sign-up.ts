@@ -61,7 +61,7 @@ async function createUser(ctx: SiteContext, registration: Registration): Promise
   const { name, email, emailKey, password } = registration
   const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
   const { outbox } = ctx
-  // No mail is sent if the outbox is full or a rate limit for mails is reached. The user can request one later.
+  // No mail is sent if the outbox is full or a rate limit for mails is reached. The user can request the mail later.
   const isMailed = outbox && !(await outbox.isFull()) && (await mayMail(() => countMail(ctx, email)))
   try {
     return await entityManager(ctx).transactional(async (em) => {

@@ -13,7 +13,7 @@ import { startSite } from '../../testing/site.ts'
 import { owner } from '../sign-in/owner.ts'
 import { verifiedOnly } from './verified-only.ts'
 
-/** An application with a guarded route on the database of a site, and a function that requests the route. */
+/** Serves an application with one guarded route, on the database of a test site. `post` requests the route. */
 async function start(t: TestContext) {
   const site = await startSite(t)
   const ada = await signUp(site)

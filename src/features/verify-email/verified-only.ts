@@ -5,8 +5,8 @@ import { isVerified } from '../../users/person.ts'
 import { User } from '../../users/user.ts'
 
 /**
- * A guard for routes that need a verified address. Rejects other users with 403. Use it after the guard that requires a user:
- * `router.post('/invitations', ...owner(), verifiedOnly, handler)`.
+ * A guard for routes that need a user with a verified address. Rejects other users with 403. Use it after the guard that
+ * requires a user: `router.post('/invitations', ...owner(), verifiedOnly, handler)`.
  */
 export function verifiedOnly(ctx: SiteContext, next: Next): Promise<unknown> {
   if (isVerified(ctx.auth.require(User))) return next()

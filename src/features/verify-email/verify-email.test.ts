@@ -32,7 +32,7 @@ async function isVerified(site: Site): Promise<boolean> {
 }
 
 describe('sign-up', () => {
-  test('mails a link to confirm the address, without the name', async (t) => {
+  test('mails a link to confirm the address, without the name of the user', async (t) => {
     const { site, ada, token, mail } = await siteWithAda(t)
     assert.deepEqual([mail.to, mail.subject], [ada.email, 'koa-authenticators: Confirm your e-mail address'])
     assert.ok(mail.text.includes(`\n${site.url}/verify?token=${token}\n`))
@@ -211,7 +211,7 @@ describe('an account without a verified address', () => {
     assert.equal((await owner.form('/verify', { token: again.token })).status, 410)
   })
 
-  test('R2 gets only mails with a link, without the name', async (t) => {
+  test('R2 gets only mails with a link, without the name of the user', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t, { THROTTLE: 'on' })
     await visitor.form('/account/verification', {})
     await signIn(site, ada)
@@ -253,7 +253,7 @@ describe('POST /account/verification', () => {
     assert.equal((await site.visitor().post('/account/verification')).status, 401)
   })
 
-  test('sends nothing if the account has been verified or closed in the meantime', async (t) => {
+  test('sends nothing if the account was verified or closed after the request', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     await visitor.form('/account/verification', {})
     await sql(site, 'update users set email_verified_at = 1')
