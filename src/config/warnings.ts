@@ -39,7 +39,7 @@ export function warnAbout(settings: CheckedSettings): string[] {
 }
 
 function isOpenToOthers(path: string): boolean {
-  // Windows has no such permission bits.
+  // Windows has no permission bits for other users.
   if (process.platform === 'win32') return false
   try {
     return (statSync(path).mode & 0o066) !== 0

@@ -23,7 +23,6 @@ export interface Schema {
   readonly migrations: readonly MigrationObject[]
 }
 
-/** Returns MikroORM's options for a dialect and a schema. */
 export function databaseOptions({ options }: Dialect, { entities, migrations }: Schema): Partial<Options> {
   return defineConfig({
     ...options,

@@ -16,7 +16,7 @@ async function breakWrites(site: Site, write: Write, table: string): Promise<() 
   return () => sql(site, 'drop trigger broken')
 }
 
-/** Asserts for each kind of write that every response matches the state of the database afterwards. */
+/** Asserts for each kind of write that the responses match the database afterwards. */
 async function assertConsistentAnswers(t: TestContext, table: string): Promise<void> {
   const site = await startSite(t, { THROTTLE: 'on' })
   const { person, credentials, open, reading, writing } = await userRequests(site)

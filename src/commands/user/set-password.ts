@@ -24,7 +24,7 @@ export async function setPassword(call: Call): Promise<string> {
 }
 
 /**
- * Generates a password, or reads one and applies the rules of sign-up. Returns its hash, and a notice that shows a
+ * Generates or reads a password, and checks it by the rules of sign-up. Returns its hash, and a notice that shows a
  * generated password to the operator.
  */
 export async function choosePassword(owner: PasswordOwner, { options: { generate }, siteName, input }: Call) {

@@ -169,7 +169,7 @@ describe('POST /verify with the link of a new address', () => {
     assert.equal((await ada.json('/verify', { token: used })).status, 410)
   })
 
-  test('keeps the address and the link if a notice cannot be stored', async (t) => {
+  test('changes nothing if a notice cannot be stored, and the link stays valid', async (t) => {
     const { site, ada, person, token } = await siteWithLink(t)
     await sql(site, 'alter table mails rename to mails_hidden')
     assert.equal((await ada.json('/verify', { token })).status, 503)
