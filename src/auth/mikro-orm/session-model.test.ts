@@ -34,7 +34,7 @@ function users() {
 }
 
 /**
- * An application with sessions. The query is a JSON value. `/plant?…` stores it as the identifier in the session. `/log-in?…`
+ * An application with sessions. The query string is a JSON value. `/plant?…` stores it as the identifier in the session. `/log-in?…`
  * logs in the entity with this key or condition. `/` responds whether a user of the class is authenticated.
  */
 async function serveSessions(

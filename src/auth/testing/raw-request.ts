@@ -8,7 +8,7 @@ export async function rawRequest(
   requestLine = 'GET / HTTP/1.1',
 ): Promise<{ status: number; text: string }> {
   const socket = connect(port, '127.0.0.1')
-  // Calls no `end`, because Node's server does not respond on a half-closed connection.
+  // Does not call `end`, because Node's server does not respond on a half-closed connection.
   socket.write(
     `${[requestLine, 'Host: localhost', ...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`,
     'latin1',

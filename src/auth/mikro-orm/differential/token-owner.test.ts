@@ -35,7 +35,7 @@ describe('A program with bearer tokens', () => {
     for (let i = 0; i < 3; i += 1) assert.deepEqual((await get()).body, { id: 1, staff: 2, name: 'Ada' })
   })
 
-  it('P1 loads a non-persisted key beside the relation', async (t) => {
+  it('P1 loads a non-persisted property that shares the column of the relation', async (t) => {
     const User = userClass()
     const UserToken = tokenClass(() => p.manyToOne(User), { userId: p.integer().persist(false) })
     const orm = await openDatabase(t, { entities: [User, UserToken] })
@@ -137,7 +137,7 @@ describe('A program with bearer tokens', () => {
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
   })
 
-  it('E9 rejects a token whose user does not exist, with a relation by target key', async (t) => {
+  it('E9 rejects a token whose target key belongs to no user', async (t) => {
     const User = userClass({ staff: p.integer().unique() })
     const UserToken = tokenClass(() =>
       p
@@ -169,9 +169,9 @@ describe('A program with bearer tokens', () => {
     for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, 401)
   })
 
-  it('E9 rejects a token whose user is hidden by a filter of a parent class, with a polymorphic relation', (t) =>
+  it('E9 rejects a token with a polymorphic relation to a user hidden by a filter of a parent class', (t) =>
     rejectsHiddenByParent(t, true))
-  it('E9 rejects a token whose user is hidden by a filter of a parent class, with a plain relation', (t) =>
+  it('E9 rejects a token with a plain relation to a user hidden by a filter of a parent class', (t) =>
     rejectsHiddenByParent(t, false))
 
   it('E9 rejects a token whose user is hidden by one of two filters for one column', async (t) => {
