@@ -13,7 +13,7 @@ export function readPublicUrl(environment: Environment, production: boolean): UR
   return environment.read('PUBLIC_URL', origin, undefined)
 }
 
-/** Replaces 127.0.0.1 by `localhost`. The readable log and the mails must name the same host, because a session cookie belongs to one host. */
+/** Replaces 127.0.0.1 with `localhost`. The readable log and the mails must name the same host, because a session cookie belongs to one host. */
 export function developmentUrl(url: string): string {
   return url.replace('//127.0.0.1', '//localhost')
 }
@@ -33,7 +33,7 @@ export function readLinkOrigin(variables: Variables): string {
 
 /**
  * Reads `RP_ID`, the host that passkeys belong to. The default is the host of `PUBLIC_URL`. Returns `undefined` without `PUBLIC_URL`,
- * or if browsers do not support passkeys at that address.
+ * or if browsers do not support passkeys at that URL.
  */
 export function readRpId(environment: Environment, publicUrl: URL | undefined): string | undefined {
   const text = environment.text('RP_ID')?.toLowerCase()

@@ -13,7 +13,7 @@ export class DatabaseFile {
 
   /** @param path of a database that is open in WAL mode and has been read */
   constructor(path: string) {
-    // For a symbolic link, SQLite creates the log and its index beside the target of the link.
+    // For a symbolic link, SQLite creates the write-ahead log and its index beside the target of the link.
     const file = realpathSync(path)
     this.#log = `${file}-wal`
     this.#index = `${file}-shm`
@@ -37,7 +37,7 @@ export class DatabaseFile {
     })
   }
 
-  /** Whether the index of the log was lost, so that this process cannot see commits of other processes in the log. */
+  /** Whether the index of the write-ahead log was lost, so that this process cannot see later commits of other processes. */
   hasLostIndex(): boolean {
     return this.#isOriginal(this.#log) && !this.#isOriginal(this.#index)
   }

@@ -34,7 +34,7 @@ describe('a moved or deleted SQLite file', () => {
     await rename(elsewhere, path)
     await assertStatuses(isSuccess, { ready }, { me: () => ada.get('/me') })
 
-    // The log is deleted like a temporary file.
+    // The write-ahead log is deleted.
     await rm(`${path}-wal`)
     await assertLost()
 
@@ -56,7 +56,7 @@ describe('a moved or deleted SQLite file', () => {
     await assertStatuses(isUnavailable, writing)
   })
 
-  test('N13 is detected, even if it is only the index of the log, and later commits of other processes survive', async (t) => {
+  test('N13 is detected, even if it is only the index of the write-ahead log, and later commits of other processes survive', async (t) => {
     const folder = await temporaryFolder(t)
     const variables = { DATA_DIR: folder, BCRYPT_COST: '4' }
     const server = await startServer(t, variables)
