@@ -94,7 +94,7 @@ describe('routes', () => {
     assert.doesNotMatch((await ada.page('/account')).text, /Your name has been changed/)
   })
 
-  test('I4 respond to other methods with 405 and Allow', async (t) => {
+  test('I4 respond to undeclared methods with 405 and Allow', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dumpAll(site)
     for (const [path, declared] of paths) {

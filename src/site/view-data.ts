@@ -50,7 +50,7 @@ interface PageData {
   'sign-in-code': { isRecovery: boolean; next?: string | undefined }
   confirm: {
     next?: string | undefined
-    /** The path of the page to return to without a confirmation. */
+    /** The path that "Cancel" links to. */
     back: string
     /** What the user wants to do. */
     purpose: string

@@ -7,7 +7,7 @@ import { page } from './page.ts'
 import type { Common, Views } from './view-data.ts'
 import { views } from './views.ts'
 
-// One middleware for all tests, because it compiles the templates.
+// One middleware for all tests, because each new one compiles all templates.
 const addRender = views({ site: 'Example' })
 const ada = { name: 'Ada', email: 'ada@example.com' }
 const payload = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
@@ -442,7 +442,7 @@ async function render<Name extends keyof Views>(
   return { html, type: response.headers.get('content-type') }
 }
 
-/** The tag with an attribute. */
+/** The tag with this attribute. */
 function tag(html: string, attribute: string): string {
   return html.match(new RegExp(`<[^>]*\\s${attribute}[^>]*>`))?.[0].replaceAll(/\s+/g, ' ') ?? ''
 }

@@ -25,7 +25,7 @@ const longestStart = 10_000
 
 /** Starts a PostgreSQL server on a free port. If `isDurable`, it syncs each commit to the disk. */
 export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
-  // The data is in memory unless it must be durable, because creating a database there needs only a tenth of the processor time.
+  // Creating a database in memory needs only a tenth of the processor time.
   // The programs are on the disk, because a file system in memory may forbid execution.
   const folder = await mkdtemp(join(isDurable ? tmpdir() : memoryFolder(), 'koa-authenticators-postgres-'))
   const programs = await mkdtemp(join(tmpdir(), 'koa-authenticators-programs-'))

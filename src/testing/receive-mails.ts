@@ -19,7 +19,7 @@ export async function receiveMails(site: Site): Promise<SiteMail[]> {
   })
 }
 
-/** Sends the due mails of a site, and returns the only one. */
+/** Sends the only due mail of a site, and returns it. */
 export async function receiveMail(site: Site): Promise<SiteMail> {
   const mails = await receiveMails(site)
   const [mail] = mails

@@ -15,7 +15,7 @@ describe('PendingLimit', () => {
     assert.equal(admitted('eve').length, 100)
   })
 
-  it('admits a known device above the total', () => {
+  it('admits a known device above the total limit', () => {
     const pending = new PendingLimit()
     for (let i = 0; i < 300; i += 1) pending.enter(`${i}`, unknown)
     assert.equal(pending.enter('another', unknown), undefined)

@@ -7,8 +7,8 @@ export class PendingLimit {
   #total = 0
 
   /**
-   * Counts an attempt, and returns a function that ends the count. Returns `undefined` above the limit of the key, or
-   * above the total limit, which does not apply to known devices.
+   * Counts an attempt until the returned function is called. Returns `undefined` above the limit of the key, or above
+   * the total limit, which does not apply to known devices.
    */
   enter(key: string, { isKnownDevice }: { isKnownDevice: boolean }): (() => void) | undefined {
     const count = this.#counts.get(key) ?? 0

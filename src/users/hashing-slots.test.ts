@@ -45,7 +45,7 @@ describe('HashingSlots', () => {
     assert.equal(await slots.run(async () => 'free'), 'free')
   })
 
-  test('D11 queues up to five seconds of work, and at least 64 hashes', () => {
+  test('D11 has a queue for five seconds of work, and for at least 64 hashes', () => {
     assert.equal(new HashingSlots({ slots: 1, duration: 1000 }).capacity, 64)
     assert.equal(new HashingSlots({ slots: 4, duration: 50 }).capacity, 400)
   })

@@ -11,7 +11,7 @@ export interface CheckedAccount {
 
 /**
  * Locks an account row until the transaction ends, and returns whether it exists. Lock it before other rows, to avoid deadlocks.
- * @param account if it has `passwordChangedAt`, the row must also be enabled and have the state of the account
+ * @param account with `passwordChangedAt`, a disabled or changed account returns `false` too
  */
 export async function lockAccount(
   em: EntityManager,

@@ -57,7 +57,7 @@ describe('one-time tokens', () => {
     }
   })
 
-  test('C5 are used by one of 20 concurrent transactions', async (t) => {
+  test('C5 are used by only one of 20 concurrent transactions', async (t) => {
     const { issue, consume } = await siteWithAda(t)
     const token = await issue()
     const grants = await Promise.all(Array.from({ length: 20 }, () => consume(token)))
@@ -155,7 +155,7 @@ describe('one-time tokens', () => {
     assert.deepEqual([grant?.user.email, grant?.email], [ada.email, 'ada@example.org'])
   })
 
-  test('are not issued if the account was disabled or its password changed after it was loaded', async (t) => {
+  test('are not issued if the account was disabled or its password changed after the account was loaded', async (t) => {
     const { site, ada, issue, account } = await siteWithAda(t)
     const before = await account()
     await sql(site, 'update users set password_changed_at = password_changed_at + 1')

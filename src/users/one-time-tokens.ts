@@ -19,7 +19,7 @@ const OneTimeTokenSchema = defineEntity({
     purpose: p.string().length(20).$type<Purpose>(),
     // Covered by the unique index.
     user: () => p.manyToOne(User).deleteRule('cascade').index(false),
-    // The address that the link was sent to. An empty text if it was not mailed.
+    // The address that the link was sent to. Empty if the link was not mailed.
     email: p.string().length(254),
     // A digest of the account's address and of the time of its last password change.
     account: p.string().length(43),
@@ -40,7 +40,7 @@ export interface NewOneTimeToken {
   readonly purpose: Purpose
   /** The account as the caller read it. A new address, a new password or disabling the account makes the token invalid. */
   readonly account: Pick<User, 'id' | 'email' | 'passwordChangedAt'>
-  /** The address that the link is sent to, or an empty text if it is not mailed. By default the address of the account. */
+  /** The address that the link is sent to. Empty if the link is not mailed. By default the address of the account. */
   readonly email?: string
   /** In milliseconds. */
   readonly lifetime: number
@@ -50,7 +50,7 @@ export interface NewOneTimeToken {
 export interface Grant {
   readonly user: User
   readonly purpose: Purpose
-  /** The address that the link was sent to. An empty text if it was not mailed. */
+  /** The address that the link was sent to. Empty if the link was not mailed. */
   readonly email: string
 }
 
