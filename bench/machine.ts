@@ -14,7 +14,7 @@ export const hasWrk = has('wrk', '--version')
 /** Whether CPU idle states are disabled. Otherwise, the delay until a core wakes up would distort the measurements. */
 export const isAwake = keepAwake()
 
-/** A command pinned to this core, if there is one. */
+/** The command, pinned to the core if pinning is possible. */
 export function onCore(core: number | undefined, command: readonly string[]): string[] {
   return core === undefined || !canPin ? [...command] : ['taskset', '-c', String(core), ...command]
 }
