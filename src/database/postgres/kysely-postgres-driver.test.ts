@@ -98,7 +98,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
 
   test('survives the loss of idle connections and of a connection in a transaction', async (t) => {
     const { run, count, connection } = await open(t)
-    // Waits until the connections are closed.
+    // `pg_terminate_backend` waits until the connections are closed.
     const end =
       'select pg_terminate_backend(pid, 2000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
     await Promise.all([count(), count()])

@@ -83,7 +83,7 @@ export class KyselySqliteDriver implements Driver {
 
   async destroy(): Promise<void> {
     this.#isClosed = true
-    // If the index is lost, closing the last connection would delete the write-ahead log with the commits of other processes.
+    // If the index of the write-ahead log is lost, closing the connection could delete the log with commits of other processes.
     if (!this.#file?.hasLostIndex()) this.#database.close()
   }
 
