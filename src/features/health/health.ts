@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/core'
 import type { Context, Middleware } from 'koa'
 
-/** The state of the process. While draining, it serves requests and reports that it is not ready. */
+/** The state of the process. A draining process still serves requests, but reports that it is not ready. */
 export interface Lifecycle {
   isDraining: boolean
 }

@@ -127,7 +127,7 @@ describe('GET /account', () => {
     assert.match(text, /<dd>ada@example\.com<\/dd>/)
   })
 
-  test('S67 redirects a visitor to sign-in with 303 and the requested path and query in one parameter', async (t) => {
+  test('S67 redirects a visitor to sign-in with 303, and passes the requested path and query in one parameter', async (t) => {
     const site = await startSite(t)
     const sentTo = async (path: string, headers = {}) => {
       const answer = await site.visitor().page(path, headers)
@@ -218,10 +218,10 @@ describe('static files', () => {
   })
 })
 
-describe('HSTS and the session cookie', () => {
+describe('the site', () => {
   const tls = { PUBLIC_URL: 'https://example.com', TRUST_PROXY: '1' }
 
-  test('F1 L4 are sent over TLS: the cookie has the name __Host-session and the attribute Secure', async (t) => {
+  test('F1 L4 sends HSTS over TLS, and a cookie with the name __Host-session and the attribute Secure', async (t) => {
     const site = await startSite(t, tls)
     const ada = site.visitor()
     await signIn(site, await signUp(site), { visitor: ada })
@@ -232,14 +232,14 @@ describe('HSTS and the session cookie', () => {
     assert.deepEqual(out.cookies, ['__Host-session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure'])
   })
 
-  test('F2 over TLS, a session under the cookie name of plain HTTP is ignored', async (t) => {
+  test('F2 ignores the cookie name of plain HTTP if PUBLIC_URL is https', async (t) => {
     const site = await startSite(t, tls)
     const ada = await signIn(site, await signUp(site))
     assert.equal((await ada.get('/me')).status, 200)
     assert.equal((await site.visitor(ada.session).get('/me')).status, 401)
   })
 
-  test('F1 L4 over plain HTTP, there is no HSTS and the cookie has the name session', async (t) => {
+  test('F1 L4 sends no HSTS over plain HTTP, and a cookie with the name session', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     assert.equal((await ada.page('/account')).headers['strict-transport-security'], undefined)

@@ -78,7 +78,7 @@ describe('Devices', () => {
     assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 101 }])
   })
 
-  test('are deleted a year after their last sign-in, in batches, with an index', async (t) => {
+  test('are deleted in batches a year after their last sign-in, and are found by an index', async (t) => {
     const { site, ada, clock, devices, store } = await openDevices(t)
     const values: string[] = []
     for (let i = 0; i < 5; i += 1) values.push(await store(undefined, ada))

@@ -50,7 +50,7 @@ export class Devices {
 
   /**
    * Stores the device of a user who has just signed in. Returns the value for its cookie, or `undefined` if the password or
-   * second factor has changed in the meantime. A value of another user is not reused, because both would share its rate limit.
+   * second factor has changed in the meantime. A value of another user is not reused, because the two users would share a rate limit.
    *
    * @param current the value in the cookie
    * @param onNew called in the transaction that adds a new device

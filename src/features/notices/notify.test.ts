@@ -111,7 +111,7 @@ describe('notify', () => {
     assert.deepEqual(await receiveMails(site), [])
   })
 
-  test('Q5 sends at most ten notices of a kind in an hour', async (t) => {
+  test('Q5 sends at most ten notices of one kind in an hour', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     for (let i = 0; i < 12; i += 1) await signIn(site, ada)
     // The first sign-in of `siteWithAda` counts too.

@@ -9,7 +9,7 @@ import { startSite } from '../../testing/site.ts'
 import { hotp, stepAt } from './totp.ts'
 
 describe('the secrets of a second factor', () => {
-  test('T9 O2 are in no log line, only in the responses that show them, and encrypted or hashed in the database', async (t) => {
+  test('T9 O2 are in no log line and no later response, and are encrypted or hashed in the database', async (t) => {
     const site = await startSite(t, { LOG_LEVEL: 'trace' })
     const person = await signUp(site)
     const ada = await signIn(site, person)

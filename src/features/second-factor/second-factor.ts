@@ -85,7 +85,7 @@ function boxForSetUp({ secretBox }: SiteContext, { secondFactorAt }: User): Secr
   return secretBox
 }
 
-// Locks the account and the session. Throws 409 if another request has changed the password or the second factor, or signed out.
+// Locks the account and the session. Throws 409 if another request has changed how the account signs in, or has ended the session.
 function change<Result>(
   ctx: SiteContext,
   user: User,

@@ -32,7 +32,7 @@ describe('SecretBox', () => {
     assert.throws(() => sameName.decrypt(text, 'ada'), UnreadableSecret)
   })
 
-  test('decrypts with older keys, and encrypts with the newest', () => {
+  test('decrypts with older keys, and encrypts with the newest key', () => {
     const text = new SecretBox([first]).encrypt(secret, 'ada')
     const rotated = new SecretBox([second, first])
     assert.deepEqual(rotated.decrypt(text, 'ada'), secret)

@@ -29,7 +29,7 @@ export function sessionCookie(app: Koa, store: SessionStore, { isTls }: { isTls:
   )
   return async (ctx, next) => {
     try {
-      // Without this call, the first use of `ctx.session` creates a new session.
+      // Reads the session. Otherwise, the first use of `ctx.session` would create a new one.
       if (mayUseSession(ctx)) await koaSession(ctx, async () => {})
       await commit(ctx, next)
     } catch (error) {

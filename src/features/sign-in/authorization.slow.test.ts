@@ -24,7 +24,7 @@ const scheme = fc.constantFrom(
 )
 const gap = fc.constantFrom('', ' ', '  ', '     ', '\t', ' \t ', ', ', '%20', ':')
 const tail = fc.constantFrom('', '', '', ' x', ',', ', Basic YTpi', '\t', '=', '%', ' realm="x"')
-// The client cannot send DEL.
+// Node's HTTP client cannot send DEL (0x7F).
 const latin1 = fc.string({
   unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code === 0x7f ? 0x20 : code)),
 })
