@@ -53,7 +53,7 @@ describe('a request with an ambiguous end', () => {
 })
 
 describe('a request with a clear end', () => {
-  test('I2 is accepted with `Chunked` in the header, or with HTTP/1.0 and a length', async (t) => {
+  test('I2 is accepted in HTTP/1.1 with the coding `Chunked`, and in HTTP/1.0 with a length', async (t) => {
     const { url } = await startSite(t)
     for (const bytes of [
       `${post}Connection: close\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,

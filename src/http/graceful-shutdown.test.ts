@@ -49,7 +49,7 @@ describe('shutDown', () => {
     await stopped
   })
 
-  test('P5 responds on connections that the server has not accepted yet', async (t) => {
+  test('P5 responds on connections that the server had not accepted when the shutdown began', async (t) => {
     const { server, closeListener, gate } = await start(t)
     gate.resolve()
     const { port } = server.address() as AddressInfo

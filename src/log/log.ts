@@ -29,7 +29,7 @@ const token = new RegExp(
 )
 // JSON need not escape these characters. Some of them end a line, reverse text or control a terminal.
 const unprintable = /[\u007f-\uffff]/g
-// One test is faster than two replacements, and most lines need neither.
+// Testing once is faster than replacing twice, and most lines need no replacement.
 const suspicious = /[%\u007f-\uffff]|kauth_|eyJ/
 
 /** Replaces tokens in a log line, and escapes DEL and characters outside of ASCII as in JSON. */

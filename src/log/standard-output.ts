@@ -67,8 +67,8 @@ export function standardOutput(): DestinationStream & { flushSync(): void } {
 
 /**
  * Returns a non-blocking descriptor of the standard output. A pipe or a terminal is opened again, because other processes
- * share the inherited descriptor. A file is not opened again, because it never blocks, and a new descriptor would overwrite its
- * beginning.
+ * share the inherited descriptor. A file is not opened again, because it never blocks, and a new descriptor would overwrite the
+ * beginning of the file.
  */
 function openNonBlocking(): number {
   const inherited = 1

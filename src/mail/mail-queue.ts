@@ -80,7 +80,7 @@ export class MailQueue {
     this.#now = now
   }
 
-  /** Claims due mails for five minutes. */
+  /** Claims mails that are due. A claim lasts five minutes. */
   async claim(limit: number): Promise<Mail[]> {
     await this.#deleteFinished()
     const now = this.#now()

@@ -65,7 +65,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  test('records a sign-up in the session of another user under the new account', async (t) => {
+  test('records a sign-up under the new account, even in the session of another user', async (t) => {
     const site = await startSite(t)
     const browser = await signIn(site, await signUp(site))
     await reset(site)

@@ -6,8 +6,10 @@ import type { TrustProxy } from '../config/addresses.ts'
 import { Refusal } from '../refusal.ts'
 
 /**
- * Sets `ctx.ip` to the address of the client: the peer of the connection or, if the peer is a trusted proxy, the right-most address in
- * `X-Forwarded-For` that is not a trusted proxy. If all are trusted, the left-most one counts. The peer replaces an invalid address.
+ * Sets `ctx.ip` to the address of the client. This is the peer of the connection if the peer is not a trusted proxy. Otherwise, it
+ * is the right-most address in `X-Forwarded-For` that is not a trusted proxy, or the left-most one if all are trusted. The peer
+ * replaces an invalid address.
+ *
  * Sets `ctx.state.isOverTls` if the client uses TLS, to this server or to a trusted proxy.
  */
 export function clientAddress(proxies: TrustProxy): Middleware {

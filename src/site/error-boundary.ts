@@ -7,8 +7,8 @@ import { headersOf, type Problem, problem, problemOf } from './problem.ts'
 import type { SiteContext } from './site-context.ts'
 
 /**
- * Converts errors, and error statuses without a body, to a problem (RFC 9457) or an error page. Unlike Koa's own handler,
- * it keeps the session cookie and most headers of the response.
+ * Converts errors, and responses with an error status but no body, to a problem (RFC 9457) or an error page. Unlike Koa's own
+ * handler, it keeps the session cookie and most headers of the response.
  */
 export const errorBoundary: Middleware = async (ctx, next) => {
   try {

@@ -132,7 +132,7 @@ describe('POST /login with Basic', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('A2 accepts the scheme in any case, and a password with colons and non-ASCII characters', async (t) => {
+  test('A2 accepts the scheme in any letter case, and a password with colons and non-ASCII characters', async (t) => {
     const site = await startSite(t)
     const odd = 'a:b::c 🙂 – ß'
     const person = await signUp(site, 'Ada', { password: odd, confirmPassword: odd })
@@ -276,7 +276,7 @@ describe('POST /login with a form', () => {
     assert.deepEqual(await answer({}), wrong)
   })
 
-  test('rejects a malformed user name like wrong credentials, by form and by JSON', async (t) => {
+  test('rejects a malformed user name like wrong credentials, also with JSON', async (t) => {
     const site = await startSite(t)
     for (const username of ['a\0b', 'ada@example.com\n', 'a'.repeat(1025)]) {
       const credentials = { username, password }
@@ -373,7 +373,7 @@ describe('POST /login with JSON', () => {
     assert.match(kept.cookies.find((each) => each.startsWith('session=')) ?? '', /; Max-Age=2592000;/)
   })
 
-  test('rejects wrong credentials with 401, a challenge and no cookie, and a body that is no object with 400', async (t) => {
+  test('responds with 401, a challenge and no cookie to wrong credentials, and with 400 to a body that is not an object', async (t) => {
     const site = await startSite(t, { THROTTLE: 'off' })
     const { email } = await signUp(site)
     const refused: unknown[] = [

@@ -114,7 +114,7 @@ describe('POST /users as JSON', () => {
     assert.equal((await site.visitor().json('/users', registration('Ada'))).status, 409)
   })
 
-  test('S35 accepts a trimmed name of 100 code points, and a password of 8 code points or 1,024 bytes', async (t) => {
+  test('S35 accepts a name of 100 code points after trimming, and a password of 8 code points or 1,024 bytes', async (t) => {
     const site = await startSite(t)
     const longest = `${'words of a song, '.repeat(60)}1024`
     assert.equal(Buffer.byteLength(longest), 1024)
