@@ -24,7 +24,6 @@ import { OneTimeToken } from './users/one-time-tokens.ts'
 import { shareCores } from './users/password.ts'
 import { UserToken } from './users/user-token.ts'
 
-/** A running site. */
 export interface RunningSite {
   readonly url: string
   /**

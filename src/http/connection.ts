@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** An open connection and its requests. */
 export interface Connection {
   readonly socket: Socket
   /** Unfinished responses, in order. The request of the first one runs, the others wait (pipelining). */

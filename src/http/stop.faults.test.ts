@@ -89,7 +89,6 @@ describe('SIGTERM under load', { concurrency: true }, () => {
   })
 })
 
-/** Whether the connection is established. */
 function connected(socket: Socket): Promise<boolean> {
   return new Promise((resolve) => {
     socket.once('connect', () => resolve(true))

@@ -38,7 +38,6 @@ const longestPause = Math.max(...pauses)
 // How long a claim lasts. It allows for a difference between the clocks of two processes.
 const lease = clockSkew + 3 * minute
 
-/** The maximum number of attempts for a mail. */
 export const maxTries = pauses.length + 1
 
 export type NewMail = { [Kind in MailKind]: MailOf<Kind> }[MailKind]
@@ -121,7 +120,6 @@ export class MailQueue {
     await this.#deleteFinished().catch(() => {})
   }
 
-  /** Makes a mail due again after a pause. */
   async retryLater({ id, tries }: Mail): Promise<void> {
     const dueAt = new Date(this.#now() + (pauses[tries - 1] ?? longestPause))
     // Compares `tries`, because another process may have claimed the mail in the meantime.

@@ -100,7 +100,7 @@ describe('MailTemplates', () => {
     }
   })
 
-  test('a notice says that the owner has nothing to do, except after the rejection of a passkey', () => {
+  test('a notice says “If it was you, there is nothing to do”, except after the rejection of a passkey', () => {
     for (const event of Object.keys(notices) as NoticeEvent[]) {
       const { text, html } = render('notice', notice(event))
       for (const body of [text, html])

@@ -18,7 +18,6 @@ interface MailView {
   readonly link?: Link | undefined
 }
 
-/** A link of a mail. */
 export interface Link {
   readonly url: string
   /** How long the link works, in milliseconds. */

@@ -39,7 +39,6 @@ export class DeliveryError extends Error {
   }
 }
 
-/** The message for nodemailer. */
 export function compose({ id, to, subject, text, html }: Message, from: Mailbox): SendMailOptions {
   // Rejects a text with a comma, which nodemailer would parse as two recipients.
   if (emailProblem(to)) throw new DeliveryError('ERECIPIENT', { isFinal: true })
