@@ -14,8 +14,6 @@ const suites: readonly TestGroup[] = [
       `src/features/[q-z]*/**/${quick}`,
       'src/features/*.test.ts',
       'src/database/{delete-batch,expired-rows,schema,statements-of-requests}.test.ts',
-      'src/database/postgres/!(*.slow|*.faults).test.ts',
-      'src/{mail/outbox,throttle/throttle,site/database-unavailable}.test.ts',
       'src/users/{check-credentials,one-time-tokens,user,user-token}.test.ts',
     ],
   },
@@ -24,6 +22,7 @@ const suites: readonly TestGroup[] = [
       // The other files compare entities whose rows are the same on both databases.
       'src/auth/mikro-orm/differential/!(classes|embedded|hooks|inheritance|null-columns).test.ts',
       'src/auth/mikro-orm/postgres.test.ts',
+      'src/database/postgres/!(*.slow|*.faults).test.ts',
     ],
   },
   // The slow tests whose SQL differs between the databases: concurrent transactions, values, large tables.
@@ -31,9 +30,14 @@ const suites: readonly TestGroup[] = [
     files: [
       'src/features/{change-email,sessions}/*.slow.test.ts',
       'src/features/activity/audit-trail.slow.test.ts',
-      'src/database/postgres/*.slow.test.ts',
       'src/features/second-factor/{earlier-access,guessing-codes}.slow.test.ts',
-      'src/{commands/copy-database,mail/outbox,site/hostile-text,throttle/guessing}.slow.test.ts',
+    ],
+  },
+  {
+    files: [
+      'src/{commands/copy-database,site/hostile-text,throttle/guessing}.slow.test.ts',
+      'src/database/postgres/*.slow.test.ts',
+      'src/{mail/outbox,throttle/throttle,site/database-unavailable}.test.ts',
     ],
   },
 ]

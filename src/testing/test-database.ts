@@ -58,8 +58,18 @@ async function makeOnServer(options: string): Promise<TestDatabase> {
       await onServer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
     },
     open: () => onServer(`alter database ${name} allow_connections true`),
-    drop: () => onServer(`drop database if exists ${name} with (force)`),
+    drop: () => dropDatabase(name),
   }
+}
+
+let dropping: Promise<AbstractSqlConnection> | undefined
+let lastDrop: Promise<unknown> | undefined
+
+// PostgreSQL waits until the connections of the database have ended. The next test uses another connection and does not wait.
+async function dropDatabase(name: string): Promise<void> {
+  dropping ??= connectTo(server ?? '')
+  await lastDrop
+  lastDrop = (await dropping).execute(`drop database if exists ${name} with (force)`)
 }
 
 let file: Promise<string> | undefined
