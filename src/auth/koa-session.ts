@@ -132,8 +132,8 @@ export function keepCookiesOnError(ctx: SessionContext): void {
       : new Error(format('non-error thrown: %j', thrown))
     const before = Object.getOwnPropertyDescriptor(error, 'headers')
     // Not enumerable, so that no log prints it.
-    const headers = { value: { ...error.headers, 'Set-Cookie': cookies }, configurable: true }
-    Reflect.defineProperty(error, 'headers', headers)
+    const value = { ...error.headers, 'Set-Cookie': cookies }
+    Reflect.defineProperty(error, 'headers', { value, enumerable: false, configurable: true })
     try {
       onerror.call(ctx, error)
     } finally {

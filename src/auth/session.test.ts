@@ -754,19 +754,24 @@ describe("Koa's error handler with a session in the cookie", () => {
   })
 
   test('leaves no cookie in the error object, and logs none', async (t) => {
-    const app = endingWith(() => shared)
+    const withHeaders = Object.assign(new Error('with headers'), { headers: { 'Retry-After': '5' } })
+    let errors: Error[] = []
+    const app = endingWith(() => errors.shift() ?? shared)
     const seen: string[] = []
     app.on('error', (error) => seen.push(inspect(error)))
     const { url } = await serve(t, app)
     const browser = new Browser(url)
-    await browser.post('/', form('ada'))
-
-    await browser.post('/end')
+    for (const error of [shared, withHeaders]) {
+      await browser.post('/', form('ada'))
+      errors = [error]
+      await browser.post('/end')
+    }
     const response = await fetch(`${url}/end`)
 
-    assert.equal(seen.length, 2)
+    assert.equal(seen.length, 3)
     assert.doesNotMatch(seen.join(), /koa\.sess/)
     assert.equal('headers' in shared, false)
+    assert.deepEqual(withHeaders.headers, { 'Retry-After': '5' })
     assert.equal(response.status, 500)
   })
 

@@ -17,7 +17,7 @@ import { people, type Variation } from './people.ts'
 
 after(dropDatabases)
 
-/** Columns of the types that options affect. */
+/** A date, a null and a JSON column, because options of MikroORM change how they are read. */
 const columns = { at: p.datetime().nullable(), motto: p.string().nullable(), roles: p.json() }
 const row = { at: new Date('1815-12-10T08:00:00Z'), motto: null, roles: ['reader'] }
 
