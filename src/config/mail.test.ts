@@ -98,7 +98,7 @@ describe('readMail', () => {
       assert.throws(() => read({ MAIL_FROM }), { message: `MAIL_FROM must be ${expected}.` }, MAIL_FROM)
     for (const MAIL_FROM of [undefined, ' '])
       assert.throws(() => read({ SMTP_URL: 'smtp://localhost', MAIL_FROM }), {
-        message: `MAIL_FROM must be ${expected} if SMTP_URL is set.`,
+        message: `MAIL_FROM is missing, but SMTP_URL is set. It must be ${expected}.`,
       })
   })
 })

@@ -34,7 +34,7 @@ export function readMail(
   const server = environment.read('SMTP_URL', smtpUrl, undefined)
   const from = environment.read('MAIL_FROM', mailbox, { name: '', address: 'no-reply@localhost' })
   if (environment.text('SMTP_URL') && !environment.text('MAIL_FROM'))
-    environment.reject('MAIL_FROM', `must be ${mailbox.expected} if SMTP_URL is set`)
+    environment.reject('MAIL_FROM', `is missing, but SMTP_URL is set. It must be ${mailbox.expected}`)
   if (production && !server) return undefined
   return { server, from, folder: join(dataDir, 'mail') }
 }

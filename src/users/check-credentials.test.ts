@@ -92,7 +92,7 @@ describe('a change of the bcrypt cost', () => {
     assert.match(await hashOf(site), /^\$2b\$05\$/)
   })
 
-  test('C2 leaves the work of a wrong password equal for an old, a new, a damaged and a missing hash', async (t) => {
+  test('C2 does the work of one hash at the new cost for a wrong password, whether the stored hash is old, new, damaged or missing', async (t) => {
     const site = await startSite(t)
     const [old, recent] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
     const damaged = await signUp(site, 'Eve')

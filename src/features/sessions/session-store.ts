@@ -86,7 +86,7 @@ export class SessionStore {
       if (!(await lockAccount(em, { ...account, id: user }))) throw signedOut()
       const replaced = replaces !== undefined && { digest: digestOf(replaces) ?? '', user }
       if (replaced && (await em.nativeDelete(StoredSession, replaced)) !== 1) throw signedOut()
-      // This check is last, because the set-up of an app may have ended the replaced session. The response is then 409.
+      // If the set-up of an app has ended the replaced session, the check above responds with 409 first.
       if (account?.secondFactorAt && !methods.includes('mfa'))
         throw new Error('The sign-in of a user with a second factor must use it.')
       await em.insert(StoredSession, {
