@@ -202,7 +202,7 @@ describe('the image', () => {
 })
 
 describe('docs/deploy.md', () => {
-  test('links only to existing files, names only existing commands, and lists only existing log lines under “Monitoring”', () => {
+  test('links to existing files, names only existing commands, and lists only existing log lines under “Monitoring”', () => {
     for (const file of matches(page, /\]\(([^)#]+)\)/g)) assert.ok(existsSync(join(root, 'docs', file)), file)
     for (const name of matches(page, /npm run (?:-s )?([a-z-]+)/g)) assert.ok(name in scripts, name)
     for (const name of matches(page, /node src\/start\.js ([a-z/-]+)/g))

@@ -17,7 +17,7 @@ export function parseUnit(text: string): Partial<Record<string, string[]>> {
   return settings
 }
 
-/** The blocks of a Caddyfile by their first lines. A directive is a block without content. */
+/** The blocks of a Caddyfile by their first lines. A line without braces has an empty block. */
 export interface Block {
   readonly [line: string]: Block
 }

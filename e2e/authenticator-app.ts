@@ -43,7 +43,7 @@ export async function turnOnApp(page: Page, account: Account) {
 /** Reads the QR code in a screenshot of the page. */
 export async function scanQrCode(page: Page): Promise<string> {
   const png = (await page.screenshot({ fullPage: true })).toString('base64')
-  // Decodes the image in an empty page, because it has no content security policy.
+  // An empty page decodes the image, because it has no content security policy.
   const reader = await page.context().newPage()
   const { width, height, pixels } = await reader.evaluate<Pixels>(`(async () => {
     const bytes = Uint8Array.from(atob('${png}'), (each) => each.charCodeAt(0))

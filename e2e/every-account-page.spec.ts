@@ -120,7 +120,7 @@ test('the confirmation page is accessible, also with errors', async ({ page, acc
   await expectSound(page, 'Error: Confirm it is you')
 })
 
-test('the pages to close the account are accessible, also with every error', async ({
+test('the pages to close the account are accessible, also with an error in every field', async ({
   page,
   server,
   account,

@@ -20,7 +20,7 @@ test('home is accessible for a visitor, for a user, and while the database is un
   await expectSound(page, 'Authentication for Koa, typed and composable')
 })
 
-test('L7 sign-up is accessible when empty, with every error, and with the address of another account', async ({
+test('L7 sign-up is accessible when empty, with an error in every field, and with the address of another account', async ({
   page,
   account,
 }) => {

@@ -3,7 +3,7 @@ import { enterCode, signIn } from './forms.ts'
 import { test as base, expect } from './site.ts'
 import { expectSound } from './soundness.ts'
 
-/** `guess` sends wrong passwords from another browser until the account is throttled. */
+/** `guess` sends wrong passwords from another client until the account is throttled. */
 const test = base.extend<{ guess(email: string): Promise<void> }>({
   guess: ({ request }, use) =>
     use(async (username) => {

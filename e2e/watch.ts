@@ -1,8 +1,8 @@
 import type { ConsoleMessage, Page } from '@playwright/test'
 
 /**
- * Collects errors of a page: requests to other origins, failed requests, exceptions, and console messages, for example
- * about the content security policy.
+ * Collects errors of a page: requests to other origins, exceptions, and errors and warnings in the console, for example
+ * about a failed request.
  */
 export function watch(page: Page, origin: string): string[] {
   const complaints: string[] = []
