@@ -68,7 +68,7 @@ export class JWTKeys implements JWTVerifier {
 
   /** The payload of a valid token, else `undefined`. Never throws for a bad token. */
   verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>): Payload | undefined {
-    // Opaque tokens have no dot. The cache need not compute their digests.
+    // A token without a dot is opaque. The cache need not compute its digest.
     if (typeof token !== 'string' || !token.includes('.')) return undefined
     const claims = this.#verified.claims(token, type.typ, () => {
       const bytes = openCompact(token, (header) => this.#keysFor(header, type.typ))

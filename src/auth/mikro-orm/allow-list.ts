@@ -59,7 +59,7 @@ function overridesNothing(object: object): boolean {
   if (bases.length === 0 || new Set(bases.map(nameOf)).size < bases.length) return false
   const own = levels.slice(0, levels.indexOf(bases[0] ?? object)).flatMap(Object.getOwnPropertyNames)
   const overridden = own.filter((name) => bases.some((base) => Object.hasOwn(base, name)))
-  // Look-ups bypass a Kysely dialect. A connection with its own dialect must define `ask` or `assertReadable`, which they call.
+  // Look-ups bypass a Kysely dialect, but call `ask` and `assertReadable`. A connection with a dialect must define one of them.
   const canQuery = 'ask' in object || 'assertReadable' in object
   return overridden.every((name) => harmless.includes(name) || (canQuery && name === 'createKyselyDialect'))
 }

@@ -5,8 +5,8 @@ import { driverOf, type QueryBuilder } from './query-builder.ts'
 type Data = Record<string, unknown>
 
 /**
- * Creates a function that maps rows as MikroORM does. Returns `undefined` if a column or property has the name of a joined
- * column.
+ * Creates a function that maps rows as MikroORM does. Returns `undefined` if a column or property has the same name as the
+ * alias of a joined column.
  */
 export function rowMapper(
   orm: MikroORM,

@@ -219,7 +219,7 @@ describe('ModelSessionAuthenticatable', () => {
     }
   })
 
-  test('accepts the options of every session authenticator', async (t) => {
+  test('accepts the options `key` and `remember`', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const id = crypto.randomUUID()

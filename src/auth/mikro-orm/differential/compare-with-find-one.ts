@@ -18,7 +18,7 @@ import {
 import { isOnPostgres, openDatabase } from './open-database.ts'
 import { stateOf } from './state.ts'
 
-/** Asserts that `LookUp` and `em.findOne` have the same results, and that the look-up uses this strategy. */
+/** Asserts that a look-up has the same results as `em.findOne` and uses this strategy. */
 export async function compareWithFindOne(
   t: TestContext,
   strategy: Strategy,

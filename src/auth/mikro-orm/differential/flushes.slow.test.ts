@@ -23,7 +23,7 @@ const columns = {
 }
 const row = { settings: { theme: 'dark' }, tags: ['a'], roles: ['editor'], period: '1 day' }
 
-/** The stored roles of a reader. */
+/** The column value for the roles `['reader']`. */
 const reader = isOnPostgres ? '{reader}' : 'reader'
 
 /** Inserts Ada and her token. */

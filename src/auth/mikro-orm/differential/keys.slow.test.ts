@@ -239,7 +239,7 @@ describe('P1 LookUp and em.findOne agree: values', () => {
       finds: 'nothing',
       tokenRow: { value: 5 },
     }))
-  it('integer out of range of all columns', (t) =>
+  it('integer out of range of every integer type', (t) =>
     compareByValue(t, 'findOne', p.integer(), 1e21, { finds: 'nothing', tokenRow: { value: 5 } }))
   it('negative zero', (t) => compareByValue(t, 'prepared', p.integer(), -0, { tokenRow: { value: 0 } }))
   it('lone surrogate', (t) =>

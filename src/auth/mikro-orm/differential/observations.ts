@@ -84,7 +84,7 @@ export async function observeManager(
   return { refreshed: refreshed === found, state, assigned, removed }
 }
 
-/** The result for a missing value. */
+/** The result for an unknown value. */
 export async function observeMissing(request: Request, value: Key): Promise<unknown> {
   return settle(() => request.find(typeof value === 'number' ? value + 1 : `${value.slice(0, -1)}0`))
 }
