@@ -76,7 +76,7 @@ describe('examples/mikro-orm.ts', () => {
     assert.deepEqual(await me.json(), await response.json())
   })
 
-  test('rejects wrong credentials by header, form and token, and starts no session', async () => {
+  test('rejects wrong credentials and unknown tokens, and starts no session for a wrong form', async () => {
     for (const headers of [basic(email, 'wrong'), basic(email.toUpperCase(), form.password), {}])
       assert.equal((await logIn(headers)).status, 401)
     for (const fields of [

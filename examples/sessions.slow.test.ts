@@ -20,7 +20,7 @@ describe('examples/sessions.ts', () => {
     assert.deepEqual(second.headers.getSetCookie(), [])
   })
 
-  test('S89 sends a cookie without Secure and HttpOnly, which contains only a random identifier', async () => {
+  test('S89 sends a cookie that contains only a random identifier, without Secure and HttpOnly', async () => {
     const response = await new Browser(program.url).get('/me', bearer('analytical-engine'))
     const [cookie = '', ...others] = response.headers.getSetCookie()
 

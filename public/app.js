@@ -1,4 +1,4 @@
-// Optional improvements. Without this script, only passkeys do not work.
+// Optional improvements. Only passkeys need this script.
 
 const liveRegion = document.createElement('p')
 liveRegion.className = 'visually-hidden'

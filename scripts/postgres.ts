@@ -25,7 +25,7 @@ const suites: readonly TestGroup[] = [
       'src/database/postgres/!(*.slow|*.faults).test.ts',
     ],
   },
-  // The slow tests whose SQL differs between the databases: concurrent transactions, values, large tables.
+  // The slow tests whose SQL differs between the databases.
   {
     files: [
       'src/features/{change-email,sessions}/*.slow.test.ts',

@@ -348,7 +348,7 @@ describe('auth', () => {
   })
 })
 
-describe('ctx.auth after a failed authenticator', () => {
+describe('ctx.auth after a failure', () => {
   const outages = {
     'throws synchronously': () => {
       throw new Error('connect ECONNREFUSED 10.0.0.5')

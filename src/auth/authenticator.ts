@@ -17,7 +17,7 @@ export abstract class RequestAuthenticator<User extends object = object> {
   readonly accepts: string | undefined = undefined
 
   /**
-   * How its users prove who they are, in values of RFC 8176 such as `pwd`. If they are `undefined` and `signsIn` is `false`,
+   * How its users prove who they are, in values of RFC 8176 such as `pwd`. If this is `undefined` and `signsIn` is `false`,
    * a login without `methods` does not make the user fresh, because the credentials may be a token that the client has stored.
    */
   readonly methods: readonly string[] | undefined = undefined

@@ -52,7 +52,7 @@ function credentialsOf(req: IncomingMessage, scheme: keyof typeof credentials): 
   return token68 === undefined || isRepeated(req) ? undefined : token68
 }
 
-// Two `Authorization` headers are rejected, because Node reads the first and a proxy may have read the second.
+// Repeated `Authorization` headers are ignored, because Node reads the first and a proxy may have read the second.
 function isRepeated({ rawHeaders }: IncomingMessage): boolean {
   const isName = (text: string, i: number) => i % 2 === 0 && text.toLowerCase() === 'authorization'
   return rawHeaders.filter(isName).length > 1

@@ -396,7 +396,7 @@ describe('decodeBase64url', () => {
     fc.assert(property)
   })
 
-  test('J4 rejects padding, white space, the alphabet of base64, unused bits and impossible lengths', () => {
+  test('J4 rejects padding, white space, the alphabet of base64, non-zero unused bits and impossible lengths', () => {
     const bad = [
       'AA==',
       'AAA=',
