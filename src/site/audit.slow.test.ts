@@ -311,7 +311,7 @@ describe('the audit trail', () => {
     )
   })
 
-  test('records no event for a request that failed because of the database', async (t) => {
+  test('records no event if the password cannot be checked because the database fails', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     await reset(site)

@@ -42,7 +42,7 @@ export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
 }
 
 /**
- * Rejects Basic authentication in requests of browsers from other origins. A link to `https://ada:guess@…` would make the browser of a
+ * Rejects Basic authentication in cross-origin requests of browsers. A link to `https://ada:guess@…` would make the browser of a
  * visitor guess a password. Other clients do not send `Sec-Fetch-Site`.
  */
 export function refuseCrossSiteBasic(ctx: Context, next: Next): Promise<unknown> {

@@ -48,7 +48,7 @@ async function userRequests(site: Site) {
 }
 
 describe('an unavailable database', () => {
-  test('A5 causes 503 with Retry-After for requests that need the database, and treats no user as anonymous', async (t) => {
+  test('A5 causes 503 with Retry-After, and no challenge or redirect, for requests that need the database', async (t) => {
     const site = await startSite(t)
     const { guarded } = await userRequests(site)
     await cutOff(site)

@@ -5,9 +5,9 @@ interface Test {
   after(run: () => Promise<void>): void
 }
 
-/** A TCP proxy for PostgreSQL that simulates network failures. */
+/** A TCP proxy that simulates network failures, for PostgreSQL or a mail server. */
 export interface DatabaseProxy {
-  /** The URL of the database through the proxy. */
+  /** The URL of the server through the proxy. */
   readonly url: string
   /** The number of open connections. */
   readonly connections: number
@@ -25,14 +25,14 @@ export interface DatabaseProxy {
   recover(): void
 }
 
-/** A client and its connection to the database. */
+/** A client and its connection to the server. */
 interface Link {
   readonly client: Socket
   readonly database: Socket
   isDropped: boolean
 }
 
-/** Runs a proxy for a database until the test ends. */
+/** Runs a proxy for a server until the test ends. */
 export async function startProxy(test: Test, databaseUrl: string): Promise<DatabaseProxy> {
   const url = new URL(databaseUrl)
   const { hostname, port } = url

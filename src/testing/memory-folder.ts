@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 const folder = '/dev/shm'
 const neededBytes = 4 * 2 ** 30
 
-/** A folder in memory, or the folder for temporary files if less than 4 GB of memory is free. */
+/** Returns `/dev/shm`. If it is missing or has less than 4 GB of free space, returns the folder for temporary files. */
 export function memoryFolder(): string {
   if (!existsSync(folder)) return tmpdir()
   const { bavail, bsize } = statfsSync(folder)
