@@ -170,7 +170,7 @@ describe('LookUp with a configuration that can change queries or entities', () =
     assert.equal((await find()).found?.id, 'two')
   })
 
-  it('calls the accessors of the class where MikroORM defines none', async (t) => {
+  it('calls the accessors of the class if MikroORM defines none', async (t) => {
     const Schema = defineEntity({ name: 'User', properties: { id: p.string().primary(), name: p.string() } })
     const Base: abstract new () => { id: string } = Schema.class
     class User extends Base {

@@ -7,7 +7,7 @@ export class Reversed extends Type<string, string> {
   override convertToJSValue = reverse
 }
 
-/** A string that is stored in reverse. Fails for a `null` in a row, which MikroORM never passes to a type. */
+/** A string that is stored in reverse. Throws for `null` on read. MikroORM never converts a `null` in a row. */
 export class ReversedText extends Type<string | null, string | null> {
   override convertToDatabaseValue(value: string | null): string | null {
     return value === null ? null : reverse(value)
