@@ -1,10 +1,10 @@
 import type { ExtendableContext } from 'koa'
 
 const maxBytes = 2048
-// An arbitrary origin. A path stays on the site if its resolved URL has this origin.
+// An arbitrary origin for the resolution of paths.
 const site = 'https://site.invalid'
 
-/** The path after sign-in: `next` if it and its percent-decoded form stay on this site, otherwise the fallback. */
+/** The path after sign-in: `next` if it is short and, also percent-decoded, stays on this site. Otherwise the fallback. */
 export function nextPath(next: unknown, fallback: string): string {
   return isPathOnSite(next) ? next : fallback
 }

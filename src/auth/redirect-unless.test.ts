@@ -94,7 +94,7 @@ describe('redirectUnless', () => {
     }
   })
 
-  test('redirects to another site if the path is a fixed string', async (t) => {
+  test('accepts a fixed string with the URL of another site', async (t) => {
     const { url } = await serve(t, pageWithRedirect('https://login.example.com/'))
 
     const response = await fetch(url, { redirect: 'manual' })

@@ -50,7 +50,7 @@ function people(...names: string[]) {
       if (user) ctx.auth.login(user)
     }
   }
-  /** Logs in the user in the query, as a sign-up does. */
+  /** Logs in the user that the query names, as a sign-up does. */
   const byHandler = (ctx: AuthContext) => {
     const user = known.get(String(ctx.query.as))
     if (user) ctx.auth.login(user)
@@ -618,7 +618,7 @@ describe('a sign-out', () => {
     assert.equal(await (await kept.get('/')).text(), 'false')
   })
 
-  test('ends the session by `ctx.session = null`, even if the handler throws afterwards', async (t) => {
+  test('by `ctx.session = null` ends the session, even if the handler throws afterwards', async (t) => {
     const { User, FromSession, ByForm } = people('ada')
     const store = new MemoryStore()
     const app = appWith(store)

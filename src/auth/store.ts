@@ -101,7 +101,7 @@ export class Auth {
     this.#failure ??= new Undecided(cause)
   }
 
-  /** Whether the request contains credentials, or `present` was called. If so, session authenticators are skipped. */
+  /** Whether the request has an `Authorization` header, or `present` was called. If so, session authenticators are skipped. */
   get credentialsSent(): boolean {
     return this.#presented !== undefined || this.#ctx.req.headers.authorization !== undefined
   }

@@ -350,7 +350,7 @@ describe('the warning of a missing cross-site check', () => {
     assert.deepEqual(seen, [])
   })
 
-  test('is not reported in production or without sessions', async (t) => {
+  test('is not reported in production or without a session authenticator', async (t) => {
     const seen = warnings(t)
     const { NODE_ENV } = process.env
     const without = await serveSessions(t, (app) => app.use(auth()))

@@ -32,7 +32,7 @@ export async function deleteAccount(call: Call): Promise<string> {
   return `The ${call.noun} ${email} is deleted.`
 }
 
-/** Finds the account of an e-mail address, including a disabled one. The case must match. */
+/** Finds an account by its e-mail address, even a disabled account. The letter case must match. */
 export async function findAccount({ em, entity, email, noun, database }: Call): Promise<User> {
   const account = await em.findOne(entity, { email }, { filters: false })
   if (account) return account

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { CommandError } from '../command-error.ts'
 import { readPassword } from './read-password.ts'
 
-/** The password that is read, and the output of the terminal. */
+/** Types keys. Returns the password or the message of the error, and the output of the terminal. */
 async function type(keys: string, isTTY: boolean) {
   const input = Object.assign(new PassThrough(), { isTTY })
   const prompts = new PassThrough()

@@ -50,7 +50,7 @@ describe('reset-link', () => {
     )
   })
 
-  test('starts the link with PUBLIC_URL, or with the local server in development', async (t) => {
+  test('prints a link to PUBLIC_URL, or to the local server in development', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     await signUp(site)
     pathIn((await user('reset-link ada@example.com')).out, 'http://localhost:3000')

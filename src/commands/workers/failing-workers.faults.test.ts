@@ -32,7 +32,7 @@ function inWorkers(code: string): string {
   return `--import=data:text/javascript,${encodeURIComponent(program)}`
 }
 
-describe('WORKERS', { concurrency: 2 }, () => {
+describe('worker processes', { concurrency: 2 }, () => {
   test('share a port, each in its own process with its process id in the log, and log each configuration warning once', async (t) => {
     const server = await startWorkers(t, {
       NODE_ENV: 'production',
@@ -159,7 +159,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.equal(new Set(stopped).size, 3)
   })
 
-  test('end the primary with 1, without a retry, if the first worker fails to start', async (t) => {
+  test('end the primary with exit code 1, without a retry, if the first worker fails to start', async (t) => {
     const variables = {
       DATA_DIR: await temporaryFolder(t),
       WORKERS: '2',
@@ -170,7 +170,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.equal(stderr.match(/^Error: a bug at the start$/gm)?.length, 1)
   })
 
-  test('N1 end the primary with 1 and one line if the system kills the first worker before it listens', async (t) => {
+  test('N1 end the primary with exit code 1 and one line if the system kills the first worker before it listens', async (t) => {
     const variables = {
       DATA_DIR: await temporaryFolder(t),
       WORKERS: '2',
@@ -180,7 +180,7 @@ describe('WORKERS', { concurrency: 2 }, () => {
     assert.equal(oneLine(ending), 'The first worker process was ended by SIGKILL before it listened.')
   })
 
-  test('N1 end the primary with 1 and one line if the system cannot start a process', async (t) => {
+  test('N1 end the primary with exit code 1 and one line if the system cannot start a process', async (t) => {
     const variables = {
       DATA_DIR: await temporaryFolder(t),
       WORKERS: '2',

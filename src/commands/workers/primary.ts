@@ -6,7 +6,7 @@ import { stopOnSignals } from '../../http/stop-signals.ts'
 import type { Logger } from '../../log/log.ts'
 import { urlOf } from '../../serving.ts'
 
-/** A worker that is still stopping this many milliseconds after `DRAIN_SECONDS` is killed. */
+/** How long a worker may take to stop after `DRAIN_SECONDS`, in milliseconds. After that, it is killed. */
 export const finishTimeout = 20_000
 const shortestPause = 100
 const longestPause = 5_000
