@@ -34,7 +34,7 @@ interface Seen {
   readonly isFresh: boolean
 }
 
-/** A site that responds with the authentication of its user. `POST /confirm` logs in by a handler. */
+/** A site that responds with the authentication of its user. At `/confirm`, a handler logs the user in. */
 async function site(
   t: TestContext,
   { store = new MemoryStore(), ...options }: SessionOptions & { store?: MemoryStore | undefined } = {},

@@ -267,7 +267,7 @@ describe('CredentialsAuthenticator', () => {
     }
   })
 
-  test('skips the second authenticator of a type after the first has succeeded', async (t) => {
+  test('skips a second authenticator of the same user class after the first has succeeded', async (t) => {
     class User {}
     const calls: string[] = []
     class ByForm extends CredentialsAuthenticator<User> {
