@@ -1,7 +1,7 @@
 import { interval, median } from './median.ts'
 import type { Figures } from './results.ts'
 
-/** A limit for a figure of a task, or for the ratio of two figures from the same rounds. */
+/** A limit for a figure of a task, or for the ratio of two figures. */
 export interface Goal {
   readonly task: string
   readonly figure: string

@@ -21,7 +21,7 @@ export function isByAccount({ by }: Allowance): boolean {
 /**
  * The name of a counter. A limit on passwords by account alone has 65,536 counters, so that invented accounts cannot fill the table.
  * Accounts that share a counter reach the limit earlier. The other limits have exact counters. Otherwise an attacker could
- * choose an address that shares the counter of another address, and stop its mails.
+ * find an e-mail address that shares a user's counter, and block the user's mails.
  */
 export function counterOf(action: Action, allowance: Allowance, key: Key): string {
   const { by, within, counts } = allowance

@@ -136,7 +136,7 @@ describe('Throttle', () => {
     assert.equal((await flood([new Throttle(orm)], spray, wrong)).evaluated, 50)
   })
 
-  test('D4 counts the addresses of one IPv6 /64, and the two forms of an IPv4 address, as one network', async (t) => {
+  test('D4 counts an IPv6 /64 as one network, and an IPv4-mapped address as its IPv4 address', async (t) => {
     const { orm } = await openOne(t)
     const six = Array.from({ length: 20 }, (_, i) => ({ ...guess, address: `2001:db8:0:1::${i}` }))
     assert.equal((await flood([new Throttle(orm)], six, wrong)).evaluated, 10)

@@ -11,8 +11,8 @@ import type { CheckedContext } from './check-credentials.ts'
 import { setBcryptCost } from './password.ts'
 import { User } from './user.ts'
 
-describe('a change of the bcrypt cost', () => {
-  test('B9 renews the hash at the next sign-in by form, JSON or Basic, and changes nothing else', async (t) => {
+describe('a sign-in after a change of the bcrypt cost', () => {
+  test('B9 renews the hash by form, JSON or Basic, and changes nothing else', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)
@@ -92,7 +92,7 @@ describe('a change of the bcrypt cost', () => {
     assert.match(await hashOf(site), /^\$2b\$05\$/)
   })
 
-  test('C2 does the work of one hash at the new cost for a wrong password, whether the stored hash is old, new, damaged or missing', async (t) => {
+  test('C2 does the work of one hash at the new cost for a wrong password, also for a damaged hash and an unknown address', async (t) => {
     const site = await startSite(t)
     const [old, recent] = [await signUp(site, 'Ada'), await signUp(site, 'Bob')]
     const damaged = await signUp(site, 'Eve')

@@ -19,7 +19,7 @@ describe('passwords', () => {
     assert.equal(new Set(hashes.map((hash) => hash.slice(7, 29))).size, 3, 'salts')
   })
 
-  test('B2 that differ only in the last character are different, up to the maximum length', async (t) => {
+  test('B2 do not match if only the last character differs, up to the maximum length', async (t) => {
     const site = await startSite(t)
     const characters = [
       ['a', 'b'],
