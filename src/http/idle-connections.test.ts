@@ -54,7 +54,7 @@ async function isAnswered(socket: Socket, bytes = rest): Promise<boolean> {
 }
 
 describe('IdleConnections', () => {
-  test('P7 closes the oldest connections without a complete request from one network, and serves the newest', async (t) => {
+  test('P7 closes the oldest idle connections of a network, and serves its newest ones', async (t) => {
     for (const [bytes, end] of [
       [halfSent, rest],
       [halfBody, 'b'],

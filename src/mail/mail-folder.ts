@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Mailbox } from '../config/mail.ts'
 import { compose, type Deliver } from './message.ts'
 
-/** Writes each mail to an `.eml` file, readable by its owner only. For development and tests. */
+/** Writes each mail to an `.eml` file with mode 0600. For development and tests. */
 export function mailFolder(folder: string, from: Mailbox): Deliver {
   return async (message) => {
     const { createTransport } = await import('nodemailer')

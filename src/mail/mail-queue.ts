@@ -24,7 +24,7 @@ const MailSchema = defineEntity({
   },
 })
 
-/** A mail that is not sent yet. `Outbox` deletes the row when the mail is sent, given up or no longer needed. */
+/** A mail that is not sent yet. The row is deleted when the mail is sent, given up or no longer needed. */
 export class Mail extends MailSchema.class {}
 
 MailSchema.setClass(Mail)

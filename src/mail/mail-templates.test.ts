@@ -20,7 +20,7 @@ function notice(event: NoticeEvent, text = 'Ada'): NoticeData {
   return { event, name: text, at: '2026-11-25T18:18:00.000Z', device: text, network: text }
 }
 
-/** All kinds of mail, with a hostile value in place of each value from a user. */
+/** The data of all kinds of mail. Each notice has a plain and a hostile variant. */
 const samples: { [Kind in MailKind]: Mails[Kind][] } = {
   invite: [undefined],
   reset: [undefined],

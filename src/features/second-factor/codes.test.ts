@@ -146,7 +146,7 @@ describe('a code', () => {
     assert.deepEqual(locations.sort(), ['/account', ...Array(3).fill('/login?expired')])
   })
 
-  test('T2 has exactly six ASCII digits, and spaces do not matter', async (t) => {
+  test('T2 from the app has exactly six ASCII digits, and spaces do not matter', async (t) => {
     const { site, ada, app } = await twoSites(t)
     const code = app.nextCode()
     const status = async (text: string) =>
@@ -160,7 +160,7 @@ describe('a code', () => {
     assert.equal(await status(` ${code.slice(0, 3)} ${code.slice(3)}\n`), 200)
   })
 
-  test('T2 is accepted only for the current step, the previous one and the next one', async (t) => {
+  test('T2 from the app is accepted only for the current 30-second step, the previous one and the next one', async (t) => {
     const { site, ada, app } = await twoSites(t)
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 600_000 })
     const now = stepAt(Date.now())

@@ -23,7 +23,7 @@ describe('deviceName', () => {
     for (const [userAgent, name] of Object.entries(devices)) assert.equal(deviceName(userAgent), name)
   })
 
-  test('names a program by its product, and returns "An unknown device" for other text', () => {
+  test('names a program by its product, and returns "An unknown device" if it recognizes nothing', () => {
     assert.equal(deviceName('curl/8.5.0'), 'A program (curl)')
     assert.equal(deviceName('python-requests/2.32.3'), 'A program (python-requests)')
     for (const userAgent of ['', '-', 'Mozilla/5.0', '<b>me</b>', `${'a'.repeat(40)}/1`, '(((((((('])

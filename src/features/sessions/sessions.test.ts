@@ -151,7 +151,7 @@ describe('GET /account/sessions', () => {
     for (const { id, current } of await list(here))
       assert.equal(rows.includes(`action="${path}/${id}/end" `), !current, id)
     assert.match(text, /action="\/account\/sessions\/end-others" .*Sign out 2 other sessions\?/s)
-    assert.match(text, /<form method="post" action="\/logout">/, 'every page can sign out')
+    assert.match(text, /<form method="post" action="\/logout">/, 'the page has a sign-out button')
     const alone = await signIn(site, await signUp(site, 'Bob'))
     const page = await alone.page(path)
     assert.match(page.text, /You are not signed in anywhere else\./)
@@ -238,7 +238,7 @@ describe('POST /account/sessions/:id/end', () => {
     assert.equal((await bob.get('/me')).status, 200)
   })
 
-  test('records an event for an ended session, for other ended sessions and for a sign-out', async (t) => {
+  test('records one event each for ending a session, ending all others and signing out', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const phone = await signInFrom(site, person, safari)
     await sql(site, 'delete from events')

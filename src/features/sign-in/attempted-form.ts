@@ -16,7 +16,7 @@ const forms: Record<string, string> = {
   '/account/passkeys': 'Security page',
 }
 
-/** The name of the form that sent the request, for the activity page. */
+/** The name of the form or the kind of API request, for the activity page. */
 export function attemptedForm(ctx: ExtendableContext): string {
   if (ctx.req.headers.authorization !== undefined) return 'API, Authorization header'
   return (ctx.is('urlencoded') && forms[ctx.path]) || 'API, JSON'

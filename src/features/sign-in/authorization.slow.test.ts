@@ -47,7 +47,7 @@ const values = fc.sample(
 )
 
 describe('an Authorization header', () => {
-  test('A1 gets 401 on guarded routes and is ignored on pages if it is invalid (500 and 40 generated values)', async (t) => {
+  test('A1 with an invalid value gets 401 on guarded routes, and is ignored on pages (500 and 40 generated values)', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const before = await dumpAll(site)

@@ -50,12 +50,12 @@ export function limitedCode<Result>(
   )
 }
 
-/** Rate-limits an unauthenticated look-up. */
+/** Rate-limits the look-up of an address at sign-up. */
 export function countLookUp(ctx: SiteContext): Promise<void> {
   return auditThrottled(ctx, undefined, async () => ctx.guessing?.throttle.countLookUp(ctx.ip))
 }
 
-/** Returns whether the client has closed the connection, so that hashing its password can be skipped. */
+/** Returns whether the client has closed the connection. */
 export function isDisconnected({ req }: SiteContext): boolean {
   return req.socket.destroyed
 }

@@ -118,7 +118,7 @@ function signInPage(ctx: SiteContext, data: Views['sign-in']): Promise<void> {
   return page(ctx, 'sign-in', { ...data, passkeyOptions: signInOptions(ctx) })
 }
 
-/** Responds to a password in the header with a new token, a signed token or the user's record. */
+/** Responds to a password in the header with an opaque token, a JWT or the user's record. */
 async function exchange(ctx: SiteContext, user: User, keys: JWTKeys): Promise<void> {
   await notifyOfProgram(ctx, user)
   const as = queryParameter(ctx, 'as')

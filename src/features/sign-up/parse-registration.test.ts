@@ -93,7 +93,7 @@ describe('parseRegistration', () => {
     }
   })
 
-  test('K4 reads only the four own properties of the body', () => {
+  test('K4 reads only its four fields, and only own properties of the body', () => {
     const more = { id: '1', emailKey: 'eve@example.com', passwordHash: 'x', disabledAt: null, isAdmin: true }
 
     assert.deepEqual(parse({ ...more, ...good }), parse(good))

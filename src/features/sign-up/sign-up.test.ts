@@ -221,7 +221,7 @@ describe('POST /users as a form', () => {
     assert.match(text, /<p class="error" id="email-error">.*There is already an account/)
   })
 
-  test('E3 E18 ends the browser’s session of another user, and starts a new one', async (t) => {
+  test('E3 E18 ends another user’s session in the same browser, and starts a new one', async (t) => {
     const site = await startSite(t)
     const browser = await signIn(site, await signUp(site))
     const old = browser.session
