@@ -68,7 +68,7 @@ describe('two processes on one database', () => {
     }
   })
 
-  test('D6 share one rate limit of concurrent wrong passwords', async () => {
+  test('D6 share one rate limit for concurrent wrong passwords', async () => {
     const { both, one } = await two()
     const { email } = await signUp(one, 'Annabella')
     const guesses = Array.from({ length: 200 }, (_, i) =>

@@ -88,7 +88,7 @@ describe('GET /account/activity', () => {
     )
   })
 
-  test('shows an unknown event, a hostile user agent and a hostile address as escaped text', async (t) => {
+  test('escapes an unknown event, and shows no markup of a user agent or an address', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)

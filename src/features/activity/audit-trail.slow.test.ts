@@ -136,7 +136,7 @@ describe('AuditTrail', () => {
     assert.equal(lines.length, 1)
   })
 
-  test('does not fail the request if the row cannot be written, and logs an error', async (t) => {
+  test('does not throw if the row cannot be written, and logs an error', async (t) => {
     const { audit, lines, execute } = await openTrail(t)
     await execute('alter table events rename to lost')
     await audit.record(signedIn)

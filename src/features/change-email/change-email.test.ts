@@ -219,7 +219,7 @@ describe('POST /account/email', () => {
     assert.deepEqual(await dump(site), before)
   })
 
-  test('adds one event for a request and one for a cancellation to the activity page', async (t) => {
+  test('records one event for a request and one for a cancellation', async (t) => {
     const { ada } = await siteWithAda(t)
     await ada.form(path, change)
     await ada.form(`${path}/cancel`, {})

@@ -66,7 +66,7 @@ async function replacePassword(ctx: SiteContext, user: User, password: string): 
   return entityManager(ctx).transactional(async (em) => {
     if (!(await lockAccount(em, { id, passwordChangedAt })))
       throw new Refusal(409, 'This account has just been changed.')
-    // Read after the lock is acquired, because waiting for the lock may take seconds.
+    // The time is read after the lock is acquired, because waiting for the lock may take seconds.
     const at = new Date()
     await em.nativeUpdate(User, { id }, { passwordHash, passwordChangedAt: at })
     const digest = currentDigest(ctx)

@@ -29,7 +29,7 @@ export function fresh(back: string | ((ctx: SiteContext) => string)) {
 
 /**
  * Checks the proof of identity for a sensitive action: the password in the body, or an authentication in the last ten minutes.
- * Returns the problem for the form.
+ * Returns the problem, or `undefined` if the proof is right.
  *
  * @throws {Unauthorized} 401 for an API request with neither
  * @throws {TryLater} 429 after too many wrong passwords

@@ -71,7 +71,7 @@ describe('POST /forgot', () => {
     assert.deepEqual(await sql(site, 'select * from mails'), [])
   })
 
-  test('Q1 only queues the mail, and no row contains a token', async (t) => {
+  test('Q1 only queues the mail, and creates no reset token', async (t) => {
     const { site, ada } = await siteWithAda(t)
     await requestReset(site, ada.email)
     assert.deepEqual(await sql(site, "select * from one_time_tokens where purpose = 'reset'"), [])

@@ -49,7 +49,7 @@ export class Devices {
   }
 
   /**
-   * Stores the device of a user who has just signed in. Returns the value for its cookie, or `undefined` if the password or
+   * Stores the device of a signed-in user. Returns the value for its cookie, or `undefined` if the password or
    * second factor has changed in the meantime. A value of another user is not reused, because the two users would share a rate limit.
    *
    * @param current the value in the cookie

@@ -20,7 +20,7 @@ export class KnownDevices implements DeviceStore {
     return value !== undefined && (await this.#devices.isKnown(value, email)) ? value : undefined
   }
 
-  /** Stores the device of a user who has just signed in, and sets its cookie. */
+  /** Stores the device of a signed-in user, and sets its cookie. */
   async store(ctx: ExtendableContext, user: User, onNew?: OnNewDevice): Promise<void> {
     const value = await this.#devices.store(this.#cookie.read(ctx), user, onNew)
     if (value !== undefined) this.#cookie.write(ctx, value, deviceLifetime)
@@ -32,7 +32,7 @@ export class KnownDevices implements DeviceStore {
   }
 }
 
-/** Stores the device of a sign-in, so that guesses by others cannot lock the user out. An error does not fail the sign-in. */
+/** Stores the user's device, so that guesses by others cannot lock the user out. An error does not fail the request. */
 export async function storeDevice(ctx: SiteContext, user: User, onNew?: OnNewDevice): Promise<void> {
   try {
     await ctx.guessing?.devices.store(ctx, user, onNew)

@@ -77,7 +77,7 @@ describe('creationOptions', () => {
     assert.deepEqual(options, expected)
   })
 
-  test('U3 contain one user handle of 32 bytes for each account', async (t) => {
+  test('U3 contain the same user handle of 32 bytes for all passkeys of an account', async (t) => {
     const { site, em, party, ada, session, userOf, withPasskey } = await siteWithPasskeys(t)
     const handle = async (user = ada, key = party.key) =>
       (await creationOptions(em(), { ...party, key }, { user: await userOf(user), session })).user.id

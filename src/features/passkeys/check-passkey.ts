@@ -10,14 +10,14 @@ import { listPasskeys, type Passkey } from './passkey.ts'
 import { relyingParty, requireRelyingParty } from './site-passkeys.ts'
 import { requestOptions, type Use, verifyUse } from './use-passkey.ts'
 
-/** The methods of a sign-in with a passkey (RFC 8176). User verification makes it two factors (NIST SP 800-63B-4 §3.1.7). */
+/** The authentication methods of a passkey (RFC 8176). User verification makes it two factors (NIST SP 800-63B-4 §3.1.7). */
 export const passkeyMethods: readonly string[] = ['pop', 'mfa']
 
 /** The message for every rejected passkey at a sign-in or a confirmation. It does not reveal the reason. */
 export const passkeyRefused =
   'The passkey was not accepted, or the page was open for too long. Try again, or use your password.'
 
-/** The options to confirm with a passkey, as JSON. `undefined` if the user has no passkey. */
+/** The options to confirm with a passkey, as JSON. `undefined` if the site or the user has no passkeys. */
 export async function confirmationOptions(ctx: SiteContext, { id }: User): Promise<string | undefined> {
   const party = relyingParty(ctx)
   const own = party ? await listPasskeys(entityManager(ctx), id) : []

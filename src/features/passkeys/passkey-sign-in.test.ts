@@ -178,7 +178,7 @@ describe('POST /login/passkey', () => {
     assert.equal((await browser.form('/login/passkey', { credential: authenticator.get(other) })).status, 303)
   })
 
-  test('U8 rejects the passkey of a closed account, and deletes it', async (t) => {
+  test('U8 rejects a passkey that was deleted with its account', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     assert.equal((await visitor.form('/account/close', { confirm: 'on' })).status, 303)

@@ -22,7 +22,7 @@ const PasskeySchema = defineEntity({
     publicKey: p.string().length(2000).hidden(),
     // The signature counter, or 0 if the authenticator has none.
     counter: p.bigint('number').hidden(),
-    // How the browser reaches the authenticator, such as `internal hybrid`.
+    // How the browser reaches the authenticator, such as `hybrid internal`.
     transports: p.string().length(100).hidden(),
     name: p.string().length(100),
     // Whether the passkey may be copied to other devices, for example by a password manager.

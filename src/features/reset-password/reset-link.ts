@@ -21,7 +21,7 @@ interface ResetLink extends Pick<NewOneTimeToken, 'account' | 'email'> {
  * Creates a link to choose a new password or, with the purpose `invite`, the first password. It replaces the account's earlier
  * link of this purpose.
  * @param origin the origin of the site, never the `Host` of a request, because an attacker can choose it
- * @returns `undefined` if the account is disabled or deleted, or if its password has changed since the caller read it
+ * @returns `undefined` if the account is disabled or deleted, or if its password has changed since the caller read the account
  */
 export async function createResetLink(
   em: EntityManager,
