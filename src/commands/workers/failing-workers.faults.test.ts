@@ -33,7 +33,7 @@ function inWorkers(code: string): string {
 }
 
 describe('worker processes', { concurrency: 2 }, () => {
-  test('share a port, each in its own process with its process id in the log, and log each configuration warning once', async (t) => {
+  test('share a port, each with its process id in the log, and log each configuration warning once', async (t) => {
     const server = await startWorkers(t, {
       NODE_ENV: 'production',
       PUBLIC_URL: 'http://example.com',
