@@ -11,7 +11,7 @@ export interface CheckedAccount {
 
 /**
  * Locks an account row until the transaction ends, and returns whether it exists. Lock it before other rows, to avoid deadlocks.
- * @param account with `passwordChangedAt`, a disabled or changed account returns `false` too
+ * @param account with `passwordChangedAt`, the result is also `false` for a disabled or changed account
  */
 export async function lockAccount(
   em: EntityManager,
