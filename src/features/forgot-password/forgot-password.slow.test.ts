@@ -49,7 +49,7 @@ describe('POST /forgot', () => {
     assert.deepEqual([throttled.status, throttled.text], [200, costs[0]?.[0]])
   })
 
-  test('Q1 responds to JSON with 202 and the same sentence', async (t) => {
+  test('Q1 sends the same 202 to JSON requests for every address', async (t) => {
     const { site, ada } = await siteWithAda(t)
     for (const email of [ada.email, 'nobody@example.com']) {
       const answer = await site.visitor().json('/forgot', { email })

@@ -37,7 +37,7 @@ export async function notify(
 
 /**
  * Replaces the characters that make a link, because mail programs turn `example.com` into a link. An attacker with a session could
- * choose such a name.
+ * set the user's name to a link.
  */
 export function withoutLinks(text: string): string {
   return text.replace(/(?<=\S)[.:/@\\]+(?=\S)/gu, ' ')
