@@ -49,6 +49,7 @@ const wrong: Record<string, Overrides> = {
   },
   'no attestation': { response: { attestationObject: undefined } },
   'an attestation that is no text': { response: { attestationObject: { toString: 1 } } },
+  'an attestation that is an object with a length': { response: { attestationObject: { length: 2 ** 26 } } },
   'an attestation of 1 MB': { response: { attestationObject: 'A'.repeat(1_000_000) } },
 }
 
@@ -153,6 +154,18 @@ describe('verifyRegistration', () => {
       assert.equal(rows.length, challenges, lie)
     }
     assert.deepEqual(await sql(site, 'select * from passkeys'), [])
+  })
+
+  test('U2 rejects an attestation with padding, because two decoders could read it differently', async (t) => {
+    const { add, authenticator } = await siteWithPasskeys(t)
+    const from = authenticator()
+    const create = from.create.bind(from)
+    from.create = (...given) => {
+      const credential = JSON.parse(create(...given))
+      credential.response.attestationObject += '='
+      return JSON.stringify(credential)
+    }
+    assert.equal(await add(from), 'invalid')
   })
 
   test('U2 rejects an id that is not the id of the attested credential', async (t) => {

@@ -44,8 +44,8 @@ function parseAnswer(credential: unknown): Answer | undefined {
   return { id, challenge, isEmbedded, userHandle, response }
 }
 
-// Strict, so that the bytes have only one encoding.
-function isBase64url(value: unknown): value is string {
+/** Whether a value is a string in base64url. Strict, so that the bytes have only one encoding. */
+export function isBase64url(value: unknown): value is string {
   return (
     typeof value === 'string' &&
     value !== '' &&

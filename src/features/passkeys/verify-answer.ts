@@ -1,5 +1,5 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
-import type { Answer } from './answer.ts'
+import { type Answer, isBase64url } from './answer.ts'
 import { type Passkey, storedTransports } from './passkey.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
 
@@ -20,8 +20,11 @@ export async function verifyAttestation(site: RelyingParty, answer: Answer): Pro
   // Imported at the first use, because the library needs 30 MB of memory.
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
-  // The library throws if a member is missing or has the wrong type.
+  // The library throws if another member is missing or has the wrong type.
   const response = answer.response as RegistrationResponseJSON['response']
+  // `Buffer.from` would allocate the length of an object such as `{ length: 1e9 }`, and would decode `=` and other characters
+  // differently than the library.
+  if (!isBase64url(response.attestationObject)) return undefined
   const verify = async () => {
     const bytes = new Uint8Array(Buffer.from(response.attestationObject, 'base64url'))
     if (!isUncertified(decodeAttestationObject(bytes))) return undefined
