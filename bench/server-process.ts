@@ -76,7 +76,8 @@ async function firstAnswer(key: string, url: string, child: ChildProcess): Promi
     if (child.exitCode !== null)
       throw new Error(`${key} ended with ${child.exitCode} before its first response.`)
     try {
-      const answer = await fetch(`${url}/healthz`, { headers: { Connection: 'close' } })
+      const signal = AbortSignal.timeout(2000)
+      const answer = await fetch(`${url}/healthz`, { headers: { Connection: 'close' }, signal })
       await answer.arrayBuffer()
       return
     } catch {
