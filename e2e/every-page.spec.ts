@@ -3,7 +3,7 @@ import { enterCode, signIn, signUp } from './forms.ts'
 import { expect, test } from './site.ts'
 import { expectAccessible, expectSound } from './soundness.ts'
 
-test('home is accessible for a visitor, for a user, and while the database is unavailable', async ({
+test('home has no accessibility problem for a visitor, for a user, or while the database is unavailable', async ({
   page,
   account,
   outage,

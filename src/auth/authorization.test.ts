@@ -197,7 +197,7 @@ describe('bearerAuthorization', () => {
     }
   })
 
-  test('A4 never reads a token from the query or the body (RFC 6750 §5.3)', async (t) => {
+  test('A4 never reads a token from the query or the body', async (t) => {
     const { url } = await serve(t, echo())
 
     const response = await fetch(`${url}/?access_token=abc`, {

@@ -83,7 +83,7 @@ describe('Basic', () => {
     assert.match(String(refused.record.detail), /over TLS only/)
   })
 
-  test('A7 is rejected with X-Forwarded-Proto from an untrusted proxy', async (t) => {
+  test('A7 is rejected with 403 if only an untrusted proxy claims TLS in X-Forwarded-Proto', async (t) => {
     const site = await startSite(t, { ...production, PUBLIC_URL: 'https://example.com' })
     const headers = { ...basic({ email: 'ada@example.com' }), 'x-forwarded-proto': 'https' }
     assert.equal((await site.visitor().post('/login', headers)).status, 403)

@@ -55,7 +55,7 @@ export class Counters {
     return affectedRows > 0 ? rows : undefined
   }
 
-  /** The allowance with the longest wait, and this wait in milliseconds. The wait is 0 if only running evaluations use up the allowance. */
+  /** The allowance with the longest wait, and this wait in milliseconds. The wait is 0 if the finished attempts leave it free. */
   async usedUp(quota: Quota): Promise<{ readonly allowance?: Allowance; readonly wait: number }> {
     const now = this.#now()
     const rows = rowsOf(quota, now)

@@ -83,7 +83,7 @@ async function queryPool(pool: Postgres, query: object): Promise<Result> {
   return [results].flat().at(-1) ?? { rows: [] }
 }
 
-/** PostgreSQL's type of the key. With `-1`, it is `bpchar` instead of `character`, which would truncate the key. */
+/** PostgreSQL's type of the key. For a key `char(n)`, `format_type(…, -1)` returns `bpchar`: `character` would truncate the key. */
 async function keyTypeOnPostgres(send: (query: object) => Promise<Result>, sql: string): Promise<string> {
   const name = `koa-authenticators-${++statements}`
   // One query text, so that one connection runs all four statements. The result is that of the last statement.

@@ -7,7 +7,7 @@ interface Statement {
   get(...values: unknown[]): unknown
 }
 
-/** Records the statements that SQLite runs for this ORM until the test ends, prepared statements too. */
+/** Records the statements that this ORM prepares and runs on SQLite until the test ends, except streamed queries. */
 export async function recordStatements(t: TestContext, orm: MikroORM): Promise<string[]> {
   const statements: string[] = []
   const client: unknown = await orm.em.getConnection().getNativeClient()

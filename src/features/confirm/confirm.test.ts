@@ -104,7 +104,7 @@ describe('/confirm', () => {
     assert.equal((await sql(site, 'select * from sessions')).length, 1)
   })
 
-  test('T14 accepts a code of the authenticator app, and keeps the second factor of the session', async (t) => {
+  test('T14 accepts a code of the authenticator app, and the renewed session still counts as signed in with a second factor', async (t) => {
     const site = await startSite(t)
     const app = await turnOnApp(site, await signUp(site))
     await ageSessions(site)

@@ -61,7 +61,7 @@ describe('challenges', () => {
     assert.equal(await consume(challenge), true)
   })
 
-  test('U1 are rejected for an empty binding, even if they were created with one', async (t) => {
+  test('U1 are rejected for an empty binding, even if they were created for it', async (t) => {
     const { consume } = await siteWithChallenges(t)
     assert.equal(await consume(newChallenge(key, { ...ceremony, binding: '' }), { binding: '' }), false)
   })
