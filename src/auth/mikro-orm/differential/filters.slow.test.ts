@@ -82,7 +82,7 @@ describe('P1 LookUp and em.findOne agree: filters of the user', () => {
     }))
   it('relation that is not loaded', (t) =>
     compareHidden(t, 'findOne', { ...softDelete({}, deleted), lookUpOptions: { relation: undefined } }))
-  it('date that an application changes', (t) =>
+  it('condition with a `Date` that the application changes after the first look-up', (t) =>
     compareHidden(t, 'findOne', {
       ...softDelete({ cond: { deletedAt: { $gt: new Date(0) } } }, { deletedAt: new Date(1000) }),
       later: (orm) => changeDate(orm),
