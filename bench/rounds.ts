@@ -11,7 +11,7 @@ import type { Task } from './tasks.ts'
 
 /** How long a measurement takes. */
 export interface RunLength {
-  /** Seconds of load for each server before the first round, so that V8 compiles the hot functions. */
+  /** Seconds of load for each server after each start, before the rounds, so that V8 compiles the hot functions. */
   readonly warmUp: number
   /** How often each server is started. A server's speed differs between starts. */
   readonly starts: number

@@ -170,7 +170,7 @@ describe('the audit trail', () => {
     }
   })
 
-  test('records a sign-up whose session cannot start, but no sign-in without a session', async (t) => {
+  test('records a sign-up, but not a sign-in, if the session cannot start', async (t) => {
     const site = await startSite(t)
     const ada = await signUp(site)
     await reset(site)

@@ -94,7 +94,7 @@ describe('routes', () => {
     assert.doesNotMatch((await ada.page('/account')).text, /Your name has been changed/)
   })
 
-  test('I4 respond to undeclared methods with 405 and Allow', async (t) => {
+  test('I4 respond to undeclared methods with 405 and Allow, or with 404 if the path is a static file', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const before = await dumpAll(site)
     for (const [path, declared] of paths) {
@@ -113,7 +113,7 @@ describe('routes', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('I4 reject TRACE without reflecting its headers, and CONNECT', async (t) => {
+  test('I4 reject CONNECT, and reject TRACE without reflecting its headers', async (t) => {
     const { site } = await siteWithAda(t)
     const port = Number(new URL(site.url).port)
     for (const path of paths.keys()) {

@@ -48,7 +48,7 @@ export class Throttle {
    * successive ones. If running evaluations hold all reservations, the attempt waits for up to five seconds.
    * @returns the result of `evaluate`; `undefined` counts as a failure
    * @throws {TryLater} 429, if an allowance is used up, too many attempts wait, or the table is full
-   * @throws {Refusal} 400, if the client closes the connection in the meantime
+   * @throws {Refusal} 400, if the client closes the connection while the attempt waits
    */
   async attempt<Result>(
     attempt: Attempt,

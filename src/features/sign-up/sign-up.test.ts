@@ -145,7 +145,7 @@ describe('POST /users as JSON', () => {
     assert.equal(await status('é'.repeat(36)), 401)
   })
 
-  test('keeps the session of the request', async (t) => {
+  test('does not replace the session of a signed-in user', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
     const { status, cookies } = await ada.json('/users', registration('Bob'))

@@ -69,7 +69,7 @@ describe('P1 KeyLookUp and em.findOne agree: primary keys', () => {
   it('custom type', (t) => compareByKey(t, 'findOne', p.type(Reversed).primary(), 'ada'))
 })
 
-describe('P1 LookUp and em.findOne agree: entities with keys', () => {
+describe('P1 LookUp and em.findOne agree: primary keys', () => {
   it('bigint', (t) => compareByToken(t, 'prepared', () => p.bigint().primary(), 2n ** 53n + 1n))
   it('bigint as a number', (t) => compareByToken(t, 'prepared', () => p.bigint('number').primary(), 2 ** 40))
   it('bigint as a string', (t) =>
