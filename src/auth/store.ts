@@ -45,10 +45,7 @@ export class Auth {
     return this.peek(requireClass(type))
   }
 
-  /**
-   * The authenticated user of that class. Throws `Unauthorized`, with the challenges, if there is none. Throws `Undecided` if an
-   * authenticator failed.
-   */
+  /** The authenticated user of that class. Throws `Unauthorized` if there is none, or `Undecided` if an authenticator failed. */
   require<User extends object>(type: Class<User>): User {
     const user = this.get(type)
     if (user) return user
