@@ -20,7 +20,7 @@ describe('examples/bearer.ts', () => {
     }
   })
 
-  test('rejects another token, the digest of a token, another scheme and no header', async () => {
+  test('rejects another token, the digest of a token, another scheme, and a request without a header', async () => {
     const digest = '60f692dfae0227420bd015f053155102a6e1ccf83655fe6a060a32d721e826bd'
     for (const [headers, challenge] of [
       [bearer('difference-engine'), 'Bearer realm="restricted", error="invalid_token"'],

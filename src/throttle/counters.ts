@@ -24,7 +24,7 @@ export class Counters {
 
   /** Reserves an attempt in every allowance. Returns `undefined` if one of them is used up. */
   reserve(quota: Quota): Promise<Reservation | undefined> {
-    // On PostgreSQL a flood of attempts would otherwise wait for locks on every connection of the pool.
+    // Without the queue, attempts that wait for a lock of PostgreSQL could occupy every connection of the pool.
     return isPostgres(this.#orm.em)
       ? this.#reservations.run(() => this.#reserve(quota))
       : this.#reserve(quota)
@@ -55,7 +55,7 @@ export class Counters {
     return affectedRows > 0 ? rows : undefined
   }
 
-  /** The allowance with the longest wait, and this wait in milliseconds. The wait is 0 if the finished attempts leave it free. */
+  /** The allowance with the longest wait, and this wait in milliseconds. It is 0 if finished attempts use up no allowance. */
   async usedUp(quota: Quota): Promise<{ readonly allowance?: Allowance; readonly wait: number }> {
     const now = this.#now()
     const rows = rowsOf(quota, now)

@@ -3,7 +3,10 @@ import { type Claims, SessionToken } from '#auth/jwt'
 import { KeyLookUp } from '#auth/mikro-orm'
 import { User } from '../../users/user.ts'
 
-/** The site's session token (JWT). A claim identifies the password, so that `SignedTokenUser` rejects tokens of earlier passwords. */
+/**
+ * The site's session token (JWT). A claim has the time of the last password change, so that `SignedTokenUser` rejects tokens of
+ * earlier passwords.
+ */
 export class SignedToken extends SessionToken {
   /** When the password was set, in milliseconds. A token that another program has signed may lack it. */
   readonly passwordChangedAt: number | undefined

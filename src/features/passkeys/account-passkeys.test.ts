@@ -64,7 +64,7 @@ describe('POST /account/passkeys', () => {
     assert.equal((await visitor.page('/account/passkeys')).headers.location, '/account/security')
   })
 
-  test('U1 U2 rejects an invalid answer with 400, also from another session, user or ceremony', async (t) => {
+  test('U1 U2 rejects with 400 an invalid answer, and an answer to the challenge of another session, user or ceremony', async (t) => {
     const { site, ada, visitor } = await passkeySite(t)
     const from = newAuthenticator()
     const options = await loadOptions(visitor, '/account/security')
@@ -225,7 +225,7 @@ describe('POST /confirm with a passkey', () => {
     assert.equal((await visitor.json('/confirm', { credential })).status, 401, 'an answer works once')
   })
 
-  test('U10 keeps the second factor of the session', async (t) => {
+  test('U10 renews a session that still counts as signed in with a second factor', async (t) => {
     const { site, ada } = await passkeySite(t)
     const { visitor } = await turnOnApp(site, ada)
     const authenticator = await addPasskey(visitor)

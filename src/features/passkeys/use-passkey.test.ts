@@ -126,7 +126,7 @@ describe('verifyUse of a sign-in', () => {
     assert.deepEqual(await sql(site, 'select * from used_challenges'), before)
   })
 
-  test('U6 rejects a passkey that became eligible for backups, and records the backup state', async (t) => {
+  test('U6 rejects a passkey that became eligible for backups, and records the backup state of an accepted one', async (t) => {
     const { site, ada, withPasskey, signIn } = await siteWithPasskeys(t)
     const single = await withPasskey(ada, { flags: present | verified })
     assert.deepEqual(await signIn(single, { flags: present | verified | eligible }), rejected)
