@@ -53,7 +53,7 @@ describe('docs/asvs.md', () => {
   })
 })
 
-/** The cells of those table rows of a page whose first cell matches `first`. */
+/** The cells of the table rows whose first cell matches `first`. */
 function rowsOf(page: string, first: RegExp): string[][] {
   const lines = read(page).split('\n')
   const cells = lines.filter((line) => line.startsWith('| ')).map((line) => line.slice(2, -2).split(' | '))

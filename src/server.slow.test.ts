@@ -41,7 +41,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal(typeof JSON.parse(text)[0].lastUsedAt, 'string', text)
   })
 
-  test('F2 gives other users no access to its files, and warns of a readable folder', async (t) => {
+  test('F2 gives other users of the machine no access to its files, and warns if they can access DATA_DIR', async (t) => {
     if (process.platform === 'win32') return t.skip('Windows has no such permission bits.')
     const folder = await temporaryFolder(t)
     await chmod(folder, 0o755)

@@ -9,7 +9,10 @@ export function nextPath(next: unknown, fallback: string): string {
   return isPathOnSite(next) ? next : fallback
 }
 
-/** The sign-in page with the requested path and query as its `next` parameter, for `GET` and `HEAD` requests only. */
+/**
+ * The sign-in page, with the requested path and query as its `next` parameter. Only a `GET` or `HEAD` request with a path that
+ * `nextPath` accepts adds the parameter.
+ */
 export function withNext(
   loginPath: string,
   { method, originalUrl: url }: Pick<ExtendableContext, 'method' | 'originalUrl'>,

@@ -66,7 +66,7 @@ interface PageData {
     recoveryCodesLeft: number
     passkeys: PasskeyRecord[]
     hasPasskeys: boolean
-    /** `undefined` if the session is not fresh or the site has no passkeys. */
+    /** `undefined` if the session is not fresh or the site does not support passkeys. */
     passkeyOptions?: string | undefined
     /** The default name of a new passkey. */
     device: string

@@ -32,7 +32,7 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** Creates a migrated database: a file in this folder, or a copy of the template on the server. */
+/** Creates a migrated database: a file in `folder`, or a copy of the template on the server. */
 export async function makeDatabase(folder: string): Promise<TestDatabase> {
   if (!isOnPostgres) {
     await copyFile(await templateFile(), join(folder, 'site.sqlite'))

@@ -5,7 +5,7 @@ import { User } from './user.ts'
 export interface CheckedAccount {
   readonly id: string
   readonly passwordChangedAt?: Date | undefined
-  /** `null` if the account has no second factor. `undefined` skips the check. */
+  /** `null` if the account has no second factor. Not checked if it or `passwordChangedAt` is `undefined`. */
   readonly secondFactorAt?: Date | null | undefined
 }
 

@@ -45,7 +45,7 @@ export function auditEvents(trail: AuditTrail): Middleware {
 const sessionEvents: readonly EventName[] = ['signed in', 'signed out']
 
 /**
- * The audit trail. Each event is a line in the log at every log level. An event that names an account is also stored in the
+ * The audit trail. Each event is a line in the log, whatever `LOG_LEVEL` is. An event that names an account is also stored in the
  * database, but some repeated events are dropped (`RepeatFilter`) or counted in one row (`insertEvent`). If the row cannot be
  * written, the request still succeeds and an error is logged.
  */
@@ -100,7 +100,7 @@ export class AuditTrail {
     return eventPage(this.#orm.em.fork(), userId, { before, now: this.#now() })
   }
 
-  /** Deletes a batch of events that are older than 180 days or in the future. Returns their number. */
+  /** Deletes a batch of events that are older than 180 days, or more than two minutes in the future. Returns their number. */
   purge(limit = 500): Promise<number> {
     const now = this.#now()
     const where = {
@@ -109,7 +109,7 @@ export class AuditTrail {
     return deleteBatch(this.#orm.em.fork(), Event, { where, key: 'id' }, limit)
   }
 
-  // The query returns one row for every user name, so that its time does not reveal whether the account exists.
+  // The query also returns a row for an unknown user name, so that its time does not reveal whether the account exists.
   async #idOf(account: Account): Promise<string | undefined> {
     if ('id' in account) return account.id
     const table = account.kind === 'admin' ? 'admins' : 'users'

@@ -40,7 +40,10 @@ function validTokensOf(user: string) {
   return { user, ...unexpired() }
 }
 
-/** Creates a token for the user. Throws 409 if the session has ended, or the password or second factor has changed. */
+/**
+ * Creates a token for the user. Throws 409 if the session has ended, the account is disabled, or the password or second factor
+ * has changed.
+ */
 export function createToken(
   ctx: SiteContext,
   { name, days }: { name: string; days: number },

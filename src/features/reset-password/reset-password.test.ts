@@ -105,7 +105,7 @@ describe('POST /reset', () => {
     assert.equal((await site.visitor().page(`/reset?token=${ofBob}`)).status, 200)
   })
 
-  test('keeps the session of another user', async (t) => {
+  test('keeps the session of another user who sends the form', async (t) => {
     const { site, token } = await siteWithAda(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     assert.equal((await bob.form('/reset', { token, ...passwords })).status, 303)

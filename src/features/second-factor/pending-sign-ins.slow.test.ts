@@ -154,7 +154,7 @@ describe('a pending sign-in', () => {
     assert.deepEqual(await enter(other, app.nextCode()), rejected)
   })
 
-  test('T6 is required after a password reset, which keeps the app and the recovery codes', async (t) => {
+  test('T6 starts at the first sign-in after a password reset, which keeps the app and the recovery codes', async (t) => {
     const { site, app, ada } = await siteWithPending(t)
     const browser = site.visitor()
     const token = await takeResetToken(site, ada)
