@@ -408,7 +408,7 @@ describe('ctx.auth after a failure', () => {
     }
   })
 
-  test('makes get, has and require throw a 503 error for any class', async (t) => {
+  test('makes `get`, `has` and `require` throw a 503 error, and `has` for another class too', async (t) => {
     class User {}
     class Admin {}
     class Broken extends RequestAuthenticator {

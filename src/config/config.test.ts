@@ -531,7 +531,7 @@ describe('the secret in development', () => {
     assert.throws(() => statSync(DATA_DIR))
   })
 
-  test('is rejected in one line if it is damaged, or if DATA_DIR is not a directory', () => {
+  test('causes an error of one line if it is damaged, or if DATA_DIR is not a directory', () => {
     const DATA_DIR = join(directory, 'damaged')
     readConfig({ DATA_DIR })
     writeFileSync(join(DATA_DIR, 'jwt-secret'), 'cut off')

@@ -33,7 +33,7 @@ const certificate = selfSigned()
 export async function startMailServer(test: Test, options: MailServerOptions = {}) {
   const { security = 'starttls', credentials, certificate: own = certificate } = options
   const mails: AcceptedMail[] = []
-  /** The replies to further commands, as status codes. 250 accepts. */
+  /** The status codes of the replies to MAIL FROM, RCPT TO and DATA. 250 accepts. A test may change them. */
   const replies = { sender: 250, recipient: 250, data: 250 }
   /** Called when the content of a mail arrives, before the reply. */
   const hooks = { onData: async () => {} }

@@ -1,7 +1,7 @@
 // Time until a full table is counted again, in milliseconds.
 const recount = 10_000
-// An attempt at a password writes a row for each of its allowances, at most four. The outbox uses this class, too: each of its mails
-// is one row, so it counts the rows more often than necessary.
+// An attempt writes a row for each of its allowances, at most four. A mail of the outbox is only one row, so the outbox counts
+// its rows more often than necessary.
 const rowsPerAttempt = 4
 
 /** Limits the rows of a table, without counting them at each attempt. */

@@ -21,7 +21,7 @@ export function readSecret(secret: string | Uint8Array): JWTKey {
   return new JWTKey(createSecretKey(bytes))
 }
 
-/** A key from PEM, or from a JWK with its `use`, `key_ops` and `alg`. Throws `JWTKeyError` if it is unsuitable. */
+/** A key from PEM or a JWK. Respects the `use`, `key_ops` and `alg` of a JWK. Throws `JWTKeyError` if the key is unsuitable. */
 export function readKey(source: string | JWK): JWTKey {
   return typeof source === 'string' ? readPem(source) : readJwk(source)
 }

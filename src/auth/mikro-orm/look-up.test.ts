@@ -100,7 +100,7 @@ describe('LookUp', () => {
     assert.equal('secret' in JSON.parse(JSON.stringify(user)), false)
   })
 
-  test('P1 returns the same date as MikroORM for a date stored as text, outside of UTC', async (t) => {
+  test('P1 returns the same date as MikroORM for a date stored as text if the local time zone is not UTC', async (t) => {
     const Schema = defineEntity({
       name: 'Dated',
       properties: { id: p.string().primary(), at: p.datetime() },

@@ -87,8 +87,8 @@ function useToken(ctx: SiteContext, token: string, passwordHash: string): Promis
     // A link that was mailed to the address proves the address too.
     if (!emailVerifiedAt && grant.email === email)
       await em.nativeUpdate(User, { id }, { emailVerifiedAt: new Date() })
-    // `grant.user` is the account before the update, so an address that this reset verifies gets no notice. A stranger may have chosen
-    // the name in the notice.
+    // `grant.user` is the account before the update, so an address that this reset verifies gets no notice. This is intended,
+    // because a stranger may have chosen the name in the notice.
     await notify(ctx, em, grant.user, 'password reset')
   })
 }

@@ -303,7 +303,7 @@ describe('the sessions of a user', () => {
     assert.equal((await list(visitors[0] ?? assert.fail())).length, 20)
   })
 
-  test('E17 keep one row for 50 concurrent requests of one session', async (t) => {
+  test('E17 are not duplicated by 50 concurrent requests of one session', async (t) => {
     const { site, here } = await siteWithSession(t)
     await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
     const answers = await Promise.all(Array.from({ length: 50 }, () => here.get(path)))
