@@ -4,8 +4,8 @@ import { Misuse } from './errors.ts'
 import { type FreshOptions, isAdmitted, maxAgeOf, refuse } from './fresh.ts'
 
 /**
- * Rejects a request with 401 unless a user of that class is authenticated. With `{ fresh: '10m' }` the user must have
- * authenticated in the last ten minutes. Mount it after the authenticators.
+ * Rejects a request without an authenticated user of that class: with 401, or with 503 if an authenticator has failed. With
+ * `{ fresh: '10m' }` the user must have authenticated in the last ten minutes. Mount it after the authenticators.
  */
 export function guard(type: Class, options?: FreshOptions, ...none: []): AuthMiddleware {
   requireClass(type)

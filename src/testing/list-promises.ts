@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 
-/** A test: the path of its file, and the titles of its groups followed by its own title. */
+/** A test: its file, and as `path` the titles of its groups followed by its own title. */
 interface Test {
   readonly file: string
   readonly path: readonly string[]

@@ -221,7 +221,7 @@ describe('a site with rate limits', () => {
     assert.deepEqual(await sql(site, 'select count(*) as n from attempts'), [{ n: 0 }])
   })
 
-  test('D1 E10 removes the separate limit of a device when the password changes on another device', async (t) => {
+  test('D1 E10 treats a known device as unknown after a password change on another device', async (t) => {
     const { site, person, from } = await siteWithAda(t)
     const thief = await signIn(site, person)
     const owner = await signIn(site, person)

@@ -181,7 +181,7 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
-  test('D10 counts an attempt as used if its evaluation does not end within half a minute', async (t) => {
+  test('D10 counts an attempt whose evaluation does not end within half a minute', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.now()
     const throttle = new Throttle(orm, () => now)

@@ -40,7 +40,7 @@ export async function copyTables({ em: source, lost }: Source, target: EntityMan
   return lines
 }
 
-/** Returns the name of a table that has rows, if there is one. Missing tables have none. */
+/** Returns the name of a table that has rows, or `undefined`. A missing table counts as empty. */
 export async function findUsedTable(em: EntityManager): Promise<string | undefined> {
   for (const entity of schema.entities) {
     const { tableName } = em.getMetadata().get(entity)

@@ -41,7 +41,7 @@ describe('remove-factors', () => {
     assert.match(text, /"event":"second factors removed","address":"","device":"A program \(npm-run-user\)"/)
   })
 
-  test('T13 mails a notice to a verified address, even of a disabled account', async (t) => {
+  test('T13 queues a notice to a verified address, even of a disabled account', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     const ada = await signUp(site)
     await turnOnApp(site, ada)

@@ -136,7 +136,7 @@ describe('POST /verify with the link of a new address', () => {
     assert.doesNotMatch((await ada.page('/account')).text, /email\/cancel/)
   })
 
-  test('Q8 works once, and not after a newer request, a cancellation, a password change or 24 hours, or if the account is disabled', async (t) => {
+  test('Q8 works once, and not after its expiry, a newer request, a cancellation or a password change, or if the account is disabled', async (t) => {
     const { site, ada, person, token: replaced } = await siteWithLink(t)
     const refused = async (token: string) => {
       for (const answer of [await ada.form('/verify', { token }), await ada.page(`/verify?token=${token}`)])

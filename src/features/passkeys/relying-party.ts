@@ -14,7 +14,10 @@ export interface RelyingParty {
 
 /** The configuration of passkeys. */
 export interface PasskeySettings extends Pick<RelyingParty, 'key'> {
-  /** `RP_ID`. Without `PUBLIC_URL`, the host of the request replaces it. */
+  /**
+   * `RP_ID`. `undefined` without `PUBLIC_URL`: then the host of the request replaces it. Also `undefined` if browsers do not
+   * support passkeys at `PUBLIC_URL`: then the site has no passkeys.
+   */
   readonly rpId: string | undefined
   /** Binds the challenge of a sign-in to the browser. */
   readonly cookie: HostCookie
