@@ -17,7 +17,7 @@ function bug(signal: string, code: string): string {
 }
 
 describe('an uncaught exception', () => {
-  test('N7 is logged, and ends the process with exit code 1, as does a rejected promise', async (t) => {
+  test('N7 is logged, and ends the process with exit code 1, as does an unhandled rejection', async (t) => {
     const endings = ["throw new Error('out of the blue')", "Promise.reject(new Error('out of the blue'))"]
     for (const code of endings) {
       const NODE_OPTIONS = bug('SIGUSR2', code)

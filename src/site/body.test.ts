@@ -139,7 +139,7 @@ describe('a body', () => {
 })
 
 describe('a request without a body', () => {
-  test('needs no media type, and neither does a GET with a body', async (t) => {
+  test('may have an unsupported media type, and so may a GET with a body', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
     const ada = await signIn(site, person)

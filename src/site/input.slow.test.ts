@@ -170,7 +170,7 @@ describe('routes', () => {
     assert.deepEqual(await dumpAll(site), before)
   })
 
-  test('K5 ignore unknown fields, so that no request sets other columns (mass assignment)', async (t) => {
+  test('K5 for sign-up, the name and tokens ignore unknown fields, and set no other columns (mass assignment)', async (t) => {
     const { site, ada } = await siteWithAda(t)
     const extra = {
       ...{

@@ -61,7 +61,7 @@ describe('worker processes', { concurrency: 2 }, () => {
     assert.deepEqual([...served].sort(), workers.sort())
   })
 
-  test('N7 are replaced immediately when they end, with a line in the log, and restarted until a start succeeds', async (t) => {
+  test('N7 are replaced when they end, with a line in the log, and restarted until a start succeeds', async (t) => {
     const folder = await temporaryFolder(t)
     const flag = join(folder, 'broken')
     const isBroken = `const { existsSync } = await import('node:fs'); if (existsSync('${flag}')) process.exit(3)`

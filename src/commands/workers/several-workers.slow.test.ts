@@ -111,7 +111,7 @@ describe('a site of three workers', { timeout: 60_000 }, () => {
     assert.deepEqual(await everywhere(() => owner.json('/login', right, home)), [200], 'a known device')
   })
 
-  test('K8 creates one account from concurrent sign-ups with one address', async () => {
+  test('K8 creates one account from concurrent sign-ups with one e-mail address', async () => {
     const site = await three()
     site.answered()
     const signUps = Array.from({ length: 20 }, (_, i) =>

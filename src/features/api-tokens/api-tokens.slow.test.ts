@@ -7,7 +7,7 @@ import { startSite } from '../../testing/site.ts'
 const path = '/account/tokens'
 
 describe('creating many tokens', () => {
-  test('D12 is rejected for pages and JSON after 100 tokens in 15 minutes, counted over all routes', async (t) => {
+  test('D12 by form, JSON or Basic is rejected after 100 tokens of a user, counted over all routes', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     const person = await signUp(site)
     const here = await signIn(site, person)

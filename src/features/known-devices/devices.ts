@@ -28,7 +28,7 @@ DeviceSchema.setClass(Device)
 /** The time a device is known after its last sign-in: a year in milliseconds. */
 export const deviceLifetime = 365 * 24 * 60 * 60_000
 
-// A further device replaces the least recently used one.
+// Per user. A further row replaces the row with the oldest `seenAt`.
 const maxDevices = 100
 
 /** Stores the devices that users have signed in from, and the networks of programs. A random cookie value identifies a device. */

@@ -7,8 +7,8 @@ import type { RelyingParty } from './relying-party.ts'
 import { requestOptions } from './use-passkey.ts'
 
 /**
- * The relying party at the address of the site. `undefined` if the site has no `SECRETS_KEY`, or if browsers do not support passkeys
- * at its address.
+ * The relying party at the address of the site. `undefined` in production without `SECRETS_KEY`, or if browsers do not support
+ * passkeys at the address.
  */
 export function relyingParty(ctx: SiteContext): RelyingParty | undefined {
   if (!ctx.passkeys) return undefined

@@ -132,7 +132,7 @@ describe('SessionStore', () => {
     assert.ok(await get('b'.repeat(43)), 'sessions of other users remain')
   })
 
-  test('keeps 100 concurrent sessions. A later one replaces one of them, even if the clock goes back', async (t) => {
+  test('keeps 100 sessions that start concurrently. A later session replaces one of them, even if the clock goes back', async (t) => {
     const { store, get, clock, user, site } = await storeWithClock(t)
     const ids = Array.from({ length: 150 }, (_, i) => String(i).padStart(43, 'y'))
     await Promise.all(ids.slice(0, 100).map((each) => store.start(each, { user }, usual)))

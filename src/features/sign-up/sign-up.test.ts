@@ -153,7 +153,7 @@ describe('POST /users as JSON', () => {
     assert.equal((await ada.get('/me')).record.name, 'Ada')
   })
 
-  test('K8 creates one account from 20 concurrent sign-ups with one address', async (t) => {
+  test('K8 creates one account from 20 concurrent sign-ups with one e-mail address', async (t) => {
     const site = await startSite(t)
     const all = Array.from({ length: 20 }, (_, i) =>
       site

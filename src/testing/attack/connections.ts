@@ -29,7 +29,7 @@ describe('connections under attack', () => {
     assert.ok(seconds < 10)
   })
 
-  test('N9: serves requests with five thousand idle connections, and after ten thousand aborted ones', async (t) => {
+  test('N9: serves requests while five thousand connections are idle, and after ten thousand aborted uploads', async (t) => {
     const variables = { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off', ...measuring }
     const server = await startServer(t, variables)
     const { open: publicRequests, reading, writing } = await userRequests(server)
