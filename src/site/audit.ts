@@ -4,8 +4,8 @@ import type { Account, EventName, NotedEvent } from './audit-event.ts'
 import type { SiteContext } from './site-context.ts'
 
 /**
- * Records an event in the audit trail. It is written before the response is sent, even if the request fails later.
- * A sign-in and a sign-out are written only if the request succeeds.
+ * Records an event in the audit trail, before the response is sent. A sign-in and a sign-out are recorded only if the request
+ * succeeds. Other events are recorded even if the request fails later.
  *
  * @param account the account of the event; for a wrong password, the claimed account
  */

@@ -78,7 +78,7 @@ describe('the session cookie', () => {
     assert.equal(await nameOf(`x=session=${bob}; session=${ada}`), 'Ada')
   })
 
-  test('E13 is not set for an anonymous visitor: without passkeys, no page sets a cookie or runs a database statement', async (t) => {
+  test('E13 is not set for an anonymous visitor: on a site without passkeys, no page sets a cookie or runs a database statement', async (t) => {
     const site = await startSite(t)
     const before = await dumpAll(site)
     const statements = await recordSiteStatements(t, site)

@@ -13,9 +13,9 @@ const AttemptCountSchema = defineEntity({
   properties: {
     // The counter and the number of the slice.
     id: p.string().length(40).primary(),
-    // A digest of the action, the allowance, and the account, network or device that the allowance counts by.
+    // A digest of the action, the allowance, and the values of its columns `by`.
     counter: p.string().length(22),
-    // A digest of the account, to delete its counters.
+    // A digest of the account, to delete its counters. Null for a counter by one column.
     account: p.string().length(22).nullable(),
     // The time of the latest attempt, in milliseconds since 1970.
     at: p.bigint('number'),

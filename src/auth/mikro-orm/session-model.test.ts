@@ -76,7 +76,7 @@ async function serveSessions(
 }
 
 describe('ModelSessionAuthenticatable', () => {
-  test('S13 S81 stores the primary key in the session, without further members in the model', async (t) => {
+  test('S13 S81 stores the primary key in the session. The model needs no members of its own', async (t) => {
     const User = users()
     const { orm } = await openORM(t, User)
     const id = crypto.randomUUID()

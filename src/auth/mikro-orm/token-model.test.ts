@@ -456,7 +456,7 @@ describe('ModelTokenAuthenticatable', () => {
     })
   })
 
-  test('S80 reports a property that is not a relation', async (t) => {
+  test('S80 reports a property for the user that is not a relation', async (t) => {
     const TokenSchema = defineEntity({
       name: 'Token',
       properties: { id: id(), value: p.string(), user: p.string() },

@@ -41,7 +41,7 @@ describe('notify', () => {
     assert.doesNotMatch(text + html, /token=/)
   })
 
-  test('Q5 sends a notice of a password in an Authorization header, once for each network and password, even after concurrent requests', async (t) => {
+  test('Q5 sends one notice of a password in an Authorization header from one network, even after concurrent requests, and another one after a password change', async (t) => {
     const { site, ada, visitor } = await siteWithAda(t)
     const agent = { 'user-agent': 'curl/8.5.0' }
     const send = () => site.visitor().post('/login', { ...basic(ada), ...agent })

@@ -106,7 +106,7 @@ describe('POST /login/passkey', () => {
     assert.equal(headers.location, '/account')
   })
 
-  test('U2 U3 U7 E9 responds with the same 401 and form to every invalid answer and for a disabled account', async (t) => {
+  test('U2 U3 U7 E9 responds with the same 401 and form to an unknown passkey, to five invalid answers, and for a disabled account', async (t) => {
     const { site, visitor } = await passkeySite(t)
     const authenticator = await addPasskey(visitor)
     const attempt = async (from: SoftwareAuthenticator, overrides: Overrides = {}) => {

@@ -8,8 +8,8 @@ import type { RelyingParty } from './relying-party.ts'
 import { verifyAssertion } from './verify-answer.ts'
 
 /**
- * The result of a sign-in or a confirmation. It has the passkey as it was before the use, with its user. If the signature is valid but
- * the counter did not increase, `copy` is that passkey, because its authenticator may have been copied.
+ * The result of a sign-in or a confirmation. A valid result has the passkey as it was before the use, with its user. If the
+ * signature is valid but the counter did not increase, `copy` is the passkey, because its authenticator may have been copied.
  */
 export type Assertion =
   | { readonly isValid: true; readonly passkey: Passkey }

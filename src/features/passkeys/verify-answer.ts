@@ -20,7 +20,7 @@ export async function verifyAttestation(site: RelyingParty, answer: Answer): Pro
   // Imported at the first use, because the library needs 30 MB of memory.
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
-  // The library throws if another member is missing or has the wrong type.
+  // `receiveAnswer` has checked `clientDataJSON`. `storedTransports` accepts any value.
   const response = answer.response as RegistrationResponseJSON['response']
   // `Buffer.from` would allocate the length of an object such as `{ length: 1e9 }`, and would decode `=` and other characters
   // differently than the library.

@@ -32,7 +32,10 @@ interface SignInOptions {
   readonly resetNotice: HostCookie
 }
 
-/** The sign-in page. `POST /login` starts a session (form and JSON) or issues a token (Basic). `POST /logout` signs out. */
+/**
+ * The sign-in page. `POST /login` starts a session (form and JSON), or returns a token or the user record (Basic). `POST /logout`
+ * signs out.
+ */
 export function signIn(router: SiteRouter, { keys, pendingSignIns, resetNotice }: SignInOptions): void {
   router.get('/login', (ctx) => {
     const next = queryParameter(ctx, 'next')
