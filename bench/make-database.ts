@@ -64,7 +64,7 @@ function rowId(number: number, variant: string): string {
   return `0190a6e5-7c9b-7000-${variant}000-${hex(number, 12)}`
 }
 
-/** Starts the site, which creates its tables by its migrations. */
+/** Starts the site, which creates its tables by its migrations, and stops it. */
 export async function migrate(databaseURL: string): Promise<void> {
   const running = await start(site, { ...newKeys('HS256').environment, DATABASE_URL: databaseURL })
   await running.stop()

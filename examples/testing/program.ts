@@ -92,7 +92,7 @@ interface CurlLine {
   readonly answer: string | undefined
 }
 
-/** The indented lines of the comment that opens a file: `command   # a part of the output`. */
+/** The indented lines of the comment at the top of a file: `command   # a part of the output`. */
 function curlLinesOf(source: string): CurlLine[] {
   const [comment = ''] = source.split('\n\n', 1)
   return [...comment.matchAll(/^\/\/ {3}(.+)$/gm)].map(([, line = '']) => {
@@ -101,7 +101,7 @@ function curlLinesOf(source: string): CurlLine[] {
   })
 }
 
-/** Runs the commands in one shell, with another host and another folder than /tmp. Compares their outputs. */
+/** Runs the commands in one shell, with `host` for localhost:3000 and a new folder for /tmp. Compares their outputs. */
 async function paste(lines: readonly CurlLine[], host: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
   // Separates the outputs of the commands.

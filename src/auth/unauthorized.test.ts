@@ -96,7 +96,7 @@ describe('Unauthorized', () => {
     ])
   })
 
-  test('does not list the session if the handler ignores it', async (t) => {
+  test('does not list a session that the route ignores', async (t) => {
     const ignoreSession: AuthMiddleware = (ctx, next) => {
       ctx.auth.present(User)
       return next()

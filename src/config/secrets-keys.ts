@@ -10,7 +10,7 @@ export interface SecretsKey {
   readonly bytes: Uint8Array
 }
 
-/** Reads `SECRETS_KEY`. Returns `undefined` if it is not set or invalid. */
+/** Reads `SECRETS_KEY`. Returns `undefined` if it is missing or invalid. */
 export function readSecretsKeys(environment: Environment): readonly SecretsKey[] | undefined {
   const entries = environment.list('SECRETS_KEY')
   if (entries.length === 0) return undefined

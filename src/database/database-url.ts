@@ -3,7 +3,7 @@ export function isPostgresUrl(databaseUrl: string): boolean {
   return /^postgres(ql)?:/.test(databaseUrl)
 }
 
-/** The path of an SQLite file, or a PostgreSQL URL for messages, without user and password. */
+/** A name for messages: the path of the SQLite file, or the PostgreSQL URL without user and password. */
 export function databaseName(databaseUrl: string): string {
   if (!isPostgresUrl(databaseUrl)) return databaseUrl.replace(/^sqlite:/, '')
   const { host, pathname } = new URL(databaseUrl)

@@ -65,7 +65,7 @@ async function serveSessions(
     store,
     errors,
     logIn: (key: unknown) => go('/log-in', key),
-    /** Whether a session with this identifier authenticates a user. */
+    /** Whether a session that contains this identifier authenticates a user. */
     async isSomebody(identifier: unknown): Promise<boolean> {
       await go('/plant', identifier)
       const response = await browser.get('/')

@@ -93,7 +93,7 @@ describe('POST /verify with the link of a new address', () => {
     ])
   })
 
-  test('Q8 rejects a request without a session of the account, and the link stays valid', async (t) => {
+  test('Q8 rejects an anonymous request and another user, and the link stays valid', async (t) => {
     const { site, ada, token } = await siteWithLink(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const before = await dump(site)
