@@ -65,7 +65,7 @@ describe('a slow client', { concurrency: true, timeout: 60_000 }, () => {
     assert.match(await sendSlowly(await open(t), '', ''), /^HTTP\/1\.1 408 .*"status":408/s)
   })
 
-  test('I6 L3 is disconnected in the middle of a header, with a 408 and the security headers', async (t) => {
+  test('I6 L3 is disconnected in the middle of a header, with a 408 and X-Content-Type-Options', async (t) => {
     const answer = await sendSlowly(await open(t), `GET / HTTP/1.1\r\n${host}X-Slow: `, 'a')
     assert.match(answer, /^HTTP\/1\.1 408 .*\r\nX-Content-Type-Options: nosniff\r\n.*"status":408/s)
   })

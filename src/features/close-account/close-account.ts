@@ -9,7 +9,10 @@ import { needsPassword, proofProblem } from '../confirm/fresh.ts'
 import { notify } from '../notices/notify.ts'
 import { owner, signedIn } from '../sign-in/owner.ts'
 
-/** `/account/close`: deletes the account. Requires its password or a fresh session, and in the form a ticked box too. */
+/**
+ * `/account/close`: deletes the account. Requires its password, or a fresh session and a confirmation. A form always requires the
+ * confirmation.
+ */
 export function closeAccount(router: SiteRouter): void {
   router.get('/account/close', signedIn, (ctx) =>
     page(ctx, 'close-account', { needsPassword: needsPassword(ctx) }),

@@ -225,7 +225,7 @@ describe('POST /login/passkey', () => {
     assert.equal(mails.filter((mail) => mail.includes('passkey counter went back')).length, 1)
   })
 
-  test('is limited to 100 sign-ins and new passkeys of an account in 15 minutes', async (t) => {
+  test('is limited to a total of 100 sign-ins and new passkeys of an account in 15 minutes', async (t) => {
     const { site, ada, visitor } = await passkeySite(t, { THROTTLE: 'on' })
     const authenticator = await addPasskey(visitor)
     await site.orm.em.fork().transactional(async (em) => {
