@@ -61,7 +61,10 @@ async function newDatabase(admin: string): Promise<string> {
   return url.href
 }
 
-/** Sets the last use of all rows. Then vacuums the tables, because the updates leave old versions of the rows. */
+/**
+ * Sets the start of sessions, and the last use of sessions and tokens. Then vacuums the tables, because the updates leave old
+ * versions of the rows.
+ */
 function refreshed(url: string): Rows {
   return async () => {
     const seen = new Date(lastUse()).toISOString()

@@ -100,7 +100,7 @@ test('a user signs in with a code, after a wrong one, and returns to the request
   await expect(page).toHaveURL('/account/sessions')
 })
 
-test('after a confirmation, a user can create a token, set up an app, and remove the app', async ({
+test('a user confirms their identity before creating a token, and before setting up or removing an app', async ({
   page,
   server,
   account,
@@ -164,7 +164,7 @@ test.describe('without script', () => {
     await expect(page.getByText('10 of 10 left')).toBeVisible()
   })
 
-  test('a user without the app signs in with a recovery code', async ({ page, context, account }) => {
+  test('a user signs in with a recovery code', async ({ page, context, account }) => {
     const { recoveryCodes } = await turnOnApp(page, account)
     await context.clearCookies()
     await page.goto('/login')

@@ -199,7 +199,7 @@ describe('errors', () => {
 })
 
 describe('the format of a response', () => {
-  test('is JSON with an Authorization header, else a page for a form or if `Accept` prefers HTML, else JSON', async (t) => {
+  test('is JSON for an Authorization header, else a page for a form or if `Accept` prefers HTML, else JSON', async (t) => {
     const site = await startSite(t)
     const isPage = async (headers: Record<string, string>, body = '', method = 'POST') => {
       const { headers: answered } = await site.visitor().send(method, '/nowhere', headers, body)

@@ -25,7 +25,7 @@ describe('VerifiedTokens', () => {
     assert.equal(verified(), 3)
   })
 
-  test('distinguishes tokens by every character, by length and by `typ`', () => {
+  test('distinguishes tokens by case, length and `typ`', () => {
     const { verify, verified } = verifierOf()
     verify('a.b.c')
     for (const other of ['a.b.C', 'a.b.c ', 'a.b.', 'a.b.c=']) {

@@ -196,7 +196,7 @@ describe('POST /account/sessions/:id/end', () => {
     assert.equal(await count(site, 'sessions'), 1)
   })
 
-  test('ends a session if the request has Basic credentials', async (t) => {
+  test('accepts Basic credentials', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     const program = site.visitor()
     assert.equal((await program.post(`${path}/${await idOf(site, here)}/end`, basic(person))).status, 204)
