@@ -12,7 +12,7 @@ describe('examples/jwt.ts', () => {
   const post = (path: string, headers = {}) => fetch(program.url + path, { method: 'POST', headers })
   const right = basic('ada', 'analytical-engine')
 
-  test('S56 exchanges the right password for a token with a lifetime of 15 minutes, and rejects a wrong one with 401', async () => {
+  test('S56 exchanges the right password for a token with a lifetime of 15 minutes, and rejects a wrong password with 401', async () => {
     const response = await post('/login', right)
     const { token, ...others } = (await response.json()) as { token: string }
 

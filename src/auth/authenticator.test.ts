@@ -183,7 +183,7 @@ describe('RequestAuthenticator', () => {
     assert.deepEqual(await answers('/', '/anything'), [true, true])
   })
 
-  test('is skipped only if a user of its class is already authenticated', async (t) => {
+  test('is skipped if a user of its class is already authenticated', async (t) => {
     class User {}
     class Admin {}
     const calls: string[] = []

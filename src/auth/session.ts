@@ -69,7 +69,7 @@ export abstract class SessionAuthenticator<
     if (typeof sessionID === 'string') return this.authenticate(sessionID, ctx)
   }
 
-  /** Also skipped if the request has an `Authorization` header, or if `present` was called. */
+  /** Also skipped if the request has an `Authorization` header, or if `ctx.auth.present` was called. */
   override isSkipped(ctx: AuthContext): boolean {
     return super.isSkipped(ctx) || ctx.auth.credentialsSent
   }

@@ -326,7 +326,7 @@ describe('views and page', () => {
     assert.doesNotMatch((await render('sign-in', {})).html, /name="next"/)
   })
 
-  test('E11 every page has a sign-out button for a signed-in user, or a notice if the user is unknown', async () => {
+  test('E11 every page has a sign-out button for a signed-in user, or a notice if the site cannot tell who is signed in', async () => {
     const signOut = /<form method="post" action="\/logout">/
     const notice = /We cannot tell who is signed in at the moment/
     for (const name of Object.keys(states) as (keyof Views)[]) {

@@ -70,8 +70,8 @@ export function rowsOf({ action, key, allowances }: Quota, now: number): readonl
 }
 
 /**
- * The milliseconds until finished attempts no longer use up the allowance of a row. Running evaluations do not count, because they
- * may still end without a count. The slices are sorted, newest first.
+ * The milliseconds until finished attempts no longer use up the allowance of a row. Running evaluations count only after
+ * `longestEvaluation`, because they may still end without a count. The slices are sorted, newest first.
  */
 export function retryAfter(slices: readonly Slice[], row: CounterRow, now: number): number {
   const { limit, within } = row.allowance

@@ -148,7 +148,7 @@ describe('one-time tokens', () => {
     assert.deepEqual(await sql(site, 'select * from one_time_tokens'), [])
   })
 
-  test('store the account and the address of the mail', async (t) => {
+  test('store the account and the recipient of the mail', async (t) => {
     const { ada, issue, em } = await siteWithAda(t)
     const token = await issue({ purpose: 'change-email', email: 'ada@example.org' })
     const grant = await findOneTimeToken(em(), token, ['change-email'])

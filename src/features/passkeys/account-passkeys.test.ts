@@ -225,7 +225,7 @@ describe('POST /confirm with a passkey', () => {
     assert.equal((await visitor.json('/confirm', { credential })).status, 401, 'an answer works once')
   })
 
-  test('U10 renews a session that still counts as signed in with a second factor', async (t) => {
+  test('U10 renews the session, which still counts as signed in with a second factor', async (t) => {
     const { site, ada } = await passkeySite(t)
     const { visitor } = await turnOnApp(site, ada)
     const authenticator = await addPasskey(visitor)
