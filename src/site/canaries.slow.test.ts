@@ -237,7 +237,7 @@ describe('canaries', () => {
     assert.match(bytes.toString('latin1'), /\$2b\$04\$/)
   })
 
-  test('B10 E16 L9 O1 O2 are in no log line, and only in the response that issues them. No response has stacks, statements or paths', async (t) => {
+  test('B10 E16 L9 O1 O2 are in no log line. No response has an account password, a stack, a statement or a path', async (t) => {
     const { site, answers } = await siteAfterRequests(t)
     answers.push(...(await requestDuringFailures(site)))
     const log = site.log.join('')

@@ -68,7 +68,7 @@ export class LastUses<Entity extends object> {
     return noted === undefined || (last && last.getTime() >= noted) ? last : new Date(noted)
   }
 
-  /** Writes all notes. Failed writes are retried after a second. */
+  /** Writes all notes. Failed writes are retried after a second, except after `close`. */
   write(): Promise<void> {
     const write = () => this.#writeAll()
     this.#written = this.#written.then(write, write)

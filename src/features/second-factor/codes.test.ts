@@ -27,7 +27,7 @@ async function twoSites(t: TestContext) {
 }
 
 describe('the key of an authenticator app', () => {
-  test('T9 has no effect before the first right code, and is replaced by a new set-up', async (t) => {
+  test('T9 has no effect before the first right code. Until then, a new set-up replaces the key', async (t) => {
     const { site, person, ada } = await siteWithAda(t)
     const [first, second] = [
       await ada.json('/account/security/totp', {}),
@@ -180,7 +180,7 @@ describe('a code', () => {
 })
 
 describe('a recovery code', () => {
-  test('T3 has 120 bits, needs the password, and is stored as a digest', async (t) => {
+  test('T3 has 120 bits, needs the password, and is not stored as plain text', async (t) => {
     const { site, app, ada } = await twoSites(t)
     assert.equal(new Set(app.recoveryCodes).size, 10)
     for (const code of app.recoveryCodes) assert.match(code, /^(?:[A-Z2-7]{4}-){5}[A-Z2-7]{4}$/)

@@ -9,9 +9,9 @@ import { startServer, temporaryFolder } from '../server-process.ts'
 
 const host = 'Host: localhost\r\n'
 
-describe('many connections', () => {
+describe('a server with many connections', () => {
   for (const isReading of [true, false]) {
-    test(`P6: serves others with a heap of 256 MB while 4,000 connections pipeline 32 requests each and ${isReading ? 'read' : 'do not read'} the responses`, async (t) => {
+    test(`P6: with a heap of 256 MB, serves others while 4,000 connections pipeline 32 requests each and ${isReading ? 'read' : 'do not read'} the responses`, async (t) => {
       const variables = { DATA_DIR: await temporaryFolder(t), NODE_OPTIONS: '--max-old-space-size=256' }
       const server = await startServer(t, variables)
       const sockets: Socket[] = []
