@@ -17,7 +17,7 @@ COPY src src
 RUN install -d -o node -g node -m 700 /data && install -d -o node -g node node_modules/.cache
 VOLUME /data
 
-# The path of Node's code cache contains the user id, so the user of the site must fill the cache. Then root owns the
+# The path of Node's code cache contains the user id, so the user `node` must fill the cache. Then root owns the
 # cache, so that the site cannot change its own code.
 USER node
 RUN ["node", "src/start.js", "serving"]

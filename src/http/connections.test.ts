@@ -124,7 +124,7 @@ describe('Connections', () => {
     assert.deepEqual(seen.paths, paths)
   })
 
-  test('I2 handles no request after one with an ambiguous end', async (t) => {
+  test('I2 handles no request after one with an unknown expectation', async (t) => {
     for (const behind of [`GET /2 HTTP/1.1\r\n${host}\r\n`, 'no request at all\r\n\r\n']) {
       const { socket, gate, seen } = await open(t)
       const answer = text(socket)

@@ -51,7 +51,7 @@ export async function hasCodesOf(em: EntityManager, user: string, seed: string):
   return (await em.count(RecoveryCode, { user, digest: { $in: derive(seed).map(digestOf) } })) > 0
 }
 
-/** Whether a text has the form of a recovery code, without spaces and dashes. */
+/** Whether a text has the form of a recovery code without its dashes. */
 export function isRecoveryCode(text: string): boolean {
   return /^[A-Z2-7]{24}$/.test(text)
 }
