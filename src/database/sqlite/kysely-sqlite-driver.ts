@@ -33,7 +33,7 @@ export class KyselySqliteDriver implements Driver {
     this.#file = file
   }
 
-  /** Throws if a caller must not query the client directly: in a transaction, after `destroy`, or if the file was moved. */
+  /** Throws if a caller must not query the client directly: in a transaction, after `destroy`, or if the file is not in place. */
   assertReadable(client: object): void {
     if (this.#isClosed || client !== this.#database) throw new Error('The connection is closed.')
     if (this.#transaction) throw new Error('A transaction is open.')
