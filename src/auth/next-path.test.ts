@@ -310,7 +310,7 @@ describe('withNext', () => {
     }
   })
 
-  test('H3 drops the target unless the method is GET or HEAD', () => {
+  test('H3 drops the target of a POST, PUT, PATCH, DELETE or OPTIONS request', () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get']) {
       assert.equal(withNext('/login', { method, originalUrl: '/account' }), '/login', method)
     }

@@ -45,7 +45,10 @@ export class Connections {
     for (const socket of this.#open.keys()) if (socket.bytesRead === 0) socket.destroy()
   }
 
-  /** Closes a connection after a started response and the responses to complete requests. Returns whether such responses exist. */
+  /**
+   * Closes a connection after its started response, and after a response to each request that is complete. Returns whether
+   * there are such responses.
+   */
   closeAfterResponses(socket: Socket): boolean {
     const connection = this.#open.get(socket)
     if (!connection) return false

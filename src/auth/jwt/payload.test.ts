@@ -228,7 +228,7 @@ describe('SessionToken.authenticator', () => {
     assert.deepEqual(await (await get(`Bearer ${token}`)).json(), {})
   })
 
-  test('S93 makes a token mandatory together with a guard', async (t) => {
+  test('S93 requires a token if a guard follows', async (t) => {
     const keys = new JWTKeys({ secrets: [secret], ...names })
     const get = await start(t, keys, guard(SessionToken))
     assert.equal((await get(`Bearer ${keys.sign(new SessionToken(id))}`)).status, 200)

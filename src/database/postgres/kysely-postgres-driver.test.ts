@@ -117,6 +117,7 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     const { run, count, connection, proxy } = await open(t)
     for (let i = 0; i < 3; i += 1) {
       const [one, other] = [await connection.begin(), await connection.begin()]
+      // Closes the open connections, so the commit fails.
       proxy.recover()
       await assert.rejects(connection.commit(one))
       await connection.rollback(one)

@@ -84,7 +84,7 @@ export class Devices {
     await this.#store({ value, id, passwordChangedAt }, onNew)
   }
 
-  /** Deletes a batch of devices that were last seen over a year ago or in the future. Returns their number. */
+  /** Deletes a batch of devices with a `seenAt` over a year ago, or over two minutes in the future. Returns their number. */
   purge(limit = 500): Promise<number> {
     const now = this.#now()
     const old = { seenAt: { $lt: new Date(now - deviceLifetime) } }

@@ -70,7 +70,7 @@ describe('a production site without SECRETS_KEY', () => {
   })
 })
 
-describe('a request whose session ends before the account is locked', () => {
+describe('a request whose session ends before the request locks the account row', () => {
   const endSessions = 'delete from sessions'
   // At this statement, the session has been read.
   const afterSession = isOnPostgres ? accountLock : / join `users` /
