@@ -28,7 +28,7 @@ describe('examples/sessions.ts', () => {
     assert.deepEqual(others, [])
   })
 
-  test('rejects a missing and an invented cookie, and sets no cookie without a sign-in', async () => {
+  test('rejects a missing and an invented cookie, and starts no session', async () => {
     for (const cookie of ['', `session=${'A'.repeat(43)}`, 'session=1', 'session=__proto__']) {
       const browser = new Browser(program.url)
       browser.cookie = cookie

@@ -19,7 +19,7 @@ const suites: readonly TestGroup[] = [
   },
   {
     files: [
-      // The other files compare entities whose rows are the same on both databases.
+      // The excluded files compare entities whose rows are the same on both databases.
       'src/auth/mikro-orm/differential/!(classes|embedded|hooks|inheritance|null-columns).slow.test.ts',
       'src/auth/mikro-orm/postgres.test.ts',
       'src/database/postgres/!(*.slow|*.faults).test.ts',

@@ -75,7 +75,7 @@ describe('readKey', () => {
     }
   })
 
-  test('signs only with a key that allows signing', () => {
+  test('sets `canSign` by `key_ops`', () => {
     assert.equal(readKey({ ...secret, key_ops: ['verify'] }).canSign, false)
     assert.equal(readKey({ ...ec, key_ops: ['sign'] }).canSign, true)
     refused({ ...secret, key_ops: ['sign'] }, /"verify"/)

@@ -31,7 +31,7 @@ export class SecretBox {
     return this.prefix + content.toString('base64url')
   }
 
-  /** @throws {UnreadableSecret} if the key is missing, or if the text or its owner was changed */
+  /** @throws {UnreadableSecret} if the key is missing or wrong, or if the text or its owner was changed */
   decrypt(text: string, owner: string): Buffer {
     const [id, encoded = ''] = text.split('.')
     const key = this.#keys.find((each) => each.id === id)

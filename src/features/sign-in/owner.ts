@@ -23,8 +23,8 @@ export function owner() {
 }
 
 /**
- * Returns the problem with the current password that the user has sent, if there is one. A wrong password counts as a guess, as
- * at sign-in.
+ * Checks the current password in the request. Returns the problem, or `undefined` if the password is right. A wrong password
+ * counts as a guess, as at sign-in.
  * @throws {TryLater} 429, after too many guesses
  */
 export async function currentPasswordProblem(
