@@ -4,7 +4,7 @@ import { takeResetLink } from './reset-link.ts'
 import { expect, test } from './site.ts'
 import { expectSound } from './soundness.ts'
 
-test('C5 a reset link sets a new password once, ends the session of the same browser, and no request has its token in the Referer', async ({
+test('C5 a reset link sets a new password once, ends the session of the same browser, and the token of the link is in no Referer', async ({
   page,
   server,
   account,

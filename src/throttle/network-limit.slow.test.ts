@@ -17,7 +17,7 @@ describe('NetworkLimit', () => {
     count()
   })
 
-  test('P2 D9 rejects few of a million other networks, and keeps the count of a network at its limit', () => {
+  test('P2 D9 rejects few of a million other networks, and still rejects a network that has reached its limit', () => {
     const limit = new NetworkLimit(50, () => 0)
     for (let i = 0; i < 50; i += 1) limit.count('192.0.2.1')
     let refused = 0

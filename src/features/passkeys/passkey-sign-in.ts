@@ -8,7 +8,7 @@ import { checkPasskey, passkeyMethods, passkeyRefused } from './check-passkey.ts
 
 /** `POST /login/passkey`: signs in with a passkey instead of an address, a password and a code. */
 export function passkeySignIn(router: SiteRouter): void {
-  // A failed sign-in leaves this address in the browser, where the user can open it again.
+  // A failed sign-in leaves this URL in the browser, where the user can open it again.
   router.get('/login/passkey', (ctx) => seeOther(ctx, '/login'))
 
   router.post('/login/passkey', ignoreSession, formAgain(signInForm), async (ctx) => {
