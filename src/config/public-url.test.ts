@@ -31,7 +31,7 @@ describe('RP_ID', () => {
     assert.equal(read('http://localhost:3000', 'localhost'), 'localhost')
   })
 
-  test('is rejected if it is another host, a top-level domain or no host, or if PUBLIC_URL does not support passkeys', () => {
+  test('is rejected if it is another host, a top-level domain or a URL, or if PUBLIC_URL does not support passkeys', () => {
     for (const [url, id] of [
       [undefined, 'example.com'],
       ['https://example.com', 'www.example.com'],

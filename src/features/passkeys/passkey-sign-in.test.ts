@@ -20,7 +20,7 @@ import type { Overrides, SoftwareAuthenticator } from '../../testing/software-au
 import { countLocked } from '../../throttle/count-locked.ts'
 
 describe('GET /login', () => {
-  test('U7 E13 binds the passkey options to a cookie, and runs no query', async (t) => {
+  test('U7 E13 sends passkey options and a cookie, and runs no query', async (t) => {
     const { site } = await passkeySite(t)
     const before = await dumpAll(site)
     const statements = await recordSiteStatements(t, site)

@@ -82,7 +82,7 @@ export class SessionStore {
     const now = new Date(this.#now())
     const digest = digestOf(id) ?? ''
     await this.#orm.em.fork().transactional(async (em) => {
-      // A sign-in with the old password must not start a session after the password change.
+      // A sign-in from before a change of the password or the second factor must not start a session.
       if (!(await lockAccount(em, { ...account, id: user }))) throw signedOut()
       const replaced = replaces !== undefined && { digest: digestOf(replaces) ?? '', user }
       if (replaced && (await em.nativeDelete(StoredSession, replaced)) !== 1) throw signedOut()
