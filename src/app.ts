@@ -104,7 +104,7 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
   return app
 }
 
-/** The routes of all features. */
+/** The routes of the features. The health checks are middleware instead. */
 export function createRouter({ keys, uses, isTls, trail, outbox }: RouteOptions): SiteRouter {
   // `strict` and `sensitive` give each route only one path, because some code compares `ctx.path`.
   // `methods`, so that a known path responds to a method such as `PURGE` with 405, not 501.

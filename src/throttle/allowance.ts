@@ -46,7 +46,8 @@ const table = {
   },
   // Sign-ins and confirmations with a passkey.
   passkey: { allowances: [{ by: ['network'], limit: 50, within: quarterHour, counts: ['failure'] }] },
-  // Accepted passkeys of an account, and attempts to add a passkey. A program could otherwise send them without a limit.
+  // Successful sign-ins and confirmations with a passkey of the account, and attempts to add a passkey. A program could otherwise
+  // repeat them without a limit.
   'passkey-of-account': everyAttempt('account', 100, quarterHour),
   'sign-up': everyAttempt('network', 50, quarterHour),
   token: everyAttempt('account', 100, quarterHour),

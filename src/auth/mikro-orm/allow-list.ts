@@ -87,7 +87,7 @@ function isRelation(meta: EntityMetadata, property: EntityProperty): boolean {
   const { fieldNames, formula, mapToPk, primary, targetMeta, filters } = property
   // Collections and inverse sides have no column. A polymorphic relation has two.
   if (fieldNames?.length !== 1 || formula || mapToPk || primary || !targetMeta) return false
-  // With filters of its own, the relation may load an entity that a look-up by key must not find.
+  // With filters of its own, the relation may load an entity that the filters of the model exclude from a look-up by key.
   return filters === undefined && isAssigned(meta, property) && isModelAllowed(targetMeta)
 }
 

@@ -29,7 +29,7 @@ export interface ConnectionPool {
   readonly convertError: (error: Error) => Error
 }
 
-/** A connection from the pool. A broken connection, or one with a pending response, is closed on release. */
+/** A connection from the pool. A broken connection, for example after a timeout, is closed on release. */
 export class PooledConnection implements DatabaseConnection {
   isInTransaction = false
   readonly #client: PoolClient
