@@ -9,7 +9,7 @@ interface Address {
   readonly secrets: Set<string>
 }
 
-/** An HTTP client with cookies. It follows no redirect, and checks the promises of every response. */
+/** An HTTP client with cookies. It follows no redirect, and checks every response with `assertPromises`. */
 export class Visitor {
   readonly cookies = new Map<string, string>()
   readonly #site: Address

@@ -8,7 +8,7 @@ import { Admin } from './admin.ts'
 import { User } from './user.ts'
 
 describe('User', () => {
-  test('S26 and Admin have the required columns id, name, email and password_hash, and further ones such as disabled_at', async (t) => {
+  test('S26 and Admin have the required columns id, name, email and password_hash, and a column disabled_at', async (t) => {
     const site = await startSite(t)
     for (const table of ['users', 'admins']) {
       const { columns, required, primaryKey } = await describeTable(site, table)

@@ -99,7 +99,7 @@ export class Devices {
   ): Promise<boolean> {
     const [digest, user] = [digestOf(value), account.id]
     return this.#orm.em.fork().transactional(async (em) => {
-      // A password change deletes all devices. A concurrent sign-in with the old password must not add one.
+      // A password change or a new second factor deletes all devices. A sign-in that began before must not add one.
       if (!(await lockAccount(em, account))) return false
       // A concurrent request of the same program may have added its network.
       const isNew = onNew && (await em.count(Device, { digest, user }, { filters: false })) === 0

@@ -16,7 +16,7 @@ const PasskeySchema = defineEntity({
     // At most 1023 bytes in base64url (WebAuthn §4).
     credentialId: p.string().length(1364).unique().hidden(),
     user: () => p.manyToOne(User).deleteRule('cascade').index().hidden(),
-    // 32 bytes in base64url, the same for all passkeys of an account. The authenticator sends them at sign-in.
+    // 32 bytes in base64url, the same for all passkeys of an account. The authenticator sends this value at sign-in.
     userHandle: p.string().length(43).hidden(),
     // The COSE key in base64url. An RSA key of 8192 bits has about 1,400 characters.
     publicKey: p.string().length(2000).hidden(),
@@ -47,8 +47,8 @@ export function listPasskeys(em: EntityManager, user: string): Promise<Passkey[]
 }
 
 /**
- * The user handle, which all passkeys of an account share. It reveals nothing about the user (WebAuthn §14.6.1). The first handle is
- * derived from the account id, so that two open pages use the same handle.
+ * The user handle, which all passkeys of an account share. It reveals nothing about the user (WebAuthn §14.6.1). Before the first
+ * passkey, the handle is derived from the account id, so that two open pages use the same handle.
  */
 export function userHandleOf(user: string, own: readonly Passkey[], key: Buffer): string {
   return own[0]?.userHandle ?? createHmac('sha256', key).update(`user handle\0${user}`).digest('base64url')

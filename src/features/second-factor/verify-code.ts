@@ -41,8 +41,8 @@ function secretBoxOf({ secretBox }: SiteContext): SecretBox {
 }
 
 /**
- * Removes spaces and dashes from a typed code, and converts it to upper case. Recovery codes contain no 0, 1 or 8, so these
- * digits become the letters O, I and B.
+ * Removes spaces and dashes from a typed code, and converts it to upper case. In a recovery code, 0, 1 and 8 become
+ * the letters O, I and B, because recovery codes do not contain these digits.
  */
 export function plainCode(typed: string): string {
   const code = typed.replace(/[\s-]/g, '').toUpperCase()

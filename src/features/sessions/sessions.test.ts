@@ -131,7 +131,7 @@ describe('GET /account/sessions', () => {
     assert.equal((await site.visitor().get(path, basic(person))).status, 200)
   })
 
-  test('shows each device with its IP address on the page, marks the current one, and has a button for each other one', async (t) => {
+  test('shows each device with its IP address on the page, marks the current one, and has a button for each of the others', async (t) => {
     const { site, person, here } = await siteWithSession(t)
     await signInFrom(site, person, safari, { remember: 'on' })
     await signInFrom(site, person, '<script>alert(1)</script>/1')
