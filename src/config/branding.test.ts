@@ -60,7 +60,7 @@ describe('contact', () => {
 })
 
 describe('brandColor', () => {
-  it('uses a readable colour unchanged on light pages, and a lighter variant on dark pages', () => {
+  it('uses a dark colour unchanged on light pages, and a lighter variant on dark pages', () => {
     const color = brandColor.parse('#0055FF')
 
     assert.deepEqual([color?.given, color?.light], ['#0055ff', '#0055ff'])
