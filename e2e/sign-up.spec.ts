@@ -43,7 +43,7 @@ test('sign-up shows every error with a link to its field, keeps the address but 
   await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible()
 })
 
-test('sign-up shows an error for different passwords, and an error for an address in upper case that another account has', async ({
+test('sign-up shows an error for different passwords, and an error for an address that another account has in lower case', async ({
   page,
   account,
 }) => {

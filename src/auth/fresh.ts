@@ -6,7 +6,10 @@ import { warnOfRoute } from './warnings.ts'
 
 /** The options of a guard or a redirect. */
 export interface FreshOptions {
-  /** The maximum time since the user authenticated, such as `10m`. The user of a token is not fresh, unless the authenticator has `methods`. */
+  /**
+   * The maximum time since the user authenticated, such as `10m`. The user of a token is not fresh, unless the authenticator
+   * has `methods` or `signsIn`.
+   */
   readonly fresh: Duration
 }
 

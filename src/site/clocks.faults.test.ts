@@ -22,7 +22,7 @@ const clockProgram = `
   process.on('SIGHUP', () => { ahead -= ${hour} })`
 
 describe('a clock change while the server runs', () => {
-  test('N11 extends no session or token, and causes no error, in the time zone of Chatham', async (t) => {
+  test('N11 extends no session or JWT, and causes no error, in the time zone of Chatham', async (t) => {
     const server = await startServer(t, {
       DATA_DIR: await temporaryFolder(t),
       TZ: 'Pacific/Chatham',

@@ -70,7 +70,7 @@ export async function useTotpCode(
   const now = Date.now()
   const step = acceptedStep(box.decrypt(secret, user), code, { lastStep, now })
   if (step === undefined) return false
-  // The conditions prevent a race with another request that uses the same code.
+  // The conditions prevent a race with another request that uses the same code or replaces the key.
   const where = { user, secret, ...state, lastStep: { $lt: step } }
   const change = { lastStep: step, ...(isSetUp && { confirmedAt: new Date(now) }) }
   return (await em.nativeUpdate(TotpFactor, where, change)) === 1

@@ -143,7 +143,7 @@ describe('the rate limit of passwords', () => {
     assert.deepEqual(statuses, [...Array(10).fill(401), 429])
   })
 
-  test('P2 writes no row for a password that no account can have', async (t) => {
+  test('P2 writes no row for a password that is too long', async (t) => {
     const { basic, post, ...site } = await siteWithAda(t)
     for (const table of ['attempts', 'events']) await sql(site, `delete from ${table}`)
     const tooLong = 'x'.repeat(1025)
