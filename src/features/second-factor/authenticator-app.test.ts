@@ -60,10 +60,10 @@ describe('the set-up of an authenticator app', () => {
     assert.deepEqual([late.status, late.headers.location], [303, setUpPage])
   })
 
-  test('accepts a code with spaces, and redirects a repeated confirmation to the recovery codes', async (t) => {
+  test('accepts a code with a space and a dash, and redirects a repeated confirmation to the recovery codes', async (t) => {
     const { site, person, ada } = await siteWithAda(t)
     await ada.form(setUpPage, {})
-    const code = codeOf(await keyOn(ada)).replace(/^.../, '$& ')
+    const code = codeOf(await keyOn(ada)).replace(/^(...)(..)/, '$1 $2-')
     for (const _ of ['the form', 'the form again'])
       assert.equal((await ada.form(`${setUpPage}/confirm`, { code })).headers.location, codesPage)
     const codes = codesIn(await ada.page(codesPage))

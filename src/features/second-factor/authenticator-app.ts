@@ -18,6 +18,7 @@ import { hasCodesOf, recoveryCodesOf } from './recovery-codes.ts'
 import { newRecoveryCodes, startSetUp, turnOff, turnOn } from './second-factor.ts'
 import { totpUri } from './totp.ts'
 import { setUpLifetime, unconfirmedKey } from './totp-factors.ts'
+import { plainCode } from './verify-code.ts'
 
 const setUpPage = '/account/security/totp'
 const codesPage = '/account/security/recovery-codes'
@@ -60,7 +61,7 @@ export function authenticatorApp(router: SiteRouter, { isTls }: { isTls: boolean
       if (wantsPage(ctx) && isOn(ctx)) return seeOther(ctx, codesPage, 'The authenticator app is on.')
       const { code } = textFields(ctx, 'code')
       refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
-      const seed = await limitedCode(ctx, ctx.auth.require(User), () => turnOn(ctx, code.replace(/\s/g, '')))
+      const seed = await limitedCode(ctx, ctx.auth.require(User), () => turnOn(ctx, plainCode(code)))
       if (seed === undefined) {
         refuseProblems({ code: 'The code is wrong. Enter the six digits that the app shows now.' })
         return
