@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 
-// Runs the type check, the lint rules and the quick tests in parallel, and prints the output of each when it ends.
+// Runs the type check, the lint rules and the quick tests in parallel, and prints the standard output of each when it ends.
 const started = performance.now()
 const results = await Promise.all(['types', 'lint', 'unit'].map(runScript))
 console.log(`check: ${Math.round((performance.now() - started) / 1000)} s`)

@@ -46,7 +46,7 @@ export class Connections {
   }
 
   /**
-   * Closes a connection after its started response, and after a response to each request that is complete. Returns whether
+   * Closes a connection when it has sent the response that has started, if any, and a response to each complete request. Returns whether
    * there are such responses.
    */
   closeAfterResponses(socket: Socket): boolean {

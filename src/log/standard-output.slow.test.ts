@@ -123,7 +123,7 @@ describe('standardOutput', {
   concurrency: 3,
   skip: process.platform === 'win32' && 'Windows has no non-blocking output.',
 }, () => {
-  test('N8 does not block a process or its exit if the reader stalls, and delivers every line when the reader continues', async (t) => {
+  test('N8 does not block a process if the reader stalls, and delivers every line when the reader continues', async (t) => {
     for (const open of readers) {
       const logging = await open(t)
       await logging.hasLogged(await logging.logMuch())

@@ -79,7 +79,7 @@ describe('passwordProblem', () => {
     refuses(/the name of this site/, 'koa-authenticators', 'KoaAuthenticators1', 'koakoakoa')
     assert.match(
       passwordProblem('hopper@koa.navy', grace, siteName) ?? '',
-      /your name, your e-mail address and the name/,
+      /parts of your name, your e-mail address or the name/,
     )
   })
 

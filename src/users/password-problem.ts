@@ -51,7 +51,7 @@ function obviousSource(
     ['the name of this site', partsOf(siteName)],
   ] as const
   const all = [
-    'your name, your e-mail address and the name of this site',
+    'parts of your name, your e-mail address or the name of this site',
     sources.flatMap(([, parts]) => parts),
   ] as const
   return [...sources, all].find(([, parts]) => isMadeOf(password, parts))?.[0]

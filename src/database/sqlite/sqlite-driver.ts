@@ -49,7 +49,6 @@ export class SharedSqliteConnection extends SqliteConnection {
     this.#driver?.assertReadable(client)
   }
 
-  // Kysely's own SQLite driver never releases its mutex after a transaction that fails to begin or to roll back.
   override createKyselyDialect(options: object): Dialect {
     // The driver is synchronous, so SQLite's busy timeout would block the event loop.
     const dialect = super.createKyselyDialect({ ...options, timeout: 0 })
@@ -60,6 +59,7 @@ export class SharedSqliteConnection extends SqliteConnection {
       this.#driver = new KyselySqliteDriver(database, (error) => converter.convertException(error))
       return this.#driver
     }
+    // Turns off Kysely's mutex, which it never releases after a transaction that fails to begin or to roll back.
     const adapter = dialect.createAdapter()
     Object.defineProperty(adapter, 'supportsMultipleConnections', { value: true })
     dialect.createAdapter = () => adapter

@@ -163,7 +163,7 @@ describe('AuditTrail', () => {
     assert.deepEqual([(await rows()).length, lines.length], [0, 100])
   })
 
-  test('writes at most one row in 15 minutes for the throttled requests of a network or an account', async (t) => {
+  test('stores the throttled requests of a network or an account at most once in 15 minutes, and logs all of them', async (t) => {
     const { audit, clock, lines, rows } = await openTrail(t)
     const throttled = (username: string, address: string) =>
       audit.record({ event: 'throttled', account: { kind: 'user', username }, ...from, address })
