@@ -65,7 +65,7 @@ describe('examples/website.ts', () => {
 })
 
 describe('examples/website.ts with the additions from the README', () => {
-  test('signs up, shares the sessions of a table between two processes, and rejects wrong fields', async (t) => {
+  test('signs up, shares sessions between two processes, and rejects wrong fields', async (t) => {
     const [route = ''] = blocksOf(sectionOf('### Sign up'))
     const [store = ''] = blocksOf(sectionOf('## Sessions'))
     const program = (await programOf('website.ts'))
