@@ -12,7 +12,7 @@ interface Pool {
 export async function recordStatements(t: TestContext, orm: MikroORM): Promise<string[]> {
   if (!isPostgres(orm.em)) return recordOfSqlite(t, orm)
   const statements: string[] = []
-  // The client of the driver. MikroORM has no type for it.
+  // The pool of the driver. MikroORM has no type for it.
   const pool = (await orm.em.getConnection().getNativeClient()) as unknown as Pool
   const { query } = pool.Client.prototype
   t.mock.method(

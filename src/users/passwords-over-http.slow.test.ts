@@ -72,7 +72,7 @@ describe('passwords', () => {
     }
   })
 
-  test('B4 match in composed and decomposed Unicode form, but in no compatibility form', async (t) => {
+  test('B4 match in composed and decomposed Unicode form, but not in form NFKC', async (t) => {
     const site = await startSite(t)
     const secret = 'Crème brûlée ﬁn'
     const person = await signUp(site, 'Ada', {

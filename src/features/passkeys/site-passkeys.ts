@@ -27,7 +27,7 @@ export function requireRelyingParty(ctx: SiteContext): RelyingParty {
   return party
 }
 
-/** The options of a sign-in as JSON, bound to this browser by a cookie. Runs no statement. */
+/** The options of a sign-in as JSON, bound to this browser by a cookie. Does not query the database. */
 export function signInOptions(ctx: SiteContext): string | undefined {
   const party = relyingParty(ctx)
   if (!party || !ctx.passkeys) return undefined
