@@ -22,7 +22,10 @@ export abstract class RequestAuthenticator<User extends object = object> {
    */
   readonly methods: readonly string[] | undefined = undefined
 
-  /** Reads the request and calls `ctx.auth.login` for valid credentials. Throws if it cannot verify them. */
+  /**
+   * Reads the request and calls `ctx.auth.login` for valid credentials. Does nothing for wrong credentials. Throws if they cannot
+   * be checked, for example because the database is down.
+   */
   abstract attempt(ctx: AuthContext): void | Promise<void>
 
   /**

@@ -20,7 +20,10 @@ export interface Config extends StorageConfig {
   readonly secureCookies: boolean
   /** The first key signs, and all keys verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
   readonly jwtKeys: KeySources
-  /** The keys for secrets in the database. The first key encrypts, and all keys decrypt. Without keys, users cannot turn on a second factor. */
+  /**
+   * The keys for secrets in the database. The first key encrypts, and all keys decrypt. Without keys, users cannot set up
+   * authenticator apps or passkeys.
+   */
   readonly secretsKeys: readonly SecretsKey[] | undefined
   readonly jwtIssuer: string
   readonly brandColor: BrandColor | undefined
