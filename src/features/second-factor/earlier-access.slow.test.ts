@@ -14,7 +14,7 @@ const setUpPage = '/account/security/totp'
 const accountLock = / from `users` .* for update/
 
 describe('a thief with an earlier session', () => {
-  test('T4 gets 429 as on an unknown device, because the set-up of the app deletes the known devices', async (t) => {
+  test('T4 shares the rate limit of unknown devices after the owner sets up an app', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on', TRUST_PROXY: '1' })
     const ada = await signUp(site)
     const thief = await signIn(site, ada)
