@@ -143,7 +143,7 @@ test('U10 a click while the form is sent starts no second passkey request', asyn
   expect(await page.evaluate('sessionStorage.requests')).toBe('1')
 })
 
-test('a page shows a message if the browser adds or uses no passkey', async ({ page, context, account }) => {
+test('a page shows a message if adding or using a passkey fails', async ({ page, context, account }) => {
   const authenticator = await addAuthenticator(page)
   await account.signIn(page)
   await addPasskey(page, authenticator, 'Laptop')

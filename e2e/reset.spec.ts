@@ -51,7 +51,7 @@ test('C5 a reset link works over plain HTTP on another host than localhost', asy
   await page.close()
 })
 
-test('the form of a reset link is accessible, also with an error in every field and with an invalid link', async ({
+test('the page of a reset link is accessible, also with an error in every field and with an invalid link', async ({
   page,
   server,
   account,

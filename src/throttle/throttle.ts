@@ -47,7 +47,7 @@ export class Throttle {
    * Evaluates an attempt within its allowances. The attempt is reserved first, so that concurrent attempts count like
    * successive ones. If running evaluations hold all reservations, the attempt waits for up to five seconds.
    * @returns the result of `evaluate`; `undefined` counts as a failure
-   * @throws {TryLater} 429, if an allowance is used up, too many attempts wait, or the table is full
+   * @throws {TryLater} 429, if an allowance is used up, the wait times out, too many attempts wait, or the table is full
    * @throws {Refusal} 400, if the client closes the connection while the attempt waits
    */
   async attempt<Result>(
