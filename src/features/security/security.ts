@@ -49,7 +49,7 @@ async function factorsOf(ctx: SiteContext) {
   }
 }
 
-/** The options to add a passkey. `undefined` if the site has no passkeys, or if the user has to confirm first. */
+/** The options to add a passkey. `undefined` if the site does not support passkeys, or if the user has to confirm first. */
 async function optionsToAdd(ctx: SiteContext): Promise<string | undefined> {
   const party = relyingParty(ctx)
   if (!party || needsPassword(ctx)) return undefined
