@@ -17,7 +17,7 @@ export const passkeyMethods: readonly string[] = ['pop', 'mfa']
 export const passkeyRefused =
   'The passkey was not accepted, or the page was open for too long. Try again, or use your password.'
 
-/** The options to confirm with a passkey, as JSON. `undefined` if the site or the user has no passkeys. */
+/** The options to confirm with a passkey, as JSON. `undefined` if the site does not support passkeys, or the user has none. */
 export async function confirmationOptions(ctx: SiteContext, { id }: User): Promise<string | undefined> {
   const party = relyingParty(ctx)
   const own = party ? await listPasskeys(entityManager(ctx), id) : []
