@@ -25,7 +25,7 @@ export function isExpired(
   return now - seenAt.getTime() >= idle || now - createdAt.getTime() >= absolute
 }
 
-/** `isExpired` as conditions on indexed columns. A limit must have passed at least `delay` milliseconds ago. */
+/** `isExpired` as conditions on indexed columns. Both limits are longer by `delay` milliseconds. */
 export function expiredSessions(now: number, delay: number): object[] {
   const future = new Date(now + clockSkew)
   return [false, true].flatMap((kept) => {
