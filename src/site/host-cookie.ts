@@ -29,7 +29,7 @@ export class HostCookie {
   /** Sets the cookie. The lifetime is in milliseconds. */
   write(ctx: ExtendableContext, value: string, lifetime: number): void {
     const cookie = `${this.name}=${value}; Max-Age=${Math.floor(lifetime / 1000)}; ${this.#attributes}`
-    // A response must not set the same cookie twice (RFC 6265 §4.1.1).
+    // A response should not set the same cookie twice (RFC 6265 §4.1.1).
     this.takeBack(ctx)
     ctx.append('Set-Cookie', cookie)
   }

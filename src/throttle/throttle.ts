@@ -10,7 +10,7 @@ import { PendingLimit } from './pending-limit.ts'
 import { TableLimit } from './table-limit.ts'
 import { tooMany } from './too-many.ts'
 
-// The timeout of a reservation, the pause between retries, and `Retry-After` of a busy throttle. In milliseconds.
+// How long an attempt waits for a reservation, the pause between retries, and `Retry-After` of a busy throttle. In milliseconds.
 const longestWait = 5_000
 const pause = 50
 const busy = 5_000
