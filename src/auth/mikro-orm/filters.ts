@@ -34,7 +34,7 @@ export async function watchFilters(orm: MikroORM, metas: readonly EntityMetadata
   // A copy, because an application may change a date in a condition.
   const recorded = Utils.copy(metas.map(activeOf))
   const areUnchanged = async () => isDeepStrictEqual(metas.map(activeOf), recorded) && !(await isAnyAdded())
-  // MikroORM 7.2 joins several filters of a model incorrectly.
+  // MikroORM 7.2 writes wrong SQL for a joined model with several filters.
   const arePlain = metas.every((meta) => {
     const [filter, ...others] = activeOf(meta)
     return others.length === 0 && (!filter || (!filter.rls && isPlain(filter.cond, meta)))
@@ -43,8 +43,8 @@ export async function watchFilters(orm: MikroORM, metas: readonly EntityMetadata
 }
 
 /**
- * Whether a condition only compares columns with constants. Other conditions may use functions or getters. MikroORM 7.2
- * joins raw SQL, `$not`, several `$or` and JSON properties incorrectly.
+ * Whether a condition only compares columns with constants. Other conditions may use functions or getters. For the filter of a
+ * joined model, MikroORM 7.2 writes wrong SQL from raw SQL, `$not`, several `$or` and JSON properties.
  */
 function isPlain(condition: unknown, { properties }: EntityMetadata): boolean {
   if (!Utils.isPlainObject(condition)) return false
