@@ -48,7 +48,7 @@ function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): L
   return (keys) => {
     connection.assertReadable?.(client)
     if (client.inTransaction) throw new Error('Another transaction is open on this connection.')
-    // `exec` throws while another query is streamed. Otherwise this query would read from the snapshot of the stream.
+    // Even an empty `exec` throws while another query is streamed. Without it, the look-up would read the snapshot of that query.
     client.exec(keys.length > 1 ? 'begin' : '')
     // The transaction takes SQLite's read lock once for all keys.
     try {
@@ -83,7 +83,7 @@ async function queryPool(pool: Postgres, query: object): Promise<Result> {
   return [results].flat().at(-1) ?? { rows: [] }
 }
 
-/** PostgreSQL's type of the key. For a key `char(n)`, `format_type(…, -1)` returns `bpchar`: `character` would truncate the key. */
+/** PostgreSQL's type of the key. For `char(n)`, `-1` asks for `bpchar` instead of `character`, which has one character. */
 async function keyTypeOnPostgres(send: (query: object) => Promise<Result>, sql: string): Promise<string> {
   const name = `koa-authenticators-${++statements}`
   // One query text, so that one connection runs all four statements. The result is that of the last statement.
