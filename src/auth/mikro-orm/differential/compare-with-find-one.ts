@@ -44,7 +44,7 @@ export async function compareWithFindOne(
   assert.equal(calls === 0 ? 'prepared' : 'findOne', strategy, 'The look-up uses another strategy.')
 
   assert.deepEqual(await observeMissing(byLookUp(), byKey ?? value), await observeMissing(byFindOne(), value))
-  // Both sides used `em.findOne`, so the further comparisons run on SQLite only: PostgreSQL differs only in MikroORM's SQL.
+  // If both sides used `em.findOne`, the further comparisons run on SQLite only.
   if (strategy === 'findOne' && isOnPostgres) return
   if (kindOf(found) === 'an entity')
     for (const observe of [observeSerialisation, observeFlush, observeIdentity, observeManager])
