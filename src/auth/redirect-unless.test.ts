@@ -146,8 +146,12 @@ describe('redirectUnless', () => {
     assert.match(errors[1]?.message ?? '', /^The function of `redirectUnless` must return its result/)
   })
 
-  test('throws at startup without a path', () => {
+  test('throws at startup without a class or a path', () => {
     class User {}
+    const withoutClass = redirectUnless as unknown as (to: string) => void
+    assert.throws(() => withoutClass('/login'), {
+      message: /class of the user: `redirectUnless\(User, '\/login'\)`/,
+    })
     assert.throws(() => redirectUnless(User, undefined as never), {
       code: 'ERR_AUTH_MISUSE',
       message: /redirectUnless\(User, '\/login'\)/,

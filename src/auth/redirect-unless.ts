@@ -17,7 +17,7 @@ export function redirectUnless(
   to: string | ((ctx: AuthContext) => string),
   options?: FreshOptions,
 ): AuthMiddleware {
-  requireClass(type)
+  requireClass(type, "Name the class of the user: `redirectUnless(User, '/login')`.")
   if (typeof to !== 'string' && typeof to !== 'function')
     throw new Misuse("Give the path to redirect to: `redirectUnless(User, '/login')`.")
   const maxAge = maxAgeOf(options, 'redirectUnless')
