@@ -4,7 +4,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { cores, hasWrk, isAwake } from './machine.ts'
 
-/** The figures of a task by name, such as the name of a server. Each figure has one value for each round or start. */
+/** The measured values of a task, by the name of a server or a figure. Each list has one value for each round or start. */
 export type Figures = Record<string, readonly number[]>
 
 /** The figures of one task, with the date and the machine of the run. */

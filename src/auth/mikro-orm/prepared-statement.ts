@@ -83,9 +83,10 @@ async function queryPool(pool: Postgres, query: object): Promise<Result> {
   return [results].flat().at(-1) ?? { rows: [] }
 }
 
-/** PostgreSQL's type of the key. For `char(n)`, `-1` asks for `bpchar` instead of `character`, which has one character. */
+/** PostgreSQL's type of the key. */
 async function keyTypeOnPostgres(send: (query: object) => Promise<Result>, sql: string): Promise<string> {
   const name = `koa-authenticators-${++statements}`
+  // For a `char(n)` key, `format_type` returns `bpchar` with -1, and with null `character`, which has one character.
   // One query text, so that one connection runs all four statements. The result is that of the last statement.
   const { rows } = await send({
     text: `prepare "${name}" as ${sql};

@@ -70,10 +70,7 @@ describe('set-password', () => {
 
     assertRefused(await user('set-password ada@example.com', 'example.com\n'), /made of your e-mail/)
     for (const words of ['ADA@example.com', 'ada@example.com --admin', "'or'1'='1"]) {
-      assertRefused(
-        await user(`set-password ${words}`, another),
-        /^There is no (user|admin) .* in .*site\.sqlite\./,
-      )
+      assertRefused(await user(`set-password ${words}`, another), /^There is no (user|admin) .* in .+\./)
     }
     assert.equal(await loginStatus(site, ada), 200)
     assert.deepEqual(await statuses(), [200, 200, 200])
