@@ -28,12 +28,12 @@ class User {
 const users = new Map([
   ['ada', new User('Ada', '$2b$12$wF/IQZn3WhBxy6ew7Ia3geRWMugpo3hbd7ojvPOdir4VlCOHkSr6W')],
 ])
-// A dummy hash for unknown names, so that the response time does not reveal which names exist.
-const nobody = new User('nobody', `$2b$12$${'.'.repeat(53)}`)
+// The dummy's hash is compared for unknown names, so that the response time does not reveal which names exist.
+const dummy = new User('dummy', `$2b$12$${'.'.repeat(53)}`)
 
 const byPassword = BasicAuthenticator.from(User, async ({ username, password }) => {
   const user = users.get(username)
-  const isRight = await (user ?? nobody).verify(password)
+  const isRight = await (user ?? dummy).verify(password)
   return isRight ? user : undefined
 })
 

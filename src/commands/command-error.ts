@@ -14,7 +14,7 @@ export function commandProblem(error: unknown): unknown {
   // The message of a driver contains SQL with values, such as a password hash.
   if (error instanceof DriverException)
     // If the connection was lost, the result of the commit is unknown.
-    return `The database failed: ${errorCode(error)}. Everything or nothing was changed. Run the command again.`
+    return `The database failed: ${errorCode(error)}. Either all changes were saved or none. Run the command again.`
   return error
 }
 

@@ -119,7 +119,7 @@ async function prepare(databaseUrl: string, ...statements: string[]): Promise<vo
 }
 
 const databaseFailed =
-  /^The database failed: [\w ]+\. Everything or nothing was changed\. Run the command again\.\n$/
+  /^The database failed: [\w ]+\. Either all changes were saved or none\. Run the command again\.\n$/
 
 describe('copyDatabase', () => {
   test('keeps sessions, tokens, links, passwords, authenticator apps and disabled accounts', async (t) => {

@@ -45,7 +45,7 @@ export function auditEvents(trail: AuditTrail): Middleware {
 const sessionEvents: readonly EventName[] = ['signed in', 'signed out']
 
 /**
- * The audit trail. Each event is a line in the log, whatever `LOG_LEVEL` is. An event that names an account is also stored in the
+ * The audit trail. Each event is written to the log, even with `LOG_LEVEL=silent`. An event that names an account is also stored in the
  * database, but some repeated events are dropped (`RepeatFilter`) or counted in one row (`insertEvent`). If the row cannot be
  * written, the request still succeeds and an error is logged.
  */
