@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import Koa from 'koa'
+import { accountPage, loginPage } from '../../bench/servers/pages.ts'
 import { page } from './page.ts'
 import type { Common, Views } from './view-data.ts'
 import { views } from './views.ts'
@@ -412,6 +413,11 @@ describe('views and page', () => {
     assert.ok(odd.html.includes(String.raw`curl -i &#39;http://o&#39;\&#39;&#39;brien:3000/me&#39;`))
     const home = await render('home', {}, { origin: 'http://localhost:3000' })
     assert.match(home.html, /curl -i http:\/\/localhost:3000\/me\n?/)
+  })
+
+  test('the servers of the benchmark render the account page and the sign-in page', () => {
+    assert.match(accountPage({ ...ada, passwordChangedAt: 0 }), /<h1>Profile<\/h1>/)
+    assert.match(loginPage(), /<h1>Sign in<\/h1>/)
   })
 
   test('L8 a template gets only the common data and its own data, and not ctx.state', async () => {
