@@ -14,6 +14,7 @@ const suites: readonly TestGroup[] = [
       `src/features/[q-z]*/**/${quick}`,
       'src/features/*.test.ts',
       'src/database/{delete-batch,expired-rows,schema,statements-of-requests}.test.ts',
+      'src/testing/record-statements.test.ts',
       'src/users/{check-credentials,one-time-tokens,user,user-token}.test.ts',
     ],
   },

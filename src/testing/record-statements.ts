@@ -8,7 +8,10 @@ interface Pool {
   readonly _clients: readonly unknown[]
 }
 
-/** Records the statements of an ORM until the test ends. On PostgreSQL, a statement is recorded when it is sent. */
+/**
+ * Records the statements of an ORM until the test ends. A read is recorded when its result has arrived, because until then it may see
+ * later writes of other connections. On PostgreSQL, other statements are recorded when they are sent.
+ */
 export async function recordStatements(t: TestContext, orm: MikroORM): Promise<string[]> {
   if (!isPostgres(orm.em)) return recordOfSqlite(t, orm)
   const statements: string[] = []
@@ -23,8 +26,13 @@ export async function recordStatements(t: TestContext, orm: MikroORM): Promise<s
       // Omits the begin and end of transactions, settings of a connection, and advisory locks.
       const isControl = /^\s*(begin|commit|rollback|set |select pg_advisory)/.test(text)
       if (!pool._clients.includes(this) || isControl) return query.call(this, statement, ...more)
-      statements.push(text.replaceAll('"', '`'))
-      return query.call(this, statement, ...more)
+      const record = () => void statements.push(text.replaceAll('"', '`'))
+      const result = query.call(this, statement, ...more)
+      const isRead = /^select /.test(text) && !/ for (update|share)\b/.test(text)
+      // The driver of the site calls `query` without a callback, so `pg` returns a promise.
+      if (isRead && result instanceof Promise) return result.finally(record)
+      record()
+      return result
     },
   )
   return statements
