@@ -20,7 +20,7 @@ export interface Overrides {
   /** A sum of flags. */
   readonly flags?: number
   readonly counter?: number
-  readonly userHandle?: string | undefined
+  readonly userHandle?: string | null | undefined
   readonly algorithm?: number
   readonly signature?: Buffer
   /** Members of `response`. */

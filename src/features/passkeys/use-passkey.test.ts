@@ -102,7 +102,8 @@ describe('verifyUse of a sign-in', () => {
   test('U3 rejects a missing user handle, and the handle of another account', async (t) => {
     const { site, withPasskey, signIn } = await siteWithPasskeys(t)
     const [adas, bobs] = [await withPasskey(), await withPasskey(await signUp(site, 'Bob'))]
-    assert.deepEqual(await signIn(adas, { userHandle: undefined }), rejected)
+    for (const userHandle of [undefined, null, ''])
+      assert.deepEqual(await signIn(adas, { userHandle }), rejected)
     assert.deepEqual(await signIn(adas, { userHandle: bobs.userHandle }), rejected)
     assert.deepEqual(await signIn(adas, { id: bobs.id, userHandle: bobs.userHandle }), rejected)
     assert.equal((await signIn(adas)).isValid, true)
@@ -191,7 +192,8 @@ describe('verifyUse of a confirmation', () => {
     const result = await confirm(from)
     assert.ok(result.isValid)
     assert.equal(result.passkey.user.id, ada.id)
-    assert.equal((await confirm(from, { userHandle: undefined })).isValid, true)
+    for (const userHandle of [undefined, null, ''])
+      assert.equal((await confirm(from, { userHandle })).isValid, true, `${userHandle}`)
   })
 
   test('U2 U3 rejects a passkey of another user, another user handle, a wrong signature, and an answer without user verification', async (t) => {
@@ -201,7 +203,6 @@ describe('verifyUse of a confirmation', () => {
     assert.deepEqual(await confirm(bobs), rejected)
     for (const overrides of [
       { userHandle: bobs.userHandle },
-      { userHandle: '' },
       { signature: randomBytes(70) },
       { flags: present | eligible | backedUp },
       { id: 'AAAA' },

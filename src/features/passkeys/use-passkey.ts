@@ -55,9 +55,10 @@ export async function verifyUse(
   if (!passkey) return rejected
   // Without a user, a confirmation is always rejected.
   if (ceremony.purpose === 'confirm' && user?.id !== passkey.user.id) return rejected
-  // The library does not compare the user handle. An authenticator may omit it if the options name the passkeys of the user.
-  const { userHandle = user && passkey.userHandle } = answer
-  if (userHandle !== passkey.userHandle) return rejected
+  // The library does not compare the user handle. An authenticator may omit it if the options name the passkeys of the user. Safari then
+  // sends an empty string or null.
+  const isOmitted = [undefined, null, ''].some((each) => each === answer.userHandle)
+  if (isOmitted ? !user : answer.userHandle !== passkey.userHandle) return rejected
   const use = await verifyAssertion(site, answer, passkey)
   if (!use) return rejected
   const { counter } = use
