@@ -64,4 +64,9 @@ describe('totpUri', () => {
       'otpauth://totp/Ada%20%26%20Co:ada%2B1%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Ada%20%26%20Co&algorithm=SHA1&digits=6&period=30',
     )
   })
+
+  test('has one colon in its label, because apps refuse two', () => {
+    const uri = totpUri(key, { issuer: 'Acme: Shop', account: 'ada@example.com' })
+    assert.match(uri, /^otpauth:\/\/totp\/Acme%20Shop:ada%40example\.com\?.*&issuer=Acme%20Shop&/)
+  })
 })

@@ -42,8 +42,8 @@ export function totpUri(
   key: Uint8Array,
   { issuer, account }: { readonly issuer: string; readonly account: string },
 ): string {
-  // `URLSearchParams` would encode a space as `+`, which apps display.
-  const [site, user] = [encodeURIComponent(issuer), encodeURIComponent(account)]
+  // Apps refuse a label with two colons, even encoded ones. `URLSearchParams` would encode a space as `+`, which apps display.
+  const [site, user] = [issuer.replaceAll(':', ''), account].map(encodeURIComponent)
   const parameters = `secret=${base32(key)}&issuer=${site}&algorithm=SHA1&digits=${digits}&period=30`
   return `otpauth://totp/${site}:${user}?${parameters}`
 }
