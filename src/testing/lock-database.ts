@@ -49,7 +49,9 @@ async function lockTables({ orm }: Site): Promise<Transaction> {
   const pool = (await orm.em.getConnection().getNativeClient()) as unknown as Pool
   const other = await pool.connect()
   await other.query('begin')
-  await other.query('lock table users, sessions, user_tokens, devices, events, attempts in exclusive mode')
+  await other.query(
+    'lock table users, sessions, user_tokens, devices, events, attempts, totp_factors in exclusive mode',
+  )
   return {
     async release(statement, values) {
       await other.query(toPostgres(orm, statement, values))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
+import { lockDatabase } from '../../testing/lock-database.ts'
 import { basic, password, signIn, signUp } from '../../testing/people.ts'
 import { receiveMails } from '../../testing/receive-mails.ts'
 import { recordStatements } from '../../testing/record-statements.ts'
@@ -176,6 +177,28 @@ describe('a code', () => {
       [1, 200],
     ] as const)
       assert.equal(await status(now + offset), expected, `${offset}`)
+  })
+
+  test('P4 is accepted after the clock was a day ahead, once', async (t) => {
+    const { site, ada, app } = await twoSites(t)
+    const status = async (time: number) => {
+      const code = hotp(app.key, stepAt(time))
+      return (await site.visitor().json('/login', { username: ada.email, password, code })).status
+    }
+    const now = Date.now() + 600_000
+    t.mock.timers.enable({ apis: ['Date'], now: now + 86_400_000 })
+    assert.equal(await status(now + 86_400_000), 200)
+    t.mock.timers.setTime(now)
+    assert.deepEqual([await status(now), await status(now)], [200, 401])
+  })
+
+  test('T1 from the app is rejected if another request replaces the key meanwhile', async (t) => {
+    const { site, ada, app } = await twoSites(t)
+    const database = await lockDatabase(t, site)
+    const answer = site.visitor().json('/login', { username: ada.email, password, code: app.nextCode() })
+    await database.waitForStatement(/update .?totp_factors/)
+    await database.release(`update totp_factors set secret = 'replaced'`)
+    assert.equal((await answer).record.code, 'second_factor_wrong')
   })
 })
 

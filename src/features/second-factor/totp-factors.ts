@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
+import { clockSkew } from '../../database/future-time.ts'
 import { User } from '../../users/user.ts'
 import type { SecretBox } from './secret-box.ts'
-import { acceptedStep } from './totp.ts'
+import { acceptedStep, stepAt } from './totp.ts'
 
 const TotpFactorSchema = defineEntity({
   name: 'TotpFactor',
@@ -68,14 +69,18 @@ export async function useTotpCode(
   if (!factor) return false
   const { secret, lastStep } = factor
   const now = Date.now()
-  const step = acceptedStep(box.decrypt(secret, user), code, { lastStep, now })
+  // After the clock was ahead, the last step is in the future, and would reject all codes until then.
+  const isAhead = lastStep > stepAt(now + clockSkew)
+  const step = acceptedStep(box.decrypt(secret, user), code, { lastStep: isAhead ? 0 : lastStep, now })
   if (step === undefined) return false
-  // The conditions prevent a race with another request that uses the same code or replaces the key.
-  const where = { user, secret, ...state, lastStep: { $lt: step } }
+  // The conditions prevent a race with another request that uses a code or replaces the key.
+  const where = { user, secret, lastStep }
   const change = { lastStep: step, ...(isSetUp && { confirmedAt: new Date(now) }) }
   return (await em.nativeUpdate(TotpFactor, where, change)) === 1
 }
 
 function unfinished() {
-  return { confirmedAt: null, createdAt: { $gt: new Date(Date.now() - setUpLifetime) } }
+  const now = Date.now()
+  const createdAt = { $gt: new Date(now - setUpLifetime), $lte: new Date(now + clockSkew) }
+  return { confirmedAt: null, createdAt }
 }
