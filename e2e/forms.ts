@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import type { VirtualAuthenticator } from './virtual-authenticator.ts'
 
 /** Fills in the sign-in form, and sends it. */
 export async function signIn(page: Page, { email, password }: { email: string; password: string }) {
@@ -94,4 +95,14 @@ export async function enterCode(page: Page, code: string) {
   const field = page.getByLabel('Code', { exact: true })
   await field.fill(code)
   await field.press('Enter')
+}
+
+/** Adds a passkey on the security page. */
+export async function addPasskey(page: Page, authenticator: VirtualAuthenticator, name: string) {
+  await authenticator.setPresent(true)
+  await page.goto('/account/security')
+  await page.getByLabel('Name of the new passkey').fill(name)
+  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await page.getByText(`The passkey “${name}” has been added.`).waitFor()
+  await authenticator.setPresent(false)
 }

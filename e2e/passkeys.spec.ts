@@ -1,21 +1,11 @@
 import type { Page } from '@playwright/test'
 import { ageSessions } from './authenticator-app.ts'
-import { confirm } from './forms.ts'
+import { addPasskey, confirm } from './forms.ts'
 import { expect, test } from './site.ts'
 import { expectSound } from './soundness.ts'
-import { addAuthenticator, type VirtualAuthenticator } from './virtual-authenticator.ts'
+import { addAuthenticator } from './virtual-authenticator.ts'
 
 test.use({ host: 'localhost' })
-
-/** Adds a passkey on the security page. */
-async function addPasskey(page: Page, authenticator: VirtualAuthenticator, name: string) {
-  await authenticator.setPresent(true)
-  await page.goto('/account/security')
-  await page.getByLabel('Name of the new passkey').fill(name)
-  await page.getByRole('button', { name: 'Add a passkey' }).click()
-  await expect(page.getByText(`The passkey “${name}” has been added.`)).toBeVisible()
-  await authenticator.setPresent(false)
-}
 
 /** Turns the autofill off. Otherwise, the simulated user would choose the passkey before the test clicks the button. */
 function withoutAutofill(page: Page) {
