@@ -133,6 +133,64 @@ test('U10 a click while the form is sent starts no second passkey request', asyn
   expect(await page.evaluate('sessionStorage.requests')).toBe('1')
 })
 
+test('passkeys of a password manager work if `toJSON` is missing or throws', async ({
+  page,
+  context,
+  account,
+}) => {
+  const authenticator = await addAuthenticator(page)
+  // Like 1Password and Bitwarden: a plain object with the prototype of a credential, so its `toJSON` throws.
+  await page.addInitScript(`
+    const { create, get } = CredentialsContainer.prototype
+    const fields = ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle']
+    const copy = ({ id, rawId, type, response }) => {
+      const own = Object.fromEntries(fields.map((name) => [name, response[name]]))
+      return { id, rawId, type, response: own }
+    }
+    CredentialsContainer.prototype.create = async function (...options) {
+      return Object.setPrototypeOf(copy(await create.apply(this, options)), PublicKeyCredential.prototype)
+    }
+    CredentialsContainer.prototype.get = async function (...options) {
+      return copy(await get.apply(this, options))
+    }
+  `)
+  await account.signIn(page)
+  await addPasskey(page, authenticator, 'Vault')
+  await context.clearCookies()
+  await authenticator.setPresent(true)
+  await page.goto('/login?next=%2Faccount%2Factivity')
+  await expect(page.getByText('Passkey: Vault')).toBeVisible()
+})
+
+test('the passkey button works after an autofill that failed, and after a request that was stopped', async ({
+  page,
+  context,
+  account,
+}) => {
+  const authenticator = await addAuthenticator(page)
+  await account.signIn(page)
+  await addPasskey(page, authenticator, 'Laptop')
+  await context.clearCookies()
+  await page.clock.install()
+  await page.addInitScript(`
+    const { get } = CredentialsContainer.prototype
+    CredentialsContainer.prototype.get = async function (options) {
+      return options.mediation === 'conditional' ? {} : get.call(this, options)
+    }
+  `)
+  await page.goto('/login')
+  await expect(page.getByText('The passkey did not work.')).toBeVisible()
+
+  await page.route('/login/passkey', (route) => route.abort('aborted'), { times: 1 })
+  await authenticator.setPresent(true)
+  const stopped = page.waitForEvent('requestfailed')
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+  await stopped
+  await page.clock.fastForward(10_000)
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+  await expect(page).toHaveURL('/account')
+})
+
 test('a page shows a message if adding or using a passkey fails', async ({ page, context, account }) => {
   const authenticator = await addAuthenticator(page)
   await account.signIn(page)

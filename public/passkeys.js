@@ -26,6 +26,11 @@ function addCeremony(form, options) {
   const message = document.createElement('p')
   message.className = 'hint'
   message.setAttribute('role', 'status')
+  const fail = (error) => {
+    isBusy = false
+    message.textContent =
+      messages[error?.name] ?? 'The passkey did not work. Try again, or use your password.'
+  }
   const start = async () => {
     if (isBusy) return
     if (Date.now() - loadedAt > options.timeout) {
@@ -37,10 +42,9 @@ function addCeremony(form, options) {
     autofill.abort()
     try {
       send(form, await askForPasskey(options))
-    } catch ({ name }) {
-      isBusy = false
-      message.textContent = messages[name] ?? 'The passkey did not work. Try again, or use your password.'
-      offerAutofill(form, options)
+    } catch (error) {
+      fail(error)
+      offerAutofill(form, options, fail)
     }
   }
   if (options.user) {
@@ -58,21 +62,22 @@ function addCeremony(form, options) {
     form.append(button)
   }
   form.append(message)
-  offerAutofill(form, options)
+  offerAutofill(form, options, fail)
 }
 
-async function offerAutofill(form, options) {
+async function offerAutofill(form, options, fail) {
   if (!form.querySelector('[autocomplete~="webauthn"]')) return
   // Created before `await`, so that a click during the wait aborts the autofill.
   autofill.abort()
   autofill = new AbortController()
   const { signal } = autofill
-  if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
   try {
+    if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
     const credential = await askForPasskey(options, { mediation: 'conditional', signal })
     if (!isBusy) send(form, credential)
-  } catch {
-    // The button still works.
+  } catch (error) {
+    // A click on the button has aborted the autofill, or the user has closed it.
+    if (!isBusy && !['AbortError', 'NotAllowedError'].includes(error?.name)) fail(error)
   }
 }
 
@@ -88,15 +93,38 @@ function askForPasskey(options, more) {
 }
 
 function send(form, credential) {
+  const value = JSON.stringify(toJSON(credential))
   isBusy = true
+  // The page stays if the user stops the request.
+  setTimeout(() => {
+    isBusy = false
+  }, 10_000)
   form.querySelector('[name="credential"]')?.remove()
   const field = document.createElement('input')
   field.type = 'hidden'
   field.name = 'credential'
-  field.value = JSON.stringify(credential)
+  field.value = value
   form.append(field)
   // The server needs no password with a passkey.
   if (form.elements.password) form.elements.password.value = ''
   if (form.dataset.action) form.action = form.dataset.action
   form.submit()
+}
+
+/** The credential of a password manager may have no `toJSON`, or one that throws. */
+function toJSON(credential) {
+  try {
+    return credential.toJSON()
+  } catch {
+    const { id, response } = credential
+    const buffers = ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle']
+    const given = buffers.filter((name) => response[name])
+    const encoded = given.map((name) => [name, toBase64url(response[name])])
+    return { id, type: 'public-key', response: Object.fromEntries(encoded) }
+  }
+}
+
+function toBase64url(buffer) {
+  const base64 = btoa(String.fromCharCode(...new Uint8Array(buffer)))
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
