@@ -24,6 +24,10 @@ const launchOptions = {
   ],
 }
 
+// The tests that a change most often breaks run in `npm test`, and the others in `npm run test:all`.
+const quick = ['account', 'sign-in', 'sign-up', 'with-script', 'without-script'].map(
+  (name) => `**/${name}.spec.ts`,
+)
 const backForwardCache = '**/back-forward-cache.spec.ts'
 
 export default defineConfig({
@@ -42,10 +46,11 @@ export default defineConfig({
     contextOptions: { reducedMotion: 'reduce' },
   },
   projects: [
-    { name: 'usual', testIgnore: backForwardCache },
+    { name: 'quick', testMatch: quick },
+    { name: 'slow', testIgnore: [...quick, backForwardCache] },
     {
       // Enables the back/forward cache, which Playwright disables and users have.
-      name: 'back/forward cache',
+      name: 'back-forward-cache',
       testMatch: backForwardCache,
       use: { launchOptions: { ...launchOptions, ignoreDefaultArgs: ['--disable-back-forward-cache'] } },
     },
