@@ -80,8 +80,9 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
   app.use(views(siteData(config)))
   app.use(errorBoundary)
   app.use(refuseAmbiguousFraming)
-  app.use(oneHost)
+  // Health checks often have no `Host`.
   app.use(health(orm, lifecycle))
+  app.use(oneHost)
   app.use(await staticFiles(join(root, 'public'), brandFiles(config)))
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(refuseCrossSiteBasic)

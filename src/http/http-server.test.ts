@@ -81,6 +81,13 @@ describe('httpServer', () => {
     assert.match(await request('OPTIONS *'), /^HTTP\/1\.1 [24]0/)
   })
 
+  test('I3 responds to a health check of HTTP/1.0 without a host, as HAProxy sends it', async (t) => {
+    const { url } = await startSite(t)
+    for (const path of ['/healthz', '/readyz'])
+      assert.match(await send(url, `GET ${path} HTTP/1.0\r\n\r\n`), /^HTTP\/1\.1 200 .*\r\n\r\nok$/s)
+    assert.match(await send(url, 'GET /login HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 400 /)
+  })
+
   test('I5 rejects a header or a target of more than 16 KB with 431', async (t) => {
     const { url } = await startSite(t)
     const long = 'a'.repeat(17_000)
