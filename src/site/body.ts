@@ -6,6 +6,8 @@ import { Refusal } from '../refusal.ts'
 import { parseJsonObject } from './json-object.ts'
 
 const maxFields = 50
+// Of the header `Content-Type`. Koa parses its parameters.
+const maxTypeLength = 256
 
 const messages: Record<number, string> = {
   413: 'The request body is too large. It must not exceed 16 KB.',
@@ -42,7 +44,8 @@ export function body({ unless }: { unless?: (ctx: ExtendableContext) => boolean 
       Object.assign(ctx.request, { body: {} })
       return next()
     }
-    if (!ctx.is('json', 'urlencoded')) throw new Refusal(415, 'Send JSON or a form.')
+    if (!ctx.is('json', 'urlencoded') || ctx.get('Content-Type').length > maxTypeLength)
+      throw new Refusal(415, 'Send JSON or a form.')
     if (!/^(utf-?8)?$/i.test(ctx.request.charset))
       throw new Refusal('invalid_encoding', 'The body must be encoded in UTF-8.')
     // The types of koa-bodyparser require the full Koa context.

@@ -8,13 +8,23 @@ import { ago, day, full, quoted } from './wording.ts'
 type PageContext = Pick<SiteContext, 'render' | 'protocol' | 'host' | 'publicOrigin' | 'state'> &
   Partial<Pick<SiteContext, 'auth'>>
 
+const maxAcceptLength = 1024
+
 /**
  * Whether the response is a page, and not JSON (docs/http-api.md). An `Authorization` header gets
  * JSON. A form body, or an `Accept` header that prefers HTML, gets a page. Other requests get JSON.
  */
 export function wantsPage(ctx: ExtendableContext): boolean {
   if (ctx.req.headers.authorization !== undefined) return false
-  return Boolean(ctx.is('urlencoded')) || ctx.accepts(['json', 'html']) === 'html'
+  return Boolean(ctx.is('urlencoded')) || prefersHtml(ctx)
+}
+
+// Parsed once for each request. A longer header than browsers send counts as `*/*`, because it can take milliseconds to parse.
+function prefersHtml(ctx: ExtendableContext & { state?: { prefersHtml?: boolean } }): boolean {
+  const { req, state = {} } = ctx
+  const isShort = (req.headers.accept ?? '').length <= maxAcceptLength
+  state.prefersHtml ??= isShort && ctx.accepts(['json', 'html']) === 'html'
+  return state.prefersHtml
 }
 
 /** Responds with a view. The caller sets the status. */

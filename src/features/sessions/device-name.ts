@@ -9,7 +9,8 @@ const browsers = new Set<string | undefined>(Object.values(bowser.BROWSER_MAP))
  */
 export function deviceName(userAgent: string): string {
   if (userAgent === '') return 'An unknown device'
-  const { browser, os, platform } = bowser.parse(userAgent)
+  // Browsers send about 150 characters. Longer text can take milliseconds.
+  const { browser, os, platform } = bowser.parse(userAgent.slice(0, 500))
   const system = platform.vendor === 'Apple' && platform.model ? platform.model : os.name
   if (browsers.has(browser.name)) return system ? `${browser.name} on ${system}` : `${browser.name}`
   const program = /^[a-z][\w.-]{0,29}(?=\/|$)/i.exec(userAgent)?.[0]
