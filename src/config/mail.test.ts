@@ -81,6 +81,9 @@ describe('readMail', () => {
     assert.deepEqual(from(`Ada’s site <${address}>`), { name: 'Ada’s site', address })
     assert.deepEqual(from(`"Ada, Inc." <${address}>`), { name: 'Ada, Inc.', address })
     assert.deepEqual(from(`<${address}>`), { name: '', address })
+    // A quoted string with escapes (RFC 5322 §3.2.4).
+    assert.deepEqual(from(`"Ada \\"x\\" \\\\ <y>" <${address}>`), { name: 'Ada "x" \\ <y>', address })
+    assert.deepEqual(from(`Ada "x" y <${address}>`), { name: 'Ada "x" y', address })
   })
 
   test('rejects an invalid sender, and a missing one if SMTP_URL is set', () => {

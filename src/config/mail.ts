@@ -73,8 +73,10 @@ const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i
 const mailbox: VariableType<Mailbox> = {
   expected: 'an e-mail address, or a name and an address: Example <no-reply@example.com>',
   parse(text) {
-    const [, quotedName = '', address = ''] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [text, '', text]
-    const name = quotedName.trim().replace(/^"(.*)"$/, '$1')
+    const [, quoted, plain = '', address = ''] = /^(?:"((?:[^"\\]|\\.)*)"\s*|([^<>]*))<([^<>]*)>$/.exec(
+      text,
+    ) ?? [text, undefined, '', text]
+    const name = quoted?.replace(/\\(.)/g, '$1').trim() ?? plain.trim()
     if (emailProblem(address) || (name !== '' && nameProblem(name))) return undefined
     return { name, address }
   },
