@@ -11,13 +11,21 @@ export interface Message {
   readonly subject: string
   readonly text: string
   readonly html: string
+  /** The link with a token, which is also in the text. */
+  readonly link?: string | undefined
 }
 
 /**
- * Delivers a message. Returns fields for the log. An abort ends an SMTP connection.
+ * Delivers a message. An abort ends an SMTP connection.
  * @throws {Error} if the message was not delivered, or if the result is unknown. Over SMTP, it is a `DeliveryError`
  */
-export type Deliver = (message: Message, signal: AbortSignal) => Promise<{ readonly file?: string }>
+export type Deliver = (message: Message, signal: AbortSignal) => Promise<Delivered>
+
+/** Fields for the log. */
+export interface Delivered {
+  readonly file?: string
+  readonly link?: string
+}
 
 /** A mail was not delivered, or the result is unknown. The error contains no address and no text of the mail server. */
 export class DeliveryError extends Error {
@@ -25,7 +33,7 @@ export class DeliveryError extends Error {
   readonly code: string
   /** The reply of the mail server (RFC 5321 §4.2). */
   readonly responseCode: number | undefined
-  /** Whether a further attempt is useless, for example because the server has refused the mail with a 5xx. */
+  /** Whether a further attempt is useless, for example because the server has refused the recipient or the content with a 5xx. */
   readonly isFinal: boolean
 
   constructor(
@@ -50,6 +58,8 @@ export function compose({ id, to, subject, text, html }: Message, from: Mailbox)
     subject,
     text,
     html,
+    // Some mail programs do not join the lines of a link that quoted-printable has cut.
+    textEncoding: 'base64',
     // Asks other mail systems not to reply automatically (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
     disableFileAccess: true,

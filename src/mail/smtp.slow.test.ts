@@ -7,7 +7,6 @@ import type { MailServer } from '../config/mail.ts'
 import { startProxy } from '../testing/database-proxy.ts'
 import { until } from '../testing/faults/until.ts'
 import { type MailServerOptions, startMailServer } from '../testing/mail-server.ts'
-import { within } from '../testing/within.ts'
 import { DeliveryError, type Message } from './message.ts'
 import { smtp } from './smtp.ts'
 
@@ -116,9 +115,9 @@ describe('smtp', () => {
     assert.deepEqual([server.attempts.count, open2.attempts.count], [0, 0])
   })
 
-  test('fails permanently if the server rejects the mail with 5xx, and temporarily with 4xx', async (t) => {
+  test('fails permanently if the server rejects the recipient or the content with 5xx, and temporarily with 4xx', async (t) => {
     const { server, send } = await open(t)
-    for (const command of ['sender', 'recipient', 'data'] as const) {
+    for (const command of ['recipient', 'data'] as const) {
       for (const [reply, isFinal] of [
         [550, true],
         [554, true],
@@ -133,6 +132,33 @@ describe('smtp', () => {
     assert.equal(server.mails.length, 0)
     await send()
     assert.equal(server.mails.length, 1)
+  })
+
+  test('P13 fails temporarily if the server needs TLS or a sign-in, or rejects the sender', async (t) => {
+    const { server, send } = await open(t)
+    const anywhere = [530, 534, 535, 538, '554 5.7.1', '553 5.1.8'] as const
+    for (const [command, replies] of [
+      ['sender', [550, 553, 554, ...anywhere]],
+      ['recipient', anywhere],
+      ['data', anywhere],
+    ] as const)
+      for (const reply of replies) {
+        server.replies[command] = reply
+        await assertFails(send(), { responseCode: Number.parseInt(String(reply), 10) })
+        server.replies[command] = 250
+      }
+    assert.equal(server.mails.length, 0)
+  })
+
+  test('sends a long link in one line of the source', async (t) => {
+    const { server, send } = await open(t)
+    const link = `https://accounts.site.example/reset?token=${'x'.repeat(80)}`
+    await send({ text: `“Link”:\n${link}\n`, html: `<p>“Link”: <a href="${link}">${link}</a></p>` })
+    const [mail = assert.fail()] = server.mails
+    assert.match(mail.raw, /^Content-Transfer-Encoding: base64\r$/m)
+    assert.doesNotMatch(mail.raw, /quoted-printable/)
+    assert.ok(mail.text.split('\n').includes(link))
+    assert.ok(mail.html.includes(`href="${link}"`))
   })
 
   test('fails if the connection is refused, or ends during DATA', async (t) => {
@@ -163,8 +189,10 @@ describe('smtp', () => {
     const { port } = slow.address() as AddressInfo
     for (const security of ['starttls', 'loopback'] as const) {
       const deliver = smtp({ host: '127.0.0.1', port, security, credentials: undefined }, from)
-      await within(3, assertFails(deliver(message, AbortSignal.timeout(200)), { code: 'ETIMEDOUT' }))
-      await within(3, assertFails(deliver(message, AbortSignal.abort()), { code: 'ETIMEDOUT' }))
+      const controller = new AbortController()
+      slow.once('connection', () => controller.abort())
+      await assertFails(deliver(message, controller.signal), { code: 'ETIMEDOUT' })
+      await assertFails(deliver(message, AbortSignal.abort()), { code: 'ETIMEDOUT' })
     }
     await until('the connections are closed', () => sockets.every(({ closed }) => closed))
   })

@@ -48,9 +48,14 @@ export function smtp({ host, port, security, credentials }: MailServer, from: Ma
 
 /** Removes nodemailer's error message, because it contains the reply of the server. */
 function deliveryError(error: unknown): DeliveryError {
-  const { code = 'EUNKNOWN', responseCode, command = '' } = error as NodemailerError
-  // A 5xx to the sign-in or to the greeting is a problem of the server or of the configuration, not of the mail.
-  const isAboutMail = /^(MAIL FROM|RCPT TO|DATA)/.test(command)
-  const isFinal = isAboutMail && responseCode !== undefined && responseCode >= 500
-  return new DeliveryError(code, { responseCode, isFinal })
+  const { code = 'EUNKNOWN', responseCode = 0, response = '', command = '' } = error as NodemailerError
+  const isAboutMail = /^(RCPT TO|DATA)/.test(command) && !isOperatorsMistake.test(response)
+  return new DeliveryError(code, {
+    responseCode: responseCode || undefined,
+    isFinal: isAboutMail && responseCode >= 500,
+  })
 }
+
+// Replies that a change of the configuration cures: no TLS or sign-in (RFC 4954 §6), and an enhanced status code (RFC 3463) for the
+// address of the sender or for a policy of the server. Many servers refuse a sender only in the reply to RCPT TO.
+const isOperatorsMistake = /^(530|534|535|538)|^5\d\d[ -]5\.(1\.[78]|7\.\d+)\b/

@@ -33,8 +33,12 @@ const certificate = selfSigned()
 export async function startMailServer(test: Test, options: MailServerOptions = {}) {
   const { security = 'starttls', credentials, certificate: own = certificate } = options
   const mails: AcceptedMail[] = []
-  /** The status codes of the replies to MAIL FROM, RCPT TO and DATA. 250 accepts. A test may change them. */
-  const replies = { sender: 250, recipient: 250, data: 250 }
+  /** The replies to MAIL FROM, RCPT TO and DATA: a status code, and perhaps an enhanced one. 250 accepts. A test may change them. */
+  const replies: Record<'sender' | 'recipient' | 'data', number | `${number} ${string}`> = {
+    sender: 250,
+    recipient: 250,
+    data: 250,
+  }
   /** Called when the content of a mail arrives, before the reply. */
   const hooks = { onData: async () => {} }
   const attempts = { count: 0 }
@@ -44,6 +48,8 @@ export async function startMailServer(test: Test, options: MailServerOptions = {
     disabledCommands: [...(security === 'starttls' ? [] : ['STARTTLS']), ...(credentials ? [] : ['AUTH'])],
     // The site sends from loopback, so a reverse DNS look-up is useless.
     disableReverseLookup: true,
+    // A reply of a test has its own.
+    hideENHANCEDSTATUSCODES: true,
     authOptional: !credentials,
     allowInsecureAuth: false,
     onAuth({ username, password }, _session, done) {
@@ -85,8 +91,10 @@ export async function startMailServer(test: Test, options: MailServerOptions = {
   return { port, mails, replies, hooks, attempts, stop, certificate: own }
 }
 
-function problem(code: number): Error | null {
-  return code === 250 ? null : refusal(code, 'refused <ada@example.com> on a hostile\r\nline')
+function problem(reply: number | string): Error | null {
+  const [code = '', enhanced = ''] = String(reply).split(' ')
+  const text = 'refused <ada@example.com> on a hostile\r\nline'
+  return reply === 250 ? null : refusal(Number(code), `${enhanced} ${text}`.trim())
 }
 
 function refusal(responseCode: number, message: string): Error {
