@@ -16,6 +16,8 @@ export interface OutboxOptions {
   readonly templates: MailTemplates
   readonly log: Logger
   readonly now?: () => number
+  /** In milliseconds. */
+  readonly pollInterval?: number
 }
 
 /** Creates the link of a mail. Returns `undefined` if the mail is no longer needed. After an error, the mail is retried. */
@@ -95,7 +97,7 @@ export class MailSender {
     const content = this.#options.templates.render(kind, data as Mails[MailKind], { link, origin, to })
     if (this.#queue.hasLostLease(mail)) throw new DeliveryError('ELEASE')
     const signal = AbortSignal.any([this.#cancel.signal, AbortSignal.timeout(sendTimeout)])
-    return this.#options.deliver({ id: `${id}.${tries}`, kind, to, ...content }, signal)
+    return this.#options.deliver({ id: `${id}.${tries}`, kind, to, link: link?.url, ...content }, signal)
   }
 }
 

@@ -10,7 +10,7 @@ import { MailTemplates } from './mail-templates.ts'
 import { smtp } from './smtp.ts'
 
 // In milliseconds.
-const pollInterval = 5_000
+const defaultPollInterval = 5_000
 const stopTimeout = 5_000
 // The maximum number of waiting mails, at about 500 bytes each. Above it, `/forgot` and sign-up add no mail.
 const maxMails = 100_000
@@ -21,7 +21,7 @@ const maxMails = 100_000
  *
  * Links are created when their mail is sent, so that no row contains a usable token.
  *
- * A mail has 8 attempts within 23 hours. A rejection of the mail with 5xx is final. Processes that share a database claim
+ * A mail has 8 attempts within 23 hours. A rejection of the recipient or the content with 5xx is final. Processes that share a database claim
  * each mail for five minutes. A mail that the mail server has accepted is sent again if the reply of the server is lost. It is also
  * sent again if the process dies, is suspended, or loses the database for minutes, before the row is deleted.
  */
@@ -93,6 +93,7 @@ export class Outbox {
       })
       isFailing = sent === undefined
       if (sent === batchSize) continue
+      const { pollInterval = defaultPollInterval } = this.#options
       const timer = setTimeout(this.#woken.resolve, pollInterval).unref()
       await this.#woken.promise
       clearTimeout(timer)
@@ -104,6 +105,7 @@ export class Outbox {
 export function createOutbox(orm: MikroORM, config: Config, log: Logger): Outbox | undefined {
   if (!config.mail) return undefined
   const { from, server, folder } = config.mail
-  const deliver = server ? smtp(server, from) : mailFolder(folder, from)
+  const logsLinks = config.profile === 'development'
+  const deliver = server ? smtp(server, from) : mailFolder(folder, from, { logsLinks })
   return new Outbox(orm, { deliver, templates: new MailTemplates(config), log })
 }
