@@ -206,7 +206,7 @@ function warningsOf(t: TestContext): { code?: string; message: string }[] {
 
 function contextOf(site: Site): AuthContext {
   const check: CheckedContext['credentialCheck'] = (_ctx, _claim, evaluate) => evaluate({})
-  const ctx = { credentialCheck: check } as unknown as AuthContext
+  const ctx = { credentialCheck: check, req: { headers: {} }, is: () => false } as unknown as AuthContext
   databases(site.orm)(ctx, async () => {})
   return ctx
 }

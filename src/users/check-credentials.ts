@@ -46,11 +46,9 @@ export async function checkCredentials<Found extends Account>(
   if (passwordBytes(password) === undefined) return undefined
   const em = entityManager(ctx, options?.database)
   const found = await credentialCheck(ctx, { kind, username }, async (hashing) => {
-    const account = await em.findOne<Account>(
-      model,
-      { email: username },
-      { populate: ['passwordHash'] as never },
-    )
+    const account = await em.findOne<Account>(model, conditionOf(ctx, username), {
+      populate: ['passwordHash'] as never,
+    })
     if (!account) await hashDummyPassword(password, hashing)
     if (!account || !(await account.verify(password, hashing))) return undefined
     // Verification takes time, so the account may have been changed in between.
@@ -62,6 +60,15 @@ export async function checkCredentials<Found extends Account>(
   return found
 }
 
+/**
+ * The condition for the account of a user name. Forms ignore the case of the address, as sign-up does, because phones capitalise
+ * it. Basic and JSON compare exactly.
+ */
+function conditionOf(ctx: AuthContext, username: string) {
+  const isForm = ctx.req.headers.authorization === undefined && ctx.is('urlencoded')
+  return isForm ? { emailKey: emailKey(username) } : { email: username }
+}
+
 /** The throttle key of an account, independent of the case of the address. */
 export function accountKey({ kind, username }: ClaimedAccount): string {
   return `${kind} ${emailKey(username)}`
@@ -71,6 +78,7 @@ export function accountKey({ kind, username }: ClaimedAccount): string {
 export interface Account {
   readonly id: string
   readonly email: string
+  readonly emailKey: string
   readonly passwordHash: string
   readonly passwordChangedAt: Date
   readonly secondFactorAt?: Date | null | undefined

@@ -5,6 +5,7 @@ import { digestOf } from '../../database/digest.ts'
 import { clockSkew } from '../../database/future-time.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
 import type { OnNewDevice } from '../../site/site-context.ts'
+import { emailKey } from '../../users/email.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { User } from '../../users/user.ts'
 
@@ -41,11 +42,12 @@ export class Devices {
     this.#now = now
   }
 
-  /** Returns whether a device is known to the account with this e-mail address. */
+  /** Returns whether a device is known to the account with this e-mail address, in any case. */
   async isKnown(value: string, email: string): Promise<boolean> {
     const now = this.#now()
     const seenAt = { $gte: new Date(now - deviceLifetime), $lte: new Date(now + clockSkew) }
-    return (await this.#orm.em.fork().count(Device, { digest: digestOf(value), user: { email }, seenAt })) > 0
+    const device = { digest: digestOf(value), user: { emailKey: emailKey(email) }, seenAt }
+    return (await this.#orm.em.fork().count(Device, device)) > 0
   }
 
   /**
