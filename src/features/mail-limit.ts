@@ -6,28 +6,30 @@ import { count } from './sign-in/guessing.ts'
 
 // The `count…` functions throw `TryLater` (429) if a limit is used up.
 
+/** The kinds of mail that a request asks for. Each has its own limit, so that strangers at `/forgot` block no other mail. */
+type RequestedMail = 'reset' | 'verify' | 'change-email'
+
 /** Counts a mail against the limit of the network that requests it. */
 export function countMailFromNetwork(ctx: SiteContext): Promise<void> {
   return count(ctx, 'mail')
 }
 
 /** Counts a mail against the limit of its address. The address need not have an account. */
-export function countMailTo(ctx: SiteContext, address: string): Promise<void> {
-  return count(ctx, 'mailbox', emailKey(address))
+export function countMailTo(ctx: SiteContext, kind: RequestedMail, address: string): Promise<void> {
+  return count(ctx, 'mailbox', `${kind} ${emailKey(address)}`)
 }
 
-/** Counts a mail against the limits of the network and of the address. */
-export async function countMail(ctx: SiteContext, address: string): Promise<void> {
+/** Counts a mail that verifies an address, against the limits of the network and of the address. */
+export async function countVerification(ctx: SiteContext, address: string): Promise<void> {
   await countMailFromNetwork(ctx)
-  await countMailTo(ctx, address)
+  await countMailTo(ctx, 'verify', address)
 }
 
 /** Counts a mail for a change of address, against the limits of the network, the account and the new address. */
-export async function countMailToNewAddress(ctx: SiteContext, { id }: User, address: string): Promise<void> {
+export async function countAddressChange(ctx: SiteContext, { id }: User, address: string): Promise<void> {
   await countMailFromNetwork(ctx)
   await count(ctx, 'address-change', id)
-  await count(ctx, 'new-address', emailKey(address))
-  await countMailTo(ctx, address)
+  await countMailTo(ctx, 'change-email', address)
 }
 
 /** Runs `attempt`, which counts a mail, and returns whether the mail may be sent. For a request that succeeds even if a limit is used up. */

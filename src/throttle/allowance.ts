@@ -55,11 +55,8 @@ const table = {
   reset: everyAttempt('account', 10, quarterHour),
   // Mails requested from a network.
   mail: everyAttempt('network', 20, hour),
-  // Mails to an address, with or without an account.
+  // Mails of one kind to an address, with or without an account.
   mailbox: everyAttempt('account', 5, hour),
-  // Mails to the new address of a requested change. The limit is lower than that of `mailbox`, so that these mails cannot
-  // block the reset links of the address.
-  'new-address': everyAttempt('account', 3, hour),
   // Requests of an account to change its address. Each request mails to an address that the user chooses.
   'address-change': everyAttempt('account', 10, day),
   // Notices of one kind of event to an account.

@@ -154,7 +154,7 @@ describe('POST /account/email', () => {
     assert.match((await ada.page('/account/activity')).text, /Change of address form/)
   })
 
-  test('Q3 accepts three requests an hour for a new address, from all accounts together, even if an account has it', async (t) => {
+  test('Q3 accepts five requests an hour for a new address, from all accounts together, even if an account has it', async (t) => {
     const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
     const bob = await signUp(site, 'Bob')
     const eve = await signIn(site, await signUp(site, 'Eve'))
@@ -167,7 +167,7 @@ describe('POST /account/email', () => {
         const visitor = i % 2 === 0 ? ada : eve
         statuses.push((await visitor.json(path, { email: spellings[i % 2], password })).status)
       }
-      assert.deepEqual(statuses, [202, 202, 202, 429, 429, 429, 429], address)
+      assert.deepEqual(statuses, [...Array(5).fill(202), 429, 429], address)
     }
     const page = await ada.form(path, change)
     assert.equal(page.status, 429)

@@ -8,7 +8,7 @@ import type { FormMessage } from '../../site/view-data.ts'
 import { emailProblem } from '../../users/email.ts'
 import { User } from '../../users/user.ts'
 import { needsPassword, proofProblem } from '../confirm/fresh.ts'
-import { countMailToNewAddress } from '../mail-limit.ts'
+import { countAddressChange } from '../mail-limit.ts'
 import { owner, signedIn } from '../sign-in/owner.ts'
 import { cancelAddress, createChangeLink, pendingAddress, requestAddress } from './pending-address.ts'
 
@@ -26,7 +26,7 @@ export function changeEmail(router: SiteRouter, outbox: Outbox): void {
       email: isCurrent ? 'This is already your e-mail address.' : emailProblem(email),
       password: await proofProblem(ctx),
     })
-    await countMailToNewAddress(ctx, user, email)
+    await countAddressChange(ctx, user, email)
     await requestAddress(ctx, outbox, email)
     audit(ctx, 'address change requested', user, { detail: email })
     // The response does not depend on whether another account has the address.

@@ -108,8 +108,25 @@ describe('POST /forgot', () => {
       const headers = { 'x-forwarded-for': `203.0.113.${i}` }
       assert.equal((await site.visitor().form('/forgot', { email }, headers)).status, 200)
     }
-    // The mail of the sign-up counts too.
-    assert.ok((await receiveMails(site)).length <= 5)
+    assert.equal((await receiveMails(site)).length, 5)
+  })
+
+  test('P13 never uses up the mails that the signed-in owner requests, or the first mail of a new account', async (t) => {
+    const { site, ada } = await siteWithAda(t, { TRUST_PROXY: '1' })
+    for (const email of [ada.email, 'bob@example.com', 'ada@new.example'])
+      for (let i = 0; i < 6; i += 1) {
+        const headers = { 'x-forwarded-for': `203.0.113.${i}` }
+        assert.equal((await site.visitor().form('/forgot', { email }, headers)).status, 200)
+      }
+    const visitor = await signIn(site, ada)
+    assert.equal((await visitor.json('/account/verification', {})).status, 202)
+    assert.equal((await visitor.json('/account/email', { email: 'ada@new.example' })).status, 202)
+    await signUp(site, 'Bob')
+    const kinds = await sql(site, `select kind, address from mails where kind <> 'reset' order by address`)
+    assert.deepEqual(
+      kinds.map(({ kind, address }) => `${kind} ${address}`),
+      [`verify ${ada.email}`, 'change-email ada@new.example', 'verify bob@example.com'],
+    )
   })
 
   test('Q3 rejects requests of a network after twenty in an hour', async (t) => {

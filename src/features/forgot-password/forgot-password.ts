@@ -21,7 +21,7 @@ export function forgotPassword(router: SiteRouter, outbox: Outbox): void {
     await countMailFromNetwork(ctx)
     if (await outbox.isFull())
       throw new TryLater(503, 'Too many mails are waiting. Please try again later.', 60)
-    if (await mayMail(() => countMailTo(ctx, email))) {
+    if (await mayMail(() => countMailTo(ctx, 'reset', email))) {
       await outbox.add(entityManager(ctx), { kind: 'reset', to: email })
     }
     audit(ctx, 'reset link requested', { kind: 'user', username: email })

@@ -13,7 +13,7 @@ import { confirmationProblem, passwordProblem } from '../../users/password-probl
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 import { storeDevice } from '../known-devices/known-devices.ts'
-import { countMail, mayMail } from '../mail-limit.ts'
+import { countVerification, mayMail } from '../mail-limit.ts'
 import { lifetime } from '../sessions/session-limits.ts'
 import { afterSignIn, requestedPath } from '../sign-in/after-sign-in.ts'
 import { countLookUp, isDisconnected, limited } from '../sign-in/guessing.ts'
@@ -62,7 +62,7 @@ async function createUser(ctx: SiteContext, registration: Registration): Promise
   const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
   const { outbox } = ctx
   // No mail is sent if the outbox is full or a rate limit for mails is reached. The user can request the mail later.
-  const isMailed = outbox && !(await outbox.isFull()) && (await mayMail(() => countMail(ctx, email)))
+  const isMailed = outbox && !(await outbox.isFull()) && (await mayMail(() => countVerification(ctx, email)))
   try {
     return await entityManager(ctx).transactional(async (em) => {
       const user = em.create(User, { name, email, emailKey, passwordHash })

@@ -18,7 +18,7 @@ import {
 import { isVerified } from '../../users/person.ts'
 import { User } from '../../users/user.ts'
 import { confirmNewAddress } from '../change-email/pending-address.ts'
-import { countMail } from '../mail-limit.ts'
+import { countVerification } from '../mail-limit.ts'
 import { profilePage } from '../profile/profile.ts'
 import { owner } from '../sign-in/owner.ts'
 
@@ -61,7 +61,7 @@ export function verifyEmail(router: SiteRouter, outbox: Outbox): void {
 
   router.post('/account/verification', ...owner(), showProfileAgain, async (ctx) => {
     const user = ctx.auth.require(User)
-    await countMail(ctx, user.email)
+    await countVerification(ctx, user.email)
     const mail = { kind: 'verify', to: user.email, userId: user.id } as const
     if (!isVerified(user)) await outbox.add(entityManager(ctx), mail)
     audit(ctx, 'verification link requested', user)
