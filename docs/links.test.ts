@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path'
 import { describe, it } from 'node:test'
 
 const root = join(import.meta.dirname, '..')
-const pages = globSync('{*.md,{docs,bench,examples,src/auth}/*.md}', { cwd: root })
+const pages = globSync('{*.md,{docs,docs/evidence,bench,examples,src/auth}/*.md}', { cwd: root })
 
 describe('the documentation', () => {
   for (const page of pages)

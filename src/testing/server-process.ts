@@ -45,7 +45,7 @@ export function runServer(
       ...variables,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: 600_000,
     killSignal: 'SIGKILL',
   })
   const ended: Promise<ProcessResult> = Promise.all([
