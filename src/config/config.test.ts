@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { promisify } from 'node:util'
+import { parseEnv, promisify } from 'node:util'
 import { JWTKeys } from '#auth/jwt'
 import { readConfig } from './config.ts'
 import { ConfigError } from './environment.ts'
@@ -146,12 +146,16 @@ describe('readConfig', () => {
     assert.deepEqual(config.secretsKeys?.[0]?.bytes, Buffer.from(secretsKey, 'base64'))
   })
 
-  test('treats an empty variable as not set', () => {
-    assert.deepEqual(
-      mistakesOf({ ...development, PORT: '', BCRYPT_COST: ' ', PUBLIC_URL: '', JWT_KEYS: '' }),
-      [],
+  test('N1 rejects each empty variable, once', () => {
+    const names = Object.keys(
+      parseEnv(readFileSync('.env.example', 'utf8').replaceAll(/^#(?=[A-Z_]+=)/gm, '')),
     )
-    assert.equal(mistakesOf({ ...production, JWT_SECRET: '' }).length, 1)
+    assert.ok(names.includes('BRAND_COLOR'))
+    for (const name of names) {
+      const mistakes = mistakesOf({ DATA_DIR: development.DATA_DIR, [name]: ' ' })
+      const cure = 'Set it or delete it. In .env, a value with # must be in quotes.'
+      assert.deepEqual(mistakes, [`${name} is empty. ${cure}`])
+    }
     assert.equal(mistakesOf({ ...production, JWT_SECRET: ' , ' }).length, 1)
   })
 
@@ -294,13 +298,13 @@ describe('readConfig', () => {
   })
 
   test('warns that production sends no mail without SMTP_URL', () => {
-    assert.deepEqual(readConfig({ ...production, SMTP_URL: '' }).warnings, [
+    assert.deepEqual(readConfig({ ...production, SMTP_URL: undefined }).warnings, [
       'SMTP_URL is not set. The site sends no mail. For a forgotten password, run: npm run user -- reset-link EMAIL',
     ])
   })
 
   test('warns that production has no second factors without SECRETS_KEY', () => {
-    const config = readConfig({ ...production, SECRETS_KEY: '' })
+    const config = readConfig({ ...production, SECRETS_KEY: undefined })
     assert.equal(config.secretsKeys, undefined)
     assert.deepEqual(config.warnings, [
       'SECRETS_KEY is not set. Users cannot turn on authenticator apps and passkeys.',

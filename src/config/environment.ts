@@ -15,16 +15,19 @@ export class ConfigError extends Error {
 
 /** Reads environment variables and collects all mistakes, so that a start reports them together. */
 export class Environment {
-  readonly #mistakes: string[] = []
+  readonly #mistakes = new Set<string>()
   readonly #variables: Variables
 
   constructor(variables: Variables) {
     this.#variables = variables
   }
 
-  /** The text of a variable. An empty variable counts as not set. */
+  /** The text of a variable. Rejects an empty text: in `.env`, Node reads `NAME=#0055ff` as an empty value with a comment. */
   text(name: string): string | undefined {
-    return this.#variables[name]?.trim() || undefined
+    const text = this.#variables[name]?.trim()
+    if (text === '')
+      this.reject(name, 'is empty. Set it or delete it. In .env, a value with # must be in quotes')
+    return text || undefined
   }
 
   /** The entries of a comma separated list. */
@@ -44,12 +47,12 @@ export class Environment {
 
   /** Adds the mistake `NAME problem.` to the error. The problem must not contain a secret. */
   reject(name: string, problem: string): void {
-    this.#mistakes.push(`${name} ${problem}.`)
+    this.#mistakes.add(`${name} ${problem}.`)
   }
 
   /** @throws {ConfigError} if there was any mistake */
   throwMistakes(): void {
-    if (this.#mistakes.length > 0) throw new ConfigError(this.#mistakes.join('\n'))
+    if (this.#mistakes.size > 0) throw new ConfigError([...this.#mistakes].join('\n'))
   }
 }
 
