@@ -5,12 +5,12 @@ import type { Answer, Task } from './tasks.ts'
 
 /** Asserts before a measurement that a server responds correctly and rejects wrong credentials. */
 export async function checkAnswers(task: Task, server: Server, url: string, keys: Keys): Promise<void> {
-  const values = task.values(server, keys)
+  const values = await task.values(server, keys)
   for (const number of [0, 1, 2, Math.floor(values.length / 2), values.length - 1]) {
     const value = values[number]
     if (value !== undefined) task.check(await request(task, url, value), number)
   }
-  for (const value of task.wrong?.(server, keys) ?? []) {
+  for (const value of (await task.wrong?.(server, keys)) ?? []) {
     const { status } = await request(task, url, value)
     // A page may redirect to the sign-in form.
     const isRefused = status === 401 || (task.header === 'Cookie' && (status === 302 || status === 303))

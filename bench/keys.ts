@@ -9,7 +9,7 @@ import type { Algorithm } from './servers/environment.ts'
 export interface Keys {
   readonly environment: Record<string, string>
   /** A valid token for this user, unless the options say otherwise. */
-  sign(userID: string, options?: { readonly audience?: string; readonly expiration?: Date }): string
+  sign(userID: string, options?: { readonly audience?: string; readonly expiration?: Date }): Promise<string>
 }
 
 const secret = 'at-the-very-least-thirty-two-bytes-for-HS256'

@@ -23,14 +23,14 @@ export interface Requests {
   readonly values: string
 }
 
-export function requestsOf(
+export async function requestsOf(
   { key, method, path, header, values }: Task,
   server: Server,
   keys: Keys,
-): Requests {
+): Promise<Requests> {
   const file = join(folder, 'values', `${server.key}-${key}.txt`)
   mkdirSync(join(folder, 'values'), { recursive: true })
-  writeFileSync(file, `${values(server, keys).join('\n')}\n`)
+  writeFileSync(file, `${(await values(server, keys)).join('\n')}\n`)
   return { method, path, header, values: file }
 }
 

@@ -32,8 +32,8 @@ async function measureAtRest(): Promise<number> {
 }
 
 async function measureUnderLoad(wanted: number): Promise<[number, number]> {
+  const kinds = await Promise.all(['bearer', 'session'].map((key) => requestsOf(taskOf(key), site, keys)))
   const running = await startServer(site, keys, serverCore)
-  const kinds = ['bearer', 'session'].map((key) => requestsOf(taskOf(key), site, keys))
   let done = 0
   const loadUntil = async (end: number) => {
     while (done < end) for (const kind of kinds) done += (await load(running, kind, 2)).requests

@@ -52,7 +52,7 @@ async function startOnce(
     for (const server of servers) {
       const running = await startServer(server, keys, serverCore)
       begin ??= performance.now()
-      all.push({ running, requests: requestsOf(task, server, keys) })
+      all.push({ running, requests: await requestsOf(task, server, keys) })
       await checkAnswers(task, server, running.url, keys)
     }
     for (const { running, requests } of all) await load(running, requests, warmUp)

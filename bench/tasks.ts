@@ -14,9 +14,9 @@ export interface Task {
   /** The header with the credential. */
   readonly header?: 'Authorization' | 'Cookie'
   /** The possible values of that header. Each request sends one of them, chosen at random. */
-  values(server: Server, keys: Keys): string[]
+  values(server: Server, keys: Keys): string[] | Promise<string[]>
   /** Values that must be rejected. */
-  readonly wrong?: (server: Server, keys: Keys) => string[]
+  readonly wrong?: (server: Server, keys: Keys) => string[] | Promise<string[]>
   /** Asserts that the response is right. `number` is the index in `values`. */
   check(answer: Answer, number: number): void
 }
@@ -49,12 +49,13 @@ function jwt(algorithm: Algorithm): Task {
     path: '/validateLoggedInUser',
     algorithm,
     header: 'Authorization',
-    values: (_server, keys) => numbers(users).map((number) => `Bearer ${keys.sign(user(number).id)}`),
-    wrong: (_server, keys) => [
-      `Bearer ${forged(keys)}`,
-      `Bearer ${keys.sign(id, { audience: 'another service' })}`,
-      `Bearer ${keys.sign(id, { expiration: new Date(Date.now() - 60_000) })}`,
-      `Bearer ${newKeys(algorithm === 'HS256' ? 'EdDSA' : 'HS256', 'other').sign(id)}`,
+    values: (_server, keys) =>
+      Promise.all(numbers(users).map(async (number) => `Bearer ${await keys.sign(user(number).id)}`)),
+    wrong: async (_server, keys) => [
+      `Bearer ${await forged(keys)}`,
+      `Bearer ${await keys.sign(id, { audience: 'another service' })}`,
+      `Bearer ${await keys.sign(id, { expiration: new Date(Date.now() - 60_000) })}`,
+      `Bearer ${await newKeys(algorithm === 'HS256' ? 'EdDSA' : 'HS256', 'other').sign(id)}`,
       'Bearer wrong',
       '',
     ],
@@ -108,7 +109,7 @@ function altered(cookie: string): string {
 }
 
 /** A token with the signature of another one. */
-function forged(keys: Keys): string {
-  const [header, payload] = keys.sign(user(0).id).split('.')
-  return `${header}.${payload}.${keys.sign(user(1).id).split('.')[2]}`
+async function forged(keys: Keys): Promise<string> {
+  const [header, payload] = (await keys.sign(user(0).id)).split('.')
+  return `${header}.${payload}.${(await keys.sign(user(1).id)).split('.')[2]}`
 }

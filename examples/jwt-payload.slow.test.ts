@@ -34,7 +34,7 @@ describe('examples/jwt-payload.ts', () => {
     const payload = Buffer.from('{"email":"eve@example.com"}').toString('base64url')
     const issuer = 'http://localhost:3000'
     const keys = new JWTKeys({ secrets: [secret], issuer, audience: issuer })
-    const session = keys.sign(new SessionToken(crypto.randomUUID()))
+    const session = await keys.sign(new SessionToken(crypto.randomUUID()))
     for (const sent of [`${header}.${payload}.${signature}`, session, 'analytical-engine'])
       assert.equal((await post('/join', bearer(sent))).status, 401)
     assert.equal((await post('/join')).status, 401)

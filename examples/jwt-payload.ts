@@ -45,11 +45,11 @@ const keys = new JWTKeys({
 })
 
 const router = new Router<object, AuthContext>()
-router.post('/invitations', byToken, guard(User), (ctx) => {
+router.post('/invitations', byToken, guard(User), async (ctx) => {
   const [email, ...others] = new URLSearchParams(ctx.querystring).getAll('email')
   if (email === undefined || others.length > 0)
     return ctx.throw(400, 'Exactly one `email` parameter is required.')
-  ctx.body = { token: keys.sign(new Invitation(email)) }
+  ctx.body = { token: await keys.sign(new Invitation(email)) }
 })
 router.post('/join', Invitation.authenticator(keys), guard(Invitation), (ctx) => {
   ctx.body = `Welcome, ${ctx.auth.require(Invitation).email}!`

@@ -28,9 +28,9 @@ describe('examples/jwt.ts', () => {
 
   test('rejects an expired token, a token signed with another key, the password, and a request without credentials', async () => {
     const old = new JWTKeys({ ...keys, now: () => Date.now() - 900_000 })
-    const expired = old.sign(new SessionToken(crypto.randomUUID(), new Date()))
+    const expired = await old.sign(new SessionToken(crypto.randomUUID(), new Date()))
     const otherKeys = new JWTKeys({ ...keys, secrets: ['thirty-two bytes of another application'] })
-    const forged = otherKeys.sign(new SessionToken(crypto.randomUUID()))
+    const forged = await otherKeys.sign(new SessionToken(crypto.randomUUID()))
     for (const headers of [bearer(expired), bearer(forged), bearer('wrong'), right, {}]) {
       const response = await post('/validateLoggedInUser', headers)
 

@@ -31,8 +31,8 @@ const keys = new JWTKeys({
 })
 
 const router = new Router<object, AuthContext>()
-router.post('/login', byPassword, guard(User), (ctx) => {
-  ctx.body = { token: keys.sign(new SessionToken(ctx.auth.require(User).id)) }
+router.post('/login', byPassword, guard(User), async (ctx) => {
+  ctx.body = { token: await keys.sign(new SessionToken(ctx.auth.require(User).id)) }
 })
 router.post('/validateLoggedInUser', SessionToken.authenticator(keys), guard(SessionToken), (ctx) => {
   ctx.body = ''

@@ -58,12 +58,14 @@ describe('the installed package', () => {
       await run(join(repository, 'node_modules/.bin', name), arguments_, { cwd: folder })
   })
 
-  test('depends only on koa', async () => {
+  test('depends on koa, and on jose only for JWT', async () => {
     const path = join(folder, 'node_modules/koa-authenticators/package.json')
     const { dependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(await readFile(path, 'utf8'))
     const required = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional)
 
-    assert.equal(dependencies, undefined)
+    assert.deepEqual(Object.keys(dependencies), ['jose'])
+    const others = files.filter((file) => file.endsWith('.js') && !file.includes('/dist/jwt/'))
+    for (const file of others) assert.doesNotMatch(await readFile(file, 'utf8'), /from '(jose|\.\/jwt)/, file)
     assert.deepEqual(required, ['koa'])
     assert.ok(!(await readdir(join(folder, 'node_modules'))).includes('@mikro-orm'))
   })

@@ -63,7 +63,7 @@ describe('JWT_ISSUER', () => {
     assert.equal((await site.visitor().get('/me', bearer(jwt))).status, 200)
 
     const otherKeys = new JWTKeys({ ...site.config.jwtKeys, issuer: 'other', audience: 'other' })
-    const otherJwt = otherKeys.sign(new SignedToken(ada.id))
+    const otherJwt = await otherKeys.sign(new SignedToken(ada.id))
     assert.equal((await site.visitor().get('/me', bearer(otherJwt))).status, 401)
   })
 })

@@ -1,25 +1,44 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { validUntil } from './claims.ts'
+import { type ClaimRules, claimRules, validUntil } from './claims.ts'
 
 const made = 1_800_000_000
 const good = { iat: made, exp: made + 900, iss: 'https://site', aud: 'https://api' }
 
+function rulesAt(time: number, leeway = 0): ClaimRules {
+  return claimRules({ issuer: 'https://site', audience: 'https://api', leeway, now: () => time * 1000 })
+}
+
 /** Whether claims are valid this many seconds after they were issued. */
 function isGood(claims: Record<string, unknown>, seconds = 0, leeway = 0): boolean {
-  const rules = {
-    issuer: 'https://site',
-    audience: 'https://api',
-    leeway,
-    now: () => (made + seconds) * 1000,
-  }
-  return validUntil({ ...good, ...claims }, rules, 900) !== undefined
+  return validUntil({ ...good, ...claims }, rulesAt(made + seconds, leeway), 900) !== undefined
 }
+
+describe('claimRules', () => {
+  test('J6 J7 requires an issuer, an audience and a leeway of at most 60 seconds', () => {
+    const names = { issuer: 'https://site', audience: 'https://api' }
+    for (const wrong of [{ issuer: '' }, { audience: '' }])
+      assert.throws(() => claimRules({ ...names, ...wrong }), { message: /`issuer` and an `audience`/ })
+    for (const leeway of [-1, 61, Number.NaN, Infinity, '30' as never])
+      assert.throws(() => claimRules({ ...names, leeway }), {
+        code: 'ERR_AUTH_MISUSE',
+        message: /0 to 60 seconds/,
+      })
+    assert.equal(claimRules(names).leeway, 0)
+  })
+
+  test('uses the clock of the moment, not the clock of the start', (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: 0 })
+    const { now } = claimRules({ issuer: 'https://site', audience: 'https://api' })
+    assert.equal(now(), 0)
+    t.mock.timers.reset()
+    assert.ok(now() > 1_700_000_000_000)
+  })
+})
 
 describe('validUntil', () => {
   test('returns the expiry of the token', () => {
-    const rules = { issuer: 'https://site', audience: 'https://api', leeway: 0, now: () => made * 1000 }
-    assert.equal(validUntil(good, rules, 900), made + 900)
+    assert.equal(validUntil(good, rulesAt(made), 900), made + 900)
   })
 
   test('J6 accepts a token from `iat` until just before `exp`', () => {
@@ -112,7 +131,6 @@ describe('validUntil', () => {
   })
 
   test('N11 rejects every token while the clock returns NaN', () => {
-    const rules = { issuer: 'https://site', audience: 'https://api', leeway: 0, now: () => Number.NaN }
-    assert.equal(validUntil(good, rules, 900), undefined)
+    assert.equal(validUntil(good, rulesAt(Number.NaN), 900), undefined)
   })
 })

@@ -1,12 +1,5 @@
 export type { Claims } from './claims.ts'
-export { verifyCompact } from './compact.ts'
-export { JWTKeyError } from './key.ts'
+export type { JWK } from './key.ts'
+export { JWTKeyError } from './key-strength.ts'
 export { JWTKeys, type JWTKeysOptions } from './keys.ts'
-export {
-  JWTAuthenticator,
-  JWTPayload,
-  type JWTPayloadClass,
-  type JWTVerifier,
-  SessionToken,
-} from './payload.ts'
-export type { JWK } from './read-key.ts'
+export { JWTAuthenticator, JWTPayload, type JWTPayloadClass, SessionToken } from './payload.ts'

@@ -1,124 +1,109 @@
-import { createHmac, createPublicKey, hash, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
-import { AuthError } from '../errors.ts'
+import {
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  hash,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto'
+import type { JsonObject } from '../json-object.ts'
+import { checkStrength, JWTKeyError } from './key-strength.ts'
 
-/** 500: a key or secret is unsuitable for tokens. Thrown at startup. The message contains no secret. */
-export class JWTKeyError extends AuthError {
-  override readonly name = 'JWTKeyError'
-  readonly status = 500
-  readonly code = 'ERR_AUTH_JWT_KEY'
-  override readonly expose = false
-}
-
-/** A signature algorithm (RFC 7518 §3.1, RFC 8037 §3.1). Synchronous. */
-interface Algorithm {
-  readonly name: 'HS256' | 'ES256' | 'EdDSA' | 'RS256'
-  sign(input: string, key: KeyObject): Buffer
-  verify(input: string, signature: Uint8Array, key: KeyObject): boolean
-}
+/** A JSON Web Key (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2). */
+export type JWK = JsonObject
 
 /** A checked key. Its type determines the algorithm, so a token cannot choose one (RFC 8725 §3.1). */
-export class JWTKey {
-  /** The SHA-256 thumbprint (RFC 7638 §3). */
+export interface JWTKey {
+  readonly alg: 'HS256' | 'ES256' | 'EdDSA' | 'RS256'
+  /** The `kid` of the JWK, else the SHA-256 thumbprint (RFC 7638 §3). */
   readonly kid: string
-  readonly canSign: boolean
-  readonly #algorithm: Algorithm
-  readonly #key: KeyObject
-  readonly #verifyingKey: KeyObject
+  /** The secret or the public key. */
+  readonly verifying: KeyObject
+  /** The secret or the private key, unless the key may only verify. */
+  readonly signing: KeyObject | undefined
+}
 
-  /** Throws `JWTKeyError` for a weak or unsuitable key. `maySign` is false if the `key_ops` of the JWK exclude signing. */
-  constructor(key: KeyObject, maySign = true) {
-    this.#algorithm = algorithmOf(key)
-    this.#key = key
-    this.#verifyingKey = key.type === 'private' ? createPublicKey(key) : key
-    this.kid = thumbprint(this.#verifyingKey)
-    this.canSign = maySign && key.type !== 'public'
-    const isPair = !this.canSign || this.verify('', this.sign(''))
-    check(isPair, 'The private and the public half of this key do not match.')
-  }
+/** An HMAC secret from bytes or UTF-8 text. Throws `JWTKeyError` if it is unsuitable. */
+export function readSecret(secret: string | Uint8Array): JWTKey {
+  if (typeof secret !== 'string' && !(secret instanceof Uint8Array))
+    throw new JWTKeyError(`A secret must be text or bytes, but this one is ${typeof secret}: is it set?`)
+  const bytes = Buffer.from(secret)
+  // Algorithm confusion: with a public key as the secret, anyone could sign (RFC 8725 §2.1).
+  if (bytes.includes('-----BEGIN'))
+    throw new JWTKeyError('This secret is a key in PEM: list it under `keys`, not under `secrets`.')
+  return keyOf(createSecretKey(bytes))
+}
 
-  get alg(): Algorithm['name'] {
-    return this.#algorithm.name
-  }
+/** A key from PEM or a JWK. Respects `use`, `key_ops`, `alg` and `kid` of a JWK. Throws `JWTKeyError` if the key is unsuitable. */
+export function readKey(source: string | JWK): JWTKey {
+  if (typeof source !== 'string') return readJwk(source)
+  const isPrivate = source.includes(' PRIVATE KEY-----')
+  return keyOf(load(() => (isPrivate ? createPrivateKey(source) : createPublicKey(source))))
+}
 
-  sign(input: string): Buffer {
-    return this.#algorithm.sign(input, this.#key)
-  }
+function readJwk(jwk: JWK): JWTKey {
+  const isPrivate = jwk.kty !== 'oct' && jwk.d !== undefined
+  const operation = isPrivate ? 'sign' : 'verify'
+  if (jwk.use !== undefined && jwk.use !== 'sig') throw new JWTKeyError('The `use` of this JWK is not "sig".')
+  if (!allows(jwk, operation))
+    throw new JWTKeyError(`The \`key_ops\` of this JWK do not allow "${operation}".`)
+  const key = keyOf(load(() => keyObject(jwk, isPrivate)))
+  const { alg = key.alg, kid = key.kid } = jwk
+  if (alg !== key.alg)
+    throw new JWTKeyError(`The \`alg\` of this JWK is not "${key.alg}", the only one for this type of key.`)
+  if (typeof kid !== 'string') throw new JWTKeyError('The `kid` of this JWK is not a string.')
+  return { ...key, kid, signing: allows(jwk, 'sign') ? key.signing : undefined }
+}
 
-  verify(input: string, signature: Uint8Array): boolean {
-    return this.#algorithm.verify(input, signature, this.#verifyingKey)
+/** Whether the `key_ops` of a JWK, if it has any, contain an operation (RFC 7517 §4.3). */
+function allows({ key_ops: operations }: JWK, operation: 'sign' | 'verify'): boolean {
+  return operations === undefined || (Array.isArray(operations) && operations.includes(operation))
+}
+
+function keyObject(jwk: JWK, isPrivate: boolean): KeyObject {
+  // Node checks the types of the members.
+  if (jwk.kty === 'oct') return createSecretKey((jwk.k ?? '') as string, 'base64url')
+  const input = { key: { ...jwk } as never, format: 'jwk' } as const
+  return isPrivate ? createPrivateKey(input) : createPublicKey(input)
+}
+
+function load(create: () => KeyObject): KeyObject {
+  try {
+    return create()
+  } catch (cause) {
+    throw new JWTKeyError('This key cannot be read: pass an unencrypted PEM key or a JWK.', { cause })
   }
 }
 
-function algorithmOf(key: KeyObject): Algorithm {
-  const { symmetricKeySize = 0, asymmetricKeyType, asymmetricKeyDetails = {} } = key
-  const { namedCurve, modulusLength = 0, publicExponent = 0n } = asymmetricKeyDetails
-  if (key.type === 'secret') {
-    check(symmetricKeySize >= 32, `A secret needs 32 bytes or more; this one has ${symmetricKeySize}.`)
-    return hs256
-  }
-  if (asymmetricKeyType === 'ed25519') return edDSA
-  if (asymmetricKeyType === 'ec') {
-    check(namedCurve === 'prime256v1', `An EC key needs the curve P-256; this one has ${namedCurve}.`)
-    return es256
-  }
-  check(asymmetricKeyType === 'rsa', `Keys of the type "${asymmetricKeyType}" are not supported.`)
-  check(modulusLength >= 2048, `An RSA key needs 2048 bits or more; this one has ${modulusLength}.`)
-  check(
-    publicExponent >= 65537n,
-    `An RSA key needs an exponent of 65537 or more; this one has ${publicExponent}.`,
-  )
-  check(!isROCA(key), 'This RSA key comes from a broken key generator (CVE-2017-15361).')
-  return rs256
+function keyOf(key: KeyObject): JWTKey {
+  checkStrength(key)
+  const alg = algorithmOf(key)
+  const verifying = key.type === 'private' ? createPublicKey(key) : key
+  if (key.type === 'private' && !isPair(key, verifying))
+    throw new JWTKeyError('The private and the public half of this key do not match.')
+  return { alg, kid: thumbprint(verifying), verifying, signing: key.type === 'public' ? undefined : key }
 }
 
-function check(condition: boolean, message: string): void {
-  if (!condition) throw new JWTKeyError(message)
+function algorithmOf({ type, asymmetricKeyType, asymmetricKeyDetails }: KeyObject): JWTKey['alg'] {
+  if (type === 'secret') return 'HS256'
+  if (asymmetricKeyType === 'ed25519') return 'EdDSA'
+  if (asymmetricKeyType === 'rsa') return 'RS256'
+  if (asymmetricKeyType !== 'ec')
+    throw new JWTKeyError(`Keys of the type "${asymmetricKeyType}" are not supported.`)
+  const { namedCurve } = asymmetricKeyDetails ?? {}
+  if (namedCurve === 'prime256v1') return 'ES256'
+  throw new JWTKeyError(`An EC key needs the curve P-256; this one has ${namedCurve}.`)
 }
 
-const hs256: Algorithm = {
-  name: 'HS256',
-  sign: (input, key) => createHmac('sha256', key).update(input).digest(),
-  verify(input, signature, key) {
-    const expected = hs256.sign(input, key)
-    return signature.length === expected.length && timingSafeEqual(signature, expected)
-  },
-}
-
-const es256 = asymmetric('ES256', 'sha256')
-const edDSA = asymmetric('EdDSA', null)
-const rs256 = asymmetric('RS256', 'sha256')
-
-function asymmetric(name: Algorithm['name'], digest: 'sha256' | null): Algorithm {
-  // For ECDSA only: R and S in 64 bytes instead of DER (RFC 7518 §3.4).
-  const dsaEncoding = 'ieee-p1363'
-  return {
-    name,
-    sign: (input, key) => sign(digest, Buffer.from(input), { key, dsaEncoding }),
-    verify: (input, signature, key) => verify(digest, Buffer.from(input), { key, dsaEncoding }, signature),
-  }
+function isPair(privateKey: KeyObject, publicKey: KeyObject): boolean {
+  const digest = privateKey.asymmetricKeyType === 'ed25519' ? null : 'sha256'
+  const message = Buffer.alloc(0)
+  return verify(digest, message, publicKey, sign(digest, message, privateKey))
 }
 
 function thumbprint(key: KeyObject): string {
   // RFC 7638 requires this order. `JSON.stringify` skips the members that the key type lacks.
   const { crv, e, k, kty, n, x, y } = key.export({ format: 'jwk' })
   return hash('sha256', JSON.stringify({ crv, e, k, kty, n, x, y }), 'base64url')
-}
-
-// Modulo each of these primes, a ROCA modulus is a power of 65537 (CVE-2017-15361).
-const rocaPrimes = [11n, 13n, 17n, 19n, 37n, 53n, 61n, 71n, 73n, 79n, 97n, 103n, 107n, 109n, 127n, 151n, 157n]
-
-/** Whether the private key can be computed from the public key, because a broken chip library generated the pair. */
-function isROCA(key: KeyObject): boolean {
-  const { n = '' } = key.export({ format: 'jwk' })
-  const modulus = BigInt(`0x${Buffer.from(n, 'base64url').toString('hex')}`)
-  return rocaPrimes.every((prime) => isPowerOf65537(modulus % prime, prime))
-}
-
-function isPowerOf65537(value: bigint, prime: bigint): boolean {
-  let power = 1n
-  do {
-    if (power === value) return true
-    power = (power * 65537n) % prime
-  } while (power !== 1n)
-  return false
 }

@@ -1,26 +1,24 @@
 import { Misuse } from '../errors.ts'
 import { parseJsonObject } from '../json-object.ts'
-import { type ClaimRules, validUntil } from './claims.ts'
-import { mediaType, openCompact, parseHeader, signCompact } from './compact.ts'
-import { type JWTKey, JWTKeyError } from './key.ts'
-import { checkPayloadClass, type JWTPayload, type JWTPayloadClass, type JWTVerifier } from './payload.ts'
-import { type JWK, readKey, readSecret } from './read-key.ts'
+import { type ClaimOptions, type ClaimRules, claimRules } from './claims.ts'
+import { type Header, mediaType, readHeader, signCompact, verifyClaims } from './compact.ts'
+import { type JWK, type JWTKey, readKey, readSecret } from './key.ts'
+import { JWTKeyError } from './key-strength.ts'
+import {
+  checkPayloadClass,
+  type JWTPayload,
+  type JWTPayloadClass,
+  type JWTVerifier,
+  parseClaims,
+} from './payload.ts'
 import { VerifiedTokens } from './verified-tokens.ts'
 
 /** The keys of an application, and the claims that all its tokens share. The first key signs. */
-export interface JWTKeysOptions {
+export interface JWTKeysOptions extends ClaimOptions {
   /** HS256 secrets of 32 bytes or more, as bytes or as UTF-8 text. */
   readonly secrets?: readonly (string | Uint8Array)[]
   /** Keys for EdDSA, ES256 or RS256, as PEM or JWK: private keys to sign, public keys to verify only. */
   readonly keys?: readonly (string | JWK)[]
-  /** The issuer of the tokens: their `iss`. */
-  readonly issuer: string
-  /** The recipient of the tokens: their `aud`. */
-  readonly audience: string
-  /** The tolerated clock difference between two machines, in seconds: 0 by default, 60 at most. */
-  readonly leeway?: number
-  /** Returns the time in milliseconds. */
-  readonly now?: () => number
 }
 
 /** Signs tokens with the first key and verifies them with all keys. Throws `JWTKeyError` for weak or unsuitable keys. */
@@ -30,24 +28,21 @@ export class JWTKeys implements JWTVerifier {
   readonly #verified = new VerifiedTokens()
   readonly #types = new Map<string, JWTPayloadClass>()
 
-  constructor({ secrets = [], keys = [], issuer, audience, leeway = 0, now = Date.now }: JWTKeysOptions) {
-    if (!issuer || !audience) throw new Misuse('Tokens need an `issuer` and an `audience`.')
-    if (!(Number.isFinite(leeway) && leeway >= 0 && leeway <= 60))
-      throw new Misuse('The `leeway` of tokens is 0 to 60 seconds.')
+  constructor({ secrets = [], keys = [], ...rules }: JWTKeysOptions) {
+    this.#rules = claimRules(rules)
     if (!Array.isArray(secrets) || !Array.isArray(keys))
       throw new JWTKeyError('Pass `secrets` and `keys` as lists, even for a single key.')
     this.#keys = [...secrets.map(readSecret), ...keys.map(readKey)]
-    this.#rules = { issuer, audience, leeway, now }
-    checkKeySet(this.#keys, keys)
+    checkKeySet(this.#keys)
   }
 
   /**
    * Signs a payload as a compact token. Throws `Misuse` if the first key cannot sign, the lifetime or the token is too long,
    * or `parse` rejects the claims.
    */
-  sign(payload: JWTPayload): string {
+  async sign(payload: JWTPayload): Promise<string> {
     const [key] = this.#keys
-    if (!key?.canSign) throw new Misuse('The first of the `keys` can only verify: put a private key first.')
+    if (!key?.signing) throw new Misuse('The first of the `keys` can only verify: put a private key first.')
     const type = checkPayloadClass(payload.constructor)
     const { typ, lifetime, name } = type
     const { expiration, ...claims } = payload
@@ -56,27 +51,28 @@ export class JWTKeys implements JWTVerifier {
     if (!(exp - iat <= lifetime))
       throw new Misuse(`The expiration of this ${name} must be at most ${lifetime} seconds from now.`)
     const { issuer: iss, audience: aud } = this.#rules
-    const all = { ...claims, exp, iat, iss, aud }
+    const bytes = Buffer.from(JSON.stringify({ ...claims, exp, iat, iss, aud }))
     // The claims as a recipient parses them.
-    const read = parseJsonObject(Buffer.from(JSON.stringify(all)))
+    const read = parseJsonObject(bytes)
     if (!(read && type.parse(read, expiration) instanceof type))
       throw new Misuse(
         `\`${name}.parse\` does not return a ${name} for ${JSON.stringify(claims).slice(0, 200)}.`,
       )
-    return signCompact(all, typ, key)
+    return signCompact(bytes, { alg: key.alg, typ, kid: key.kid }, key.signing)
   }
 
   /** The payload of a valid token, else `undefined`. Never throws for a bad token. */
-  verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>): Payload | undefined {
+  async verify<Payload extends JWTPayload>(
+    token: string,
+    type: JWTPayloadClass<Payload>,
+  ): Promise<Payload | undefined> {
     // A token without a dot is opaque. The cache need not compute its digest.
     if (typeof token !== 'string' || !token.includes('.')) return undefined
-    const claims = this.#verified.claims(token, type.typ, () => {
-      const bytes = openCompact(token, (header) => this.#keysFor(header, type.typ))
-      return bytes && parseJsonObject(bytes)
+    const claims = await this.#verified.claims(token, type.typ, async () => {
+      const header = readHeader(token, type.typ)
+      return header && verifyClaims(token, header.alg, this.#keysFor(header))
     })
-    if (!claims) return undefined
-    const exp = validUntil(claims, this.#rules, type.lifetime)
-    return exp === undefined ? undefined : type.parse(claims, new Date(exp * 1000))
+    return claims && parseClaims(claims, this.#rules, type)
   }
 
   /** For authenticators. Throws `Misuse` if another class has the same `typ` (RFC 8725 §3.12). */
@@ -91,24 +87,16 @@ export class JWTKeys implements JWTVerifier {
     this.#types.set(mediaType(typ), type)
   }
 
-  #keysFor(encoded: string, type: string): readonly JWTKey[] {
-    const header = parseHeader(encoded)
-    if (!header?.typ || mediaType(header.typ) !== mediaType(type)) return []
-    const { alg, kid } = header
-    return this.#keys.filter((key) => key.alg === alg && (kid === undefined || kid === key.kid))
+  #keysFor({ alg, kid }: Header) {
+    const keys = this.#keys.filter((key) => key.alg === alg && (kid === undefined || kid === key.kid))
+    return keys.map(({ verifying }) => verifying)
   }
 }
 
-function checkKeySet(keys: readonly JWTKey[], sources: readonly (string | JWK)[]): void {
+function checkKeySet(keys: readonly JWTKey[]): void {
   const kinds = new Set(keys.map((key) => key.alg === 'HS256'))
-  // `JWTKey` uses the thumbprint as `kid`. A JWK may contain another `kid`, which must be unique too.
-  const kids = sources.flatMap((source) => (typeof source === 'string' ? [] : (source.kid ?? [])))
   if (keys.length === 0) throw new JWTKeyError('Tokens need a key: list one under `secrets` or `keys`.')
   if (kinds.size > 1) throw new JWTKeyError('Secrets and key pairs cannot be mixed: list one kind only.')
-  if (hasDuplicates(keys.map((key) => key.kid))) throw new JWTKeyError('The same key is listed twice.')
-  if (hasDuplicates(kids)) throw new JWTKeyError('Two of the keys have the same `kid`.')
-}
-
-function hasDuplicates(values: readonly unknown[]): boolean {
-  return new Set(values).size < values.length
+  if (new Set(keys.map((key) => key.kid)).size < keys.length)
+    throw new JWTKeyError('The same key is listed twice, or two keys have the same `kid`.')
 }

@@ -63,16 +63,16 @@ describe('JWTPayload', () => {
     })
   })
 
-  test('S14 can be subclassed', () => {
+  test('S14 can be subclassed', async () => {
     const keys = newKeys()
     Invitation.authenticator(keys)
-    const invitation = keys.verify(keys.sign(new Invitation('ada@example.com')), Invitation)
+    const invitation = await keys.verify(await keys.sign(new Invitation('ada@example.com')), Invitation)
     assert.ok(invitation instanceof Invitation)
     assert.equal(invitation.email, 'ada@example.com')
     assert.ok(invitation.expiration.getTime() > Date.now() + 6 * 86_400_000)
   })
 
-  test('does not compile without `lifetime` or `parse`, and throws in JavaScript', () => {
+  test('does not compile without `lifetime` or `parse`, and throws in JavaScript', async () => {
     class NoLifetime extends JWTPayload {
       static parse = (_: Claims, expiration: Date) => new NoLifetime(expiration)
     }
@@ -90,8 +90,8 @@ describe('JWTPayload', () => {
       code: 'ERR_AUTH_MISUSE',
       message: /NoParse lacks `static parse`/,
     })
-    assert.throws(() => newKeys().sign(new NoLifetime(expiration)), /NoLifetime lacks/)
-    assert.throws(() => newKeys().sign(new NoParse(expiration)), /NoParse lacks/)
+    await assert.rejects(newKeys().sign(new NoLifetime(expiration)), /NoLifetime lacks/)
+    await assert.rejects(newKeys().sign(new NoParse(expiration)), /NoParse lacks/)
     for (const lifetime of [0, -1, Number.NaN, Infinity, null]) {
       const Timeless = class extends SessionToken {}
       Object.defineProperty(Timeless, 'lifetime', { value: lifetime })
@@ -99,7 +99,7 @@ describe('JWTPayload', () => {
     }
   })
 
-  test('J7 rejects a second class with the same keys and `typ`, and a token of another class', () => {
+  test('J7 rejects a second class with the same keys and `typ`, and a token of another class', async () => {
     class Lookalike extends SessionToken {}
     class Typed extends SessionToken {
       static override readonly typ = 'jwt'
@@ -114,8 +114,8 @@ describe('JWTPayload', () => {
         message: /SessionToken share keys and `typ`/,
       })
     }
-    assert.equal(keys.verify(keys.sign(new Invitation('a')), SessionToken), undefined)
-    assert.equal(keys.verify(keys.sign(new SessionToken(id)), Invitation), undefined)
+    assert.equal(await keys.verify(await keys.sign(new Invitation('a')), SessionToken), undefined)
+    assert.equal(await keys.verify(await keys.sign(new SessionToken(id)), Invitation), undefined)
   })
 })
 
@@ -196,7 +196,7 @@ describe('SessionToken.authenticator', () => {
   test('S93 logs in the payload of a valid token', async (t) => {
     const keys = new JWTKeys({ secrets: [secret], ...names })
     const get = await start(t, keys)
-    const token = keys.sign(new SessionToken(id))
+    const token = await keys.sign(new SessionToken(id))
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       assert.deepEqual(await (await get(`${scheme} ${token}`)).json(), { userId: id })
     }
@@ -207,8 +207,8 @@ describe('SessionToken.authenticator', () => {
     const keys = new JWTKeys({ secrets: [secret], ...names, now: () => now })
     const otherKeys = new JWTKeys({ secrets: ['f'.repeat(32)], ...names })
     const get = await start(t, keys)
-    const token = keys.sign(new SessionToken(id, new Date(now + 900_000)))
-    const other = otherKeys.sign(new SessionToken(id))
+    const token = await keys.sign(new SessionToken(id, new Date(now + 900_000)))
+    const other = await otherKeys.sign(new SessionToken(id))
     const invalid = [
       undefined,
       token,
@@ -231,7 +231,7 @@ describe('SessionToken.authenticator', () => {
   test('S93 requires a token if a guard follows', async (t) => {
     const keys = new JWTKeys({ secrets: [secret], ...names })
     const get = await start(t, keys, guard(SessionToken))
-    assert.equal((await get(`Bearer ${keys.sign(new SessionToken(id))}`)).status, 200)
+    assert.equal((await get(`Bearer ${await keys.sign(new SessionToken(id))}`)).status, 200)
     const missing = await get()
     assert.equal(missing.status, 401)
     assert.equal(missing.headers.get('www-authenticate'), 'Bearer realm="restricted"')

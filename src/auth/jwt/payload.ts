@@ -4,7 +4,7 @@ import { BearerAuthenticator } from '../bearer.ts'
 import { type Class, requireCall } from '../class.ts'
 import { Misuse } from '../errors.ts'
 import { isUUID } from '../uuid.ts'
-import type { Claims } from './claims.ts'
+import { type ClaimRules, type Claims, validUntil } from './claims.ts'
 
 /** The static side of a payload class. */
 export type JWTPayloadClass<Payload extends JWTPayload = JWTPayload> = Class<Payload> & {
@@ -16,12 +16,15 @@ export type JWTPayloadClass<Payload extends JWTPayload = JWTPayload> = Class<Pay
   parse(claims: Claims, expiration: Date): Payload | undefined
 }
 
-/** The part of `JWTKeys` that an authenticator uses. */
+/** What an authenticator uses: `JWTKeys` or a `JWTIssuer`. */
 export interface JWTVerifier {
-  /** Registers a payload class. Throws `Misuse` if another class has the same `typ`. */
+  /** Throws `Misuse` if the payload class is unsuitable. */
   register(type: JWTPayloadClass): void
   /** The payload of a valid token, else `undefined`. Never throws for a bad token. */
-  verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>): Payload | undefined
+  verify<Payload extends JWTPayload>(
+    token: string,
+    type: JWTPayloadClass<Payload>,
+  ): Promise<Payload | undefined>
 }
 
 /** The payload of a signed token. A subclass has its claims as fields, and declares `static lifetime` and `static parse`. */
@@ -79,16 +82,29 @@ export class JWTAuthenticator<Payload extends JWTPayload = JWTPayload> extends B
     this.#keys = keys
   }
 
-  override authenticate({ token }: BearerAuthorization, ctx: AuthContext): void {
-    const payload = this.#keys.verify(token, this.user)
+  override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
+    const payload = await this.#keys.verify(token, this.user)
     if (payload) ctx.auth.login(payload, this.user)
   }
 }
 
+/** The payload of valid claims, else `undefined`. */
+export function parseClaims<Payload extends JWTPayload>(
+  claims: Claims,
+  rules: ClaimRules,
+  type: JWTPayloadClass<Payload>,
+): Payload | undefined {
+  const exp = validUntil(claims, rules, type.lifetime)
+  return exp === undefined ? undefined : type.parse(claims, new Date(exp * 1000))
+}
+
 /** Throws `Misuse` if `static lifetime` or `static parse` is missing or invalid. */
-export function checkPayloadClass(type: { readonly name: string }): JWTPayloadClass {
+export function checkPayloadClass(
+  type: { readonly name: string },
+  longest = Number.MAX_VALUE,
+): JWTPayloadClass {
   const { lifetime = 0, parse } = type as Partial<JWTPayloadClass>
-  if (!(lifetime > 0 && lifetime < Number.POSITIVE_INFINITY)) {
+  if (!(lifetime > 0 && lifetime <= longest)) {
     throw new Misuse(`${type.name} lacks \`static lifetime\`, the maximum lifetime of its tokens in seconds.`)
   }
   if (typeof parse !== 'function') {

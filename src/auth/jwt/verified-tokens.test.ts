@@ -5,58 +5,60 @@ import { VerifiedTokens } from './verified-tokens.ts'
 /** A cache, and the number of verifications. */
 function verifierOf(tokens = new VerifiedTokens()) {
   let verified = 0
-  const verify = (token: string, { typ = 'JWT', isRight = true } = {}) =>
-    tokens.claims(token, typ, () => {
+  const verify = async (token: string, { typ = 'JWT', isRight = true } = {}) => {
+    const claims = await tokens.claims(token, typ, async () => {
       verified += 1
-      return isRight ? { token, roles: [{ name: 'reader' }] } : undefined
-    })?.token
+      return isRight ? { token } : undefined
+    })
+    return claims?.token
+  }
   return { verify, verified: () => verified }
 }
 
 describe('VerifiedTokens', () => {
-  test('verifies a valid token once, and an invalid token every time', () => {
+  test('verifies a valid token once, and an invalid token every time', async () => {
     const { verify, verified } = verifierOf()
-    assert.deepEqual([verify('a'), verify('a'), verify('a')], ['a', 'a', 'a'])
+    assert.deepEqual([await verify('a'), await verify('a'), await verify('a')], ['a', 'a', 'a'])
     assert.equal(verified(), 1)
     assert.deepEqual(
-      [verify('b', { isRight: false }), verify('b', { isRight: false })],
+      [await verify('b', { isRight: false }), await verify('b', { isRight: false })],
       [undefined, undefined],
     )
     assert.equal(verified(), 3)
   })
 
-  test('distinguishes tokens by case, length and `typ`', () => {
+  test('distinguishes tokens by case, length and `typ`', async () => {
     const { verify, verified } = verifierOf()
-    verify('a.b.c')
+    await verify('a.b.c')
     for (const other of ['a.b.C', 'a.b.c ', 'a.b.', 'a.b.c=']) {
-      assert.equal(verify(other, { isRight: false }), undefined)
+      assert.equal(await verify(other, { isRight: false }), undefined)
     }
-    assert.equal(verify('a.b.c', { typ: 'other', isRight: false }), undefined)
+    assert.equal(await verify('a.b.c', { typ: 'other', isRight: false }), undefined)
     assert.equal(verified(), 6)
   })
 
-  test('returns frozen claims', () => {
+  test('returns frozen claims', async () => {
     const tokens = new VerifiedTokens()
-    const claims = tokens.claims('a', 'JWT', () => ({ roles: [{ name: 'reader' }] }))
+    const claims = await tokens.claims('a', 'JWT', async () => ({ roles: [{ name: 'reader' }] }))
     const { roles } = claims as { roles: { name: string }[] }
     assert.throws(() => roles.push({ name: 'admin' }), TypeError)
     assert.throws(() => Object.assign(roles[0] ?? {}, { name: 'admin' }), TypeError)
     assert.throws(() => Object.assign(claims ?? {}, { admin: true }), TypeError)
   })
 
-  test('drops the least recently used tokens above the maximum total length', () => {
+  test('drops the least recently used tokens above the maximum total length', async () => {
     const { verify, verified } = verifierOf(new VerifiedTokens(100))
     for (let i = 0; i < 1000; i += 1) {
-      verify(`a${i}`)
-      verify('kept')
+      await verify(`a${i}`)
+      await verify('kept')
     }
     assert.equal(verified(), 1001)
-    verify('a999')
+    await verify('a999')
     assert.equal(verified(), 1001)
-    verify('a0')
+    await verify('a0')
     assert.equal(verified(), 1002)
     const [one, another] = ['x'.repeat(100), 'y'.repeat(100)]
-    for (const each of [one, another, 'z', one]) verify(each)
+    for (const each of [one, another, 'z', one]) await verify(each)
     assert.equal(verified(), 1006)
   })
 })

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Claims } from './claims.ts'
 
-/** Caches the claims of tokens with a verified signature, by digest. `JWTKeys` checks the claims on every request. */
+/** Caches the claims of tokens with a verified signature, by digest. Their dates are still checked on every request. */
 export class VerifiedTokens {
   readonly #maxCharacters: number
   #length = 0
@@ -14,12 +14,16 @@ export class VerifiedTokens {
   }
 
   /** The cached claims of a token of that `typ`, or the result of `verify`. Frozen, because requests share them. */
-  claims(token: string, typ: string, verify: () => Claims | undefined): Claims | undefined {
+  async claims(
+    token: string,
+    typ: string,
+    verify: () => Promise<Claims | undefined>,
+  ): Promise<Claims | undefined> {
     // Unambiguous, because a `typ` contains no line break.
     const digest = hash('sha256', `${typ}\n${token}`, 'base64url')
     const recent = this.#recent.get(digest)
     if (recent) return recent
-    const claims = this.#older.get(digest) ?? freeze(verify())
+    const claims = this.#older.get(digest) ?? freeze(await verify())
     if (claims) this.#keep(digest, claims, token.length)
     return claims
   }

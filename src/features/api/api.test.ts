@@ -55,11 +55,11 @@ describe('GET /me', () => {
       'a token with a wrong checksum': `${token.slice(0, -1)}${token.endsWith('A') ? 'Q' : 'A'}`,
       'a token in another case': token.toUpperCase(),
       'a digest from the database': String((await sql(site, 'select value from user_tokens'))[0]?.value),
-      'a JWT of other keys': otherKeys.sign(new SessionToken(person.id)),
+      'a JWT of other keys': await otherKeys.sign(new SessionToken(person.id)),
       'a JWT without a signature': `${header}.${payload}.`,
       'a JWT with the algorithm none': `${none}.x`,
       'a truncated JWT': jwt.slice(0, -1),
-      'an expired JWT': keysOf(site, () => Date.now() - 900_000).sign(
+      'an expired JWT': await keysOf(site, () => Date.now() - 900_000).sign(
         new SessionToken(person.id, new Date(Date.now() - 1)),
       ),
     }
@@ -198,7 +198,7 @@ describe('POST /validateLoggedInUser', () => {
     const person = await signUp(site)
     const session = await signIn(site, person)
     const token = await takeToken(site, person)
-    const over = keysOf(site, () => Date.now() - 900_000).sign(
+    const over = await keysOf(site, () => Date.now() - 900_000).sign(
       new SessionToken(person.id, new Date(Date.now() - 1)),
     )
     const path = '/validateLoggedInUser'

@@ -170,7 +170,7 @@ describe('POST /account/password', () => {
   test('J9 rejects a JWT without `passwordChangedAt` that was issued in the same second as the change', async (t) => {
     const { site, person } = await siteWithAda(t)
     const second = Math.floor(Date.now() / 1000) * 1000 - 10_000
-    const token = keysOf(site, () => second).sign(
+    const token = await keysOf(site, () => second).sign(
       new SessionToken(person.id, new Date(second + SessionToken.lifetime * 1000)),
     )
     const at = async (changedAt: number) => {

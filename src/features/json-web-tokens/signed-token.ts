@@ -43,14 +43,10 @@ export class SignedTokenUser extends RequestAuthenticator<User> {
   readonly user = User
   readonly #users = new KeyLookUp(User)
 
-  override attempt(ctx: AuthContext): void | Promise<void> {
+  override async attempt(ctx: AuthContext): Promise<void> {
     const token = ctx.auth.peek(SignedToken)
-    if (!token) return
-    const logIn = (user: User | undefined) => {
-      if (user && token.isFor(user)) ctx.auth.login(user)
-    }
-    const user = this.#users.find(ctx, token.userId)
-    return user instanceof Promise ? user.then(logIn) : logIn(user)
+    const user = token && (await this.#users.find(ctx, token.userId))
+    if (user && token.isFor(user)) ctx.auth.login(user)
   }
 }
 

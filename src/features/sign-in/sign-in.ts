@@ -126,7 +126,7 @@ async function exchange(ctx: SiteContext, user: User, keys: JWTKeys): Promise<vo
   await notifyOfProgram(ctx, user)
   const as = queryParameter(ctx, 'as')
   if (as === undefined || as === 'jwt') {
-    ctx.body = as === 'jwt' ? { token: keys.sign(SignedToken.of(user)) } : await newToken(ctx, user)
+    ctx.body = as === 'jwt' ? { token: await keys.sign(SignedToken.of(user)) } : await newToken(ctx, user)
     return audit(ctx, 'token issued', user)
   }
   audit(ctx, 'password used', user)
