@@ -11,6 +11,8 @@ export interface Authentication {
 export interface LoginOptions {
   /** How the user proved who they are, in values of RFC 8176, such as `['pwd', 'otp', 'mfa']`. */
   readonly methods?: readonly string[]
+  /** When the user proved it, if that was earlier, as an identity provider may say. By default, and for a time in the future, now. */
+  readonly at?: Date
 }
 
 /** A duration such as `30s`, `10m`, `1h` or `1d`, or a number of milliseconds. */
@@ -24,10 +26,17 @@ export type Duration = number | `${number}${'s' | 'm' | 'h' | 'd'}`
 export function authenticationNow(
   by: { readonly signsIn: boolean; readonly methods?: readonly string[] | undefined } | undefined,
   methods: readonly string[] | undefined = by?.methods ?? (!by || by.signsIn ? [] : undefined),
+  at?: Date,
 ): Authentication | undefined {
   if (methods === undefined) return undefined
-  if (isStrings(methods)) return { at: new Date(), methods }
+  if (isStrings(methods)) return { at: timeOf(at), methods }
   throw new Misuse("The `methods` of a login must be strings, as in `{ methods: ['pwd'] }`.")
+}
+
+function timeOf(at = new Date()): Date {
+  if (!(at instanceof Date) || Number.isNaN(at.getTime()))
+    throw new Misuse('The `at` of a login must be a valid `Date`.')
+  return new Date(Math.min(at.getTime(), Date.now()))
 }
 
 /** The authentication of a record in a session. `undefined` if the record is missing or invalid. */

@@ -29,7 +29,7 @@ export function entryOf<Context>(
   by: AuthenticatorFor<Context> | undefined,
   options: LoginOptions,
 ): Entry<Context> {
-  return { user, by, authentication: authenticationNow(by, options.methods) }
+  return { user, by, authentication: authenticationNow(by, options.methods, options.at) }
 }
 
 /** When and how the user of an entry authenticated: in this request, or as the session recorded. */

@@ -96,8 +96,7 @@ describe('the installed package', () => {
     const importing = (name: string) =>
       run(process.execPath, ['--input-type=module', '--eval', `import '${name}'`], { cwd: folder })
 
-    for (const name of ['koa-authenticators', 'koa-authenticators/jwt', 'koa-authenticators/legacy'])
-      await importing(name)
+    for (const name of ['', '/jwt', '/legacy', '/openid']) await importing(`koa-authenticators${name}`)
     await assert.rejects(importing('koa-authenticators/mikro-orm'), ({ stderr }) => {
       assert.match(stderr, /ERR_MODULE_NOT_FOUND/)
       assert.match(stderr, /Cannot find package '@mikro-orm\/core' imported from/)
@@ -119,6 +118,7 @@ async function compileExamples(folder: string): Promise<string> {
   const paths = {
     '@mikro-orm/core': typesOf('@mikro-orm/core/index.d.ts'),
     '@mikro-orm/sqlite': typesOf('@mikro-orm/sqlite/index.d.ts'),
+    'openid-client': typesOf('openid-client/build/index.d.ts'),
   }
   const options = {
     paths,

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict'
+import { before, describe, it, type TestContext } from 'node:test'
+import { client, type Forgery, fakeOpenID } from '../testing/fake-openid.ts'
+import type { Reply } from '../testing/fake-provider.ts'
+import { begin, read, serveProviders, signInWith, visit } from '../testing/sign-in-with.ts'
+import { OpenIDProvider, type OpenIDProviderOptions } from './openid-provider.ts'
+
+let clock = Date.now()
+const hour = 60 * 60_000
+
+async function serveWork(t: TestContext, options: Partial<OpenIDProviderOptions> = {}) {
+  const [work, other] = await Promise.all([fakeOpenID(), fakeOpenID()])
+  t.after(() => Promise.all([work.close(), other.close()]))
+  const { browser } = await serveProviders(t, (callback) => [
+    new OpenIDProvider({
+      name: 'work',
+      issuer: work.url,
+      callbackUrl: callback('work'),
+      now: () => clock,
+      ...client,
+      ...options,
+    }),
+    new OpenIDProvider({ name: 'other', issuer: other.url, callbackUrl: callback('other'), ...client }),
+  ])
+  return { work, other, browser }
+}
+
+describe('OpenIDProvider', () => {
+  before(() => {
+    clock = Date.now()
+  })
+
+  it('V1: identifies a person by the issuer and the subject', async (t) => {
+    const { work, browser } = await serveWork(t)
+    const { user, data } = await signInWith(browser(), '/work')
+    assert.equal(user?.issuer, work.url)
+    assert.equal(user?.subject, 'person-1')
+    assert.equal(user?.email, 'ada@example.com')
+    assert.deepEqual(data, { next: '/after' })
+  })
+
+  it('V6: counts an address as verified only if the provider says so', async (t) => {
+    const { work, browser } = await serveWork(t)
+    for (const [claim, isVerified] of [
+      [true, true],
+      ['true', true],
+      [false, false],
+      ['false', false],
+      [1, false],
+      [null, false],
+      [undefined, false],
+    ] as const) {
+      work.forgery = { claims: { email_verified: claim } }
+      assert.equal((await signInWith(browser(), '/work')).user?.isEmailVerified, isVerified, String(claim))
+    }
+  })
+
+  it('V17 V18: is as fresh as `auth_time` says', async (t) => {
+    const { work, browser } = await serveWork(t)
+    const seconds = Math.floor(Date.now() / 1000)
+    for (const [time, isFresh] of [
+      [seconds, true],
+      [seconds + 3600, true],
+      [seconds - 3600, false],
+      [undefined, false],
+      [0, false],
+      [-1, false],
+      [String(seconds), false],
+      [1e300, false],
+    ] as const) {
+      work.forgery = { claims: { auth_time: time } }
+      const { status, isFresh: found } = await signInWith(browser(), '/work')
+      assert.equal(status === 200 && found, isFresh, String(time))
+    }
+  })
+
+  it('V20: asks for a new sign-in with `maxAge`, and refuses an old one', async (t) => {
+    const { work, browser } = await serveWork(t)
+    const visitor = browser()
+    const url = await begin(visitor, '/work?maxAge=0')
+    assert.equal(url.searchParams.get('prompt'), 'login')
+    work.forgery = { claims: { auth_time: Math.floor(Date.now() / 1000) - 3600 } }
+    const { user, refused, code } = await read(await visitor.get(await visit(url)))
+    assert.deepEqual([user, refused, code], [undefined, 'invalid', 'auth_time'])
+  })
+
+  it('signs in nobody with a forged or foreign ID token', async (t) => {
+    const { work, browser } = await serveWork(t)
+    const forgeries: readonly Forgery[] = [
+      { signedBy: 'other' },
+      { signedBy: 'secret' },
+      { signedBy: 'none' },
+      { header: { kid: 'unknown' } },
+      { claims: { iss: 'https://attacker.example' } },
+      { claims: { aud: 'another-client' } },
+      { claims: { aud: ['site', 'another-client'] } },
+      { claims: { nonce: 'another nonce' } },
+      { claims: { nonce: undefined } },
+      { claims: { exp: Math.floor(Date.now() / 1000) - 3600 } },
+      { claims: { exp: undefined } },
+      { claims: { iat: undefined } },
+      { claims: { nbf: Math.floor(Date.now() / 1000) + 3600 } },
+      ...[undefined, '', 1, 'a\0b', 'a\u{1f600}', 'x'.repeat(256)].map((sub) => ({ claims: { sub } })),
+    ]
+    for (const forgery of forgeries) {
+      work.forgery = forgery
+      const { user, status } = await signInWith(browser(), '/work')
+      assert.equal(user, undefined, JSON.stringify(forgery))
+      assert.ok(status === 200 || status === 503)
+    }
+    work.forgery = {}
+    clock += 6_000
+    assert.ok((await signInWith(browser(), '/work')).user)
+  })
+
+  it('V21: accepts an answer once, in the browser that started the flow', async (t) => {
+    const { browser } = await serveWork(t)
+    const ada = browser()
+    const path = await visit(await begin(ada, '/work'))
+    assert.equal((await read(await browser().get(path))).refused, 'expired')
+    assert.ok((await read(await ada.get(path))).user)
+    assert.equal((await read(await ada.get(path))).refused, 'expired')
+  })
+
+  it('V22: keeps the flows of several tabs apart', async (t) => {
+    const { browser } = await serveWork(t)
+    const ada = browser()
+    const [one, two] = [await begin(ada, '/work'), await begin(ada, '/work')]
+    assert.ok((await read(await ada.get(await visit(two)))).user)
+    assert.ok((await read(await ada.get(await visit(one)))).user)
+  })
+
+  it('V23: sends no request to a provider for a forged, doubled or mixed-up answer', async (t) => {
+    const { work, browser } = await serveWork(t)
+    await signInWith(browser(), '/work')
+    const ada = browser()
+    const paths = []
+    for (const change of [
+      (query: URLSearchParams) => query.set('iss', 'https://attacker.example'),
+      (query: URLSearchParams) => query.delete('iss'),
+      (query: URLSearchParams) => query.delete('code'),
+      (query: URLSearchParams) => query.append('code', 'another'),
+      (query: URLSearchParams) => query.append('state', 'another'),
+      (query: URLSearchParams) => query.set('state', ''),
+    ]) {
+      const [path = '', search] = (await visit(await begin(ada, '/work'))).split('?')
+      const query = new URLSearchParams(search)
+      change(query)
+      paths.push(`${path}?${query}`)
+    }
+    paths.push((await visit(await begin(ada, '/other'))).replace('/other/', '/work/'))
+    work.requests.length = 0
+    for (const path of paths) {
+      const { user, refused } = await read(await ada.get(path))
+      assert.equal(user, undefined, path)
+      assert.match(String(refused), /invalid|expired/)
+    }
+    assert.deepEqual(work.requests, [])
+  })
+
+  it('V24: refuses the code of another flow', async (t) => {
+    const { browser } = await serveWork(t)
+    const [stolen] = [new URL(await visit(await begin(browser(), '/work')), 'http://x')]
+    const ada = browser()
+    const own = new URL(await visit(await begin(ada, '/work')), 'http://x')
+    own.searchParams.set('code', stolen.searchParams.get('code') ?? '')
+    const { user, refused } = await read(await ada.get(own.pathname + own.search))
+    assert.deepEqual([user, refused], [undefined, 'invalid'])
+  })
+
+  it('says who refused', async (t) => {
+    const { work, browser } = await serveWork(t, { accepts: ({ claims }) => claims.hd === 'example.com' })
+    assert.equal((await signInWith(browser(), '/work')).refused, 'denied')
+    work.forgery = { claims: { hd: 'example.com' } }
+    assert.ok((await signInWith(browser(), '/work')).user)
+    work.forgery = { answer: { code: undefined, error: 'access_denied' } }
+    assert.deepEqual((await signInWith(browser(), '/work')).code, 'access_denied')
+    work.forgery = { answer: { code: undefined, error: 'invalid_scope' } }
+    assert.equal((await signInWith(browser(), '/work')).status, 503)
+  })
+
+  const broken: Record<string, Reply> = {
+    'an error': { status: 500, body: 'oops' },
+    HTML: { type: 'text/html', body: '<h1>Maintenance</h1>' },
+    'an empty object': { body: '{}' },
+    'a long answer': { body: JSON.stringify({ long: 'x'.repeat(300_000) }) },
+    'a redirect': { status: 302, location: 'http://127.0.0.1:1/' },
+    'a wrong client': { status: 401, body: '{"error":"invalid_client"}' },
+    'an error with status 200': { body: '{"error":"server_error"}' },
+  }
+  for (const [name, reply] of Object.entries(broken)) {
+    it(`V30: responds with 503 to ${name} of the provider, and recovers`, async (t) => {
+      const { work, browser } = await serveWork(t)
+      for (const path of ['/token', '/jwks', '/.well-known/openid-configuration']) await fails(path)
+
+      async function fails(path: string): Promise<void> {
+        clock += 2 * hour
+        const visitor = browser()
+        const answer = await visit(await begin(visitor, '/work'))
+        work.replies.set(path, reply)
+        clock += 2 * hour
+        if (path === '/token') assert.equal((await visitor.get(answer)).status, 503)
+        work.replies.clear()
+        clock += 6_000
+        assert.ok((await signInWith(browser(), '/work')).user, path)
+      }
+    })
+  }
+
+  it('V30: gives up on a provider that does not answer', async (t) => {
+    const { work, browser } = await serveWork(t, { timeout: 0.2 })
+    const ada = browser()
+    const path = await visit(await begin(ada, '/work'))
+    work.replies.set('/token', 'hang')
+    assert.equal((await ada.get(path)).status, 503)
+  })
+
+  it('V30: responds with 503 at the start and at a guard while the provider is down', async (t) => {
+    const { work, browser } = await serveWork(t)
+    const ada = browser()
+    const path = (await visit(await begin(ada, '/work'))).replace('/callback', '/guarded/callback')
+    await work.close()
+    assert.equal((await ada.get(path)).status, 503)
+    clock += 2 * hour
+    assert.equal((await browser().post('/other')).status, 200)
+  })
+
+  it('V31: uses new keys within seconds after the first failure', async (t) => {
+    const { work, browser } = await serveWork(t)
+    assert.ok((await signInWith(browser(), '/work')).user)
+    work.rotateKeys()
+    await signInWith(browser(), '/work')
+    clock += 6_000
+    assert.ok((await signInWith(browser(), '/work')).user)
+  })
+
+  it('V32: sends its own callback URL, whatever the request says', async (t) => {
+    const { browser } = await serveWork(t)
+    const response = await browser().post('/work', {}, { 'x-forwarded-host': 'attacker.example' })
+    assert.doesNotMatch(await response.text(), /attacker/)
+  })
+
+  it('rejects a wrong configuration', () => {
+    const options = {
+      name: 'work',
+      issuer: 'https://example.com',
+      clientId: 'x',
+      callbackUrl: 'https://a.example/c',
+    }
+    for (const change of [
+      { issuer: 'http://example.com' },
+      { issuer: 'example.com' },
+      { clientId: '' },
+      { name: '' },
+      { callbackUrl: 'https://a.example/c?x=1' },
+      { callbackUrl: '/callback' },
+      { scope: 'email' },
+    ])
+      assert.throws(() => new OpenIDProvider({ ...options, ...change }), { name: 'Misuse' })
+  })
+})
