@@ -40,6 +40,7 @@ export const requiredGoals: readonly Goal[] = [
 ]
 
 export const optionalGoals: readonly Goal[] = [
+  { task: 'bearer', figure: 'layer-find-one', of: 'koa-by-hand', minimum: 0.05 },
   { task: 'bearer', figure: 'layer', of: 'fastify', minimum: 1 },
   { task: 'jwt-hs256', figure: 'layer', of: 'koa-by-hand', minimum: 1.7 },
   { task: 'jwt-es256', figure: 'layer', of: 'koa-by-hand', minimum: 1.7 },

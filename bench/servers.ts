@@ -38,6 +38,14 @@ export const servers: readonly Server[] = [
     tasks: [...allTasks, ...postgresTasks],
   },
   {
+    key: 'layer-find-one',
+    name: 'without prepared()',
+    program: [source, file('layer'), 'em.findOne'],
+    cookie: (number) => `session=${session(number)}`,
+    isOurs: true,
+    tasks: ['bearer', 'session'],
+  },
+  {
     key: 'koa-by-hand',
     name: 'Koa by hand',
     program: [file('koa-by-hand')],

@@ -19,6 +19,7 @@ import {
   ModelAuthenticatable,
   ModelTokenAuthenticatable,
 } from 'koa-authenticators/mikro-orm'
+import { prepared } from 'koa-authenticators/mikro-orm/prepared'
 
 const id = p
   .uuid()
@@ -88,7 +89,8 @@ router.delete('/token', UserToken.authenticator(), guard(UserToken), async (ctx)
 })
 
 const app = new Koa()
-app.use(databases(orm))
+// Without `prepared()`, all results are the same, but an authenticated request takes about ten times as long.
+app.use(databases(orm, { lookUps: prepared() }))
 app.use(auth())
 app.use(router.routes())
 app.listen(3000, () => console.log('http://localhost:3000'))

@@ -7,7 +7,7 @@ import { type Counts, runProgram, sum } from './run-program.ts'
 const packageTest = 'src/auth/package.test.ts'
 // The tests whose SQL, locks or driver differ between the databases.
 const postgres = find(
-  'src/auth/mikro-orm/postgres.test.ts',
+  'src/auth/mikro-orm/{,prepared/}postgres.test.ts',
   'src/database/**/!(*.slow|*.faults).test.ts',
   'src/features/sessions/session-store.test.ts',
   'src/{mail/outbox,site/database-unavailable,throttle/throttle}.test.ts',

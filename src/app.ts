@@ -6,6 +6,7 @@ import Koa from 'koa'
 import { auth, refuseCrossSite } from '#auth'
 import { JWTKeys } from '#auth/jwt'
 import { databases } from '#auth/mikro-orm'
+import { prepared } from '#auth/mikro-orm/prepared'
 import type { Config } from './config/config.ts'
 import { root } from './config/root.ts'
 import { activity } from './features/activity/activity.ts'
@@ -89,7 +90,7 @@ export async function createApp({ orm, config, log, uses, outbox, lifecycle }: A
   if (config.production) app.use(basicOverTlsOnly)
   // Before authentication. Otherwise, a session that ends while a slow body arrives would still sign the request in.
   app.use(body({ unless: isSignInByHeader }))
-  app.use(databases(orm))
+  app.use(databases(orm, { lookUps: prepared() }))
   app.use(auth())
   app.use(sessionCookie(app, new SessionStore(orm, uses.sessions), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))

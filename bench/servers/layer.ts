@@ -1,10 +1,12 @@
-// The package `koa-authenticators` on MikroORM, as in its README, with koa-session and Eta for the pages.
+// The package `koa-authenticators` on MikroORM, as in its README, with koa-session and Eta for the pages. With the argument
+// `em.findOne`, without `prepared()`.
 import Router from '@koa/router'
 import { MikroORM } from '@mikro-orm/core'
 import Koa from 'koa'
 import { type AuthContext, auth, guard, redirectUnless } from 'koa-authenticators'
 import { JWTKeys, SessionToken } from 'koa-authenticators/jwt'
 import { databases, LastUses } from 'koa-authenticators/mikro-orm'
+import { prepared } from 'koa-authenticators/mikro-orm/prepared'
 import compose from 'koa-compose'
 import session from 'koa-session'
 import {
@@ -35,7 +37,7 @@ const app = new Koa()
 const onError = (error: unknown) => app.emit('error', error)
 const tokenUses = new LastUses(orm, UserToken, 'lastUsedAt', { onError })
 const sessionUses = new LastUses(orm, StoredSession, 'seenAt', { onError })
-app.use(databases(orm))
+app.use(databases(orm, process.argv[2] === 'em.findOne' ? {} : { lookUps: prepared() }))
 app.use(auth())
 
 const router = new Router<object, AuthContext>()

@@ -15,19 +15,9 @@ export function auth(...none: []): (ctx: ExtendableContext & { auth?: Auth }, ne
     if (ctx.auth && authOf(ctx)) return next()
     const store = new Auth(ctx as AuthContext)
     ctx.auth = store
-    await endOfTurn()
     await next()
     store.close()
   }
-}
-
-let turn: Promise<void> | undefined
-// Requests of one event-loop turn continue together, so that their look-ups form a batch.
-function endOfTurn(): Promise<void> {
-  turn ??= new Promise<void>((resolve) => setImmediate(resolve)).finally(() => {
-    turn = undefined
-  })
-  return turn
 }
 
 /** The `ctx.auth` of a request. Throws `Misuse` if `auth()` is missing or another library has set `ctx.auth`. */

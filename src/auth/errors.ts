@@ -70,11 +70,12 @@ export class Undecided extends AuthError {
   constructor(cause: unknown) {
     super('We cannot tell who you are at the moment. Please try again shortly.', { cause })
     // Koa logs only the stack.
-    if (cause instanceof Error) this.stack += `\n  because of ${describe(cause)}`
+    if (cause instanceof Error) this.stack += `\n  because of ${describeError(cause)}`
   }
 }
 
-function describe(cause: Error): string {
+/** The stack of a mistake in code, else the name of the error, and in development its message. */
+export function describeError(cause: Error): string {
   if (cause instanceof TypeError || cause instanceof ReferenceError) return cause.stack ?? cause.message
   // The message of a database error may contain the credentials.
   return isProduction() ? cause.name : `${cause.name}: ${cause.message}`

@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { MikroORM } from '@mikro-orm/core'
 import Database from 'better-sqlite3'
 import { LookUp } from '#auth/mikro-orm'
-import { requestTo } from '../auth/testing/request-to.ts'
+import { preparedRequestTo } from '../auth/testing/request-to.ts'
 import { migrations } from '../migrations/index.ts'
 import { schema } from '../schema.ts'
 import { sql } from '../testing/database.ts'
@@ -53,7 +53,7 @@ describe('openDatabase', () => {
     const em = orm.em.fork()
     await em.persist(em.create(User, { name: 'Ada', email, emailKey: email, passwordHash: 'none' })).flush()
     const users = new LookUp({ model: User, property: 'email' })
-    const find = async () => (await users.find(requestTo(orm), email))?.name
+    const find = async () => (await users.find(preparedRequestTo(orm), email))?.name
     for (let i = 0; i < 3; i += 1) assert.equal(await find(), 'Ada')
     await orm.close()
     const other = new Database(path)
@@ -69,7 +69,7 @@ describe('openDatabase', () => {
     const em = orm.em.fork()
     await em.persist(em.create(User, { name: 'Ada', email, emailKey: email, passwordHash: 'none' })).flush()
     const users = new LookUp({ model: User, property: 'email' })
-    const find = async () => (await users.find(requestTo(orm), email))?.name
+    const find = async () => (await users.find(preparedRequestTo(orm), email))?.name
     await orm.em.getConnection().execute('begin')
     await orm.em.getConnection().execute("update users set name = 'Nobody'")
     for (let i = 0; i < 5; i += 1) assert.equal(await find(), 'Nobody')

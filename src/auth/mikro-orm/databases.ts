@@ -1,9 +1,21 @@
-import { type EntityManager, helper, type MikroORM, WrappedEntity } from '@mikro-orm/core'
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { ExtendableContext, Next } from 'koa'
 import { Misuse } from '../errors.ts'
+import type { EntityManagers, LookUps, RequestLookUps } from './look-ups.ts'
 
 /** The databases of an application by name. `default` is used if no name is given. */
 export type Databases = { readonly default: MikroORM } & { readonly [name: string]: MikroORM }
+
+/** The options of `databases`. */
+export interface DatabasesOptions {
+  /** How users, tokens and sessions are found: `prepared()` of `koa-authenticators/mikro-orm/prepared`, or by default `em.findOne`. */
+  readonly lookUps?: LookUps
+  /**
+   * Whether users, tokens and sessions may be read from a replica. By default they are read from the primary, because a replica
+   * may still have a session or a token that has just ended.
+   */
+  readonly preferReadReplicas?: boolean
+}
 
 // A symbol property of the context, because the entries of a `WeakMap` slow down garbage collection.
 const mounted = Symbol('databases')
@@ -12,12 +24,19 @@ type Mounted = { [mounted]?: RequestDatabases }
 /** Adds the databases to each request. An entity manager is forked at the first call of `entityManager(ctx)`. */
 export function databases(
   orm: MikroORM | Databases,
+  options: DatabasesOptions = {},
 ): (ctx: ExtendableContext, next: Next) => Promise<unknown> {
   const orms = (isORM(orm) ? { default: orm } : orm) as Databases | undefined
   if (!isORM(orms?.default) || !Object.values(orms).every(isORM))
     throw new Misuse('Pass a MikroORM: `app.use(databases(await MikroORM.init(options)))`.')
+  if (options.lookUps && typeof options.lookUps.start !== 'function')
+    throw new Misuse('Call `prepared()`: `app.use(databases(orm, { lookUps: prepared() }))`.')
+  if (options.lookUps && options.preferReadReplicas)
+    throw new Misuse(
+      'Remove `preferReadReplicas` or `lookUps` from `databases()`: `prepared()` reads from the primary.',
+    )
   return (ctx, next) => {
-    Reflect.set(ctx, mounted, new RequestDatabases(orms))
+    Reflect.set(ctx, mounted, new RequestDatabases(orms, options))
     return next()
   }
 }
@@ -39,30 +58,18 @@ export function databasesOf(ctx: object): RequestDatabases {
   return found
 }
 
-const Wrapper = WrappedEntity as unknown as new (...parts: readonly unknown[]) => object
-
-/** MikroORM's wrapper, for entities of look-ups. Forks the entity manager on demand, for example to load a lazy column. */
-export class LoadedWrapper extends Wrapper {
-  declare source: { readonly config: object; fork(): EntityManager }
-  get __em(): EntityManager {
-    return this.source.fork()
-  }
-  set __em(value: EntityManager) {
-    Object.defineProperty(this, '__em', { value, writable: true })
-  }
-  get __config(): object {
-    return this.source.config
-  }
-}
-
-/** The databases and entity managers of one request, and the entities that look-ups loaded without a manager. */
-export class RequestDatabases {
+/** The databases and entity managers of one request. */
+export class RequestDatabases implements EntityManagers {
   readonly #orms: Databases
-  #managers: Map<string, EntityManager> | undefined
-  #loaded: Map<string, readonly object[]> | undefined
+  readonly #managers = new Map<string, EntityManager>()
+  readonly lookUps: RequestLookUps | undefined
+  /** The connection for users, tokens and sessions: the primary, or with `undefined` that of MikroORM's configuration. */
+  readonly connectionType: 'write' | undefined
 
-  constructor(orms: Databases) {
+  constructor(orms: Databases, { lookUps, preferReadReplicas }: DatabasesOptions) {
     this.#orms = orms
+    this.connectionType = preferReadReplicas ? undefined : 'write'
+    this.lookUps = lookUps?.start(this)
   }
 
   /** The database of that name. Throws `Misuse` if there is none. */
@@ -75,43 +82,15 @@ export class RequestDatabases {
 
   /** The entity manager of the database with that name. The first call forks it. */
   manager(name = 'default'): EntityManager {
-    const known = this.#managers?.get(name)
+    const known = this.#managers.get(name)
     if (known) return known
-    // Look-ups use the global manager. A `RequestContext` that was opened after a look-up must not apply to this fork.
-    const em = this.orm(name).em.fork({ disableContextResolution: this.#loaded?.has(name) ?? false })
-    this.#managers ??= new Map()
+    const em = this.lookUps?.fork(name) ?? this.orm(name).em.fork()
     this.#managers.set(name, em)
-    for (const entity of this.#loaded?.get(name) ?? []) {
-      const { prototype, trackingProps, definedProperties } = helper(entity).__meta
-      // Keeps the order of the properties. MikroORM would move each relation to the end.
-      for (const { name: key } of trackingProps) Reflect.set(prototype, key, Reflect.get(entity, key), entity)
-      Object.defineProperties(entity, definedProperties)
-      em.getUnitOfWork().register(entity)
-    }
     return em
   }
 
   /** Whether there is an entity manager, which may hold unsaved changes. */
   hasManager(name = 'default'): boolean {
-    return this.#managers?.has(name) ?? false
+    return this.#managers.has(name)
   }
-
-  /** Adds entities for the entity manager to manage once it is forked. */
-  addLoaded(entities: object[], name = 'default'): void {
-    this.#loaded ??= new Map()
-    this.#loaded.set(name, [...(this.#loaded.get(name) ?? []), ...entities])
-    const source = { config: this.orm(name).config, fork: () => this.manager(name) }
-    for (const each of entities) Object.assign(helper(each), { source })
-  }
-
-  /** The entity of this class with this primary key, if a look-up of this request has loaded it. */
-  loaded(model: unknown, key: string, name = 'default'): object | undefined {
-    return this.#loaded?.get(name)?.find((each) => each.constructor === model && keyInRow(each) === key)
-  }
-}
-
-/** The primary key in the row of an entity, as text. The application may have changed the entity's property since. */
-export function keyInRow(entity: object): string {
-  const { __meta: meta, __originalEntityData: row = {} } = helper(entity)
-  return String(Reflect.get(row, meta.getPrimaryProp().name))
 }

@@ -1,13 +1,14 @@
 import { type EntityProperty, Reference, Utils, wrap } from '@mikro-orm/core'
-import { databasesOf, entityManager } from './databases.ts'
+import { databasesOf } from './databases.ts'
 
 /**
  * Whether the owner of a token exists, and no filter hides it. The relation may turn filters on or off. `em.findOne` may
  * load a hidden owner. It ignores filters when it joins a polymorphic relation, and it joins some conditions incorrectly.
  */
 export async function hasVisibleOwner(ctx: object, token: object, relation: string, database?: string) {
-  // A prepared look-up uses no entity manager. Its allow-list accepts only relations and filters that MikroORM joins correctly.
-  if (!databasesOf(ctx).hasManager(database)) return true
+  const databases = databasesOf(ctx)
+  // Without an entity manager, `prepared()` has found the token. It uses `em.findOne` unless it can apply all filters to the owner.
+  if (!databases.hasManager(database)) return true
   const property: EntityProperty = Reflect.get(wrap(token, true).__meta.properties, relation)
   const { filters = {}, targetMeta, polymorphTargets = [targetMeta] } = property
   const owner: object = Reference.unwrapReference(Reflect.get(token, relation))
@@ -15,10 +16,11 @@ export async function hasVisibleOwner(ctx: object, token: object, relation: stri
   const key = Utils.getPrimaryKeyCond(owner, meta.primaryKeys as never)
   if (!key) return false
   // The query must not flush changes of the request, and must not read a cached result.
-  const options = { filters, schema, flushMode: 'commit', cache: false } as never
+  const { connectionType } = databases
+  const options = { filters, schema, flushMode: 'commit', cache: false, connectionType } as never
   // With inheritance, a filter may belong to the owner's class or to the parent class in the relation.
   const types = new Set([meta, ...polymorphTargets].flatMap((each) => each?.class ?? []))
-  const em = entityManager(ctx, database)
+  const em = databases.manager(database)
   for (const type of types)
     if (owner instanceof type && (await em.count<object>(type, key, options)) !== 1) return false
   return true

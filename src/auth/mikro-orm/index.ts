@@ -1,7 +1,8 @@
-export { type Databases, databases, entityManager } from './databases.ts'
+export { type Databases, type DatabasesOptions, databases, entityManager } from './databases.ts'
 export { KeyLookUp } from './key-look-up.ts'
 export { LastUses, type LastUsesOptions } from './last-uses.ts'
 export { LookUp } from './look-up.ts'
+export type { LookUpOptions, LookUps } from './look-ups.ts'
 export type { ModelOptions } from './model.ts'
 export {
   ModelAuthenticatable,
@@ -10,7 +11,6 @@ export {
   PasswordModel,
   type PasswordModelClass,
 } from './password-model.ts'
-export type { LookUpOptions } from './query-builder.ts'
 export { ModelSessionAuthenticatable, SessionModel, type SessionModelClass } from './session-model.ts'
 export {
   generateToken,

@@ -3,7 +3,7 @@ import { databasesOf } from './databases.ts'
 import { LookUp } from './look-up.ts'
 import { keyFrom, primaryKeyOf } from './model.ts'
 
-/** `LookUp` by primary key. Reuses an entity that another look-up of this request has loaded. */
+/** `LookUp` by primary key. */
 export class KeyLookUp<Model extends object> {
   readonly #model: Class<Model>
   #lookUp: LookUp<Model> | undefined
@@ -14,12 +14,9 @@ export class KeyLookUp<Model extends object> {
 
   /** Returns the entity, or `undefined` for an unknown or malformed key. Otherwise like `LookUp.find`. */
   async find(ctx: object, key: string, database?: string): Promise<Model | undefined> {
-    const databases = databasesOf(ctx)
-    const property = primaryKeyOf(databases.orm(database).em, this.#model)
+    const property = primaryKeyOf(databasesOf(ctx).orm(database).em, this.#model)
     const value = keyFrom(property, key)
     if (value === undefined) return undefined
-    const loaded = databases.hasManager(database) ? undefined : databases.loaded(this.#model, key, database)
-    if (loaded) return loaded as Model
     this.#lookUp ??= new LookUp({ model: this.#model, property: property.name })
     return this.#lookUp.find(ctx, value, database)
   }

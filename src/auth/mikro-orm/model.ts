@@ -70,11 +70,17 @@ export function primaryKeyOf(em: EntityManager, model: Class): EntityProperty {
   return property
 }
 
+/** Whether a column can contain the value. For another value, PostgreSQL would respond with an error instead of no row. */
+export function canContain({ properties }: EntityMetadata, name: string, value: string | number): boolean {
+  const property = (properties as Readonly<Record<string, EntityProperty>>)[name]
+  if (property?.customType instanceof UuidType) return isUUID(value)
+  return typeof value === 'number' || !value.includes('\0')
+}
+
 /** Converts the text of a key to a value for a query. Returns `undefined` for a malformed key. */
 export function keyFrom(property: EntityProperty, text: string): string | number | undefined {
   const { customType, runtimeType } = property
   if (typeof text !== 'string') return undefined
-  if (customType instanceof UuidType && !isUUID(text)) return undefined
   const number = Number(text)
   if (runtimeType === 'number') return Number.isFinite(number) && String(number) === text ? number : undefined
   return customType instanceof BigIntType && !/^(0|-?[1-9]\d{0,18})$/.test(text) ? undefined : text

@@ -15,9 +15,9 @@ import { openORM } from '../testing/open-orm.ts'
 import { serve } from '../testing/serve.ts'
 import { serveGuarded } from '../testing/serve-guarded.ts'
 import { databases, entityManager } from './databases.ts'
-import { Reversed } from './differential/custom-types.ts'
 import { ModelCredentialsAuthenticatable } from './index.ts'
 import { ModelAuthenticatable } from './password-model.ts'
+import { Reversed } from './prepared/differential/custom-types.ts'
 
 const properties = {
   id: p

@@ -7,7 +7,8 @@ import {
   type PasswordCredentials,
 } from '../credentials.ts'
 import { requireBoolean } from '../errors.ts'
-import { entityManager } from './databases.ts'
+import { databasesOf, entityManager } from './databases.ts'
+import { findOne } from './find-one.ts'
 import {
   type Base,
   hideInJSON,
@@ -88,17 +89,19 @@ export function ModelAuthenticatable<Entity extends Base>(
       const model = checkModel(this)
       metadataOf(em, model)
       // The hash may be a lazy column.
-      const populate = [keys.passwordHash] as never
-      // With `$and`, MikroORM queries the database even for the primary key of an entity that it manages.
-      const where = { $and: [{ [keys.username]: username }] }
-      const found = await em.findOne<object>(model, where, { populate })
+      const options = { model, property: keys.username, relation: keys.passwordHash }
+      const found = await findOne(ctx, options, username, database)
       // The collation of the column may ignore case.
       const isExactly = found && Reflect.get(found, keys.username) === username
       const user = isExactly ? (found as PasswordModel) : undefined
       if (!user && this.verifyNobody) await this.verifyNobody(password)
       else if (!user) {
         const hasHash = { [keys.passwordHash]: { $ne: null } }
-        const other = await em.fork().findOne<object>(model, hasHash, { populate })
+        const others = {
+          populate: [keys.passwordHash],
+          connectionType: databasesOf(ctx).connectionType,
+        } as never
+        const other = await em.fork().findOne<object>(model, hasHash, others)
         await (other as PasswordModel | null)?.verify(password)
       }
       return user && requireBoolean(await user.verify(password), 'The result of `verify`') ? user : undefined

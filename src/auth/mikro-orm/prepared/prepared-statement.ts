@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
+import type { Key } from '../look-ups.ts'
+import { NotPrepared } from './not-prepared.ts'
 
-export type Key = string | number
 /** A row: values by column name. */
 export type Row = Readonly<Record<string, unknown>>
 /** A query with a placeholder for the key. */
 type Sql = (placeholder: string) => string
-/** Returns a row or `undefined` for each key, in order. Throws if the caller must use `em.findOne` instead. */
+/** Returns a row or `undefined` for each key, in order. Throws if the database fails, or if the caller must use `em.findOne` instead. */
 export type Load = (keys: readonly Key[]) => (Row | undefined)[] | Promise<(Row | undefined)[]>
 
 /** A connection of MikroORM, or the application's subclass of it. */
@@ -31,13 +32,13 @@ interface Postgres {
   connect(): Promise<{ query(query: object): Promise<Result | Result[]>; release(): void }>
 }
 
-/** Prepares a query. Throws unless the native client is better-sqlite3 or pg. */
+/** Prepares a query. Throws `NotPrepared` unless the native client is better-sqlite3 or pg. */
 export async function prepareStatement(connection: Connection, sql: Sql): Promise<Load> {
   const client = await connection.getNativeClient?.()
   if (client && 'prepare' in client) return prepareOnSqlite(client as Sqlite, connection, sql('?'))
   if (client && 'totalCount' in client)
     return prepareOnPostgres(client as unknown as Postgres, connection, sql)
-  throw new Error('Only better-sqlite3 and pg can prepare statements.')
+  throw new NotPrepared('the database driver is neither better-sqlite3 nor pg')
 }
 
 function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): Load {
@@ -47,7 +48,8 @@ function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): L
   const get = (key: Key) => statement.get(typeof key === 'number' ? BigInt(key) : key)
   return (keys) => {
     connection.assertReadable?.(client)
-    if (client.inTransaction) throw new Error('Another transaction is open on this connection.')
+    if (client.inTransaction)
+      throw new NotPrepared('a transaction is open on the connection', { isPassing: true })
     // Even an empty `exec` throws while another query is streamed. Without it, the look-up would read the snapshot of that query.
     client.exec(keys.length > 1 ? 'begin' : '')
     // The transaction takes SQLite's read lock once for all keys.

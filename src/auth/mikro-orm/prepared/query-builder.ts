@@ -1,15 +1,6 @@
 import { type EntityMetadata, type EntityProperty, type MikroORM, raw } from '@mikro-orm/core'
-import type { Class } from '../class.ts'
-import type { Connection, Key } from './prepared-statement.ts'
-
-/** The options of a look-up. */
-export interface LookUpOptions<Model extends object = object> {
-  readonly model: Class<Model>
-  /** The property that is compared with the key, such as `value`. */
-  readonly property: string
-  /** A relation to load by a join, such as `user`. */
-  readonly relation?: string | undefined
-}
+import type { Key, LookUpOptions } from '../look-ups.ts'
+import { NotPrepared } from './not-prepared.ts'
 
 /** A relation that a query loads. */
 export interface PopulateHint {
@@ -22,7 +13,6 @@ export interface QueryBuilder {
   readonly state: { readonly populate: readonly PopulateHint[] }
   execute(...args: unknown[]): Promise<object[]>
   toQuery(): { sql: string; params: readonly unknown[] }
-  getConnection(): Connection
   getAliasForJoinPath(path: string, options: object): string
 }
 
@@ -41,14 +31,14 @@ export function driverOf(orm: MikroORM): Driver {
 }
 
 /**
- * Records the query builder of `em.findOne` without a query to the database. Returns `undefined` unless `em.findOne` builds
+ * Records the query builder of `em.findOne` without a query to the database. Throws `NotPrepared` unless `em.findOne` builds
  * exactly one query, which contains the key once and joins only the relation.
  */
 export async function recordFindOne(
   orm: MikroORM,
   { model, property, relation }: LookUpOptions,
   key: Key,
-): Promise<QueryBuilder | undefined> {
+): Promise<QueryBuilder> {
   const recorded: QueryBuilder[] = []
   const driver = driverOf(orm)
   const recorder: Driver = Object.create(driver)
@@ -64,19 +54,23 @@ export async function recordFindOne(
   Reflect.set(em, 'driver', recorder)
   const relations = relation === undefined ? [] : [relation]
   await em.findOne<object>(model, { [property]: key }, { populate: relations as never })
-  const [qb] = recorded
-  if (!qb || recorded.length > 1) return undefined
-  const joined = driver.joinedProps(orm.getMetadata().get<object>(model), qb.state.populate)
+  const [qb, ...others] = recorded
+  const joined = qb && driver.joinedProps(orm.getMetadata().get<object>(model), qb.state.populate)
   const isExpected =
-    String(joined.map(({ field }) => field)) === String(relations) &&
-    qb.state.populate.every(({ children = [] }) => children.length === 0) &&
+    others.length === 0 &&
+    String(joined?.map(({ field }) => field)) === String(relations) &&
+    qb?.state.populate.every(({ children = [] }) => children.length === 0) &&
     qb.toQuery().params.filter((param) => param === key).length === 1
-  return isExpected ? qb : undefined
+  if (qb && isExpected) return qb
+  throw new NotPrepared(`MikroORM does not find ${model.name} by one query that joins only \`${relation}\``)
 }
 
-/** MikroORM's SQL with a placeholder for the key. */
-export function sqlOf(orm: MikroORM, qb: QueryBuilder, key: Key, placeholder: string): string {
+const marker = 'koa_authenticators_value'
+
+/** MikroORM's SQL as a function of the placeholder for the key. */
+export function sqlOf(orm: MikroORM, qb: QueryBuilder, key: Key): (placeholder: string) => string {
   const { sql, params } = qb.toQuery()
-  const values = params.map((param) => (param === key ? raw(placeholder) : param))
-  return orm.em.getPlatform().formatQuery(sql, values)
+  const values = params.map((param) => (param === key ? raw(marker) : param))
+  const text = orm.em.getPlatform().formatQuery(sql, values)
+  return (placeholder) => text.replace(marker, () => placeholder)
 }

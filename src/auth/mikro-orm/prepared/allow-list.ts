@@ -9,7 +9,8 @@ import {
   ReferenceKind,
   UuidType,
 } from '@mikro-orm/core'
-import type { Key } from './prepared-statement.ts'
+import type { Key } from '../look-ups.ts'
+import { NotPrepared } from './not-prepared.ts'
 
 const queryOptions = ['filtersOnRelations', 'onQuery', 'sessionContext', 'slowQueryThreshold'] as const
 const connectionHooks = ['onCreateConnection', 'onReserveConnection'] as const
@@ -20,19 +21,19 @@ const defaults = [...queryOptions, ...connectionHooks, ...entityOptions, ...mana
 // Each of these driver options may change the connection or the format of values.
 const driverOptions = ['Client', 'binary', 'onPoolCreated']
 
-/** Whether the options and classes of the application leave queries and entities unchanged. */
-export function isORMAllowed({ config, driver, em }: MikroORM): boolean {
+/** Throws `NotPrepared` if an option or a class of the application may change queries or entities. */
+export function requirePlainORM({ config, driver, em }: MikroORM): void {
   const plain = new Configuration({}, false)
-  const objects = [em, driver, driver.getPlatform(), driver.getConnection('read'), config.getLogger()]
-  return (
-    defaults.every((option) => config.get(option) === plain.get(option)) &&
-    !config.get('replicas')?.some((each) => each.driverOptions || connectionHooks.some((it) => each[it])) &&
-    !config.get('resultCache').global &&
-    !driverOptions.some((option) => option in Object(config.get('driverOptions'))) &&
-    typeof config.get('driverOptions') !== 'function' &&
-    config.get('flushMode') !== 'always' &&
-    objects.every(overridesNothing)
-  )
+  const option = defaults.find((each) => config.get(each) !== plain.get(each))
+  if (option) throw new NotPrepared(`MikroORM has the option \`${option}\``)
+  if (config.get('resultCache').global) throw new NotPrepared('MikroORM caches all results')
+  if (config.get('flushMode') === 'always') throw new NotPrepared('MikroORM flushes before each query')
+  const ofDriver = config.get('driverOptions')
+  if (typeof ofDriver === 'function' || driverOptions.some((each) => each in Object(ofDriver)))
+    throw new NotPrepared('MikroORM has `driverOptions` that may change values')
+  for (const each of [em, driver, driver.getPlatform(), driver.getConnection('write'), config.getLogger()])
+    if (!overridesNothing(each))
+      throw new NotPrepared(`the application overrides a method of ${each.constructor.name}`)
 }
 
 /** Returns a function that tells whether the options of MikroORM are still the same. */
@@ -64,8 +65,8 @@ function overridesNothing(object: object): boolean {
   return overridden.every((name) => harmless.includes(name) || (canQuery && name === 'createKyselyDialect'))
 }
 
-/** Whether a model is a table with one primary key column, and all its properties are plain columns or the relation. */
-export function isModelAllowed(meta: EntityMetadata, relation?: EntityProperty): boolean {
+/** Throws `NotPrepared` unless a model is a table with one primary key column, plain columns, and the relation. */
+export function requirePlainModel(meta: EntityMetadata, relation?: EntityProperty): void {
   const isSpecial =
     meta.view ||
     meta.inheritanceType ||
@@ -74,7 +75,10 @@ export function isModelAllowed(meta: EntityMetadata, relation?: EntityProperty):
     meta.serializedPrimaryKey ||
     meta.schema === '*' ||
     meta.primaryKeys.length !== 1
-  return !isSpecial && meta.props.every((each) => (each === relation ? isRelation : isColumn)(meta, each))
+  if (isSpecial) throw new NotPrepared(`${meta.className} is not a plain table with one primary key column`)
+  const special = meta.props.find((each) => !(each === relation ? isRelation : isColumn)(meta, each))
+  if (special) throw new NotPrepared(`\`${meta.className}.${special.name}\` is not a plain column`)
+  if (relation?.targetMeta) requirePlainModel(relation.targetMeta)
 }
 
 /** Whether a hook is called for each loaded entity. An application may add one at any time. */
@@ -82,13 +86,13 @@ export function hasHooks({ em }: MikroORM, meta: EntityMetadata): boolean {
   return [EventType.onInit, EventType.onLoad].some((hook) => em.getEventManager().hasListeners(hook, meta))
 }
 
-/** Whether a relation is one column that refers to one plain model. */
+/** Whether a relation is one column that refers to one model. */
 function isRelation(meta: EntityMetadata, property: EntityProperty): boolean {
   const { fieldNames, formula, mapToPk, primary, targetMeta, filters } = property
   // Collections and inverse sides have no column. A polymorphic relation has two.
   if (fieldNames?.length !== 1 || formula || mapToPk || primary || !targetMeta) return false
   // With filters of its own, the relation may load an entity that the filters of the model exclude from a look-up by key.
-  return filters === undefined && isAssigned(meta, property) && isModelAllowed(targetMeta)
+  return filters === undefined && isAssigned(meta, property)
 }
 
 const plainKeys: readonly unknown[] = [BigIntType, UuidType]
@@ -115,14 +119,16 @@ function isAssigned(meta: EntityMetadata, property: EntityProperty): boolean {
   return !(hasAccessor || accessor || getter || setter || hydrate === false)
 }
 
-/** A random key of the property's type, which marks its position in a query. `undefined` if the key may be converted. */
-export function sampleKey(property: EntityProperty | undefined): Key | undefined {
-  if (property?.kind !== ReferenceKind.SCALAR || property.persist === false) return undefined
-  const { customType, runtimeType, columnTypes } = property
+/** A random key of the property's type, which marks its position in a query. Throws `NotPrepared` if the key may be converted. */
+export function sampleKey({ className }: EntityMetadata, property: EntityProperty | undefined): Key {
+  const { customType, runtimeType, columnTypes } = property ?? {}
+  const isColumn = property?.kind === ReferenceKind.SCALAR && property.persist !== false
+  const isPlain = isColumn && (!customType || plainKeys.includes(customType.constructor))
   // In a comparison with a `real` column, PostgreSQL reads a literal as `double precision`, but a parameter as `real`.
-  if (runtimeType === 'number' && !/^\w*(int(eger|\d)?|serial)\b/i.test(String(columnTypes))) return undefined
-  if (customType && !plainKeys.includes(customType.constructor)) return undefined
-  if (runtimeType === 'number') return randomInt(2 ** 30, 2 ** 31)
-  if (customType?.constructor === BigIntType) return String(randomInt(2 ** 30, 2 ** 31))
-  return runtimeType === 'string' ? randomUUID() : undefined
+  const isInteger = /^\w*(int(eger|\d)?|serial)\b/i.test(String(columnTypes))
+  if (isPlain && runtimeType === 'number' && isInteger) return randomInt(2 ** 30, 2 ** 31)
+  if (isPlain && customType?.constructor === BigIntType && runtimeType !== 'number')
+    return String(randomInt(2 ** 30, 2 ** 31))
+  if (isPlain && runtimeType === 'string') return randomUUID()
+  throw new NotPrepared(`\`${className}.${property?.name}\` is not a plain key`)
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { defineEntity, p, Type } from '@mikro-orm/sqlite'
-import { openORM } from '../testing/open-orm.ts'
-import { requestTo } from '../testing/request-to.ts'
-import { databasesOf, entityManager } from './databases.ts'
-import { LookUp } from './look-up.ts'
+import { openORM } from '../../testing/open-orm.ts'
+import { preparedRequestTo } from '../../testing/request-to.ts'
+import { databasesOf, entityManager } from '../databases.ts'
+import { LookUp } from '../look-up.ts'
 
 class LowerCase extends Type<string, string> {
   override convertToDatabaseValue = (value: string) => value.toLowerCase()
@@ -33,7 +33,7 @@ async function open(t: TestContext) {
   const { orm, statements } = await openORM(t, User, Token, Note)
   await orm.em.fork().insert(User, { id: 'ada', name: 'Ada', nick: 'ada' })
   await orm.em.fork().insert(Token, { id: 'token', user: 'ada' })
-  const ctx = requestTo(orm)
+  const ctx = preparedRequestTo(orm)
   const tokens = new LookUp({ model: Token, property: 'id', relation: 'user' })
   const token = (await tokens.find(ctx, 'token')) ?? assert.fail()
   assert.equal(databasesOf(ctx).hasManager(), false, 'The look-up used `em.findOne`.')
@@ -73,7 +73,7 @@ describe('an entity that a prepared statement has loaded', () => {
     await orm.em.getConnection().execute("update user set nick = 'ADA'")
     const em = orm.em.fork()
     const reference = await em.findOneOrFail(Token, 'token', { populate: ['user'] })
-    const ctx = requestTo(orm)
+    const ctx = preparedRequestTo(orm)
     const found = (await tokens.find(ctx, 'token')) ?? assert.fail()
     assert.deepEqual([found.user.nick, reference.user.nick], ['ada', 'ada'])
     const writes = async (flush: () => Promise<void>) => {

@@ -7,15 +7,19 @@ import {
   ReferenceKind,
   Utils,
 } from '@mikro-orm/core'
+import { NotPrepared } from './not-prepared.ts'
 
 const noCondition = {}
 const noFilters = { filters: { value: {} } }
 
 /**
- * Records the filters that `em.findOne` applies to the models. Returns a function that tells whether the filters are still
- * the same. Returns `undefined` if a prepared statement cannot replay them.
+ * Records the filters that `em.findOne` applies to the models. Throws `NotPrepared` if a prepared statement cannot apply them.
+ * Returns a function that tells whether the filters are still the same.
  */
-export async function watchFilters(orm: MikroORM, metas: readonly EntityMetadata[]) {
+export async function watchFilters(
+  orm: MikroORM,
+  metas: readonly EntityMetadata[],
+): Promise<() => Promise<boolean>> {
   const unfiltered = new Map<unknown, object>(
     metas.map((meta) => [meta.class, Object.create(meta, noFilters)]),
   )
@@ -26,7 +30,8 @@ export async function watchFilters(orm: MikroORM, metas: readonly EntityMetadata
   // Detects active filters that `orm.em.addFilter` added, because this fork has no other filters.
   const isAnyAdded = async () => {
     const fork = orm.em.fork({ disableContextResolution: true })
-    Reflect.set(fork, 'metadata', { get: (model: unknown) => unfiltered.get(model) })
+    const find = (model: unknown) => unfiltered.get(model)
+    Reflect.set(fork, 'metadata', { get: find, find })
     Reflect.set(fork, 'config', { get: () => ({}) })
     const conditions = metas.map((meta) => fork.applyFilters(meta.class, noCondition, {}, 'read'))
     return (await Promise.all(conditions)).some((condition) => condition !== noCondition)
@@ -35,11 +40,13 @@ export async function watchFilters(orm: MikroORM, metas: readonly EntityMetadata
   const recorded = Utils.copy(metas.map(activeOf))
   const areUnchanged = async () => isDeepStrictEqual(metas.map(activeOf), recorded) && !(await isAnyAdded())
   // MikroORM 7.2 writes wrong SQL for a joined model with several filters.
-  const arePlain = metas.every((meta) => {
+  const special = metas.find((meta) => {
     const [filter, ...others] = activeOf(meta)
-    return others.length === 0 && (!filter || (!filter.rls && isPlain(filter.cond, meta)))
+    return others.length > 0 || (filter && (filter.rls || !isPlain(filter.cond, meta)))
   })
-  return arePlain && (await areUnchanged()) ? areUnchanged : undefined
+  if (special) throw new NotPrepared(`${special.className} has a filter that does more than compare columns`)
+  if (!(await areUnchanged())) throw new NotPrepared('`orm.em.addFilter` has added a filter')
+  return areUnchanged
 }
 
 /**

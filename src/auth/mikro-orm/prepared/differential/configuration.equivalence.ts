@@ -117,13 +117,6 @@ describe('P1 LookUp and em.findOne agree: configuration', () => {
   it('hook for connections', (t) => compareWith(t, 'findOne', { onCreateConnection: async () => {} }))
   it('hook for connections of the pool', (t) =>
     compareWith(t, 'findOne', { onReserveConnection: async () => {} }))
-  it('hook for connections of a replica', async (t) =>
-    compareWith(t, 'findOne', {
-      ...(await file(t)),
-      replicas: [{ onCreateConnection: async () => {} }],
-    }))
-  it('driver options of a replica', async (t) =>
-    compareWith(t, 'findOne', { ...(await file(t)), replicas: [{ driverOptions: { readonly: false } }] }))
   it('session context of connections', onlyPostgres, (t) =>
     compareWith(t, 'findOne', { sessionContext: 'connection' }),
   )

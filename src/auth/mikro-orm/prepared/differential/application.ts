@@ -1,5 +1,5 @@
 import type { CreateSchemaOptions, EntityClass, EntityManager, EntitySchema, MikroORM } from '@mikro-orm/core'
-import type { LookUpOptions } from '../index.ts'
+import type { LookUpOptions } from '../../look-ups.ts'
 import type { AnyOptions } from './open-database.ts'
 
 /** How a look-up queries the database: with a prepared statement or with `em.findOne`. */

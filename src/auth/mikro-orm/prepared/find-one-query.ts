@@ -1,41 +1,39 @@
 import type { EntityMetadata, EntityProperty, Hydrator, helper, MikroORM } from '@mikro-orm/core'
-import { hasHooks, isModelAllowed, isORMAllowed, sampleKey, watchOptions } from './allow-list.ts'
-import { LoadedWrapper } from './databases.ts'
+import type { LookUpOptions } from '../look-ups.ts'
+import { hasHooks, requirePlainModel, requirePlainORM, sampleKey, watchOptions } from './allow-list.ts'
 import { watchFilters } from './filters.ts'
+import { LoadedWrapper } from './loaded-wrapper.ts'
+import { NotPrepared } from './not-prepared.ts'
 import type { Connection, Row } from './prepared-statement.ts'
-import { driverOf, type LookUpOptions, type PopulateHint, recordFindOne, sqlOf } from './query-builder.ts'
+import { driverOf, type PopulateHint, recordFindOne, sqlOf } from './query-builder.ts'
 import { rowMapper } from './row-mapper.ts'
 
 /** The query of `em.findOne`, built once by MikroORM, for models and configurations that `allow-list.ts` accepts. */
 export interface FindOneQuery {
   readonly keyType: 'string' | 'number'
-  /** The connection that MikroORM would use for a read now: the primary or a replica. */
-  connection(): Connection
+  readonly connection: Connection
   /** MikroORM's SQL with a placeholder for the key. */
   sql(placeholder: string): string
-  /** Whether models, options, schemas and filters are unchanged since the recording, and there are no hooks. */
-  isCurrent(): Promise<boolean>
+  /** Throws `NotPrepared` if models, options, schemas or filters have changed since the recording, or if there is a hook. */
+  requireUnchanged(): Promise<void>
   /** Creates the entity of a row and its related entity. No entity manager manages them yet. */
   hydrate(row: Row): object[]
 }
 
-/** Records the query. Returns `undefined` if a replay may differ from `em.findOne`. */
-export async function recordQuery(orm: MikroORM, options: LookUpOptions): Promise<FindOneQuery | undefined> {
-  // MikroORM reads the schema from the `clientUrl` when it connects.
-  await orm.em.getConnection('read').ensureConnection()
+/** Records the query. Throws `NotPrepared` if a replay may differ from `em.findOne`. */
+export async function recordQuery(orm: MikroORM, options: LookUpOptions): Promise<FindOneQuery> {
   const models = orm.getMetadata()
   const meta = models.get<object>(options.model)
   const properties: Readonly<Record<string, EntityProperty>> = meta.properties
-  const key = sampleKey(properties[options.property])
+  const key = sampleKey(meta, properties[options.property])
   const relation = options.relation === undefined ? undefined : properties[options.relation]
-  if (key === undefined || !isORMAllowed(orm) || !isModelAllowed(meta, relation)) return undefined
+  requirePlainORM(orm)
+  requirePlainModel(meta, relation)
   const metas = relation?.targetMeta ? [meta, relation.targetMeta] : [meta]
   const areOptionsUnchanged = watchOptions(orm)
   const areFiltersUnchanged = await watchFilters(orm, metas)
-  if (!areFiltersUnchanged) return undefined
   const qb = await recordFindOne(orm, options, key)
-  const map = qb && rowMapper(orm, qb, meta, relation)
-  if (!map) return undefined
+  const map = rowMapper(orm, qb, meta, relation)
   const schemaOf = (each: EntityMetadata) => driverOf(orm).getSchemaName(each)
   const schemas = metas.map(schemaOf)
   const discovered = metas.map((each) => models.find(each.class))
@@ -43,12 +41,14 @@ export async function recordQuery(orm: MikroORM, options: LookUpOptions): Promis
   const hydrateRelated = entityHydrator(orm, metas[1] ?? meta, schemas[1])
   return {
     keyType: typeof key as 'string' | 'number',
-    connection: () => qb.getConnection(),
-    sql: (placeholder) => sqlOf(orm, qb, key, placeholder),
-    async isCurrent() {
-      const isSame = (each: EntityMetadata, i: number) =>
-        models.find(each.class) === discovered[i] && schemaOf(each) === schemas[i] && !hasHooks(orm, each)
-      return areOptionsUnchanged() && metas.every(isSame) && areFiltersUnchanged()
+    connection: orm.driver.getConnection('write') as Connection,
+    sql: sqlOf(orm, qb, key),
+    async requireUnchanged() {
+      if (!areOptionsUnchanged()) throw new NotPrepared('an option of MikroORM has changed')
+      if (metas.some((each, i) => models.find(each.class) !== discovered[i] || schemaOf(each) !== schemas[i]))
+        throw new NotPrepared('a model or a schema has changed')
+      if (metas.some((each) => hasHooks(orm, each))) throw new NotPrepared('a hook is called for each entity')
+      if (!(await areFiltersUnchanged())) throw new NotPrepared('a filter has changed')
     },
     hydrate(row) {
       let related: object | undefined

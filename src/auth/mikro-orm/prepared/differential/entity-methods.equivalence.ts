@@ -13,9 +13,9 @@ import {
   serialize,
   wrap,
 } from '@mikro-orm/core'
-import { requestTo } from '../../testing/request-to.ts'
-import { databasesOf } from '../databases.ts'
-import { LookUp } from '../look-up.ts'
+import { preparedRequestTo } from '../../../testing/request-to.ts'
+import { databasesOf } from '../../databases.ts'
+import { LookUp } from '../../look-up.ts'
 import type { Application, Request } from './application.ts'
 import { findOneRequest, lookUpRequest } from './compare-with-find-one.ts'
 import { recordStatements, settle } from './observations.ts'
@@ -165,7 +165,7 @@ describe('P1 LookUp and em.findOne agree: entities before the entity manager is 
     const { entities, fill, lookUpOptions } = people()
     const orm = await openDatabase(t, { entities: [...entities] })
     await fill(orm.em.fork(), orm, entities)
-    const ctx = requestTo(orm)
+    const ctx = preparedRequestTo(orm)
     const found = (await new LookUp(lookUpOptions).find(ctx, 'value')) ?? assert.fail()
     assert.match(JSON.stringify([found, serialize(found), wrap(found).toPOJO()]), /Ada/)
     assert.equal(databasesOf(ctx).hasManager(), false)

@@ -1,11 +1,12 @@
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
+import { NotPrepared } from './not-prepared.ts'
 import type { Row } from './prepared-statement.ts'
 import { driverOf, type QueryBuilder } from './query-builder.ts'
 
 type Data = Record<string, unknown>
 
 /**
- * Creates a function that maps rows as MikroORM does. Returns `undefined` if a column or property has the same name as the
+ * Creates a function that maps rows as MikroORM does. Throws `NotPrepared` if a column or property has the same name as the
  * alias of a joined column.
  */
 export function rowMapper(
@@ -13,7 +14,7 @@ export function rowMapper(
   qb: QueryBuilder,
   meta: EntityMetadata,
   relation: EntityProperty | undefined,
-): ((row: Row) => Data) | undefined {
+): (row: Row) => Data {
   const driver = driverOf(orm)
   const target = relation?.targetMeta
   if (!target) return (row) => driver.mapResult({ ...row }, meta)
@@ -26,7 +27,7 @@ export function rowMapper(
   const unsaved = target.props.filter(({ persist, fieldNames }) => persist === false && fieldNames)
   const joined = new Set(saved.concat(unsaved).map(columnOf))
   if (meta.props.some(({ name, fieldNames = [] }) => [name, ...fieldNames].some((each) => joined.has(each))))
-    return undefined
+    throw new NotPrepared(`a column of ${meta.className} is named like a column of the joined table`)
   const key = columnOf(target.getPrimaryProp())
   return (row) => {
     const ownRow: Data = {}

@@ -1,12 +1,13 @@
 import type { TestContext } from 'node:test'
 import { defineEntity, type MikroORM, p } from '@mikro-orm/core'
 import Koa from 'koa'
-import { type AuthContext, type AuthMiddleware, auth } from '../../auth.ts'
-import type { Class } from '../../class.ts'
-import { guard } from '../../guard.ts'
-import { serve } from '../../testing/serve.ts'
-import { databases } from '../databases.ts'
-import { ModelTokenAuthenticatable } from '../token-model.ts'
+import { type AuthContext, type AuthMiddleware, auth } from '../../../auth.ts'
+import type { Class } from '../../../class.ts'
+import { guard } from '../../../guard.ts'
+import { serve } from '../../../testing/serve.ts'
+import { databases } from '../../databases.ts'
+import { ModelTokenAuthenticatable } from '../../token-model.ts'
+import { prepared } from '../index.ts'
 import { type Model, model } from './people.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -56,7 +57,7 @@ export async function serveTokens(
   { before, answer = (ctx) => ctx.auth.require(User) }: Program = {},
 ): Promise<(value?: string) => Promise<{ status: number; body: unknown }>> {
   const app = new Koa<object, AuthContext>()
-  app.use(databases(orm))
+  app.use(databases(orm, { lookUps: prepared() }))
   app.use(auth())
   if (before) app.use(before)
   app.use(UserToken.authenticator())

@@ -10,10 +10,10 @@ import {
   SqliteConnection,
   SqliteDriver,
 } from '@mikro-orm/sqlite'
-import { openORMWith } from '../testing/open-orm.ts'
-import { requestTo } from '../testing/request-to.ts'
-import { databasesOf } from './databases.ts'
-import { LookUp } from './look-up.ts'
+import { openORMWith } from '../../testing/open-orm.ts'
+import { preparedRequestTo } from '../../testing/request-to.ts'
+import { databasesOf } from '../databases.ts'
+import { LookUp } from '../look-up.ts'
 
 function models() {
   const Schema = defineEntity({
@@ -42,7 +42,7 @@ async function lookUps(t: Parameters<typeof openORMWith>[0], options: Partial<Op
   await orm.em.fork().insertMany(Token, rows)
   const tokens = new LookUp({ model: Token, property: 'value' })
   const find = async () => {
-    const request = requestTo(orm)
+    const request = preparedRequestTo(orm)
     const found = await tokens.find(request, 'value')
     return { found, isPrepared: !databasesOf(request).hasManager() }
   }
@@ -142,7 +142,7 @@ describe('LookUp with a configuration that can change queries or entities', () =
     await orm.em.fork().insertMany(Token, rows)
     await orm.em.fork().insert(Device, { id: 'phone', token: 'one' })
     const found = new LookUp({ model: Device, property: 'id', relation: 'token' })
-    assert.equal((await found.find(requestTo(orm), 'phone'))?.token.tenant, 'of the driver')
+    assert.equal((await found.find(preparedRequestTo(orm), 'phone'))?.token.tenant, 'of the driver')
   })
 
   it('uses `em.findOne` if MikroORM flushes before each query', async (t) => {
@@ -186,7 +186,7 @@ describe('LookUp with a configuration that can change queries or entities', () =
     Schema.setClass(User as never)
     const { orm } = await openORMWith(t, { entities: [User], propagationOnPrototype: false })
     await orm.em.getConnection().execute("insert into user values ('one', 'Ada')")
-    const found = await new LookUp({ model: User, property: 'id' }).find(requestTo(orm), 'one')
+    const found = await new LookUp({ model: User, property: 'id' }).find(preparedRequestTo(orm), 'one')
     assert.equal(found?.shown, 'ADA')
   })
 })
@@ -198,7 +198,9 @@ describe('LookUp', () => {
     const byWeight = new LookUp({ model: Token, property: 'weight' })
     for (const weight of [Infinity, Number.NaN]) {
       await assert.rejects(orm.em.fork().findOne(Token, { weight }), { name: 'InvalidFieldNameException' })
-      await assert.rejects(byWeight.find(requestTo(orm), weight), { name: 'InvalidFieldNameException' })
+      await assert.rejects(byWeight.find(preparedRequestTo(orm), weight), {
+        name: 'InvalidFieldNameException',
+      })
     }
   })
 })

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { defineEntity, p, Type, wrap } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
-import { openORM, openORMWith } from '../testing/open-orm.ts'
-import { requestTo } from '../testing/request-to.ts'
-import { entityManager } from './databases.ts'
-import { KeyLookUp } from './key-look-up.ts'
-import { LookUp } from './look-up.ts'
+import { openORM, openORMWith } from '../../testing/open-orm.ts'
+import { preparedRequestTo } from '../../testing/request-to.ts'
+import { entityManager } from '../databases.ts'
+import { KeyLookUp } from '../key-look-up.ts'
+import { LookUp } from '../look-up.ts'
 
 /** A string that is stored in reverse. */
 class Backwards extends Type<string, string> {
@@ -64,7 +64,7 @@ async function open(t: TestContext) {
   await orm.em.fork().insert(Token, token)
   const tokens = new LookUp({ model: Token, property: 'value', relation: 'user' })
   const users = new KeyLookUp(User)
-  const ctx = requestTo(orm)
+  const ctx = preparedRequestTo(orm)
   // The first look-ups prepare the statements.
   await tokens.find(ctx, 'value')
   await users.find(ctx, ada.id)
@@ -78,8 +78,8 @@ const isOfFindOne = (statement: string) => /^select `[a-z]0`/.test(statement) &&
 describe('LookUp', () => {
   test('finds the same values as MikroORM, with one statement for each look-up', async (t) => {
     const { orm, statements, User, Token, tokens, users } = await open(t)
-    const found = await tokens.find(requestTo(orm), 'value')
-    const user = await users.find(requestTo(orm), ada.id)
+    const found = await tokens.find(preparedRequestTo(orm), 'value')
+    const user = await users.find(preparedRequestTo(orm), ada.id)
     assert.equal(statements.length, 2)
     assert.equal(statements.some(isOfFindOne), false)
 
@@ -123,7 +123,7 @@ describe('LookUp', () => {
     ]) {
       await orm.em.getConnection().execute("insert or replace into dated values ('one', ?)", [at])
       const expected = await orm.em.fork().findOneOrFail(Dated, 'one')
-      const found = (await dated.find(requestTo(orm), 'one')) ?? assert.fail()
+      const found = (await dated.find(preparedRequestTo(orm), 'one')) ?? assert.fail()
       assert.deepEqual(found.at, expected.at, at)
     }
   })
@@ -142,7 +142,7 @@ describe('LookUp', () => {
     await execute('pragma journal_mode = wal')
     await execute("insert into keyed values ('one', x'0102', x'0304')")
     const keyed = new KeyLookUp(Keyed)
-    const find = async (ctx = requestTo(orm)) => (await keyed.find(ctx, 'one')) ?? assert.fail()
+    const find = async (ctx = preparedRequestTo(orm)) => (await keyed.find(ctx, 'one')) ?? assert.fail()
     const bytes = ({ buffer, array }: Keyed) => [...buffer, ...array]
     for (let i = 0; i < 3; i += 1) {
       const found = await find()
@@ -150,7 +150,7 @@ describe('LookUp', () => {
       found.buffer.fill(0)
       found.array.fill(0)
     }
-    const ctx = requestTo(orm)
+    const ctx = preparedRequestTo(orm)
     const found = await find(ctx)
     found.buffer[0] = 9
     found.array[0] = 9
@@ -160,17 +160,17 @@ describe('LookUp', () => {
 
   test('returns undefined for a missing row and for a row that a filter excludes', async (t) => {
     const { orm, User, tokens, users } = await open(t)
-    assert.equal(await tokens.find(requestTo(orm), 'Value'), undefined)
-    assert.equal(await users.find(requestTo(orm), token.id), undefined)
-    assert.equal(await users.find(requestTo(orm), 'no UUID'), undefined)
+    assert.equal(await tokens.find(preparedRequestTo(orm), 'Value'), undefined)
+    assert.equal(await users.find(preparedRequestTo(orm), token.id), undefined)
+    assert.equal(await users.find(preparedRequestTo(orm), 'no UUID'), undefined)
     await orm.em.fork().nativeUpdate(User, ada.id, { leftAt: new Date() }, { filters: false })
-    assert.equal(await tokens.find(requestTo(orm), 'value'), undefined)
-    assert.equal(await users.find(requestTo(orm), ada.id), undefined)
+    assert.equal(await tokens.find(preparedRequestTo(orm), 'value'), undefined)
+    assert.equal(await users.find(preparedRequestTo(orm), ada.id), undefined)
   })
 
   test('queries a row once for two look-ups of a request, and again after the entity manager is cleared', async (t) => {
     const { orm, statements, tokens, users } = await open(t)
-    const ctx = requestTo(orm)
+    const ctx = preparedRequestTo(orm)
     const found = (await tokens.find(ctx, 'value')) ?? assert.fail()
     assert.equal(await users.find(ctx, ada.id), found.user)
     assert.equal(statements.length, 1)
@@ -183,13 +183,13 @@ describe('LookUp', () => {
     statements.splice(0)
     assert.equal((await users.find(ctx, ada.id))?.name, 'Ada King')
     assert.equal(statements.length, 1)
-    await users.find(requestTo(orm), ada.id)
+    await users.find(preparedRequestTo(orm), ada.id)
     assert.equal(statements.length, 2)
   })
 
   test('returns entities, and the entity manager of the request saves changes to them', async (t) => {
     const { orm, statements, User, Token, tokens } = await open(t)
-    const ctx = requestTo(orm)
+    const ctx = preparedRequestTo(orm)
     const found = (await tokens.find(ctx, 'value')) ?? assert.fail()
     found.user.name = 'Ada King'
     const em = entityManager(ctx)
@@ -217,7 +217,7 @@ describe('LookUp', () => {
       (ctx: object) => tokens.find(ctx, 'value'),
       (ctx: object) => users.find(ctx, ada.id),
     ]) {
-      const ctx = requestTo(orm)
+      const ctx = preparedRequestTo(orm)
       await find(ctx)
       const em = entityManager(ctx)
       statements.splice(0)
@@ -228,7 +228,7 @@ describe('LookUp', () => {
 
   test('uses the entity manager after a handler has requested it, so that a row has one entity', async (t) => {
     const { orm, statements, User, users } = await open(t)
-    const ctx = requestTo(orm)
+    const ctx = preparedRequestTo(orm)
     const user = await entityManager(ctx).findOneOrFail(User, ada.id)
     statements.splice(0)
     assert.equal(await users.find(ctx, ada.id), user)
@@ -240,7 +240,7 @@ describe('LookUp', () => {
   test('returns undefined for an entity that a filter excludes, even if the entity manager manages it', async (t) => {
     const { orm, User, users } = await open(t)
     await orm.em.fork().nativeUpdate(User, ada.id, { leftAt: new Date() })
-    const ctx = requestTo(orm)
+    const ctx = preparedRequestTo(orm)
     await entityManager(ctx).findOneOrFail(User, ada.id, { filters: false })
     assert.equal(await users.find(ctx, ada.id), undefined)
   })
@@ -249,19 +249,19 @@ describe('LookUp', () => {
     const { orm, User, users } = await open(t)
     const byName = new LookUp({ model: User, property: 'name' })
     for (const wrong of [{}, { $ne: '' }, [ada.id], null, undefined, true] as never[]) {
-      assert.equal(await users.find(requestTo(orm), wrong), undefined)
-      await assert.rejects(byName.find(requestTo(orm), wrong), { code: 'ERR_AUTH_MISUSE' })
+      assert.equal(await users.find(preparedRequestTo(orm), wrong), undefined)
+      await assert.rejects(byName.find(preparedRequestTo(orm), wrong), { code: 'ERR_AUTH_MISUSE' })
     }
   })
 
   test('reads the writes of another request, but not those of an open transaction', async (t) => {
     const { orm, User, users } = await open(t)
     await orm.em.fork().nativeUpdate(User, ada.id, { name: 'Augusta' })
-    assert.equal((await users.find(requestTo(orm), ada.id))?.name, 'Augusta')
+    assert.equal((await users.find(preparedRequestTo(orm), ada.id))?.name, 'Augusta')
     let found: ReturnType<typeof users.find> | undefined
     const rolledBack = orm.em.fork().transactional(async (em) => {
       await em.nativeUpdate(User, ada.id, { name: 'Nobody' })
-      found = users.find(requestTo(orm), ada.id)
+      found = users.find(preparedRequestTo(orm), ada.id)
       await new Promise(setImmediate)
       throw new Error('rollback')
     })
@@ -276,7 +276,7 @@ describe('LookUp', () => {
     const options = { dbName: join(folder, 'users.sqlite'), entities: [User, Token] }
     const { orm, statements } = await openORMWith(t, options)
     const users = new LookUp({ model: User, property: 'name' })
-    const find = async () => (await users.find(requestTo(orm), 'Ada'))?.name
+    const find = async () => (await users.find(preparedRequestTo(orm), 'Ada'))?.name
     await orm.em.getConnection().execute('pragma journal_mode = wal')
     await orm.em.fork().insert(User, ada)
     assert.equal(await find(), 'Ada')
@@ -300,9 +300,9 @@ describe('LookUp', () => {
     const { orm, User, users } = await open(t)
     await orm.reconnect()
     await orm.schema.create()
-    assert.equal(await users.find(requestTo(orm), ada.id), undefined)
+    assert.equal(await users.find(preparedRequestTo(orm), ada.id), undefined)
     await orm.em.fork().insert(User, ada)
-    assert.equal((await users.find(requestTo(orm), ada.id))?.name, 'Ada')
+    assert.equal((await users.find(preparedRequestTo(orm), ada.id))?.name, 'Ada')
   })
 
   test('prepares one statement for concurrent requests, and prepares it again when it becomes invalid', async (t) => {
@@ -310,7 +310,9 @@ describe('LookUp', () => {
     const users = new LookUp({ model: User, property: 'name' })
     const preparedQueries = async () => {
       const prepare = t.mock.method(await orm.em.getConnection().getNativeClient(), 'prepare')
-      const found = await Promise.all(Array.from({ length: 20 }, () => users.find(requestTo(orm), 'Ada')))
+      const found = await Promise.all(
+        Array.from({ length: 20 }, () => users.find(preparedRequestTo(orm), 'Ada')),
+      )
       for (const user of found) assert.equal(user?.id, ada.id)
       const prepared = prepare.mock.calls.map(({ arguments: [sql] }) => String(sql))
       prepare.mock.restore()
@@ -335,11 +337,11 @@ describe('LookUp', () => {
       throw new Error('The file was deleted.')
     }
     const getMetadata = t.mock.method(orm, 'getMetadata')
-    for (let i = 0; i < 5; i += 1) assert.equal((await users.find(requestTo(orm), 'Ada'))?.id, ada.id)
+    for (let i = 0; i < 5; i += 1) assert.equal((await users.find(preparedRequestTo(orm), 'Ada'))?.id, ada.id)
     // The recording calls `orm.getMetadata` twice. `em.findOne` does not call it.
     assert.equal(getMetadata.mock.callCount(), 2)
     delete connection.assertReadable
-    for (let i = 0; i < 5; i += 1) assert.equal((await users.find(requestTo(orm), 'Ada'))?.id, ada.id)
+    for (let i = 0; i < 5; i += 1) assert.equal((await users.find(preparedRequestTo(orm), 'Ada'))?.id, ada.id)
     assert.equal(getMetadata.mock.callCount(), 2)
   })
 
@@ -348,10 +350,10 @@ describe('LookUp', () => {
     await orm.em.getConnection().execute('alter table token rename to hidden')
     const others = new LookUp({ model: Token, property: 'value', relation: 'user' })
     for (const lookUp of [tokens, tokens, others, others])
-      await assert.rejects(async () => lookUp.find(requestTo(orm), 'value'), {
+      await assert.rejects(async () => lookUp.find(preparedRequestTo(orm), 'value'), {
         name: 'TableNotFoundException',
       })
     await orm.em.getConnection().execute('alter table hidden rename to token')
-    for (const lookUp of [tokens, others]) assert.ok(await lookUp.find(requestTo(orm), 'value'))
+    for (const lookUp of [tokens, others]) assert.ok(await lookUp.find(preparedRequestTo(orm), 'value'))
   })
 })

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
-import { MikroORM, p, RequestContext } from '@mikro-orm/core'
-import { entityManager } from '../databases.ts'
-import { KeyLookUp } from '../key-look-up.ts'
-import {
-  type AnyOptions,
-  connectionTo,
-  dropDatabases,
-  makeDatabase,
-  onlyPostgres,
-  openDatabase,
-} from './open-database.ts'
+import { type MikroORM, p, RequestContext } from '@mikro-orm/core'
+import { entityManager } from '../../databases.ts'
+import { KeyLookUp } from '../../key-look-up.ts'
+import { type AnyOptions, dropDatabases, onlyPostgres, openDatabase } from './open-database.ts'
 import { insert, type Model, model } from './people.ts'
 import { serveTokens, tokenClass, userClass } from './token-program.ts'
 
@@ -174,46 +167,5 @@ describe('A program with owners of several kinds', () => {
     assert.equal((await get()).status, 401)
     await execute(orm, 'delete from "user"')
     assert.equal((await get()).status, 401)
-  })
-})
-
-/** A program with a replica that lags. The replica still has the token `revoked`, and does not have the token `new` yet. */
-async function openReplicated(t: TestContext, options: AnyOptions) {
-  const User = userClass()
-  const UserToken = tokenClass(() => p.manyToOne(User))
-  const entities = [User, UserToken]
-  const names = [await makeDatabase(t), await makeDatabase(t)] as const
-  for (const [dbName, value] of [
-    [names[0], 'new'],
-    [names[1], 'revoked'],
-  ] as const) {
-    const orm = await MikroORM.init({ ...connectionTo(dbName), entities })
-    await orm.schema.create()
-    await insert(orm.em.fork(), User, { id: 1, name: 'Ada' })
-    await insert(orm.em.fork(), UserToken, { id: 2, value, user: 1 })
-    await orm.close(true)
-  }
-  const replicas = [{ ...connectionTo(names[1]), dbName: names[1] }] as never
-  const orm = await MikroORM.init({ ...connectionTo(names[0]), entities, replicas, ...options })
-  t.after(() => orm.close(true))
-  return serveTokens(t, orm, [User, UserToken])
-}
-
-// On SQLite MikroORM opens the file of the primary for each replica.
-describe('A program with a read replica that lags', onlyPostgres, () => {
-  it('P1 reads the primary if replicas are not preferred', async (t) => {
-    const get = await openReplicated(t, { preferReadReplicas: false })
-    for (let i = 0; i < 3; i += 1) {
-      assert.equal((await get('new')).status, 200)
-      assert.equal((await get('revoked')).status, 401)
-    }
-  })
-
-  it('reads the replica if replicas are preferred, as MikroORM does', async (t) => {
-    const get = await openReplicated(t, {})
-    for (let i = 0; i < 3; i += 1) {
-      assert.equal((await get('new')).status, 401)
-      assert.equal((await get('revoked')).status, 200)
-    }
   })
 })

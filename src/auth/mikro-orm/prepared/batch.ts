@@ -1,4 +1,8 @@
-import type { Key, Load, Row } from './prepared-statement.ts'
+import type { Key } from '../look-ups.ts'
+import type { Load, Row } from './prepared-statement.ts'
+
+// Taken when the module loads, because fake timers of a test would stop all look-ups.
+const afterTurn = setImmediate
 
 /** Loads the rows for all keys of one event-loop turn together, as DataLoader does. Caches nothing. */
 export class Batch {
@@ -11,8 +15,7 @@ export class Batch {
 
   get(key: Key): Promise<Row | undefined> {
     const waiting = { key, ...Promise.withResolvers<Row | undefined>() }
-    // `nextTick` runs after the promise jobs of this turn, in which `auth()` continues all waiting requests.
-    if (this.#waiting.push(waiting) === 1) process.nextTick(() => this.#run())
+    if (this.#waiting.push(waiting) === 1) afterTurn(() => this.#run())
     return waiting.promise
   }
 

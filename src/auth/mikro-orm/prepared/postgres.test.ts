@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { CompiledQuery } from 'kysely'
-import { onlyPostgres, openPostgres } from '../testing/open-postgres.ts'
-import { requestTo } from '../testing/request-to.ts'
-import { databasesOf } from './databases.ts'
-import { LookUp } from './look-up.ts'
+import { onlyPostgres, openPostgres } from '../../testing/open-postgres.ts'
+import { preparedRequestTo } from '../../testing/request-to.ts'
+import { databasesOf } from '../databases.ts'
+import { LookUp } from '../look-up.ts'
 import type { Connection, prepareStatement } from './prepared-statement.ts'
 
 function models() {
@@ -29,7 +29,7 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     const { orm, owner } = await openPostgres(t, [Token], { parameters: '?schema=other' })
     await owner.em.getConnection().execute(otherSchema)
     const tokens = new LookUp({ model: Token, property: 'id' })
-    assert.equal((await tokens.find(requestTo(orm), id))?.owner, 'Ada')
+    assert.equal((await tokens.find(preparedRequestTo(orm), id))?.owner, 'Ada')
   })
 
   it('queries the schema set by `config.set` after the first look-up', async (t) => {
@@ -37,9 +37,9 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     const { orm, owner } = await openPostgres(t, [Token])
     await owner.em.getConnection().execute(otherSchema)
     const tokens = new LookUp({ model: Token, property: 'id' })
-    assert.equal((await tokens.find(requestTo(orm), id))?.owner, 'Root')
+    assert.equal((await tokens.find(preparedRequestTo(orm), id))?.owner, 'Root')
     orm.config.set('schema', 'other')
-    assert.equal((await tokens.find(requestTo(orm), id))?.owner, 'Ada')
+    assert.equal((await tokens.find(preparedRequestTo(orm), id))?.owner, 'Ada')
   })
 
   it('uses `em.findOne` if a replica has a hook for reserved connections', async (t) => {
@@ -50,7 +50,7 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     const { orm, owner } = await openPostgres(t, [Token], { replicas: [{ onReserveConnection }] as never })
     await owner.em.getConnection().execute(otherSchema)
     const tokens = new LookUp({ model: Token, property: 'id' })
-    const request = requestTo(orm)
+    const request = preparedRequestTo(orm)
     assert.equal((await tokens.find(request, id))?.owner, 'Ada')
     assert.equal(databasesOf(request).hasManager(), true)
   })
@@ -61,7 +61,7 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     await orm.em.fork().insert(Token, { id, owner: 'Ada', weight: 0.1 })
     const tokens = new LookUp({ model: Token, property: 'weight' })
     assert.equal(await orm.em.fork().findOne(Token, { weight: 0.1 }), null)
-    assert.equal(await tokens.find(requestTo(orm), 0.1), undefined)
+    assert.equal(await tokens.find(preparedRequestTo(orm), 0.1), undefined)
   })
 
   it('keeps the connection and the statement after a malformed key', async (t) => {
@@ -70,11 +70,11 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     await orm.em.fork().insert(Token, { id, owner: 'Ada' })
     const tokens = new LookUp({ model: Token, property: 'id' })
     const query = 'select pg_backend_pid() as process, (select count(*)::int from pg_prepared_statements)'
-    assert.equal((await tokens.find(requestTo(orm), id))?.owner, 'Ada')
+    assert.equal((await tokens.find(preparedRequestTo(orm), id))?.owner, 'Ada')
     const before = await orm.em.getConnection().execute(query)
     for (let i = 0; i < 3; i += 1) {
-      await assert.rejects(tokens.find(requestTo(orm), 'no UUID'), { name: 'DriverException' })
-      const request = requestTo(orm)
+      await assert.rejects(tokens.find(preparedRequestTo(orm), 'no UUID'), { name: 'DriverException' })
+      const request = preparedRequestTo(orm)
       assert.equal((await tokens.find(request, id))?.owner, 'Ada')
       assert.equal(databasesOf(request).hasManager(), false)
     }

@@ -183,9 +183,6 @@ describe('P1 LookUp and em.findOne agree: values', () => {
   it('time', (t) => compareByValue(t, 'prepared', p.time(), '08:00:00'))
   it('interval', (t) => compareByValue(t, 'findOne', p.interval(), '1 day'))
   it('json', (t) => compareByValue(t, 'findOne', p.json(), 'value'))
-  it('uuid in braces', onlyPostgres, (t) =>
-    compareByValue(t, 'prepared', p.uuid(), `{${uuid}}`, { tokenRow: { value: uuid } }),
-  )
   it('native enum', onlyPostgres, (t) =>
     compareByValue(t, 'prepared', p.enum(['value', 'other']).nativeEnumName('kind'), 'value'),
   )

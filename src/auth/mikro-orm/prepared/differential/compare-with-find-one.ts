@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
-import { requestTo } from '../../testing/request-to.ts'
-import { entityManager } from '../databases.ts'
-import type { LookUpOptions } from '../index.ts'
-import { KeyLookUp } from '../key-look-up.ts'
-import { LookUp } from '../look-up.ts'
+import { preparedRequestTo } from '../../../testing/request-to.ts'
+import { entityManager } from '../../databases.ts'
+import { KeyLookUp } from '../../key-look-up.ts'
+import { LookUp } from '../../look-up.ts'
+import type { LookUpOptions } from '../../look-ups.ts'
 import type { Application, Key, Request, Strategy } from './application.ts'
 import {
   observeFlush,
@@ -57,7 +57,7 @@ export async function compareWithFindOne(
 }
 
 export function lookUpRequest(orm: MikroORM, lookUp: LookUp<object>, value: Key): Request {
-  const ctx = requestTo(orm)
+  const ctx = preparedRequestTo(orm)
   return {
     find: (key = value) => lookUp.find(ctx, key),
     manager: () => entityManager(ctx),
@@ -73,10 +73,14 @@ export function findOneRequest(
   const populate = (relation === undefined ? [] : [relation]) as never
   return {
     async find(key = value) {
-      return (
-        (await em.findOne<object>(model, { [property]: key } as object, { populate, cache: false })) ??
-        undefined
-      )
+      const where = { [property]: key } as object
+      try {
+        return (await em.findOne<object>(model, where, { populate, cache: false })) ?? undefined
+      } catch (error) {
+        // A look-up does not find a value that the column cannot contain.
+        if (/^22/.test(String(Reflect.get(Object(error), 'code')))) return undefined
+        throw error
+      }
     },
     manager: () => em,
   }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import { defineEntity, p, raw } from '@mikro-orm/core'
-import { requestTo } from '../../testing/request-to.ts'
-import { entityManager } from '../databases.ts'
-import { KeyLookUp } from '../key-look-up.ts'
-import { LookUp } from '../look-up.ts'
-import { ModelSessionAuthenticatable } from '../session-model.ts'
+import { preparedRequestTo } from '../../../testing/request-to.ts'
+import { entityManager } from '../../databases.ts'
+import { KeyLookUp } from '../../key-look-up.ts'
+import { LookUp } from '../../look-up.ts'
+import { ModelSessionAuthenticatable } from '../../session-model.ts'
 import { PointType } from './custom-types.ts'
 import { dropDatabases, openDatabase } from './open-database.ts'
 import { insert, type Model, model } from './people.ts'
@@ -56,7 +56,7 @@ describe('A program with bearer tokens', () => {
     const tokens = new LookUp({ model: UserToken, property: 'value', relation: 'user' })
     for (let i = 0; i < 3; i += 1) {
       assert.equal((await get()).status, 401)
-      const found = await tokens.find(requestTo(orm), 'value')
+      const found = await tokens.find(preparedRequestTo(orm), 'value')
       assert.ok(found && Reflect.get(found, 'user') === null)
     }
   })
@@ -98,7 +98,7 @@ describe('A program with bearer tokens', () => {
     await insert(orm.em.fork(), User, { id: 1, name: 'Ada' })
     await insert(orm.em.fork(), User, { id: 2, name: 'Root' })
     const users = new KeyLookUp(User)
-    const ctx = requestTo(orm)
+    const ctx = preparedRequestTo(orm)
     Object.assign((await users.find(ctx, '1')) ?? {}, { id: 2 })
     assert.equal(Reflect.get((await users.find(ctx, '2')) ?? {}, 'name'), 'Root')
   })
@@ -107,7 +107,7 @@ describe('A program with bearer tokens', () => {
     const Day = model('Day', { at: p.datetime().primary() })
     const orm = await openDatabase(t, { entities: [Day] })
     const isClear = { code: 'ERR_AUTH_MISUSE', message: /Day/ }
-    await assert.rejects(new KeyLookUp(Day).find(requestTo(orm), '2026-01-02'), isClear)
+    await assert.rejects(new KeyLookUp(Day).find(preparedRequestTo(orm), '2026-01-02'), isClear)
   })
 
   it('E9 rejects a token whose user is hidden by a filter with raw SQL', (t) =>

@@ -1,0 +1,42 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import type { Class } from '../class.ts'
+
+/** The options of a look-up. */
+export interface LookUpOptions<Model extends object = object> {
+  readonly model: Class<Model>
+  /** The property that is compared with the key, such as `value`. */
+  readonly property: string
+  /** A relation to load too, such as `user`. */
+  readonly relation?: string | undefined
+}
+
+/** A value that a look-up compares with a column. */
+export type Key = string | number
+
+/** A faster way to find entities than `em.findOne`, such as `prepared()` of `koa-authenticators/mikro-orm/prepared`. */
+export interface LookUps {
+  /** Called for each request. */
+  start(request: EntityManagers): RequestLookUps
+}
+
+/** The databases and entity managers of one request. */
+export interface EntityManagers {
+  orm(database: string): MikroORM
+  /** The entity manager of the request. The first call forks it. */
+  manager(database: string): EntityManager
+  /** Whether there is an entity manager, which may hold unsaved changes. */
+  hasManager(database: string): boolean
+}
+
+/** The look-ups of one request. */
+export interface RequestLookUps {
+  /** Finds an entity, or calls `findOne`, which finds it with `em.findOne`. */
+  find(
+    options: LookUpOptions,
+    value: Key,
+    database: string,
+    findOne: () => Promise<object | undefined>,
+  ): Promise<object | undefined>
+  /** Forks the entity manager of the request, which manages the entities that were found before. */
+  fork(database: string): EntityManager
+}

@@ -1,0 +1,50 @@
+import { DriverException, type MikroORM } from '@mikro-orm/core'
+import type { Key, LookUpOptions } from '../look-ups.ts'
+import { Batch } from './batch.ts'
+import { recordQuery } from './find-one-query.ts'
+import { NotPrepared } from './not-prepared.ts'
+import { type Load, prepareStatement, type Row } from './prepared-statement.ts'
+
+/** A look-up with a prepared statement. */
+export interface PreparedQuery {
+  readonly keyType: 'string' | 'number'
+  /** Finds a row. Rejects with `NotPrepared` if `em.findOne` must be used. */
+  find(key: Key): Promise<Row | undefined>
+  /** Creates the entity of a row and its related entity. No entity manager manages them yet. */
+  hydrate(row: Row): object[]
+}
+
+/** Prepares the query of `em.findOne`. Rejects with `NotPrepared` if `em.findOne` must be used. */
+export async function prepareQuery(orm: MikroORM, options: LookUpOptions): Promise<PreparedQuery> {
+  // MikroORM reads the schema from the `clientUrl` when it connects.
+  await orm.em
+    .getConnection('write')
+    .ensureConnection()
+    .catch((error) => {
+      throw failure(error)
+    })
+  const { keyType, connection, sql, requireUnchanged, hydrate } = await recordQuery(orm, options)
+  let statement: Promise<Load> | undefined
+  const batch = new Batch(async (keys) => {
+    await requireUnchanged()
+    statement ??= prepareStatement(connection, sql)
+    try {
+      return await (await statement)(keys)
+    } catch (error) {
+      // The connection may have been reopened. A malformed key (SQLSTATE class 22) does not invalidate the statement.
+      if (!/^22/.test(codeOf(error))) statement = undefined
+      throw failure(error)
+    }
+  })
+  return { keyType, hydrate, find: (key) => batch.get(key) }
+}
+
+/** The error of a database as a reason for `em.findOne`, which then succeeds or throws MikroORM's own error. */
+export function failure(error: unknown): unknown {
+  if (error instanceof NotPrepared || error instanceof DriverException) return error
+  return new NotPrepared(`the database failed: ${codeOf(error)}`, { isPassing: true, cause: error })
+}
+
+function codeOf(error: unknown): string {
+  return String(Reflect.get(Object(error), 'code'))
+}
