@@ -5,7 +5,8 @@ import { loadDialect } from './src/database/open-database.ts'
 import { schema } from './src/schema.ts'
 
 const { databaseUrl } = readStorageConfig()
-const options = databaseOptions(await loadDialect(databaseUrl), schema)
+const { options: connection } = await loadDialect(databaseUrl)
+const options = databaseOptions(connection, schema)
 
 /** For MikroORM's command line: `npx mikro-orm migration:create --config mikro-orm.config.ts`. */
 export default {

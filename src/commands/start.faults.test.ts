@@ -26,11 +26,11 @@ const asNobody = `--import=data:text/javascript,process.getuid()||process.setuid
 const badStarts: Record<string, BadStart> = {
   'another process that never finishes its migration': {
     async prepare(folder, t) {
-      const other = new Database(join(folder, 'site.sqlite-migrating'))
+      const other = new Database(join(folder, 'site.sqlite'))
       other.exec('begin exclusive')
       t.after(async () => void other.close())
     },
-    line: /^The database .* cannot be opened: SQLITE_BUSY\. Another process .+\.$/,
+    line: /^The database .* cannot be used: SQLITE_BUSY\. Another process .+\.$/,
   },
   'a short secret in production': {
     variables: {
@@ -66,7 +66,7 @@ const badStarts: Record<string, BadStart> = {
       await chmod(folder, 0o555)
     },
     variables: { NODE_OPTIONS: asNobody, JWT_SECRET: secret, SECRETS_KEY: secretsKey },
-    line: /^The database .* cannot be opened: [A-Z_]+\. Check .+\.$/,
+    line: /^The database .* cannot be used: [A-Z_]+\. Check .+\.$/,
   },
   'a read-only database': {
     async prepare(folder) {
@@ -79,7 +79,7 @@ const badStarts: Record<string, BadStart> = {
   },
   'a folder for the database below /proc': {
     variables: { DATABASE_URL: 'sqlite:/proc/koa/authenticators/site.sqlite' },
-    line: /^The database \/proc\/koa\/authenticators\/site\.sqlite cannot be opened: ENOENT\. Check .+\.$/,
+    line: /^The database \/proc\/koa\/authenticators\/site\.sqlite cannot be used: ENOENT\. Check .+\.$/,
   },
   'a folder instead of .env': {
     prepare: async (folder) => void (await mkdir(join(folder, '.env'))),

@@ -1,8 +1,8 @@
 import {
   defineConfig,
   type EntityClass,
+  type EntityManager,
   type MigrationObject,
-  type MikroORM,
   type Options,
 } from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
@@ -11,8 +11,14 @@ import { Migrator } from '@mikro-orm/migrations'
 export interface Dialect {
   /** MikroORM's options for the driver and the connection. */
   readonly options: Partial<Options>
-  /** Takes the migration lock, which excludes other processes. Returns the function that releases it. */
-  lockMigrations(orm: MikroORM): Promise<() => void | Promise<void>>
+  /** The options for migrations and copies, if a statement of `options` has a time limit. */
+  readonly unlimitedOptions?: Partial<Options>
+  /** Lifts the time limits of the server until the end of the transaction. */
+  liftTimeLimits?(em: EntityManager): Promise<void>
+  /** Takes the lock that excludes the migrations of other processes until the end of the transaction. SQLite needs no other lock. */
+  lockMigrations?(em: EntityManager): Promise<void>
+  /** Sets the time limits of the server. Returns the statements that an administrator must run instead. */
+  setTimeLimits?(em: EntityManager): Promise<string[]>
   /** Describes an error for the operator, without secrets and SQL. */
   explain(error: unknown): string
 }
@@ -23,12 +29,21 @@ export interface Schema {
   readonly migrations: readonly MigrationObject[]
 }
 
-export function databaseOptions({ options }: Dialect, { entities, migrations }: Schema): Partial<Options> {
+export function databaseOptions(
+  options: Partial<Options>,
+  { entities, migrations }: Schema,
+): Partial<Options> {
   return defineConfig({
     ...options,
     entities: [...entities],
     extensions: [Migrator],
-    migrations: { migrationsList: [...migrations], snapshot: false, silent: true },
+    migrations: {
+      migrationsList: [...migrations],
+      snapshot: false,
+      silent: true,
+      // The only effect: the migrator creates its table in the transaction of the migrations, and not before.
+      includeWildcardSchema: true,
+    },
     // The query log would contain the values of statements.
     debug: false,
   })

@@ -1,27 +1,37 @@
-import { MikroORM } from '@mikro-orm/core'
+import {
+  type EntityManager,
+  LockWaitTimeoutException,
+  MikroORM,
+  TableNotFoundException,
+  type Transaction,
+} from '@mikro-orm/core'
+import type { SqlEntityManager } from '@mikro-orm/sqlite'
+import type { Logger } from '../log/log.ts'
 import { DatabaseError } from './database-error.ts'
 import { type Dialect, databaseOptions, type Schema } from './database-options.ts'
 import { isPostgresUrl } from './database-url.ts'
 
+// On SQLite, an attempt waits up to two seconds for another process, which may be migrating.
+const attempts = 4
+
+interface Options extends Schema {
+  /** The size of the PostgreSQL pool. */
+  readonly connections?: number
+  /** Gets a line about the migrations that ran. */
+  readonly log?: Logger
+}
+
 /**
- * Opens a database and runs the pending migrations. Creates a missing SQLite file. `connections` is the size of the
- * PostgreSQL pool.
+ * Opens a database and runs the pending migrations. Creates a missing SQLite file.
  * @throws {DatabaseError} if the database cannot be used
  */
-export async function openDatabase(
-  databaseUrl: string,
-  { connections, ...schema }: Schema & { connections?: number },
-): Promise<MikroORM> {
-  const dialect = await loadDialect(databaseUrl, connections)
-  const orm = await MikroORM.init(databaseOptions(dialect, schema))
+export async function openDatabase(databaseUrl: string, options: Options): Promise<MikroORM> {
+  const dialect = await loadDialect(databaseUrl, options.connections)
+  const orm = await MikroORM.init(databaseOptions(dialect.options, options))
   try {
-    const unlock = await dialect.lockMigrations(orm)
-    try {
-      await orm.connect()
-      await migrate(orm, schema)
-    } finally {
-      await unlock()
-    }
+    if (dialect.unlimitedOptions) await migrateApart(dialect, options)
+    else await migrate(orm, dialect, options)
+    await orm.connect()
     return orm
   } catch (error) {
     await orm.close(true)
@@ -30,16 +40,69 @@ export async function openDatabase(
   }
 }
 
-async function migrate(orm: MikroORM, { migrations }: Schema): Promise<void> {
-  const known = new Set(migrations.map(({ name }) => name))
-  const executed = await orm.migrator.getExecuted()
-  const newer = executed.find(({ name }) => !known.has(name))
-  if (newer) {
-    throw new DatabaseError(
-      `The database is newer than this program: it has the migration ${newer.name}. Start a newer version.`,
-    )
+/** Migrates on a connection of its own, because a statement of a migration may take longer than one of a request. */
+async function migrateApart(dialect: Dialect, options: Options): Promise<void> {
+  const { migrations } = options
+  const apart = { ...dialect.unlimitedOptions, discovery: { warnWhenNoEntities: false } }
+  const orm = await MikroORM.init(databaseOptions(apart, { entities: [], migrations }))
+  try {
+    await migrate(orm, dialect, options)
+  } finally {
+    await orm.close(true)
   }
-  await orm.migrator.up()
+}
+
+async function migrate(orm: MikroORM, dialect: Dialect, options: Options): Promise<void> {
+  await orm.connect()
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await migrateOnce(orm, dialect, options)
+    } catch (error) {
+      if (!(error instanceof LockWaitTimeoutException) || attempt === attempts) throw error
+    }
+  }
+}
+
+/** Runs the migrations in one transaction, which on SQLite locks the file. */
+async function migrateOnce(orm: MikroORM, dialect: Dialect, { migrations, log }: Options): Promise<void> {
+  // Takes no lock of the SQLite file if no migration is pending.
+  if (!dialect.lockMigrations && !(await isPending(orm.em.fork(), migrations))) return
+  const [ran, refused] = await orm.em.fork().transactional(async (em) => {
+    await dialect.lockMigrations?.(em)
+    const transaction: Transaction = em.getTransactionContext()
+    const ran = await orm.migrator.up({ transaction })
+    await isPending(em, migrations)
+    return [ran, await dialect.setTimeLimits?.(em)] as const
+  })
+  if (ran.length > 0) log?.info({ migrations: ran.map(({ name }) => name) }, 'migrated the database')
+  for (const statement of refused ?? [])
+    log?.warn({ statement }, 'the database has no time limit: run this statement as an administrator')
+}
+
+/** Whether a migration has not run yet. Throws if the database has a migration that this program does not know. */
+async function isPending(em: EntityManager, migrations: Schema['migrations']): Promise<boolean> {
+  const executed = await executedMigrations(em)
+  const known = new Set(migrations.map(({ name }) => name))
+  const newer = executed.find((name) => !known.has(name))
+  if (newer)
+    throw new DatabaseError(
+      `The database is newer than this program: it has the migration ${newer}. Start a newer version.`,
+    )
+  return executed.length < known.size
+}
+
+/** Returns the names of the executed migrations. MikroORM's migrator would create a missing table of migrations. */
+export async function executedMigrations(em: EntityManager): Promise<string[]> {
+  try {
+    // Both drivers of the site are SQL drivers.
+    const rows = await (em as SqlEntityManager).execute<{ name: string }[]>(
+      'select name from mikro_orm_migrations',
+    )
+    return rows.map(({ name }) => name)
+  } catch (error) {
+    if (error instanceof TableNotFoundException) return []
+    throw error
+  }
 }
 
 /** Loads the dialect of a database URL, and only its driver. `connections` is the size of the PostgreSQL pool. */

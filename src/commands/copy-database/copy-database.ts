@@ -4,12 +4,12 @@ import { type EntityManager, IsolationLevel, MikroORM, type Options } from '@mik
 import { SqliteDriver } from '@mikro-orm/sqlite'
 import { database } from '../../config/storage.ts'
 import { DatabaseError } from '../../database/database-error.ts'
-import { databaseOptions } from '../../database/database-options.ts'
+import { type Dialect, databaseOptions } from '../../database/database-options.ts'
 import { databaseName, isPostgresUrl } from '../../database/database-url.ts'
-import { loadDialect, openDatabase } from '../../database/open-database.ts'
+import { executedMigrations, loadDialect, openDatabase } from '../../database/open-database.ts'
 import { schema } from '../../schema.ts'
 import { CommandError } from '../command-error.ts'
-import { copyTables, executedMigrations, findUsedTable } from './copy-tables.ts'
+import { copyTables, findUsedTable } from './copy-tables.ts'
 
 // Milliseconds.
 const closeTimeout = 1_000
@@ -42,6 +42,7 @@ export async function copyDatabase([from, to, ...others]: readonly string[]): Pr
 
   await source.em.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true })
   await target.em.begin()
+  for (const { em, dialect } of [source, target]) await dialect.liftTimeLimits?.(em)
   const lines = await copyTables(source, target.em)
   try {
     await target.em.commit()
@@ -65,6 +66,7 @@ function exists(databaseUrl: string): boolean {
 }
 
 interface Connected extends AsyncDisposable {
+  readonly dialect: Dialect
   readonly em: EntityManager
   /** Aborted when the connection to a PostgreSQL server is lost. Its reason is the error. */
   readonly lost: AbortSignal
@@ -77,14 +79,15 @@ async function connect(databaseUrl: string): Promise<Connected> {
     ? (await import('@mikro-orm/postgresql')).PostgreSqlDriver
     : SqliteDriver
   const losing = new AbortController()
+  const unlimited = dialect.unlimitedOptions ?? dialect.options
   const driverOptions = {
-    ...dialect.options.driverOptions,
+    ...unlimited.driverOptions,
     onPoolCreated: (pool: EventEmitter) =>
       pool.on('connect', (client: EventEmitter) =>
         client.on('error', (error) => losing.abort(orm.driver.convertException(error))),
       ),
   }
-  const options = databaseOptions(dialect, schema)
+  const options = databaseOptions(unlimited, schema)
   const orm = await MikroORM.init({
     ...options,
     driver,
@@ -95,7 +98,7 @@ async function connect(databaseUrl: string): Promise<Connected> {
     await orm.connect()
     // SQLite does not read the file before the first query.
     await executedMigrations(em)
-    return { em, lost: losing.signal, [Symbol.asyncDispose]: () => close(orm, em) }
+    return { dialect, em, lost: losing.signal, [Symbol.asyncDispose]: () => close(orm, em) }
   } catch (cause) {
     await close(orm, em)
     throw new DatabaseError(dialect.explain(cause).replace('DATABASE_URL', 'its URL'), { cause })

@@ -49,12 +49,6 @@ export async function findUsedTable(em: EntityManager): Promise<string | undefin
   return undefined
 }
 
-/** Returns the names of the executed migrations. MikroORM's migrator would create a missing table of migrations. */
-export async function executedMigrations(em: EntityManager): Promise<string[]> {
-  const rows = await select<{ name: string }>(em, 'select name from mikro_orm_migrations')
-  return rows.map(({ name }) => name)
-}
-
 async function countRows(em: EntityManager, table: string): Promise<number> {
   const [row] = await select<{ count: number | string }>(em, `select count(*) as count from ${table}`)
   return Number(row?.count ?? 0)

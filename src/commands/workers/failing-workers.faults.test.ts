@@ -199,7 +199,7 @@ describe('worker processes', { concurrency: 2 }, () => {
       [{ PORT }, new RegExp(`^bind EADDRINUSE.*${PORT}\\. Set another PORT`)],
       [
         { DATABASE_URL: 'sqlite:/dev/null/site.sqlite' },
-        /^The database \/dev\/null\/site\.sqlite cannot be opened: [A-Z_]+\. .+\.$/,
+        /^The database \/dev\/null\/site\.sqlite cannot be used: [A-Z_]+\. .+\.$/,
       ],
     ]
     for (const [variables, line] of wrong) {

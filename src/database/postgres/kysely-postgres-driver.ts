@@ -1,136 +1,58 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Driver, TransactionSettings } from 'kysely'
-import { CircuitBreaker } from './circuit-breaker.ts'
 import {
-  type ConnectionPool,
-  closeClient,
-  isTimeout,
-  type PoolClient,
-  PooledConnection,
-} from './pooled-connection.ts'
+  type DatabaseConnection,
+  PostgresDriver,
+  type PostgresPoolClient,
+  type TransactionSettings,
+} from 'kysely'
+import { type Pool, TimedClient } from './pool-client.ts'
 
-const setupTimeout = 1_000
-// A timeout, because a silent server does not confirm that a connection is closed.
+// In milliseconds, because a silent server does not confirm that a connection is closed.
 const closeTimeout = 1_000
 
-// The lock timeout equals the busy timeout on SQLite. An idle transaction may block other requests, so the server ends it.
-const sessionSettings = `
-  set lock_timeout = 2000; set statement_timeout = 2250; set idle_in_transaction_session_timeout = 5000;
-  set default_transaction_isolation = 'read committed'`
-
-export interface Pool {
-  connect(): Promise<PoolClient>
-  end(): Promise<void>
-}
-
-/**
- * A Kysely driver for a pool of PostgreSQL connections, with a timeout on every wait: for a connection, a lock and a
- * response. Kysely's own driver leaks the connection of a transaction that fails to begin or to roll back.
- */
-export class KyselyPostgresDriver implements Driver, ConnectionPool {
-  /** Whether each wait has a timeout of a few seconds. Set after the migrations, which may take longer. */
-  hasTimeouts = false
-  readonly breaker = new CircuitBreaker()
-  readonly convertError: (error: Error) => Error
-  readonly #pool: Pool
-  // For each connection with timeouts, the value of `breaker.openings` at its setup.
-  readonly #configured = new WeakMap<PoolClient, number>()
+/** Kysely's driver for PostgreSQL, which also releases the connection of a transaction that fails to begin or to roll back. */
+export class KyselyPostgresDriver extends PostgresDriver {
+  readonly #convertError: (error: Error) => Error
 
   /** @param convertError maps errors of `pg` to MikroORM's */
   constructor(pool: Pool, convertError: (error: Error) => Error) {
-    this.#pool = pool
-    this.convertError = convertError
-  }
-
-  async init(): Promise<void> {}
-
-  /** @throws if no connection is free for two seconds, the server cannot be reached, or the circuit breaker is open */
-  async acquireConnection(): Promise<PooledConnection> {
-    try {
-      const client = await this.breaker.run(
-        () => this.#connect(),
-        (late) => late.release(),
-      )
-      return new PooledConnection(client, this)
-    } catch (error) {
-      throw error instanceof Error ? this.convertError(error) : error
+    const connect = async () => {
+      const client = new TimedClient(await this.#converted(() => pool.connect()))
+      const query = (text: string) => this.#converted(() => client.query({ text }))
+      // MikroORM writes the values into the statement, and the site reads with no cursor.
+      return { query, release: () => client.release() } as object as PostgresPoolClient
     }
+    super({ pool: { options: pool.options, connect, end: () => pool.end() } })
+    this.#convertError = convertError
   }
 
-  async releaseConnection(connection: PooledConnection): Promise<void> {
-    connection.release()
-  }
-
-  async beginTransaction(
-    connection: PooledConnection,
-    { isolationLevel }: TransactionSettings,
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    settings: TransactionSettings,
   ): Promise<void> {
-    connection.isInTransaction = true
     try {
-      const sql = isolationLevel ? `begin isolation level ${isolationLevel}` : 'begin'
-      await connection.executeQuery({ sql })
+      await super.beginTransaction(connection, settings)
     } catch (error) {
-      // Kysely does not release the connection of a transaction that fails to begin.
-      connection.release()
+      // The type of Kysely's connections is not exported.
+      await this.releaseConnection(connection as never)
       throw error
     }
   }
 
-  async commitTransaction(connection: PooledConnection): Promise<void> {
-    await connection.executeQuery({ sql: 'commit' })
-    connection.isInTransaction = false
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // A connection that cannot roll back is broken, so the pool closes it on release, which rolls back.
+    await super.rollbackTransaction(connection).catch(() => {})
   }
 
-  async rollbackTransaction(connection: PooledConnection): Promise<void> {
+  override async destroy(): Promise<void> {
+    await Promise.race([super.destroy(), sleep(closeTimeout, undefined, { ref: false })])
+  }
+
+  async #converted<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      await connection.executeQuery({ sql: 'rollback' })
-    } catch {
-      // Kysely does not release the connection if this method throws. Closing the connection rolls back as well.
-      connection.markBroken()
-    }
-    connection.isInTransaction = false
-  }
-
-  async savepoint(connection: PooledConnection, name: string): Promise<void> {
-    await connection.executeQuery({ sql: `savepoint ${name}` })
-  }
-
-  async rollbackToSavepoint(connection: PooledConnection, name: string): Promise<void> {
-    await connection.executeQuery({ sql: `rollback to ${name}` })
-  }
-
-  async releaseSavepoint(connection: PooledConnection, name: string): Promise<void> {
-    await connection.executeQuery({ sql: `release ${name}` })
-  }
-
-  async destroy(): Promise<void> {
-    await Promise.race([this.#pool.end(), sleep(closeTimeout, undefined, { ref: false })])
-  }
-
-  async #connect(): Promise<PoolClient> {
-    let client: PoolClient | undefined
-    try {
-      client = await this.#pool.connect()
-      while (this.#isStale(client)) {
-        closeClient(client)
-        client = await this.#pool.connect()
-      }
-      if (this.hasTimeouts && !this.#configured.has(client)) {
-        const { openings } = this.breaker
-        await client.query({ text: sessionSettings, query_timeout: setupTimeout })
-        this.#configured.set(client, openings)
-      }
-      return client
+      return await work()
     } catch (error) {
-      if (client) closeClient(client)
-      if (isTimeout(error)) this.breaker.open(error)
-      throw error
+      throw error instanceof Error ? this.#convertError(error) : error
     }
-  }
-
-  // After an outage, older connections may be broken, for example by a firewall. Detecting each of them would
-  // take a timeout, so all older connections are closed.
-  #isStale(client: PoolClient): boolean {
-    return (this.#configured.get(client) ?? this.breaker.openings) < this.breaker.openings
   }
 }

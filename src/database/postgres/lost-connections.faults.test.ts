@@ -18,8 +18,8 @@ async function startProxiedSite(t: TestContext) {
   const { 'GET / by session': home = assert.fail, ...guarded } = reading
   const assertUnavailable = () =>
     Promise.all([
-      within(3, assertStatuses(isUnavailable, guarded, writing)),
-      within(3, assertStatuses(isSuccess, open, { home })),
+      within(6, assertStatuses(isUnavailable, guarded, writing)),
+      within(6, assertStatuses(isSuccess, open, { home })),
     ])
   const assertAvailable = () => assertStatuses(isSuccess, open, reading, writing)
   return { site, proxy, database, assertUnavailable, assertAvailable, ...others }
@@ -48,16 +48,13 @@ describe('a site with an unreliable network to PostgreSQL', onlyPostgres, () => 
     })
   }
 
-  test('N2 recovers after one timeout if a firewall has dropped all idle connections', async (t) => {
+  test('N2 recovers if a firewall has dropped all idle connections', async (t) => {
     const { proxy, assertAvailable, ada } = await startProxiedSite(t)
-    const many = () => Promise.all(Array.from({ length: 50 }, () => ada.get('/me')))
+    const many = () => Promise.all(Array.from({ length: 50 }, async () => (await ada.get('/me')).status))
     await many()
     assert.equal(proxy.connections, pool)
     proxy.dropOpenConnections()
-    // The first timeout opens the circuit breaker, so that the pool replaces the other connections.
-    assert.equal((await within(3, ada.get('/me'))).status, 503)
-    await eventually(async () => (await ada.get('/me')).status === 200)
-    for (const { status } of await within(1, many())) assert.equal(status, 200)
+    await eventually(async () => (await many()).every((status) => status === 200))
     await assertAvailable()
     assert.ok(proxy.connections <= pool, `${proxy.connections} connections`)
   })
@@ -80,10 +77,7 @@ describe('a site with an unreliable network to PostgreSQL', onlyPostgres, () => 
     })
     for (let round = 0; round < 20; round += 1) {
       await onServer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
-      await within(
-        3,
-        eventually(async () => (await ada.get('/me')).status === 200),
-      )
+      await eventually(async () => (await ada.get('/me')).status === 200)
       assert.ok(proxy.connections <= pool, `${proxy.connections} connections`)
     }
     isDone = true

@@ -73,7 +73,7 @@ describe('a PostgreSQL server that fails under load', () => {
     await site.assertNothingLost()
   })
 
-  test('N2 freezes, and the site responds to new requests within three seconds', async (t) => {
+  test('N2 freezes, and the site responds to new requests within six seconds', async (t) => {
     const postgres = await durablePostgres()
     const site = await startLoadedSite(t, postgres)
     for (let round = 0; round < 2; round += 1) {

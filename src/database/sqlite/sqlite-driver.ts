@@ -1,12 +1,10 @@
+import { dirname } from 'node:path'
 import type { Configuration } from '@mikro-orm/core'
 import { AbstractSqlDriver, SqliteConnection, SqlitePlatform } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
-import type { Dialect } from 'kysely'
-import { DatabaseFile } from './database-file.ts'
+import { type Dialect, SqliteAdapter } from 'kysely'
+import { makeDirectory } from '../../config/make-directory.ts'
 import { KyselySqliteDriver } from './kysely-sqlite-driver.ts'
-
-// `select 1` would not read the file.
-const readFile = 'select count(*) from sqlite_schema'
 
 /** MikroORM's SQLite driver with one shared connection, which waits for locks without blocking the event loop. */
 export class SharedSqliteDriver extends AbstractSqlDriver {
@@ -17,36 +15,32 @@ export class SharedSqliteDriver extends AbstractSqlDriver {
 
 export class SharedSqliteConnection extends SqliteConnection {
   #driver: KyselySqliteDriver | undefined
-  #file: DatabaseFile | undefined
 
   override async connect(options?: { skipOnConnect?: boolean }): Promise<void> {
+    const path = this.config.get('dbName')
+    if (path && path !== ':memory:') makeDirectory(dirname(path))
     await super.connect(options)
     await this.execute('pragma journal_mode = wal')
     await this.execute('pragma synchronous = normal')
     // 64 MiB for each process. SQLite allocates the memory as it reads pages.
     await this.execute('pragma cache_size = -65536')
-    const { name, memory } = await this.getNativeClient()
-    if (memory) return
-    await this.execute(readFile)
-    this.#file = new DatabaseFile(name)
-    this.#driver?.watch(this.#file)
   }
 
-  /** Checks that the database can be read and that its file is the one that was opened. */
+  /** Checks that the database can be read. */
   override async checkConnection(): ReturnType<SqliteConnection['checkConnection']> {
     if (!this.connected) return { ok: false, reason: 'the database is closed' }
     try {
-      this.#file?.assertInPlace()
-      await this.execute(readFile)
+      // `select 1` would not read the file.
+      await this.execute('select count(*) from sqlite_schema')
       return { ok: true }
     } catch (error) {
       return { ok: false, reason: 'the database cannot be used', error: error as Error }
     }
   }
 
-  /** Throws if a prepared look-up must not query the client directly, for example during a transaction. The look-up then uses `em.findOne`. */
-  assertReadable(client: object): void {
-    this.#driver?.assertReadable(client)
+  /** Throws during a transaction. A prepared look-up, which would read what is not committed, then uses `em.findOne`. */
+  assertReadable(): void {
+    if (this.#driver?.isInTransaction) throw new Error('A transaction is open.')
   }
 
   override createKyselyDialect(options: object): Dialect {
@@ -59,10 +53,14 @@ export class SharedSqliteConnection extends SqliteConnection {
       this.#driver = new KyselySqliteDriver(database, (error) => converter.convertException(error))
       return this.#driver
     }
-    // Turns off Kysely's mutex, which it never releases after a transaction that fails to begin or to roll back.
-    const adapter = dialect.createAdapter()
-    Object.defineProperty(adapter, 'supportsMultipleConnections', { value: true })
-    dialect.createAdapter = () => adapter
+    dialect.createAdapter = () => new SharedConnectionAdapter()
     return dialect
+  }
+}
+
+/** Turns off Kysely's mutex, which it never releases after a transaction that fails to begin or to roll back. */
+class SharedConnectionAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
   }
 }

@@ -31,7 +31,7 @@ async function openTrail(t: TestContext, { level = 'info' } = {}) {
   await (await openDatabase(url, schema)).close()
   const statements: string[] = []
   const orm = await MikroORM.init({
-    ...databaseOptions(await loadDialect(url), schema),
+    ...databaseOptions((await loadDialect(url)).options, schema),
     debug: ['query', 'query-params'],
     colors: false,
     logger: (line) => statements.push(line.replace(/^\[query\] | \[took .*$/g, '')),

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { PooledConnection } from '../../database/postgres/pooled-connection.ts'
+import { type PostgresQuery, TimedClient } from '../../database/postgres/pool-client.ts'
 
 // Loaded with `--import`. Kills the process with SIGKILL before the statement whose number is in `DIE_AT`. Counts only create,
 // alter, drop, insert and commit.
@@ -17,12 +17,12 @@ Database.prototype.exec = function (this: Database.Database, sql: string) {
   return exec.call(this, sql)
 }
 
-const { executeQuery } = PooledConnection.prototype
+const { query } = TimedClient.prototype
 
-PooledConnection.prototype.executeQuery = function (this: PooledConnection, query: { readonly sql: string }) {
-  killIfDue(query.sql)
-  return executeQuery.call(this, query)
-} as typeof executeQuery
+TimedClient.prototype.query = function (this: TimedClient, statement: PostgresQuery) {
+  killIfDue(statement.text)
+  return query.call(this, statement)
+}
 
 function killIfDue(sql: string): void {
   if (/^\s*(create|alter|drop|insert|commit)\b/i.test(sql)) left -= 1
