@@ -18,7 +18,7 @@ export interface Program {
 const compileCache = join(import.meta.dirname, '../../node_modules/.cache/tests')
 
 /** Makes a program listen on a free port instead of 3000. */
-export const freePort = ['--import', join(import.meta.dirname, 'free-port.ts')]
+export const freePort = ['--import', import.meta.resolve('./free-port.ts')]
 
 /** Starts a program and waits until it has printed its URL. It inherits no environment variables. */
 export async function startProgram(

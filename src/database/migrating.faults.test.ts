@@ -66,7 +66,7 @@ describe('migrations', () => {
     for (const statement of ['2', '26']) {
       const options = [
         '--conditions=@koa-authenticators/source',
-        `--import=${import.meta.dirname}/../testing/faults/die-at.ts`,
+        `--import=${import.meta.resolve('../testing/faults/die-at.ts')}`,
       ]
       const { child, ended } = runServer(t, { ...variables, DIE_AT: statement }, { options })
       const { stderr } = await ended

@@ -22,7 +22,7 @@ describe('the database under attack', () => {
     const folder = await temporaryFolder(t)
     const options = [
       '--conditions=@koa-authenticators/source',
-      `--import=${import.meta.dirname}/../faults/die-at.ts`,
+      `--import=${import.meta.resolve('../faults/die-at.ts')}`,
     ]
     let statement = 1
     for (; ; statement += 1) {
